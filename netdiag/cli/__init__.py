@@ -1,0 +1,1 @@
+"""The commands: argv in, text out, exit status."""

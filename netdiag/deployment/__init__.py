@@ -1,0 +1,1 @@
+"""The join of compose or engine facts with Kafka: brokers, vantages, reachability."""

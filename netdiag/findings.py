@@ -1,0 +1,85 @@
+"""What a judgement is: a finding with its places, its reason and its repair."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Severity(Enum):
+    """How bad a finding is, worst first; the value is the word users see."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """3 for an error, 1 for a note."""
+        return {Severity.ERROR: 3, Severity.WARNING: 2, Severity.NOTE: 1}[self]
+
+    def at_least(self, other: "Severity") -> bool:
+        """Whether this is as bad as `other` or worse."""
+        return self.rank >= other.rank
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLocation:
+    """A stretch of a file: lines and columns are 1-based characters, start and end are byte offsets."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerLocation:
+    """A place in a running container: its name, and the variable or listener meant."""
+
+    container: str
+    part: str = ""
+
+
+Location = FileLocation | ContainerLocation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """A second place that a finding needs to be understood, with a few words about it."""
+
+    location: Location
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """Replace the bytes start..end of a file by `replacement`."""
+
+    path: str
+    start: int
+    end: int
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One judgement of one rule about one place.
+
+    `why` tells the mechanism in a sentence, `hint` the repair in the imperative; `broker_prints` is the
+    constant part of what the broker writes to its log when it refuses to start because of this, and is
+    None for a broker that starts.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    location: Location
+    why: str = ""
+    hint: str = ""
+    related: tuple[Related, ...] = ()
+    service: str | None = None
+    listener: str | None = None
+    edits: tuple[Edit, ...] = ()
+    broker_prints: str | None = None

@@ -1,0 +1,1 @@
+"""The world: whatever opens, dials, sniffs, inspects or spawns."""

@@ -1,0 +1,1 @@
+"""The words of Apache Kafka: listeners, broker configuration, images, protocol."""

@@ -1,0 +1,187 @@
+"""The configuration a broker really runs with: Kafka's own defaults on top of what the image hands over.
+
+Every function takes a `BrokerConfig` and follows `KafkaConfig` of Apache Kafka 3.9 (4.x moved the same checks
+to `AbstractKafkaConfig`). Absent properties get Kafka's default here and nowhere else.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from netdiag.kafka.images import apache, confluent
+from netdiag.kafka.images.reference import ImageFamily, ImageReference, KafkaVersion
+from netdiag.kafka.images.settings import ImageSettings, Refusal, Setting
+from netdiag.kafka.listeners import (
+    SECURITY_PROTOCOLS,
+    ListenerEntry,
+    MalformedEntry,
+    MapEntry,
+    parse_listeners,
+    parse_names,
+    parse_protocol_map,
+    well_formed,
+)
+
+DEFAULT_LISTENERS = "PLAINTEXT://:9092"
+
+
+class Mode(Enum):
+    """How the broker coordinates with others; UNDECIDED is a broker that has been told neither."""
+
+    KRAFT = "kraft"
+    ZOOKEEPER = "zookeeper"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerConfig:
+    """The settings of one broker, from its image and environment."""
+
+    family: ImageFamily
+    version: KafkaVersion | None
+    settings: Mapping[str, Setting]
+    refusal: Refusal | None = None
+    cluster_id: str | None = None
+
+    def value(self, name: str) -> str | None:
+        """The text of a property; None when it is absent or unknown."""
+        setting = self.settings.get(name)
+        return setting.value if setting else None
+
+    def is_unknown(self, name: str) -> bool:
+        """Whether the property is given, but with a value nobody here can know."""
+        setting = self.settings.get(name)
+        return setting is not None and setting.value is None
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """The words of `process.roles`."""
+        return frozenset(role.strip() for role in (self.value("process.roles") or "").split(",") if role.strip())
+
+    @property
+    def mode(self) -> Mode:
+        """KRaft where roles are given, else ZooKeeper where it is named."""
+        if self.roles:
+            return Mode.KRAFT
+        return Mode.ZOOKEEPER if self.value("zookeeper.connect") else Mode.UNDECIDED
+
+    @property
+    def is_broker(self) -> bool:
+        """Whether clients are served: everything but an isolated controller."""
+        return self.mode is not Mode.KRAFT or "broker" in self.roles
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether the node is a member of the KRaft quorum."""
+        return "controller" in self.roles
+
+    @property
+    def node_id(self) -> int | None:
+        """`node.id`, or `broker.id` where only that is given."""
+        for name in ("node.id", "broker.id"):
+            value = self.value(name)
+            if value is not None and value.strip().lstrip("-").isdigit():
+                return int(value)
+        return None
+
+    @property
+    def controller_names(self) -> tuple[str, ...]:
+        """`controller.listener.names`, as case-sensitive as the broker takes it."""
+        return parse_names(self.value("controller.listener.names") or "")
+
+    @property
+    def listener_entries(self) -> tuple[ListenerEntry | MalformedEntry, ...]:
+        """`listeners`, or Kafka's default where nothing is given; empty when unknown."""
+        return () if self.is_unknown("listeners") else parse_listeners(self.value("listeners") or DEFAULT_LISTENERS)
+
+    @property
+    def listeners(self) -> tuple[ListenerEntry, ...]:
+        """The well-formed entries of `listeners`."""
+        return well_formed(self.listener_entries)
+
+    @property
+    def broker_listeners(self) -> tuple[ListenerEntry, ...]:
+        """The listeners that clients and brokers use: those that are no controller's."""
+        return tuple(entry for entry in self.listeners if entry.endpoint.listener not in self.controller_names)
+
+    @property
+    def advertised_entries(self) -> tuple[ListenerEntry | MalformedEntry, ...]:
+        """`advertised.listeners`, or the broker listeners where it is not given; empty when unknown."""
+        if self.is_unknown("advertised.listeners"):
+            return ()
+        value = self.value("advertised.listeners")
+        return parse_listeners(value) if value else self.broker_listeners
+
+    @property
+    def advertised_listeners(self) -> tuple[ListenerEntry, ...]:
+        """What clients are told: the well-formed advertised entries without the controller's."""
+        entries = well_formed(self.advertised_entries)
+        return tuple(entry for entry in entries if entry.endpoint.listener not in self.controller_names)
+
+    @property
+    def protocol_map_entries(self) -> tuple[MapEntry | MalformedEntry, ...]:
+        """`listener.security.protocol.map` as given; empty when absent."""
+        return parse_protocol_map(self.value("listener.security.protocol.map") or "")
+
+    @property
+    def protocol_map(self) -> dict[str, str]:
+        """Listener name to security protocol, with the defaults that apply only while the property is absent.
+
+        A KRaft node also maps its controller listeners to PLAINTEXT, unless a listener or controller is named
+        after another protocol (KAFKA-13456, 3.1).
+        """
+        if "listener.security.protocol.map" in self.settings:
+            return {e.listener: e.protocol for e in self.protocol_map_entries if isinstance(e, MapEntry)}
+        mapping = {protocol: protocol for protocol in SECURITY_PROTOCOLS}
+        names = {entry.endpoint.listener for entry in self.listeners} | set(self.controller_names)
+        if self.mode is Mode.KRAFT and not names & {"SSL", "SASL_PLAINTEXT", "SASL_SSL"}:
+            mapping |= {name: "PLAINTEXT" for name in self.controller_names if name not in mapping}
+        return mapping
+
+    @property
+    def inter_broker_listener(self) -> str:
+        """The listener brokers use among themselves; PLAINTEXT where nothing is set."""
+        name = self.value("inter.broker.listener.name")
+        return name.upper() if name else (self.value("security.inter.broker.protocol") or "PLAINTEXT").upper()
+
+    @property
+    def quorum(self) -> str:
+        """What brokers of one cluster have in common: the voters or the ZooKeeper address, as one text."""
+        if self.mode is Mode.KRAFT:
+            voters = self.value("controller.quorum.voters") or self.value("controller.quorum.bootstrap.servers") or ""
+            return ",".join(sorted(voter.strip() for voter in voters.split(",")))
+        return (self.value("zookeeper.connect") or "").replace(" ", "")
+
+    @property
+    def voters(self) -> tuple[tuple[int, str, int], ...]:
+        """`controller.quorum.voters` as (node id, host, port); what cannot be parsed is left out."""
+        found: list[tuple[int, str, int]] = []
+        for voter in (self.value("controller.quorum.voters") or "").split(","):
+            number, at, address = voter.strip().partition("@")
+            host, colon, port = address.rpartition(":")
+            if at and colon and number.isdigit() and port.isdigit():
+                found.append((int(number), host.strip("[]"), int(port)))
+        return tuple(found)
+
+
+def broker_config(image: ImageReference, environment: Mapping[str, str | None]) -> BrokerConfig:
+    """The configuration of a container of this image; a family without known semantics yields no settings."""
+    made = _image_settings(image, environment)
+    default_cluster = apache.DEFAULT_CLUSTER_ID if image.family is ImageFamily.APACHE else None
+    return BrokerConfig(
+        family=image.family,
+        version=image.kafka_version,
+        settings=made.settings,
+        refusal=made.refusal,
+        cluster_id=environment.get("CLUSTER_ID") or default_cluster,
+    )
+
+
+def _image_settings(image: ImageReference, environment: Mapping[str, str | None]) -> ImageSettings:
+    match image.family:
+        case ImageFamily.APACHE:
+            return apache.settings(environment)
+        case ImageFamily.CONFLUENT:
+            return confluent.settings(environment, image.kafka_version)
+        case ImageFamily.CONFLUENT_ZOOKEEPER | ImageFamily.OTHER:
+            return ImageSettings()

@@ -1,0 +1,1 @@
+"""How each image family turns environment variables into broker properties."""

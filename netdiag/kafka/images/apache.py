@@ -1,0 +1,66 @@
+"""apache/kafka and apache/kafka-native (3.7 and newer): KRaft only, environment or bundled file, never both.
+
+Source: `docker/resources/common-scripts/{configure,configureDefaults}` and `KafkaDockerWrapper` of Apache Kafka.
+"""
+
+from collections.abc import Mapping
+
+from netdiag.kafka.images.settings import (
+    ImageSettings,
+    Provenance,
+    Refusal,
+    Setting,
+    settings_from,
+    with_derived_listeners,
+)
+
+EXCLUDED = frozenset(
+    {
+        "KAFKA_VERSION",
+        "KAFKA_HEAP_OPTS",
+        "KAFKA_LOG4J_OPTS",
+        "KAFKA_OPTS",
+        "KAFKA_JMX_OPTS",
+        "KAFKA_JVM_PERFORMANCE_OPTS",
+        "KAFKA_GC_LOG_OPTS",
+        "KAFKA_LOG4J_ROOT_LOGLEVEL",
+        "KAFKA_LOG4J_LOGGERS",
+        "KAFKA_TOOLS_LOG4J_LOGLEVEL",
+        "KAFKA_JMX_HOSTNAME",
+    }
+)
+BUNDLED = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.quorum.voters": "1@localhost:9093",
+    "listeners": "PLAINTEXT://:9092,CONTROLLER://:9093",
+    "inter.broker.listener.name": "PLAINTEXT",
+    "advertised.listeners": "PLAINTEXT://localhost:9092",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": (
+        "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL"
+    ),
+}
+DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"
+
+
+def settings(environment: Mapping[str, str | None]) -> ImageSettings:
+    """The properties the image starts Kafka with."""
+    given = settings_from(environment, prefix="KAFKA_", excluded=EXCLUDED)
+    if not given:
+        bundled = {
+            name: Setting(name=name, value=value, variable=None, provenance=Provenance.IMAGE_DEFAULT)
+            for name, value in BUNDLED.items()
+        }
+        return ImageSettings(settings=bundled)
+    controller_only = environment.get("KAFKA_PROCESS_ROLES") == "controller"
+    if controller_only:
+        refusal = None
+        if environment.get("KAFKA_ADVERTISED_LISTENERS"):
+            refusal = Refusal(
+                prints="KAFKA_ADVERTISED_LISTENERS is not supported on a KRaft controller.",
+                variable="KAFKA_ADVERTISED_LISTENERS",
+                missing=False,
+            )
+        return ImageSettings(settings=given, refusal=refusal)
+    return ImageSettings(settings=with_derived_listeners(given, pattern=r"://[^:]*:"))

@@ -1,0 +1,136 @@
+"""Kafka's listener grammar: `listeners`, `advertised.listeners` and the protocol map.
+
+Follows `SocketServerConfigs` and `ListenerName` of Apache Kafka 3.9 and 4.x: entries are separated by commas
+with optional blanks, each must match one regular expression as a whole, names are upper-cased, an empty host
+means "all addresses". Every entry keeps its offsets in the value so that a finding can point at it.
+"""
+
+import re
+from dataclasses import dataclass
+
+# The expression a broker itself uses; `.` stops at a line end, as in Java.
+_ENTRY = re.compile(r"(?P<name>.*)://\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>-?[0-9]+)")
+_SEPARATOR = re.compile(r"\s*,\s*")
+
+SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::", "0:0:0:0:0:0:0:0"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """NAME://host:port of a broker; an empty host is kept as written."""
+
+    listener: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.listener}://{bracketed(self.host)}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenerEntry:
+    """One well-formed entry of a listener list, with the offsets of its parts in the value."""
+
+    text: str
+    start: int
+    end: int
+    endpoint: Endpoint
+    host_start: int
+    host_end: int
+    port_start: int
+    port_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MalformedEntry:
+    """One entry that the broker cannot parse."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapEntry:
+    """One `NAME:PROTOCOL` pair of `listener.security.protocol.map`."""
+
+    listener: str
+    protocol: str
+    start: int
+    end: int
+
+
+def bracketed(host: str) -> str:
+    """An address as it stands before a port: IPv6 literals get their brackets back."""
+    return f"[{host}]" if ":" in host else host
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host means the machine that uses it, by name or by number."""
+    lowered = host.lower()
+    return lowered in ("localhost", "::1", "ip6-localhost") or re.fullmatch(r"127(\.\d{1,3}){3}", lowered) is not None
+
+
+def is_wildcard(host: str) -> bool:
+    """Whether a listener on this host binds every address."""
+    return host in WILDCARD_HOSTS
+
+
+def parse_listeners(value: str) -> tuple[ListenerEntry | MalformedEntry, ...]:
+    """The entries of `listeners` or `advertised.listeners`, in order; blanks around commas do not count."""
+    return tuple(_parse_entry(text, start) for text, start in _split(value))
+
+
+def well_formed(entries: tuple[ListenerEntry | MalformedEntry, ...]) -> tuple[ListenerEntry, ...]:
+    """The entries that a broker can use."""
+    return tuple(entry for entry in entries if isinstance(entry, ListenerEntry))
+
+
+def parse_protocol_map(value: str) -> tuple[MapEntry | MalformedEntry, ...]:
+    """The pairs of `listener.security.protocol.map`; the name ends at the last colon, as in Kafka's `Csv`."""
+    entries: list[MapEntry | MalformedEntry] = []
+    for text, start in _split(value):
+        name, colon, protocol = text.rpartition(":")
+        if not colon:
+            entries.append(MalformedEntry(text=text, start=start, end=start + len(text)))
+            continue
+        entries.append(
+            MapEntry(listener=name.strip().upper(), protocol=protocol.strip().upper(), start=start, end=start + len(text))
+        )
+    return tuple(entries)
+
+
+def parse_names(value: str) -> tuple[str, ...]:
+    """A plain comma list such as `controller.listener.names`, split as a broker up to 4.1 does: no trimming."""
+    return tuple(name for name in value.split(",") if name) if value else ()
+
+
+def _split(value: str) -> list[tuple[str, int]]:
+    """The non-empty items of a comma list with their offsets, outer blanks stripped."""
+    items: list[tuple[str, int]] = []
+    position = 0
+    for separator in [*_SEPARATOR.finditer(value), None]:
+        end = separator.start() if separator else len(value)
+        raw = value[position:end]
+        text = raw.strip()
+        if text:
+            items.append((text, position + raw.index(text)))
+        position = separator.end() if separator else end
+    return items
+
+
+def _parse_entry(text: str, start: int) -> ListenerEntry | MalformedEntry:
+    match = _ENTRY.fullmatch(text)
+    if match is None:
+        return MalformedEntry(text=text, start=start, end=start + len(text))
+    return ListenerEntry(
+        text=text,
+        start=start,
+        end=start + len(text),
+        endpoint=Endpoint(listener=match["name"].upper(), host=match["host"], port=int(match["port"])),
+        host_start=start + match.start("host"),
+        host_end=start + match.end("host"),
+        port_start=start + match.start("port"),
+        port_end=start + match.end("port"),
+    )

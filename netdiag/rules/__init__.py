@@ -1,0 +1,1 @@
+"""Judgement: one module per rule."""

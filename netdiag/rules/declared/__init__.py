@@ -1,0 +1,1 @@
+"""Rules about what files and containers declare."""
