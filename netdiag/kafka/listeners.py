@@ -96,7 +96,9 @@ def parse_protocol_map(value: str) -> tuple[MapEntry | MalformedEntry, ...]:
             entries.append(MalformedEntry(text=text, start=start, end=start + len(text)))
             continue
         entries.append(
-            MapEntry(listener=name.strip().upper(), protocol=protocol.strip().upper(), start=start, end=start + len(text))
+            MapEntry(
+                listener=name.strip().upper(), protocol=protocol.strip().upper(), start=start, end=start + len(text)
+            )
         )
     return tuple(entries)
 

@@ -51,7 +51,9 @@ def property_name(variable: str, prefix: str) -> str:
     return dotted.replace("...", "-").replace("..", "_")
 
 
-def settings_from(environment: Mapping[str, str | None], *, prefix: str, excluded: frozenset[str]) -> dict[str, Setting]:
+def settings_from(
+    environment: Mapping[str, str | None], *, prefix: str, excluded: frozenset[str]
+) -> dict[str, Setting]:
     """Every variable with the prefix as a setting; of two variables for one property the later name wins."""
     settings: dict[str, Setting] = {}
     for variable in sorted(environment):

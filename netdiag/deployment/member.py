@@ -1,0 +1,179 @@
+"""What a deployment is made of: members with their attachments, published ports and networks.
+
+A member is a declared service or a running container; which of the two cannot be told from here on.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from netdiag.findings import Edit, Location
+from netdiag.kafka.broker_config import BrokerConfig
+
+
+class NetworkMode(Enum):
+    """How a member is connected."""
+
+    NETWORKS = "networks"
+    DEFAULT_BRIDGE = "bridge"
+    HOST = "host"
+    NONE = "none"
+    SHARED = "shared"
+    UNKNOWN = "unknown"
+
+
+class State(Enum):
+    """Whether a member runs; DECLARED is one that a file describes and nobody has started."""
+
+    DECLARED = "declared"
+    RUNNING = "running"
+    PAUSED = "paused"
+    RESTARTING = "restarting"
+    STOPPED = "stopped"
+
+
+class NetworkKind(Enum):
+    """What connects the members of a network."""
+
+    USER_BRIDGE = "user-defined bridge"
+    DEFAULT_BRIDGE = "default bridge"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """One network; `addresses_known` tells whether a member address outside the lists proves anything."""
+
+    key: str
+    name: str
+    kind: NetworkKind = NetworkKind.USER_BRIDGE
+    internal: bool = False
+    external: bool = False
+    subnets: tuple[str, ...] = ()
+    gateways: tuple[str, ...] = ()
+    where: Location | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A member on a network: the names it answers to there, and its addresses where they are known."""
+
+    network: str
+    names: tuple[str, ...]
+    addresses: tuple[str, ...] = ()
+    where: Location | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedPort:
+    """A container port (target) that the engine offers on the docker host; published None is "any free one"."""
+
+    target: int
+    published: int | None
+    host_ip: str
+    protocol: str
+    where: Location
+    published_edit: Edit | None = None
+
+    @property
+    def on_all_addresses(self) -> bool:
+        """Whether every address of the docker host offers it."""
+        return self.host_ip in ("", "0.0.0.0", "::")
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether the docker host itself can use it through 127.0.0.1."""
+        return self.on_all_addresses or self.host_ip.startswith("127.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One service or container, Kafka or not.
+
+    `attachments` stand in the order in which the engine's resolver and its published ports take them:
+    internal networks last, then by network name. `hostnames` are the names in the member's own hosts file.
+    """
+
+    name: str
+    service: str | None
+    image: str
+    where: Location
+    attachments: tuple[Attachment, ...] = ()
+    mode: NetworkMode = NetworkMode.NETWORKS
+    shares_with: str | None = None
+    hostnames: tuple[str, ...] = ()
+    extra_hosts: Mapping[str, str] = field(default_factory=dict)
+    published: tuple[PublishedPort, ...] = ()
+    state: State = State.DECLARED
+    container: str | None = None
+
+    def on(self, network: str) -> Attachment | None:
+        """This member's attachment to a network."""
+        return next((a for a in self.attachments if a.network == network), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broker:
+    """A member that runs Kafka (broker, controller or both), with the values that configure it."""
+
+    member: Member
+    config: BrokerConfig
+    declared: Mapping[str, "Declared"]
+
+    @property
+    def name(self) -> str:
+        """The member's name."""
+        return self.member.name
+
+    def source(self, property_name: str) -> "Declared | None":
+        """The declared value behind a property; None for defaults."""
+        setting = self.config.settings.get(property_name)
+        return self.declared.get(setting.variable) if setting and setting.variable else None
+
+    def place(self, property_name: str) -> Location:
+        """Where a finding about this property belongs: the value, or the member where nobody wrote it."""
+        source = self.source(property_name)
+        return source.at() if source else self.member.where
+
+
+class Declared:
+    """A value as somebody wrote it, able to point at any stretch of itself; subclassed by each source."""
+
+    __slots__ = ("value", "variable")
+
+    def __init__(self, *, variable: str, value: str) -> None:
+        self.variable = variable
+        self.value = value
+
+    def at(self, start: int = 0, end: int | None = None) -> Location:
+        """The place of characters start..end of the value."""
+        raise NotImplementedError
+
+    def edit(self, start: int, end: int, replacement: str) -> Edit | None:
+        """The edit that replaces characters start..end where they really stand; None where that cannot be done."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """Brokers, other members and networks, from files or from the engine.
+
+    `host_addresses` are the docker host's own non-loopback addresses where known; `userland_proxy` is None
+    where nobody has said, which stands for Docker's default (on).
+    """
+
+    name: str | None
+    brokers: tuple[Broker, ...]
+    others: tuple[Member, ...] = ()
+    networks: Mapping[str, Network] = field(default_factory=dict)
+    host_addresses: tuple[str, ...] = ()
+    userland_proxy: bool | None = None
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """Every member, brokers first."""
+        return (*(broker.member for broker in self.brokers), *self.others)
+
+    def broker(self, name: str) -> Broker | None:
+        """The broker of that member name."""
+        return next((broker for broker in self.brokers if broker.name == name), None)
