@@ -1,0 +1,113 @@
+"""What a broker would answer: who is registered in its cluster, and whether it has heard of them."""
+
+from netdiag.deployment.delivery import Landed, deliver
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.naming import Unmodelled, Unresolved, resolve, running
+from netdiag.deployment.observations import NodeEndpoint
+from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.listeners import ListenerEntry
+
+
+def cluster_of(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
+    """The brokers that share this one's quorum or ZooKeeper, itself included."""
+    return tuple(
+        other
+        for other in deployment.brokers
+        if other.config.mode is broker.config.mode
+        and other.config.quorum == broker.config.quorum
+        and other.config.cluster_id == broker.config.cluster_id
+    )
+
+
+def inside(broker: Broker) -> Vantage:
+    """The vantage of a broker's own container."""
+    networks = tuple(a.network for a in broker.member.attachments)
+    return Vantage(kind=VantageKind.BROKER, label=f"inside {broker.name}", member=broker.name, networks=networks)
+
+
+def advertised_host(broker: Broker, entry: ListenerEntry) -> str | None:
+    """The host clients are told; an empty one becomes the container's hostname, None where that is unknown."""
+    if entry.endpoint.host:
+        return entry.endpoint.host
+    return broker.member.hostnames[0] if broker.member.hostnames else None
+
+
+def metadata(
+    deployment: Deployment, broker: Broker, listener: str, down: frozenset[str]
+) -> tuple[NodeEndpoint, ...] | Unmodelled:
+    """The brokers that `broker` names to a client on `listener`, by node id."""
+    informed = is_informed(deployment, broker, down)
+    if isinstance(informed, Unmodelled):
+        return informed
+    if not informed:
+        return ()
+    named: list[NodeEndpoint] = []
+    for other in cluster_of(deployment, broker):
+        if not other.config.is_broker or not running(other.member, down):
+            continue
+        for entry in other.config.advertised_listeners:
+            if entry.endpoint.listener != listener:
+                continue
+            host = advertised_host(other, entry)
+            node_id = other.config.node_id
+            if host is None or node_id is None:
+                return Unmodelled(because=f"what {other.name} advertises on {listener} is decided at run time")
+            named.append(NodeEndpoint(node_id=node_id, host=host, port=entry.endpoint.port))
+    return tuple(sorted(named, key=lambda endpoint: endpoint.node_id))
+
+
+def is_informed(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:
+    """Whether cluster metadata gets to a broker.
+
+    ZooKeeper: the controller, one of the brokers, connects to each broker's inter-broker endpoint and sends it
+    (itself included). KRaft: the broker fetches it from the quorum's controller endpoints.
+    """
+    match broker.config.mode:
+        case Mode.ZOOKEEPER:
+            return _told_by_controller(deployment, broker, down)
+        case Mode.KRAFT:
+            return _fetches_from_quorum(deployment, broker, down)
+        case Mode.UNDECIDED:
+            return Unmodelled(because=f"{broker.name} has neither a quorum nor a ZooKeeper")
+
+
+def reaches(deployment: Deployment, source: Broker, host: str, port: int, down: frozenset[str]) -> Broker | None:
+    """The broker that a connection from inside `source` to host:port ends at; None when it fails or is unknown."""
+    vantage = inside(source)
+    resolution = resolve(deployment, vantage, host, down)
+    if isinstance(resolution, Unresolved | Unmodelled):
+        return None
+    delivery = deliver(deployment, vantage, resolution[0], port, down)
+    return delivery.broker if isinstance(delivery, Landed) else None
+
+
+def _told_by_controller(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:
+    name = broker.config.inter_broker_listener
+    entry = next((e for e in broker.config.advertised_listeners if e.endpoint.listener == name), None)
+    if entry is None:
+        return Unmodelled(because=f"{broker.name} does not advertise its inter-broker listener {name}")
+    host = advertised_host(broker, entry)
+    if host is None:
+        return Unmodelled(because=f"the host {broker.name} advertises on {name} is decided at run time")
+    candidates = [b for b in cluster_of(deployment, broker) if running(b.member, down)]
+    answers = {reaches(deployment, c, host, entry.endpoint.port, down) is broker for c in candidates}
+    if len(answers) > 1:
+        return Unmodelled(because=f"only some brokers reach {broker.name}: it depends on which one is the controller")
+    return answers == {True}
+
+
+def _fetches_from_quorum(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:
+    voters = broker.config.voters
+    if not voters:
+        return Unmodelled(because=f"the quorum of {broker.name} is not given as voters")
+    reached = 0
+    for node_id, host, port in voters:
+        if node_id == broker.config.node_id and broker.config.is_controller:
+            reached += 1
+            continue
+        found = reaches(deployment, broker, host, port, down)
+        reached += found is not None and found.config.node_id == node_id
+    if reached * 2 > len(voters):
+        return True
+    return Unmodelled(because=f"{broker.name} reaches {reached} of {len(voters)} quorum voters: it may never register")

@@ -1,0 +1,215 @@
+"""What happens to a connection at a vantage: the model of loopback, bridges, publishing and isolation.
+
+Row numbers in comments are those of the decision table in docs/architecture.md. What the table does not cover
+is `Unmodelled`, never a guess.
+"""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from netdiag.deployment.binding import Binding, Reach, binding
+from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode, PublishedPort
+from netdiag.deployment.naming import (
+    HostAddress,
+    Loopback,
+    MemberAddress,
+    Target,
+    Unmodelled,
+    member_at,
+    network_owner,
+    running,
+)
+from netdiag.deployment.observations import Failed, Reason
+from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.kafka.listeners import ListenerEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """The connection is accepted by this listener of this broker."""
+
+    broker: Broker
+    entry: ListenerEntry
+    because: str
+
+
+Delivery = Landed | Failed | Unmodelled
+
+
+def deliver(deployment: Deployment, vantage: Vantage, target: Target, port: int, down: frozenset[str]) -> Delivery:
+    """Where a connection from `vantage` to `target`:`port` ends."""
+    inside = member_at(deployment, vantage)
+    owner = network_owner(deployment, inside) if inside else None
+    in_host = vantage.kind is VantageKind.DOCKER_HOST or (owner is not None and owner.mode is NetworkMode.HOST)
+    match target:
+        case Loopback():
+            return _to_loopback(deployment, vantage, owner, in_host, port, down)
+        case MemberAddress():
+            return _to_member(deployment, vantage, owner, in_host, target, port, down)
+        case HostAddress():
+            return _to_host(deployment, vantage, owner, in_host, target, port, down)
+        case _:
+            assert_never(target)
+
+
+def _to_loopback(
+    deployment: Deployment, vantage: Vantage, owner: Member | None, in_host: bool, port: int, down: frozenset[str]
+) -> Delivery:
+    if in_host:
+        return _to_host_loopback(deployment, port, down)
+    if owner is None:
+        who = "the LAN machine" if vantage.kind is VantageKind.LAN else "the client container"
+        return Failed(reason=Reason.REFUSED, because=f"localhost is {who} itself")
+    for broker, entry, bound in _sockets(deployment, owner, port, down):
+        if bound.reach in (Reach.EVERYWHERE, Reach.LOOPBACK):
+            return Landed(broker=broker, entry=entry, because="its own loopback")
+        if bound.reach is Reach.UNKNOWN:
+            return Unmodelled(because=bound.because)
+    return Failed(reason=Reason.REFUSED, because=f"nothing listens on port {port} of the container's own loopback")
+
+
+def _to_host_loopback(deployment: Deployment, port: int, down: frozenset[str]) -> Delivery:
+    host_mode = _host_mode_socket(deployment, port, down, loopback=True)
+    if host_mode is not None:
+        return host_mode
+    published = [(m, p) for m, p in _publishers(deployment, port, down) if p.on_loopback]
+    if not published:
+        return _nothing_published(deployment, port)
+    landed = _through_publish(deployment, published, down)
+    if isinstance(landed, Failed) and deployment.userland_proxy is not False:
+        # Row 20: docker-proxy accepts before it finds its backend dead.
+        return Failed(reason=Reason.CLOSED, because=f"{landed.because}: docker-proxy accepts, then ends")
+    return landed
+
+
+def _to_member(
+    deployment: Deployment,
+    vantage: Vantage,
+    owner: Member | None,
+    in_host: bool,
+    target: MemberAddress,
+    port: int,
+    down: frozenset[str],
+) -> Delivery:
+    member = next(m for m in deployment.members if m.name == target.member)
+    if vantage.kind is VantageKind.LAN:
+        return Unmodelled(because="whether the LAN has a route to container addresses cannot be told")
+    if not running(member, down):
+        return Failed(reason=Reason.TIMEOUT, because=f"{member.name} is not running")
+    networks = tuple(a.network for a in owner.attachments) if owner else vantage.networks
+    if not in_host and target.network not in networks and owner is not member:
+        # Row 8: bridges are isolated from each other by dropping.
+        return Failed(reason=Reason.TIMEOUT, because="Docker drops traffic between networks")
+    return _enter(deployment, member, target.network, port, down)
+
+
+def _to_host(
+    deployment: Deployment,
+    vantage: Vantage,
+    owner: Member | None,
+    in_host: bool,
+    target: HostAddress,
+    port: int,
+    down: frozenset[str],
+) -> Delivery:
+    host_mode = _host_mode_socket(deployment, port, down, loopback=False)
+    if host_mode is not None:
+        return host_mode
+    published = [
+        (m, p) for m, p in _publishers(deployment, port, down) if p.on_all_addresses or p.host_ip == target.text
+    ]
+    if not published:
+        if any(not p.on_loopback for _, p in _publishers(deployment, port, down)):
+            return Unmodelled(because="the port is published on another address of the docker host")
+        return _nothing_published(deployment, port)
+    landed = _through_publish(deployment, published, down)
+    from_container = not in_host and vantage.kind is not VantageKind.LAN
+    if not from_container:
+        return landed
+    if deployment.userland_proxy is False:
+        return Unmodelled(because="without userland proxy this depends on the engine's generation")
+    if isinstance(landed, Failed):
+        return Failed(reason=Reason.CLOSED, because=f"{landed.because}: docker-proxy accepts, then ends")
+    return landed
+
+
+def _through_publish(
+    deployment: Deployment, published: list[tuple[Member, PublishedPort]], down: frozenset[str]
+) -> Delivery:
+    """Through the engine's DNAT rule or proxy, to the first network of the one container that publishes."""
+    members = dict.fromkeys(member.name for member, _ in published)
+    if len(members) > 1:
+        return Unmodelled(because=f"{' and '.join(members)} both publish the port")
+    member, port = published[0]
+    outward = [
+        a.network
+        for a in member.attachments
+        if a.network not in deployment.networks or not deployment.networks[a.network].internal
+    ]
+    if not outward:
+        return Failed(reason=Reason.REFUSED, because=f"{member.name} has internal networks only: nothing is published")
+    return _enter(deployment, member, outward[0], port.target, down)
+
+
+def _enter(deployment: Deployment, member: Member, network: str, port: int, down: frozenset[str]) -> Delivery:
+    """At a member's address on a network: which of its listeners accepts."""
+    sockets = list(_sockets(deployment, member, port, down))
+    for broker, entry, bound in sockets:
+        if bound.reach is Reach.EVERYWHERE or (bound.reach is Reach.ONE_NETWORK and bound.network == network):
+            return Landed(broker=broker, entry=entry, because=f"{member.name} port {port}")
+        if bound.reach is Reach.UNKNOWN:
+            return Unmodelled(because=bound.because)
+    if not sockets and not _is_broker(deployment, member):
+        return Unmodelled(because=f"what {member.name} listens on cannot be told")
+    where = f"{member.name} port {port}"
+    for _, entry, bound in sockets:
+        if bound.reach is Reach.LOOPBACK:
+            return Failed(reason=Reason.REFUSED, because=f"{where} is bound to {entry.endpoint.host} only")
+        if bound.reach is Reach.ONE_NETWORK:
+            return Failed(reason=Reason.REFUSED, because=f"{where} is bound to its address on {bound.network} only")
+    return Failed(reason=Reason.REFUSED, because=f"{where} has no listener")
+
+
+def _sockets(
+    deployment: Deployment, owner: Member, port: int, down: frozenset[str]
+) -> list[tuple[Broker, ListenerEntry, Binding]]:
+    """The listeners on `port` in the namespace of `owner`, whoever opened them."""
+    return [
+        (broker, entry, binding(deployment, broker, entry))
+        for broker in deployment.brokers
+        if running(broker.member, down) and network_owner(deployment, broker.member) is owner
+        for entry in broker.config.listeners
+        if entry.endpoint.port == port
+    ]
+
+
+def _host_mode_socket(deployment: Deployment, port: int, down: frozenset[str], *, loopback: bool) -> Landed | None:
+    for broker in deployment.brokers:
+        owner = network_owner(deployment, broker.member)
+        if owner.mode is not NetworkMode.HOST:
+            continue
+        for _, entry, bound in _sockets(deployment, owner, port, down):
+            if bound.reach is Reach.EVERYWHERE or (loopback and bound.reach is Reach.LOOPBACK):
+                return Landed(broker=broker, entry=entry, because="the host's own network")
+    return None
+
+
+def _publishers(deployment: Deployment, port: int, down: frozenset[str]) -> list[tuple[Member, PublishedPort]]:
+    return [
+        (member, published)
+        for member in deployment.members
+        if running(member, down) and member.mode in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE)
+        for published in member.published
+        if published.published == port and published.protocol == "tcp"
+    ]
+
+
+def _nothing_published(deployment: Deployment, port: int) -> Failed:
+    stopped = [m.name for m in deployment.members for p in m.published if p.published == port]
+    if stopped:
+        return Failed(reason=Reason.REFUSED, because=f"{stopped[0]} publishes port {port} but is not running")
+    return Failed(reason=Reason.REFUSED, because=f"nothing is published on port {port} of the docker host")
+
+
+def _is_broker(deployment: Deployment, member: Member) -> bool:
+    return any(network_owner(deployment, broker.member) is member for broker in deployment.brokers)
