@@ -1,0 +1,287 @@
+"""Decode the bytes of a message, by its layout, from a source that is not to be trusted.
+
+The contract: every length and count is held against the bytes that are left, and every element against a budget, before
+anything is allocated for it; nesting is as deep as the table, never as deep as the input. Whatever the bytes are, the
+outcome is a value or a `DecodeError` with offset and field path.
+
+Values: a struct is a dict by field name, an array a tuple, `string` a str (bytes that are not UTF-8 become U+FFFD, as
+in Kafka's own reader), `bytes` and `records` are bytes, `uuid` a `uuid.UUID`, null is None. A tagged field that is not
+on the wire has its default. Tagged fields that the table does not know are kept under `UNKNOWN_TAGS`, as (tag, bytes).
+
+A capture may keep only the first bytes of a message: with `declared` set to the length that the message had, running
+out of bytes before that length is no error; the value then holds what was decoded and `truncated` says where it ends.
+"""
+
+import struct
+import uuid
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from netdiag.kafka.protocol.errors import DecodeError
+from netdiag.kafka.protocol.table import Direction, Field, Layout, data_layout, layout
+
+UNKNOWN_TAGS = "unknown_tagged_fields"
+MAX_VALUES = 1_000_000
+
+Struct = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncated:
+    """Where a message ended that a capture did not keep whole: the first field that is not there in full."""
+
+    offset: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """A decoded struct, how many bytes it took and how many were left over behind it."""
+
+    value: Struct
+    length: int
+    left_over: int
+    truncated: Truncated | None = None
+
+
+def decode(
+    api_key: int,
+    api_version: int,
+    direction: Direction,
+    data: bytes | bytearray | memoryview,
+    *,
+    declared: int | None = None,
+    max_values: int = MAX_VALUES,
+) -> Decoded:
+    """Decode one message body (without size and header).
+
+    Bytes behind the message are not an error (brokers and mocks have sent such): they are counted in `left_over`.
+    """
+    return decode_layout(layout(api_key, api_version, direction), data, declared=declared, max_values=max_values)
+
+
+def decode_data(name: str, version: int, data: bytes | bytearray | memoryview) -> Decoded:
+    """Decode data that travels inside a message, such as a ConsumerProtocolSubscription (without its version)."""
+    return decode_layout(data_layout(name, version), data)
+
+
+def decode_layout(
+    shape: Layout,
+    data: bytes | bytearray | memoryview,
+    *,
+    declared: int | None = None,
+    max_values: int = MAX_VALUES,
+) -> Decoded:
+    """Decode a struct of any layout from the start of the data."""
+    reader = _Reader(data, declared, max_values)
+    try:
+        value = reader.read_struct(shape)
+    except _EndOfData as end:
+        partial = end.partial if isinstance(end.partial, dict) else {}
+        return Decoded(
+            value=partial,
+            length=len(data),
+            left_over=0,
+            truncated=Truncated(offset=end.offset, path=end.path),
+        )
+    return Decoded(value=value, length=reader.position, left_over=reader.end - reader.position)
+
+
+class _EndOfData(DecodeError):
+    """The kept bytes end before the declared ones do; carries what was decoded up to there."""
+
+    partial: object = None
+
+
+class _Reader:
+    """A position in the data, the two ends that bound it, and what may still be allocated.
+
+    `end` bounds the bytes that are there, `declared_end` those that were there when the message was sent.
+    """
+
+    __slots__ = ("budget", "data", "declared_end", "end", "position")
+
+    def __init__(self, data: bytes | bytearray | memoryview, declared: int | None, max_values: int) -> None:
+        self.data = memoryview(data)
+        self.position = 0
+        self.end = len(self.data)
+        self.declared_end = self.end if declared is None else max(declared, self.end)
+        self.budget = max_values
+
+    def read_struct(self, shape: Layout) -> Struct:
+        self.spend(1 + len(shape.fields) + len(shape.tagged))
+        out: Struct = {}
+        for field in shape.fields:
+            try:
+                out[field.name] = self.read_field(field)
+            except DecodeError as error:
+                raise _inside(error, field.name, out) from None
+        if shape.flexible:
+            for field in shape.tagged.values():
+                out[field.name] = deepcopy(field.default)
+            try:
+                self.read_tags(shape, out)
+            except _EndOfData as end:
+                end.partial = out
+                raise
+        return out
+
+    def read_field(self, field: Field) -> object:
+        if field.array:
+            return self.read_array(field)
+        if field.layout is not None:
+            if field.nullable and self.fixed("b", 1) < 0:
+                return None
+            return self.read_struct(field.layout)
+        return _READERS[field.kind](self, field)
+
+    def read_array(self, field: Field) -> tuple[object, ...] | None:
+        count = self.read_varint() - 1 if field.compact else self.fixed("i", 4)
+        if count < 0:
+            self.check_null(field, count)
+            return None
+        left = self.declared_end - self.position
+        if count * field.min_size > left:
+            raise DecodeError(f"an array of {count} elements does not fit into {left} bytes", self.position)
+        self.spend(count)
+        items: list[object] = []
+        try:
+            if field.layout is not None:
+                for _ in range(count):
+                    items.append(self.read_struct(field.layout))
+            else:
+                read = _READERS[field.kind]
+                for _ in range(count):
+                    items.append(read(self, field))
+        except DecodeError as error:
+            if isinstance(error, _EndOfData):
+                kept = () if error.partial is None else (error.partial,)
+                error.partial = (*items, *kept)
+            error.steps.append(f"[{len(items)}]")
+            raise
+        return tuple(items)
+
+    def read_tags(self, shape: Layout, out: Struct) -> None:
+        """The tagged fields behind a struct: count, then (tag, size, value) each."""
+        count = self.read_varint()
+        left = self.declared_end - self.position
+        if count * 2 > left:
+            raise DecodeError(f"{count} tagged fields do not fit into {left} bytes", self.position)
+        self.spend(count)
+        seen: set[int] = set()
+        unknown: list[tuple[int, bytes]] = []
+        for _ in range(count):
+            tag = self.read_varint()
+            if tag in seen:
+                raise DecodeError(f"tag {tag} stands twice", self.position)
+            seen.add(tag)
+            size = self.read_varint()
+            field = shape.tagged.get(tag)
+            if field is None:
+                unknown.append((tag, bytes(self.take(size))))
+                continue
+            try:
+                out[field.name] = self.read_tagged(field, size)
+            except DecodeError as error:
+                raise _inside(error, field.name, out) from None
+        if unknown:
+            out[UNKNOWN_TAGS] = tuple(unknown)
+
+    def read_tagged(self, field: Field, size: int) -> object:
+        if size > self.declared_end - self.position:
+            raise DecodeError(f"a tagged field of {size} bytes does not fit", self.position)
+        outer = self.end, self.declared_end
+        stop = self.position + size
+        self.end, self.declared_end = min(self.end, stop), stop
+        value = self.read_field(field)
+        if self.position != stop:
+            raise DecodeError(f"{stop - self.position} bytes too many in a tagged field", self.position)
+        self.end, self.declared_end = outer
+        return value
+
+    def read_varint(self) -> int:
+        """An unsigned varint of at most 32 bits."""
+        value = 0
+        for shift in range(0, 35, 7):
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if value > 0xFFFFFFFF:
+                    break
+                return value
+        raise DecodeError("a varint of more than 32 bits", self.position)
+
+    def read_bytes(self, field: Field) -> bytes | None:
+        if field.compact:
+            size = self.read_varint() - 1
+        else:
+            size = self.fixed("h", 2) if field.kind == "string" else self.fixed("i", 4)
+        if size < 0:
+            self.check_null(field, size)
+            return None
+        return bytes(self.take(size))
+
+    def check_null(self, field: Field, length: int) -> None:
+        if length != -1:
+            raise DecodeError(f"a length of {length}", self.position)
+        if not field.nullable:
+            raise DecodeError("null where null is not allowed", self.position)
+
+    def fixed(self, code: str, size: int) -> Any:
+        return struct.unpack(">" + code, self.take(size))[0]
+
+    def take(self, size: int) -> memoryview:
+        start = self.position
+        if size > self.end - start:
+            left = self.declared_end - start
+            if size > left:
+                raise DecodeError(f"{size} bytes are needed, {left} are left", start)
+            raise _EndOfData(f"{size} bytes are needed, {self.end - start} were kept", start)
+        self.position = start + size
+        return self.data[start : start + size]
+
+    def spend(self, values: int) -> None:
+        self.budget -= values
+        if self.budget < 0:
+            raise DecodeError("more values than are allowed in one message", self.position)
+
+
+def _inside(error: DecodeError, name: str, out: Struct) -> DecodeError:
+    error.steps.append(name)
+    if isinstance(error, _EndOfData):
+        if error.partial is not None:
+            out[name] = error.partial
+        error.partial = out
+    return error
+
+
+def _read_string(reader: _Reader, field: Field) -> str | None:
+    raw = reader.read_bytes(field)
+    return None if raw is None else raw.decode("utf-8", "replace")
+
+
+def _fixed(code: str, size: int) -> Callable[[_Reader, Field], object]:
+    unpack = struct.Struct(">" + code).unpack
+
+    def read(reader: _Reader, field: Field) -> object:
+        return unpack(reader.take(size))[0]
+
+    return read
+
+
+_READERS: dict[str, Callable[[_Reader, Field], object]] = {
+    "bool": lambda reader, field: reader.take(1)[0] != 0,
+    "int8": _fixed("b", 1),
+    "int16": _fixed("h", 2),
+    "uint16": _fixed("H", 2),
+    "int32": _fixed("i", 4),
+    "uint32": _fixed("I", 4),
+    "int64": _fixed("q", 8),
+    "float64": _fixed("d", 8),
+    "uuid": lambda reader, field: uuid.UUID(bytes=bytes(reader.take(16))),
+    "string": _read_string,
+    "bytes": _Reader.read_bytes,
+    "records": _Reader.read_bytes,
+}
