@@ -1,0 +1,129 @@
+"""`expected.yml` beside the compose files of a scenario, as values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+FIVE_BROKERS = Path(__file__).parents[2] / "compose" / "five-brokers"
+
+_REASON = "unresolved|refused|timeout|unreachable|closed"
+CELL = re.compile(
+    rf"ok|partial [1-9]\d*/[1-9]\d*|bootstrap: ({_REASON})|advertised: ({_REASON}|no-brokers)"
+    r"|wrong-broker|not-kafka|tls|sasl"
+)
+SETTLED = ("ready", "exited", "no-metadata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """What a cell may depend on: the engine's version ("20.10", "28", "29") and its userland proxy."""
+
+    version: str
+    proxy: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedFinding:
+    """A finding that the static check must give: nothing else at warning or error."""
+
+    rule: str
+    severity: str
+    service: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One form of a cell, on the engines that it holds for; an empty tuple holds for all."""
+
+    cell: str
+    versions: tuple[str, ...] = ()
+    proxies: tuple[bool, ...] = ()
+
+    def holds(self, engine: Engine) -> bool:
+        """Whether this is the form of the cell on `engine`."""
+        return (not self.versions or engine.version in self.versions) and (
+            not self.proxies or engine.proxy in self.proxies
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedCell:
+    """What a client at `vantage` gets from `bootstrap`."""
+
+    vantage: str
+    bootstrap: str
+    cases: tuple[Case, ...]
+
+    def on(self, engine: Engine) -> str:
+        """The word of the cell on `engine`: exactly one case must hold."""
+        words = [case.cell for case in self.cases if case.holds(engine)]
+        if len(words) != 1:
+            raise ValueError(f"{self.vantage} {self.bootstrap}: {len(words)} cases hold for {engine}")
+        return words[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """A compose file with what is expected of it."""
+
+    scenario: str
+    file: Path
+    findings: tuple[ExpectedFinding, ...]
+    broker_prints: Mapping[str, str]
+    settled: str
+    cells: tuple[ExpectedCell, ...]
+
+    @property
+    def name(self) -> str:
+        """Short and unique: `S02/kraft.broken`."""
+        return f"{self.scenario}/{self.file.stem}"
+
+
+def stacks(root: Path = FIVE_BROKERS) -> Iterator[Stack]:
+    """Every stack of every `expected.yml` one level below `root`, in order of folder, then as written."""
+    for document in sorted(root.glob("*/expected.yml")):
+        content = YAML(typ="safe", pure=True).load(document)
+        for name, expected in content["stacks"].items():
+            yield _stack(content["scenario"], document.parent / name, expected)
+
+
+def _stack(scenario: str, file: Path, expected: Mapping[str, object]) -> Stack:
+    unknown = set(expected) - {"findings", "broker_prints", "settled", "matrix"}
+    if unknown:
+        raise ValueError(f"{file}: {', '.join(sorted(unknown))} is no key of a stack")
+    findings, prints, matrix = expected["findings"], expected.get("broker_prints", {}), expected["matrix"]
+    assert isinstance(findings, list)
+    assert isinstance(prints, dict)
+    assert isinstance(matrix, dict)
+    return Stack(
+        scenario=scenario,
+        file=file,
+        findings=tuple(ExpectedFinding(**finding) for finding in findings),
+        broker_prints=prints,
+        settled=str(expected["settled"]),
+        cells=tuple(
+            ExpectedCell(vantage=vantage, bootstrap=bootstrap, cases=_cases(cell))
+            for vantage, row in matrix.items()
+            for bootstrap, cell in row.items()
+        ),
+    )
+
+
+def _cases(cell: object) -> tuple[Case, ...]:
+    if isinstance(cell, str):
+        return (Case(cell=cell),)
+    assert isinstance(cell, list)
+    return tuple(
+        Case(
+            cell=case["cell"],
+            versions=tuple(case.get("engine", ())),
+            proxies=({"on": True, "off": False}[case["proxy"]],) if "proxy" in case else (),
+        )
+        for case in cell
+    )

@@ -1,0 +1,39 @@
+"""The comparison itself: it must see a source that says something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.scenarios.comparison import compare, markdown
+from tests.scenarios.expectations import Case, Engine, ExpectedCell, Stack
+
+ENGINE = Engine(version="20.10", proxy=True)
+
+
+def stack(*cells: tuple[str, str, str]) -> Stack:
+    return Stack(
+        scenario="S00",
+        file=Path("kraft.yml"),
+        findings=(),
+        broker_prints={},
+        settled="ready",
+        cells=tuple(ExpectedCell(vantage=v, bootstrap=b, cases=(Case(cell=c),)) for v, b, c in cells),
+    )
+
+
+def test_a_source_that_says_something_else_is_seen() -> None:
+    one = stack(("H", "localhost:9092", "ok"), ("C", "localhost:9092", "bootstrap: refused"))
+    result = compare(one, {"always-ok": lambda vantage, bootstrap: "ok"}, engine=ENGINE)
+    assert [str(row) for row in result.disagreements()] == [
+        "C localhost:9092: expected 'bootstrap: refused', always-ok 'ok'"
+    ]
+    assert "2 cells in 1 stacks, 2 answers, 1 cells with a disagreement" in markdown([result])
+    assert "| C | `localhost:9092` | bootstrap: refused | ok | **differs** |" in markdown([result])
+
+
+def test_a_cell_needs_exactly_one_case_for_an_engine() -> None:
+    cell = ExpectedCell(vantage="O", bootstrap="h:1", cases=(Case(cell="ok", proxies=(False,)),))
+    with pytest.raises(ValueError, match="0 cases hold"):
+        cell.on(ENGINE)

@@ -1,0 +1,64 @@
+"""The five-broker stacks and their `expected.yml` fit each other; no engine needed."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.scenarios.expectations import CELL, FIVE_BROKERS, SETTLED, Engine, Stack, stacks
+
+STACKS = list(stacks())
+ENGINES = [Engine(version=version, proxy=proxy) for version in ("20.10", "28", "29") for proxy in (True, False)]
+LISTENERS = ("KAFKA_LISTENERS", "KAFKA_ADVERTISED_LISTENERS")
+# what comes with a second listener: its protocol, who uses it, and the clients that move to it
+SECOND_LISTENER = (
+    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP",
+    "KAFKA_INTER_BROKER_LISTENER_NAME",
+    "KAFKA_CLUSTERS_0_BOOTSTRAPSERVERS",
+)
+TWINS = [stack.file for stack in STACKS if stack.file.stem.endswith("broken")]
+
+
+def environment(file: Path) -> dict[str, dict[str, str]]:
+    services = YAML(typ="safe", pure=True).load(file)["services"]
+    return {name: service["environment"] for name, service in services.items()}
+
+
+def test_every_compose_file_is_expected() -> None:
+    files = {path for path in FIVE_BROKERS.glob("*/*.yml") if path.name != "expected.yml"}
+    assert files == {stack.file for stack in STACKS}
+
+
+@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+def test_findings_point_at_a_listener_line(stack: Stack) -> None:
+    lines = stack.file.read_text().splitlines()
+    for finding in stack.findings:
+        key, _, value = lines[finding.line - 1].strip().partition(": ")
+        assert key in LISTENERS
+        assert value == environment(stack.file)[finding.service][key]
+
+
+@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+def test_every_cell_is_one_word_of_the_matrix_on_every_engine(stack: Stack) -> None:
+    assert stack.settled in SETTLED
+    for cell in stack.cells:
+        assert [cell.on(engine) for engine in ENGINES if not CELL.fullmatch(cell.on(engine))] == []
+
+
+@pytest.mark.parametrize("broken", TWINS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_twin_differs_by_the_repair_alone(broken: Path) -> None:
+    repaired = broken.with_name(broken.name.replace("broken", "repaired"))
+    one_listener = "PLAINTEXT://0.0.0.0:9092" in broken.read_text()
+    changes = difflib.unified_diff(settings(broken), settings(repaired), lineterm="", n=0)
+    touched = {line[1:].split(":")[0].strip() for line in changes if line[0] in "+-" and line[:3] not in ("---", "+++")}
+    assert touched
+    assert touched <= ({*LISTENERS, *SECOND_LISTENER} if one_listener else {"KAFKA_LISTENERS"})
+
+
+def settings(file: Path) -> list[str]:
+    """The lines of a file without comments and without the project's name, which is in no twin the same."""
+    lines = (line.partition("#")[0].rstrip() for line in file.read_text().splitlines())
+    return [line for line in lines if line and not line.startswith("name:") and "_0_NAME" not in line]
