@@ -1,0 +1,387 @@
+"""The conversation of a diagnosing plaintext client with one Kafka endpoint, without any I/O.
+
+    conversation = Conversation(expected_node_id=2)        # or identity_conversation(2), or sasl_conversation()
+    send(conversation.start())
+    while conversation.outcome is None:
+        data = receive()                                   # any chunking; b"" or a reset: conversation.closed()
+        for event in conversation.receive(data):           # the caller's timer fires: conversation.timed_out()
+            ...
+        send(conversation.bytes_to_send())
+    conversation.outcome                                   # Answered | Failed
+
+It asks, one question at a time: ApiVersions, Metadata (without topics), DescribeCluster where it is offered, and "who
+are you?" (see `questions`). `waiting_for` says which answer is due. Whatever the endpoint sends ends in an `Answered`
+or a `Failed`, never in an exception: what a stranger does wrong is an observation. Once Metadata is answered the
+outcome is `Answered`, and what could not be learned after it is unknown with a reason. Wrong use raises
+`LocalProtocolError`. Memory is bounded by `LARGEST_ANSWER` and `MOST_VALUES`; texts are kept as they came, control
+characters too, but cut to `questions.LONGEST_TEXT` characters.
+"""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from netdiag.kafka import questions
+from netdiag.kafka.error_codes import ILLEGAL_SASL_STATE, NONE, UNSUPPORTED_VERSION, error_name
+from netdiag.kafka.outcomes import (
+    EVERYTHING,
+    Answered,
+    ApiVersion,
+    ApiVersionsReceived,
+    ApiVersionsUnsupported,
+    ClusterReceived,
+    Event,
+    Failed,
+    FailureKind,
+    IdentityReceived,
+    MetadataReceived,
+    NodeEndpoint,
+    Outcome,
+    SaslMechanismsReceived,
+    Setting,
+    Step,
+)
+from netdiag.kafka.protocol import (
+    DecodeError,
+    FrameError,
+    FrameSplitter,
+    LocalProtocolError,
+    Response,
+    decode_response,
+    encode_request,
+)
+from netdiag.kafka.protocol.stranger import Stranger, who_answers, who_answers_frame
+
+__all__ = [
+    "EVERYTHING",
+    "Answered",
+    "ApiVersion",
+    "ApiVersionsReceived",
+    "ApiVersionsUnsupported",
+    "ClusterReceived",
+    "Conversation",
+    "Event",
+    "Failed",
+    "FailureKind",
+    "IdentityReceived",
+    "MetadataReceived",
+    "NodeEndpoint",
+    "Outcome",
+    "SaslMechanismsReceived",
+    "Setting",
+    "Step",
+    "identity_conversation",
+    "sasl_conversation",
+]
+
+LARGEST_ANSWER = 1 << 20
+MOST_VALUES = 50_000
+ORDER = tuple(Step)
+FIRST_CORRELATION_ID = 0x6E64_0001
+"""High, so that neither zeros nor small numbers of another protocol pass for the answer."""
+
+
+def identity_conversation(expected_node_id: int, *, client_id: str = "netdiag") -> "Conversation":
+    """The shortest conversation that tells which cluster and which broker answers: for advertised endpoints."""
+    wants = EVERYTHING - {Step.DESCRIBE_CLUSTER}
+    return Conversation(client_id=client_id, wants=wants, expected_node_id=expected_node_id)
+
+
+def sasl_conversation(*, client_id: str = "netdiag") -> "Conversation":
+    """Ask a listener that wants authentication which mechanisms it enables; it closes the connection afterwards."""
+    return Conversation(client_id=client_id, wants={Step.API_VERSIONS, Step.SASL_HANDSHAKE})
+
+
+class Conversation:
+    """One conversation on one connection; see the module for how it is driven."""
+
+    def __init__(
+        self,
+        *,
+        client_id: str = "netdiag",
+        client_version: str = "0",
+        wants: Iterable[Step] = EVERYTHING,
+        expected_node_id: int | None = None,
+    ) -> None:
+        self._client_id = client_id
+        self._client_version = client_version
+        self._wants = frozenset(wants) | {Step.API_VERSIONS}
+        self._expected_node_id = expected_node_id
+        self._frames = FrameSplitter(LARGEST_ANSWER)
+        self._correlation_id = FIRST_CORRELATION_ID - 1
+        self._asked = b""
+        self._asked_version = 0
+        self._asked_node_id = 0
+        self._to_send = bytearray()
+        self._events: list[Event] = []
+        self._waiting_for: Step | None = None
+        self._outcome: Outcome | None = None
+        self._first_bytes = b""
+        self._api_versions: tuple[ApiVersion, ...] = ()
+        self._metadata: MetadataReceived | None = None
+        self._identity = questions.NOT_ASKED
+
+    @property
+    def waiting_for(self) -> Step | None:
+        """The question whose answer is due; None before the start and after the end."""
+        return None if self._outcome is not None else self._waiting_for
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How it ended; None while it goes on."""
+        return self._outcome
+
+    def start(self) -> bytes:
+        """The first bytes to send."""
+        if self._waiting_for is not None:
+            raise LocalProtocolError("the conversation has started already")
+        self._ask(Step.API_VERSIONS, questions.newest_version(Step.API_VERSIONS))
+        return self.bytes_to_send()
+
+    def bytes_to_send(self) -> bytes:
+        """What is to be sent next; empty when nothing is."""
+        data = bytes(self._to_send)
+        self._to_send.clear()
+        return data
+
+    def receive(self, data: bytes) -> list[Event]:
+        """Take bytes from the endpoint, in any chunks, and tell what they mean. Bytes after the end are ignored."""
+        self._must_have_started()
+        if self._outcome is not None:
+            return []
+        self._first_bytes = (self._first_bytes + data[:64])[:64]
+        try:
+            for frame in self._frames.feed(data):
+                self._take_frame(frame)
+                if self._outcome is not None:
+                    break
+        except FrameError as error:
+            self._impossible_size(error)
+        except DecodeError as error:
+            self._break_off(f"its {self._waiting_for} answer cannot be read, {error}", FailureKind.NOT_KAFKA)
+        return self._told()
+
+    def closed(self) -> list[Event]:
+        """The endpoint ended or reset the connection."""
+        self._must_have_started()
+        pending = len(self._frames.pending)
+        step = self._waiting_for
+        if self._outcome is None:
+            if pending:
+                self._break_off(f"closed after {pending} bytes of its {step} answer", FailureKind.CLOSED)
+            elif step is Step.METADATA and self._api_versions:
+                self._break_off("it closed at the first request after ApiVersions", FailureKind.SASL)
+            else:
+                self._break_off(f"closed without an answer to {step}", FailureKind.CLOSED)
+        return self._told()
+
+    def timed_out(self) -> list[Event]:
+        """The caller waits no longer."""
+        self._must_have_started()
+        if self._outcome is None:
+            pending = len(self._frames.pending)
+            come = f", {pending} bytes of it came" if pending else ""
+            self._break_off(f"no answer to {self._waiting_for} in time{come}", FailureKind.NO_ANSWER)
+        return self._told()
+
+    def _must_have_started(self) -> None:
+        if self._waiting_for is None:
+            raise LocalProtocolError("the conversation has not started")
+
+    def _told(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def _ask(self, step: Step, api_version: int) -> None:
+        """Send the question of a step."""
+        body = questions.question(
+            step,
+            api_version,
+            client_version=self._client_version,
+            node_id=self._asked_node_id,
+        )
+        self._waiting_for = step
+        self._correlation_id += 1
+        self._asked_version = api_version
+        self._asked = encode_request(questions.API_KEYS[step], api_version, self._correlation_id, self._client_id, body)
+        self._to_send += self._asked
+
+    def _take_frame(self, frame: bytes) -> None:
+        step = self._waiting_for
+        assert step is not None
+        if frame[:4] != self._correlation_id.to_bytes(4, "big"):
+            self._not_our_answer(frame)
+            return
+        if step is Step.API_VERSIONS and frame[4:6] == UNSUPPORTED_VERSION.to_bytes(2, "big"):
+            self._versions_unsupported(frame)
+            return
+        response = decode_response(frame, questions.API_KEYS[step], self._asked_version, max_values=MOST_VALUES)
+        match step:
+            case Step.API_VERSIONS:
+                self._take_api_versions(response)
+            case Step.SASL_HANDSHAKE:
+                self._take_sasl_mechanisms(response)
+            case Step.METADATA:
+                self._take_metadata(response)
+            case Step.DESCRIBE_CLUSTER:
+                self._take_cluster(response)
+            case Step.IDENTITY:
+                self._take_identity(response)
+            case _:
+                assert_never(step)
+
+    def _versions_unsupported(self, frame: bytes) -> None:
+        """KIP-511: the answer may name the versions of ApiVersions; version 0 is what every broker knows."""
+        if self._asked_version == 0:
+            self._break_off("it refuses ApiVersions in version 0", FailureKind.ERROR)
+            return
+        retry = questions.retry_version(frame, self._asked_version)
+        self._events.append(ApiVersionsUnsupported(api_version=self._asked_version, retry_version=retry))
+        self._ask(Step.API_VERSIONS, retry)
+
+    def _take_api_versions(self, response: Response) -> None:
+        error_code = response.body.value["error_code"]
+        if error_code != NONE:
+            kind = FailureKind.SASL if error_code == ILLEGAL_SASL_STATE else FailureKind.ERROR
+            self._break_off(f"it answers ApiVersions with {error_name(error_code)}", kind)
+            return
+        self._api_versions = questions.read_api_versions(response)
+        self._events.append(ApiVersionsReceived(api_version=response.api_version, api_versions=self._api_versions))
+        self._go_on()
+
+    def _take_sasl_mechanisms(self, response: Response) -> None:
+        error_code, mechanisms = questions.read_sasl_mechanisms(response)
+        self._events.append(SaslMechanismsReceived(error_code=error_code, mechanisms=mechanisms))
+        if error_code == ILLEGAL_SASL_STATE:
+            self._go_on()
+        else:
+            detail = f"it wants SASL, enabled: {', '.join(mechanisms) or 'no mechanism'}"
+            self._break_off(detail, FailureKind.SASL, mechanisms=mechanisms)
+
+    def _take_metadata(self, response: Response) -> None:
+        error_code = response.body.value.get("error_code", NONE)
+        if error_code != NONE:
+            self._break_off(f"it answers Metadata with {error_name(error_code)}", FailureKind.ERROR)
+            return
+        cluster_id, controller_id, brokers = questions.read_cluster(response)
+        self._metadata = MetadataReceived(cluster_id=cluster_id, controller_id=controller_id, brokers=brokers)
+        self._events.append(self._metadata)
+        self._go_on()
+
+    def _take_cluster(self, response: Response) -> None:
+        cluster_id, controller_id, brokers = questions.read_cluster(response)
+        self._events.append(
+            ClusterReceived(
+                error_code=response.body.value["error_code"],
+                cluster_id=cluster_id,
+                controller_id=controller_id,
+                brokers=brokers,
+            )
+        )
+        self._go_on()
+
+    def _take_identity(self, response: Response) -> None:
+        """A broker that was asked by another's id tells its own; it is asked once more by that, for its settings."""
+        known = self._identity.node_id
+        answer = questions.read_identity(response, self._asked_node_id)
+        if known is not None and answer.node_id is None:
+            answer = questions.Identity(node_id=known, settings=(), unknown_because=None)
+        self._identity = answer
+        if known is None and answer.node_id not in (None, self._asked_node_id) and not answer.settings:
+            self._asked_node_id = answer.node_id or 0
+            self._ask(Step.IDENTITY, self._asked_version)
+            return
+        self._events.append(
+            IdentityReceived(node_id=answer.node_id, settings=answer.settings, unknown_because=answer.unknown_because)
+        )
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Ask the next question that is wanted and that the broker offers, or end."""
+        done = ORDER.index(self._waiting_for or Step.API_VERSIONS)
+        for step in ORDER[done + 1 :]:
+            if step not in self._wants:
+                continue
+            version = questions.common_version(self._api_versions, step)
+            if version is not None:
+                if step is Step.IDENTITY:
+                    self._asked_node_id = self._whom_to_ask_for()
+                self._ask(step, version)
+                return
+            if step is Step.METADATA:
+                self._no_metadata()
+                return
+            if step is Step.IDENTITY:
+                self._identity = questions.Identity(
+                    node_id=None, settings=(), unknown_because="it does not offer DescribeConfigs"
+                )
+        self._answer(None)
+
+    def _whom_to_ask_for(self) -> int:
+        """The expected id; else any: a broker that is asked by a wrong id tells the right one."""
+        if self._expected_node_id is not None:
+            return self._expected_node_id
+        brokers = self._metadata.brokers if self._metadata is not None else ()
+        return brokers[0].node_id if brokers else 0
+
+    def _no_metadata(self) -> None:
+        detail, speaks = questions.without_metadata(self._api_versions)
+        kind = FailureKind.ERROR if speaks is None else FailureKind.NOT_KAFKA
+        self._break_off(detail, kind, speaks=speaks)
+
+    def _not_our_answer(self, frame: bytes) -> None:
+        got = int.from_bytes(frame[:4], "big", signed=True)
+        if self._metadata is not None or self._api_versions:
+            detail = f"it answers request {got}, asked was {self._correlation_id}"
+            self._break_off(detail, FailureKind.NOT_KAFKA)
+            return
+        stranger = who_answers_frame(frame, self._asked[4:])
+        detail = {
+            Stranger.ECHO: "it sends back what it is sent",
+            Stranger.ZOOKEEPER: "it answers as ZooKeeper does",
+        }.get(stranger, "it sends what looks like a frame and answers no request")
+        self._break_off(detail, FailureKind.NOT_KAFKA, speaks=stranger.value)
+
+    def _impossible_size(self, error: FrameError) -> None:
+        stranger, what = who_answers(self._frames.pending)
+        kind = FailureKind.TLS if stranger is Stranger.TLS else FailureKind.NOT_KAFKA
+        speaks = what if stranger is Stranger.TEXT else stranger.value
+        self._break_off(f"it answers {self._waiting_for} with {what}: {error}", kind, speaks=speaks)
+
+    def _break_off(
+        self, detail: str, kind: FailureKind, *, speaks: str | None = None, mechanisms: tuple[str, ...] = ()
+    ) -> None:
+        """End: with what is known once Metadata was answered, else as a failure."""
+        if self._metadata is not None:
+            self._answer(detail)
+            return
+        assert self._waiting_for is not None
+        self._end(
+            Failed(
+                kind=kind,
+                waiting_for=self._waiting_for,
+                detail=detail,
+                speaks=speaks,
+                mechanisms=mechanisms,
+                first_bytes=self._first_bytes,
+            )
+        )
+
+    def _answer(self, broken_off: str | None) -> None:
+        metadata = self._metadata or MetadataReceived(cluster_id=None, controller_id=-1, brokers=())
+        known = self._identity.node_id is not None
+        self._end(
+            Answered(
+                cluster_id=metadata.cluster_id,
+                node_id=self._identity.node_id,
+                controller_id=metadata.controller_id,
+                brokers=metadata.brokers,
+                api_versions=self._api_versions,
+                settings=self._identity.settings,
+                identity_unknown=None if known else broken_off or self._identity.unknown_because,
+            )
+        )
+
+    def _end(self, outcome: Outcome) -> None:
+        self._outcome = outcome
+        self._events.append(outcome)
+        self._to_send.clear()
