@@ -1,0 +1,55 @@
+# make demo    what netdiag does, on a broken five-broker compose file; needs no Docker and no Java
+# make test    everything that a change must pass; CI runs the same
+# make bars    the long measurements, resumable; writes docs/bars.md (make bars BARS="name ..." for some)
+# make lint    ruff, mypy, import-linter
+# make format  lets ruff rewrite the sources
+# make readme  runs the commands of README.md, writes their output into it
+# make clean   removes what these made
+
+BIN := .venv/bin
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint constraints.txt
+# The extras that some test uses.
+EXTRAS := live
+
+.PHONY: help demo test bars lint format readme constraints clean
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+demo: .venv/.bare
+	@sh docs/demo.sh $(BIN)/netdiag
+
+test: .venv/.full
+	@$(BIN)/python -m tests.stages
+
+lint: .venv/.full
+	@$(BIN)/python -m tests.stages --only lint
+
+bars: .venv/.full
+	@$(BIN)/python -m tests.bars $(BARS)
+
+format: .venv/.full
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+readme: .venv/.full
+	@$(BIN)/python -m tests.house.readme
+
+.venv/.bare: pyproject.toml constraints.txt netdiag/__init__.py
+	@.ci/venv .venv
+	@echo 'installing netdiag into .venv' >&2
+	@$(PIP) --editable .
+	@touch $@
+
+.venv/.full: .venv/.bare
+	@echo 'installing what the tests need into .venv' >&2
+	@$(PIP) 'pip>=25.1'
+	@$(PIP) --group test --editable '.[$(EXTRAS)]'
+	@touch $@
+
+# The versions that make and CI use, for every platform and Python that netdiag runs on.
+constraints: .venv/.full
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --group test --group java --universal --python-version 3.11 \
+		--upgrade --no-header --no-annotate --quiet --output-file constraints.txt
+
+clean:
+	rm -rf .venv .cache dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
