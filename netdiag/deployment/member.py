@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from netdiag.findings import Edit, Location
-from netdiag.kafka.broker_config import BrokerConfig
+from netdiag.kafka.broker_config import BrokerConfig, Mode
+from netdiag.kafka.images.settings import Provenance
 
 
 class NetworkMode(Enum):
@@ -42,7 +43,7 @@ class NetworkKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """One network; `addresses_known` tells whether a member address outside the lists proves anything."""
+    """One network; subnets and gateways are those that are declared or known."""
 
     key: str
     name: str
@@ -73,7 +74,6 @@ class PublishedPort:
     host_ip: str
     protocol: str
     where: Location
-    published_edit: Edit | None = None
 
     @property
     def on_all_addresses(self) -> bool:
@@ -112,30 +112,6 @@ class Member:
         return next((a for a in self.attachments if a.network == network), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broker:
-    """A member that runs Kafka (broker, controller or both), with the values that configure it."""
-
-    member: Member
-    config: BrokerConfig
-    declared: Mapping[str, "Declared"]
-
-    @property
-    def name(self) -> str:
-        """The member's name."""
-        return self.member.name
-
-    def source(self, property_name: str) -> "Declared | None":
-        """The declared value behind a property; None for defaults."""
-        setting = self.config.settings.get(property_name)
-        return self.declared.get(setting.variable) if setting and setting.variable else None
-
-    def place(self, property_name: str) -> Location:
-        """Where a finding about this property belongs: the value, or the member where nobody wrote it."""
-        source = self.source(property_name)
-        return source.at() if source else self.member.where
-
-
 class Declared:
     """A value as somebody wrote it, able to point at any stretch of itself; subclassed by each source."""
 
@@ -155,6 +131,53 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Broker:
+    """A member that runs Kafka (broker, controller or both), with the values that configure it."""
+
+    member: Member
+    config: BrokerConfig
+    declared: Mapping[str, Declared]
+
+    @property
+    def name(self) -> str:
+        """The member's name."""
+        return self.member.name
+
+    def place(self, property_name: str, start: int = 0, end: int | None = None) -> Location:
+        """Where characters start..end of a property stand; the member itself where nobody wrote the property.
+
+        A derived property is pointed at as a whole: its characters are those of another one.
+        """
+        setting = self.config.settings.get(property_name)
+        source = self.declared.get(setting.variable) if setting and setting.variable else None
+        if setting is None or source is None:
+            return self.member.where
+        return source.at(start, end) if setting.provenance is Provenance.VARIABLE else source.at()
+
+    def edit(self, property_name: str, start: int, end: int, replacement: str) -> tuple[Edit, ...]:
+        """The edit of characters start..end of a property; none where it cannot be made there."""
+        setting = self.config.settings.get(property_name)
+        source = self.declared.get(setting.variable) if setting and setting.variable else None
+        if setting is None or source is None or setting.provenance is not Provenance.VARIABLE:
+            return ()
+        edit = source.edit(start, end, replacement)
+        return (edit,) if edit else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependent:
+    """A member that is told a bootstrap list: a client that the files themselves show.
+
+    `active` is false for a service whose profile is not switched on.
+    """
+
+    member: Member
+    declared: Declared
+    bootstraps: tuple[tuple[str, int], ...]
+    active: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
     """Brokers, other members and networks, from files or from the engine.
 
@@ -165,9 +188,15 @@ class Deployment:
     name: str | None
     brokers: tuple[Broker, ...]
     others: tuple[Member, ...] = ()
+    dependents: tuple[Dependent, ...] = ()
     networks: Mapping[str, Network] = field(default_factory=dict)
     host_addresses: tuple[str, ...] = ()
     userland_proxy: bool | None = None
+
+    @property
+    def configured(self) -> tuple[Broker, ...]:
+        """The brokers whose image hands a configuration to Kafka: what rules about that configuration look at."""
+        return tuple(b for b in self.brokers if b.config.refusal is None and b.config.mode is not Mode.UNDECIDED)
 
     @property
     def members(self) -> tuple[Member, ...]:

@@ -1,0 +1,220 @@
+"""A deployment from compose files: services as members, Kafka images as brokers, every value with its place."""
+
+import re
+from collections.abc import Iterable
+
+from netdiag.compose.positions import Span, Text
+from netdiag.compose.project import Project, Service
+from netdiag.deployment.dependents import bootstrap_addresses, is_bootstrap_variable
+from netdiag.deployment.member import (
+    Attachment,
+    Broker,
+    Declared,
+    Dependent,
+    Deployment,
+    Member,
+    Network,
+    NetworkKind,
+    NetworkMode,
+    PublishedPort,
+)
+from netdiag.findings import Edit, FileLocation
+from netdiag.kafka.broker_config import broker_config
+from netdiag.kafka.images.reference import ImageFamily, parse_image
+
+# What a replaced command must hold for the container still to be a broker.
+_STARTS_BROKER = re.compile(r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka")
+_BROKER_FAMILIES = (ImageFamily.APACHE, ImageFamily.CONFLUENT)
+
+
+class ComposeValue(Declared):
+    """A value of a compose file (or of what it pulls in)."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, *, variable: str, text: Text) -> None:
+        super().__init__(variable=variable, value=text.value)
+        self.text = text
+
+    def at(self, start: int = 0, end: int | None = None) -> FileLocation:
+        """The place of characters start..end in the file."""
+        return location(self.text.span_of(start, len(self.value) if end is None else end))
+
+    def edit(self, start: int, end: int, replacement: str) -> Edit | None:
+        """The edit at the bytes that hold these characters; None where an expression or escape produced them."""
+        span = self.text.edit_span(start, end)
+        if span is None:
+            return None
+        return Edit(path=span.path, start=span.start, end=span.end, replacement=replacement)
+
+
+def location(span: Span) -> FileLocation:
+    """A compose span as the place of a finding."""
+    return FileLocation(
+        path=span.path,
+        line=span.line,
+        column=span.column,
+        end_line=span.end_line,
+        end_column=span.end_column,
+        start=span.start,
+        end=span.end,
+    )
+
+
+def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> Deployment:
+    """The deployment that `docker compose up` would make of the project.
+
+    `host_addresses` are addresses that the user declares to be the docker host's own.
+    """
+    members = {name: _member(project, service) for name, service in project.services.items()}
+    sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
+    brokers = tuple(
+        _broker(service, members[name]) for name, service in project.services.items() if _runs_kafka(service)
+    )
+    broker_names = {broker.name for broker in brokers}
+    return Deployment(
+        name=project.name,
+        brokers=brokers,
+        others=tuple(member for name, member in members.items() if name not in broker_names),
+        dependents=(
+            *(d for n, s in project.services.items() if n not in broker_names for d in _dependents(s, members[n])),
+            *(d for n, s in project.disabled.items() for d in _dependents(s, sleeping[n], active=False)),
+        ),
+        networks=_networks(project),
+        host_addresses=host_addresses,
+    )
+
+
+def _runs_kafka(service: Service) -> bool:
+    if service.image is None or parse_image(service.image.value).family not in _BROKER_FAMILIES:
+        return False
+    overrides = [_joined(part) for part in (service.command, service.entrypoint) if part is not None]
+    overrides = [text for text in overrides if text]
+    return not overrides or any(_STARTS_BROKER.search(text) for text in overrides)
+
+
+def _joined(command: Text | tuple[Text, ...]) -> str:
+    return command.value if isinstance(command, Text) else " ".join(word.value for word in command)
+
+
+def _broker(service: Service, member: Member) -> Broker:
+    variables = service.environment
+    environment = {name: v.value.value if v.value is not None else None for name, v in variables.items()}
+    return Broker(
+        member=member,
+        config=broker_config(parse_image(member.image), environment),
+        declared={
+            name: ComposeValue(variable=name, text=v.value) for name, v in variables.items() if v.value is not None
+        },
+    )
+
+
+def _dependents(service: Service, member: Member, *, active: bool = True) -> Iterable[Dependent]:
+    for name, variable in service.environment.items():
+        if variable.value is None or not is_bootstrap_variable(name):
+            continue
+        addresses = bootstrap_addresses(variable.value.value)
+        if addresses:
+            declared = ComposeValue(variable=name, text=variable.value)
+            yield Dependent(member=member, declared=declared, bootstraps=addresses, active=active)
+
+
+def _member(project: Project, service: Service) -> Member:
+    mode, shares_with = _mode(service)
+    hostname = service.hostname.value if service.hostname else ""
+    return Member(
+        name=service.name,
+        service=service.name,
+        image=service.image.value if service.image else "",
+        where=location(service.span),
+        attachments=_attachments(project, service) if mode is NetworkMode.NETWORKS else (),
+        mode=mode,
+        shares_with=shares_with,
+        hostnames=(hostname,) if hostname else (),
+        extra_hosts={extra.name: extra.address for extra in service.extra_hosts},
+        published=tuple(
+            PublishedPort(
+                target=port.target,
+                published=port.published,
+                host_ip=port.host_ip,
+                protocol=port.protocol,
+                where=location(port.text.span),
+            )
+            for port in service.ports
+        ),
+        container=service.container_name.value if service.container_name else None,
+    )
+
+
+def _mode(service: Service) -> tuple[NetworkMode, str | None]:
+    text = service.network_mode.value if service.network_mode else ""
+    kind, _, name = text.partition(":")
+    match kind:
+        case "":
+            return NetworkMode.NETWORKS, None
+        case "host":
+            return NetworkMode.HOST, None
+        case "none":
+            return NetworkMode.NONE, None
+        case "bridge" | "default":
+            return NetworkMode.DEFAULT_BRIDGE, None
+        case "service" | "container":
+            return NetworkMode.SHARED, name
+        case _:
+            return NetworkMode.UNKNOWN, None
+
+
+def _attachments(project: Project, service: Service) -> tuple[Attachment, ...]:
+    """A service's networks in the engine's order: internal ones last, then by the name the engine knows."""
+
+    def order(attachment: Attachment) -> tuple[bool, str]:
+        network = project.networks.get(attachment.network)
+        name = network.name if network and network.name else f"{project.name or ''}_{attachment.network}"
+        return (bool(network and network.internal), name)
+
+    own_names = _own_names(project, service)
+    found = [
+        Attachment(
+            network=n.network,
+            names=tuple(dict.fromkeys((*own_names, *(alias.value for alias in n.aliases)))),
+            addresses=tuple(a.value for a in (n.ipv4_address, n.ipv6_address) if a),
+            where=location(n.span),
+        )
+        for n in service.networks
+    ]
+    if not found:
+        found = [Attachment(network="default", names=own_names, where=location(service.span))]
+    return tuple(sorted(found, key=order))
+
+
+def _own_names(project: Project, service: Service) -> tuple[str, ...]:
+    names = [service.name]
+    if service.container_name:
+        names.append(service.container_name.value)
+    elif project.name:
+        names.append(f"{project.name}-{service.name}-1")
+    if service.hostname:
+        names.append(service.hostname.value)
+    return tuple(names)
+
+
+def _networks(project: Project) -> dict[str, Network]:
+    networks = {
+        key: Network(
+            key=key,
+            name=declared.name or f"{project.name or ''}_{key}",
+            kind=NetworkKind.USER_BRIDGE if _is_bridge(declared.driver) else NetworkKind.OTHER,
+            internal=declared.internal,
+            external=declared.external,
+            subnets=tuple(subnet.value for subnet in declared.subnets),
+            gateways=(declared.gateway.value,) if declared.gateway else (),
+            where=location(declared.span),
+        )
+        for key, declared in project.networks.items()
+    }
+    networks.setdefault("default", Network(key="default", name=f"{project.name or ''}_default"))
+    return networks
+
+
+def _is_bridge(driver: Text | None) -> bool:
+    return driver is None or driver.value in ("", "bridge", "default")

@@ -1,0 +1,91 @@
+"""A published listener advertises a name that only containers resolve.
+
+Why: a client on the docker host connects through the published port, is told the container's name, and cannot
+resolve it, unless its hosts file says otherwise. A note where another published listener serves the host.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: INTERNAL://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT
+          KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+
+Seen: java.net.UnknownHostException: kafka, after a successful bootstrap
+
+Sources: KIP-103; the names of Docker's embedded DNS exist inside its networks only.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.cluster import inside
+from netdiag.deployment.entrants import listener_of, published_for
+from netdiag.deployment.member import Broker, Deployment, PublishedPort
+from netdiag.deployment.naming import MemberAddress, resolve
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry
+
+ID = "advertised-internal-name-for-host"
+SEVERITY = Severity.WARNING
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every published listener that advertises a container's name."""
+    for broker in deployment.configured:
+        published = [(e, ports) for e in broker.config.advertised_listeners if (ports := _ports(broker, e))]
+        internal = [e for e, _ in published if _is_container_name(deployment, broker, e.endpoint.host)]
+        served = len(internal) < len(published)
+        for entry, ports in published:
+            if entry in internal:
+                yield _finding(broker, entry, ports[0], served=served)
+
+
+def _ports(broker: Broker, advertised: ListenerEntry) -> tuple[PublishedPort, ...]:
+    bound = listener_of(broker, advertised.endpoint.listener)
+    return published_for(broker, bound) if bound else ()
+
+
+def _is_container_name(deployment: Deployment, broker: Broker, host: str) -> bool:
+    if not host:
+        return False
+    resolution = resolve(deployment, inside(broker), host, frozenset())
+    return (
+        isinstance(resolution, tuple)
+        and isinstance(resolution[0], MemberAddress)
+        and not any(host in a.addresses for m in deployment.members for a in m.attachments)
+    )
+
+
+def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort, *, served: bool) -> Finding:
+    name, host = entry.endpoint.listener, entry.endpoint.host
+    outside = "the docker host" if port.host_ip.startswith("127.") else "the docker host and the LAN"
+    hint = (
+        f"do not publish the port of {name}: another listener serves the host"
+        if served
+        else f"add a second listener for the host, EXTERNAL://localhost:PORT, on a port of its own, publish that port "
+        f"and keep {name}://{host}:{entry.endpoint.port} for containers"
+    )
+    return Finding(
+        rule=ID,
+        severity=Severity.NOTE if served else SEVERITY,
+        message=f'{name} of {broker.name} is published, but sends {outside} to "{host}"',
+        location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
+        related=(Related(location=port.where, message="clients enter here and are sent to a container's name"),),
+        why=f'"{host}" resolves inside the Docker network only, unless the client\'s hosts file knows it',
+        hint=hint,
+        service=broker.name,
+        listener=name,
+    )

@@ -1,0 +1,94 @@
+"""Every listener that containers can enter advertises localhost.
+
+Why: a container connects to the bootstrap address, is told localhost, and connects to itself. An error where a
+client in the same files does so, a warning where such a client is only in an inactive profile, else a note.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://localhost:9092  # <- here
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:9092
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: INTERNAL://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT
+          KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:29092
+
+Seen: Connection to node 1 (localhost/127.0.0.1:9092) could not be established. Node may not be available.
+
+Sources: KIP-103: a client is told the advertised endpoint of the listener that it entered through.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.binding import Reach, binding
+from netdiag.deployment.entrants import dependents_entering, listener_of
+from netdiag.deployment.member import Broker, Dependent, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, is_loopback
+
+ID = "advertised-loopback-for-remote-clients"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every broker whose container-facing listeners all advertise loopback."""
+    for broker in deployment.configured:
+        if not broker.config.is_broker or not broker.member.attachments:
+            continue
+        facing = [entry for entry in broker.config.advertised_listeners if _faces_containers(deployment, broker, entry)]
+        if facing and all(is_loopback(entry.endpoint.host) for entry in facing):
+            yield _finding(deployment, broker, facing[0])
+
+
+def _faces_containers(deployment: Deployment, broker: Broker, advertised: ListenerEntry) -> bool:
+    bound = listener_of(broker, advertised.endpoint.listener)
+    if bound is None:
+        return False
+    return binding(deployment, broker, bound).reach in (Reach.EVERYWHERE, Reach.ONE_NETWORK)
+
+
+def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Finding:
+    name = entry.endpoint.listener
+    service = broker.member.service or broker.name
+    entering = dependents_entering(deployment, broker, name)
+    internal = "INTERNAL" if name != "INTERNAL" else "CONTAINERS"
+    return Finding(
+        rule=ID,
+        severity=_severity(entering),
+        message=f"{name} of {broker.name} sends every container to {entry.endpoint.host}:{entry.endpoint.port}, itself",
+        location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
+        related=tuple(
+            Related(location=d.declared.at(), message=f"{d.member.name} enters here and is sent to itself")
+            for d in entering
+        ),
+        why="localhost is whoever uses it: the docker host reaches the published port, a container reaches itself",
+        hint=f"add a second listener for containers, {internal}://{service}:29092, beside {entry.text}: bind both, map "
+        f"both, and let containers use {service}:29092",
+        service=broker.name,
+        listener=name,
+    )
+
+
+def _severity(entering: tuple[Dependent, ...]) -> Severity:
+    if any(dependent.active for dependent in entering):
+        return Severity.ERROR
+    return Severity.WARNING if entering else Severity.NOTE

@@ -1,0 +1,64 @@
+"""A listener is advertised that the broker does not have.
+
+Why: every advertised name must be bound in listeners; the reverse is allowed.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092,OTHER://kafka:19092  # <- here
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:9092,OTHER://:19092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092,OTHER://kafka:19092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT
+
+Seen: requirement failed: advertised.listeners listener names must be equal to or a subset of the ones defined in
+    listeners.
+
+Sources: KafkaConfig.validateValues (3.9, 4.x).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import well_formed
+
+ID = "advertised-not-in-listeners"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every advertised name that is not bound."""
+    for broker in deployment.configured:
+        config = broker.config
+        if "listeners" not in config.settings or config.is_unknown("listeners"):
+            continue
+        bound = {entry.endpoint.listener for entry in config.listeners}
+        for entry in well_formed(config.advertised_entries):
+            name = entry.endpoint.listener
+            if name in bound or (name in config.controller_names and not config.is_controller):
+                continue
+            yield Finding(
+                rule=ID,
+                severity=SEVERITY,
+                message=f'{broker.name} advertises listener "{name}" but does not bind it',
+                location=broker.place("advertised.listeners", entry.start, entry.end),
+                related=(Related(location=broker.place("listeners"), message="the listeners that are bound"),),
+                why="a client that enters through a listener is told the advertised endpoint of the same name",
+                hint=f"add {name}://:{entry.endpoint.port} to listeners, or advertise a name that is bound",
+                service=broker.name,
+                listener=name,
+                broker_prints="advertised.listeners listener names must be equal to or a subset of the ones defined in "
+                "listeners",
+            )

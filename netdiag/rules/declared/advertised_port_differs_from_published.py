@@ -1,0 +1,82 @@
+"""The advertised port is not the one that is published.
+
+Why: the client bootstraps on the published port and is then sent to the advertised one, where nothing listens, or
+another broker does.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9093:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092  # <- here
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9093:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9093
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Seen: Connect to ipv4#127.0.0.1:9092 failed: Connection refused, or silent work with another cluster
+
+Sources: KIP-103; compose-spec, ports.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.entrants import listener_of, published_for
+from netdiag.deployment.member import Broker, Deployment, PublishedPort
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, is_loopback
+
+ID = "advertised-port-differs-from-published"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every host-facing endpoint whose listener is published on other ports only."""
+    for broker in deployment.configured:
+        for entry in broker.config.advertised_listeners:
+            host = entry.endpoint.host
+            bound = listener_of(broker, entry.endpoint.listener)
+            if bound is None or not (is_loopback(host) or host in deployment.host_addresses):
+                continue
+            ports = published_for(broker, bound)
+            numbers = [p.published for p in ports]
+            if ports and None not in numbers and entry.endpoint.port not in numbers:
+                yield _finding(deployment, broker, entry, ports[0])
+
+
+def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry, port: PublishedPort) -> Finding:
+    endpoint = entry.endpoint
+    owner = next(
+        (
+            m.name
+            for m in deployment.members
+            for p in m.published
+            if p.published == endpoint.port and m != broker.member
+        ),
+        None,
+    )
+    lands = f"where {owner} answers" if owner else "where nothing is published"
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{endpoint.listener} of {broker.name} is published on port {port.published}, but sends clients to "
+        f"{endpoint.host}:{endpoint.port}, {lands}",
+        location=broker.place("advertised.listeners", entry.port_start, entry.port_end),
+        related=(Related(location=port.where, message=f"the docker host offers it on port {port.published}"),),
+        why="after bootstrap, a client uses the advertised port and no other",
+        hint=f"advertise {endpoint.listener}://{endpoint.host}:{port.published}",
+        service=broker.name,
+        listener=endpoint.listener,
+        edits=broker.edit("advertised.listeners", entry.port_start, entry.port_end, str(port.published)),
+    )

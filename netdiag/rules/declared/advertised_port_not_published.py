@@ -1,0 +1,89 @@
+"""A listener meant for the docker host has no published port.
+
+Why: the advertised address is one of the docker host, and only publishing brings a connection from there into the
+container.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["29092:29092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092  # <- here
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Seen: Connect to ipv4#127.0.0.1:9092 failed: Connection refused
+
+Sources: compose-spec, ports; a container port that is not published is not reachable through the host.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.binding import Reach, binding
+from netdiag.deployment.entrants import listener_of, published_for
+from netdiag.deployment.member import Broker, Deployment, NetworkMode
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, is_loopback
+
+ID = "advertised-port-not-published"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every host-facing advertised endpoint without a published port.
+
+    A note where the broker publishes nothing at all: then nobody outside is served on purpose.
+    """
+    for broker in deployment.configured:
+        if broker.member.mode is not NetworkMode.NETWORKS:
+            continue
+        own = {e.endpoint.port for e in broker.config.broker_listeners}
+        publishes = any(p.target in own for p in broker.member.published)
+        for entry in broker.config.advertised_listeners:
+            bound = listener_of(broker, entry.endpoint.listener)
+            if bound is None or published_for(broker, bound) or not _is_for_host(deployment, entry.endpoint.host):
+                continue
+            if binding(deployment, broker, bound).reach is Reach.LOOPBACK or _published_elsewhere(broker, entry):
+                continue
+            yield _finding(broker, entry, bound, SEVERITY if publishes else Severity.NOTE)
+
+
+def _is_for_host(deployment: Deployment, host: str) -> bool:
+    return is_loopback(host) or host in deployment.host_addresses or host == "host.docker.internal"
+
+
+def _published_elsewhere(broker: Broker, entry: ListenerEntry) -> bool:
+    """Whether the advertised port number leads to another listener, which is a defect of its own."""
+    return any(p.published == entry.endpoint.port for p in broker.member.published)
+
+
+def _finding(broker: Broker, entry: ListenerEntry, bound: ListenerEntry, severity: Severity) -> Finding:
+    endpoint = entry.endpoint
+    return Finding(
+        rule=ID,
+        severity=severity,
+        message=f"{endpoint.listener} of {broker.name} sends clients to {endpoint.host}:{endpoint.port}, "
+        f"but container port {bound.endpoint.port} is not published",
+        location=broker.place("advertised.listeners", entry.start, entry.end),
+        related=tuple(
+            Related(location=p.where, message=f"publishes container port {p.target} only")
+            for p in broker.member.published[:1]
+        ),
+        why="from outside, a container is reached through its published ports alone",
+        hint=f'publish it: "{endpoint.port}:{bound.endpoint.port}"',
+        service=broker.name,
+        listener=endpoint.listener,
+    )

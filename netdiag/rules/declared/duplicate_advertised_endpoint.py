@@ -1,0 +1,102 @@
+"""Two brokers of one cluster advertise the same endpoint.
+
+Why: a client that is sent to broker 2 ends at whichever broker owns the address. ZooKeeper brokers notice and the
+second one ends; KRaft brokers do not, and clients talk to the wrong one.
+
+Bad:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:29092,EXTERNAL://broker.example.org:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 2
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:29092,EXTERNAL://broker.example.org:9092  # <- here
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Good:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:29092,EXTERNAL://broker.example.org:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 2
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:29092,EXTERNAL://broker.example.org:9093
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Seen: Configured end points broker.example.org:9092 in advertised listeners are already registered by broker 1
+
+Sources: KafkaServer.createBrokerInfo (2.0 to 3.9, KAFKA-6394); ClusterControlManager has no such check.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.cluster import cluster_of
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.listeners import ListenerEntry
+
+ID = "duplicate-advertised-endpoint"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every endpoint that an earlier broker of the cluster advertises already."""
+    brokers = [broker for broker in deployment.configured if broker.config.is_broker]
+    for position, broker in enumerate(brokers):
+        earlier = [b for b in brokers[:position] if b in cluster_of(deployment, broker)]
+        for entry in broker.config.advertised_listeners:
+            for other in earlier:
+                same = _same(other, entry)
+                if same is not None:
+                    yield _finding(broker, entry, other, same)
+                    break
+
+
+def _same(other: Broker, entry: ListenerEntry) -> ListenerEntry | None:
+    if not entry.endpoint.host:
+        return None
+    wanted = (entry.endpoint.host.lower(), entry.endpoint.port)
+    return next(
+        (e for e in other.config.advertised_listeners if (e.endpoint.host.lower(), e.endpoint.port) == wanted), None
+    )
+
+
+def _finding(broker: Broker, entry: ListenerEntry, other: Broker, same: ListenerEntry) -> Finding:
+    address = f"{entry.endpoint.host}:{entry.endpoint.port}"
+    zookeeper = broker.config.mode is Mode.ZOOKEEPER
+    effect = "whichever registers second ends" if zookeeper else "nothing notices, and clients reach the wrong broker"
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{broker.name} and {other.name} both advertise {address}: {effect}",
+        location=broker.place("advertised.listeners", entry.start, entry.end),
+        related=(
+            Related(
+                location=other.place("advertised.listeners", same.start, same.end),
+                message=f"{other.name} advertises it as well",
+            ),
+        ),
+        why="an address leads to one broker, and a client trusts that it is the one it was told",
+        hint=f"give {broker.name} a port of its own and publish that",
+        service=broker.name,
+        listener=entry.endpoint.listener,
+    )

@@ -1,0 +1,71 @@
+"""One variable switches the image's bundled configuration off.
+
+Why: apache/kafka uses its bundled server.properties only while no KAFKA_ variable is given; the first one replaces
+the whole file, process.roles, voters and listeners included.
+
+Bad:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092  # <- here
+
+Good:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+
+Seen: 3.x: The kafka configuration file appears to be for a legacy cluster.
+    4.x: Missing required configuration "process.roles" which has no default value.
+
+Sources: KafkaDockerWrapper.prepareServerConfigs, StorageTool, KAFKA-18331.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.images.reference import ImageFamily
+
+ID = "image-defaults-dropped"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every apache/kafka broker with variables but without roles."""
+    for broker in deployment.brokers:
+        config = broker.config
+        if config.family is not ImageFamily.APACHE or not config.settings or "process.roles" in config.settings:
+            continue
+        first = min(config.settings.values(), key=_importance)
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f"{first.variable} switches off the configuration bundled with {broker.member.image}, "
+            "and process.roles is not given",
+            location=broker.place(first.name),
+            why="the first KAFKA_ variable replaces the whole bundled file",
+            hint="set KAFKA_NODE_ID, KAFKA_PROCESS_ROLES, KAFKA_LISTENERS with a controller listener, "
+            "KAFKA_CONTROLLER_LISTENER_NAMES and KAFKA_CONTROLLER_QUORUM_VOTERS as well",
+            service=broker.name,
+            broker_prints=_prints(broker),
+        )
+
+
+def _importance(setting: object) -> tuple[bool, str]:
+    name = getattr(setting, "name", "")
+    return (not name.startswith("advertised."), name)
+
+
+def _prints(broker: Broker) -> str:
+    version = broker.config.version
+    if version is not None and not version.at_least(4):
+        return "The kafka configuration file appears to be for a legacy cluster."
+    return 'Missing required configuration "process.roles" which has no default value.'

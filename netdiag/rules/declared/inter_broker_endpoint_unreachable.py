@@ -1,0 +1,105 @@
+"""The endpoint that other brokers are told leads nowhere.
+
+Why: brokers replicate, and in ZooKeeper clusters are told everything, over the advertised endpoint of the
+inter-broker listener; localhost, a name of another network or a port nobody binds cuts them off.
+
+Bad:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:29092
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 2
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092  # <- here
+
+Good:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:29092
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 2
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:29092
+
+Seen: Connection to node 2 (kafka-2/172.18.0.4:9092) could not be established. Broker may not be available.
+
+Sources: ReplicaFetcherThread, ControllerChannelManager; KIP-103.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.binding import Reach, binding
+from netdiag.deployment.cluster import inside
+from netdiag.deployment.delivery import Landed, deliver
+from netdiag.deployment.entrants import advertised_of, listener_of, other_brokers
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
+from netdiag.deployment.observations import Failed
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.listeners import ListenerEntry, is_wildcard
+
+ID = "inter-broker-endpoint-unreachable"
+SEVERITY = Severity.ERROR
+_NOBODY: frozenset[str] = frozenset()
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every broker whose inter-broker endpoint fails from another broker of its cluster."""
+    for broker in deployment.configured:
+        name = broker.config.inter_broker_listener
+        entry, bound = advertised_of(broker, name), listener_of(broker, name)
+        if entry is None or bound is None or is_wildcard(entry.endpoint.host):
+            continue
+        if binding(deployment, broker, bound).reach in (Reach.LOOPBACK, Reach.FOREIGN):
+            continue
+        for other in other_brokers(deployment, broker):
+            failure = _failure(deployment, other, broker, entry)
+            if failure is not None:
+                yield _finding(broker, entry, other, failure)
+                break
+
+
+def _failure(deployment: Deployment, source: Broker, target: Broker, entry: ListenerEntry) -> str | None:
+    """Why a connection from inside `source` does not end at `target`; None where it does or nobody can tell."""
+    vantage = inside(source)
+    resolution = resolve(deployment, vantage, entry.endpoint.host, _NOBODY)
+    if isinstance(resolution, Unmodelled):
+        return None
+    if isinstance(resolution, Unresolved):
+        return resolution.because
+    delivery = deliver(deployment, vantage, resolution[0], entry.endpoint.port, _NOBODY)
+    if isinstance(delivery, Failed):
+        return delivery.because
+    if isinstance(delivery, Landed) and delivery.broker is not target:
+        return f"{delivery.broker.name} answers there"
+    return None
+
+
+def _finding(broker: Broker, entry: ListenerEntry, other: Broker, failure: str) -> Finding:
+    endpoint = entry.endpoint
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{other.name} is told to reach {broker.name} at {endpoint.host}:{endpoint.port}: {failure}",
+        location=broker.place("advertised.listeners", entry.start, entry.end),
+        why="brokers replicate over the advertised endpoint of the inter-broker listener",
+        hint=f"advertise {endpoint.listener}://{broker.member.service or broker.name}:PORT with the port that is bound",
+        service=broker.name,
+        listener=endpoint.listener,
+    )

@@ -1,0 +1,72 @@
+"""The listener that brokers use among themselves is not advertised.
+
+Why: brokers find each other through advertised listeners too. Without inter.broker.listener.name the name is
+that of security.inter.broker.protocol, PLAINTEXT by default, also when nobody wrote that down.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: INTERNAL://:29092,OTHER://:9092
+          KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:29092,OTHER://kafka:9092  # <- here
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT,OTHER:PLAINTEXT
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: INTERNAL://:29092,OTHER://:9092
+          KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:29092,OTHER://kafka:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT,OTHER:PLAINTEXT
+          KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+
+Seen: requirement failed: inter.broker.listener.name must be a listener name defined in advertised.listeners.
+
+Sources: KafkaConfig.validateValues and getInterBrokerListenerNameAndSecurityProtocol (3.9, 4.x).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Severity
+
+ID = "inter-broker-not-advertised"
+SEVERITY = Severity.ERROR
+_NAME = "inter.broker.listener.name"
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every broker whose inter-broker listener is not among its advertised ones."""
+    for broker in deployment.configured:
+        config = broker.config
+        if not config.is_broker or not config.settings or not config.advertised_listeners:
+            continue
+        advertised = [entry.endpoint.listener for entry in config.advertised_listeners]
+        name = config.inter_broker_listener
+        if name in advertised or config.is_unknown(_NAME) or config.is_unknown("security.inter.broker.protocol"):
+            continue
+        if config.value(_NAME) and name not in config.protocol_map:
+            yield _finding(broker, name, advertised, f"Listener with name {name} defined in {_NAME} not found")
+            continue
+        yield _finding(broker, name, advertised, f"{_NAME} must be a listener name defined in advertised.listeners")
+
+
+def _finding(broker: Broker, name: str, advertised: list[str], prints: str) -> Finding:
+    given = _NAME if broker.config.value(_NAME) else "security.inter.broker.protocol"
+    is_set = given in broker.config.settings
+    said = f'"{name}"' if is_set else f"{name} (nobody set it, {name} is the default)"
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{broker.name} talks to other brokers on {said}, but advertises only {', '.join(advertised)}",
+        location=broker.place(given if is_set else "advertised.listeners"),
+        why="brokers reach each other through the advertised endpoint of one listener",
+        hint=f"set {_NAME} to one of the advertised listeners, for example {advertised[0]}",
+        service=broker.name,
+        listener=name,
+        broker_prints=prints,
+    )

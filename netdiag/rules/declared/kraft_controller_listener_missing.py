@@ -1,0 +1,75 @@
+"""A KRaft controller has no controller listener.
+
+Why: a node with the controller role must bind a listener named in controller.listener.names. Listeners that an
+image derives from the advertised ones never contain it, and the names are compared with case.
+
+Bad:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092  # <- here
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+
+Good:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+
+Seen: requirement failed: controller.listener.names must contain at least one value appearing in the 'listeners'
+    configuration when running the KRaft controller role
+
+Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.images.settings import Provenance
+
+ID = "kraft-controller-listener-missing"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every controller none of whose controller names is bound."""
+    for broker in deployment.configured:
+        config = broker.config
+        if not config.is_controller or config.is_unknown("listeners"):
+            continue
+        names = config.controller_names
+        bound = {entry.endpoint.listener for entry in config.listeners}
+        if bound & set(names) or config.is_unknown("controller.listener.names"):
+            continue
+        setting = config.settings.get("listeners")
+        derived = setting is not None and setting.provenance is Provenance.DERIVED
+        said = " (derived from KAFKA_ADVERTISED_LISTENERS)" if derived else ""
+        related: tuple[Related, ...] = ()
+        if "controller.listener.names" in config.settings:
+            related = (Related(location=broker.place("controller.listener.names"), message="the names to bind"),)
+        wanted = names[0].strip().upper() if names else "CONTROLLER"
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f"{broker.name} is a KRaft controller, but its listeners{said} have no controller listener",
+            location=broker.place("listeners"),
+            related=related,
+            why="the quorum is formed over a listener that controller.listener.names names, in the same case",
+            hint=f"add {wanted}://:PORT with the port of controller.quorum.voters to KAFKA_LISTENERS",
+            service=broker.name,
+            listener=wanted,
+            broker_prints="controller.listener.names must contain at least one value appearing in the 'listeners' "
+            "configuration when running the KRaft controller role",
+        )

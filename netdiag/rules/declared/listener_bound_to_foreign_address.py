@@ -1,0 +1,70 @@
+"""A listener is bound to an address that the container does not own.
+
+Why: a container owns loopback and the addresses of its networks. The address of the docker host, or of another
+container, cannot be bound there, and the broker ends.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://192.168.8.133:9092  # <- here
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://192.168.8.133:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://0.0.0.0:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://192.168.8.133:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Seen: Socket server failed to bind to 192.168.8.133:9092: Cannot assign requested address.
+
+Sources: SocketServer.openServerSocket, bind(2) EADDRNOTAVAIL.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.binding import Binding, Reach, binding
+from netdiag.deployment.entrants import published_for
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, bracketed
+
+ID = "listener-bound-to-foreign-address"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every listener on an address that is provably not the container's."""
+    for broker in deployment.configured:
+        for entry in broker.config.listeners:
+            bound = binding(deployment, broker, entry)
+            if bound.reach is Reach.FOREIGN:
+                yield _finding(broker, entry, bound)
+
+
+def _finding(broker: Broker, entry: ListenerEntry, bound: Binding) -> Finding:
+    endpoint = entry.endpoint
+    ports = published_for(broker, entry)
+    everywhere = "0.0.0.0" if broker.config.value("advertised.listeners") else ""
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{endpoint.listener} of {broker.name} binds {endpoint.host}, which is no address of its container",
+        location=broker.place("listeners", entry.host_start, entry.host_end),
+        related=tuple(Related(location=p.where, message="this is what leads here from outside") for p in ports[:1]),
+        why=f"{bound.because}; the docker host's addresses belong into advertised.listeners, not into listeners",
+        hint=f"bind every address: {endpoint.listener}://{everywhere}:{endpoint.port}",
+        service=broker.name,
+        listener=endpoint.listener,
+        edits=broker.edit("listeners", entry.host_start, entry.host_end, everywhere),
+        broker_prints=f"Socket server failed to bind to {bracketed(endpoint.host)}:{endpoint.port}",
+    )

@@ -1,0 +1,77 @@
+"""A listener bound by name covers one of the container's networks only.
+
+Why: a name stands for one address. In a container on several networks, the listener answers on the network that
+the name leads to and refuses clients of the others.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        networks: [front, back]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://kafka:9092  # <- here
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    networks:
+      front:
+      back:
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        networks: [front, back]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://0.0.0.0:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    networks:
+      front:
+      back:
+
+Seen: Connect to ipv4#172.19.0.3:9092 failed: Connection refused
+
+Sources: InetSocketAddress takes the first address of a name; Docker's resolver answers for its first network.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.binding import Reach, binding
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry
+
+ID = "listener-bound-to-one-network"
+SEVERITY = Severity.WARNING
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every listener of a container on several networks that covers one of them."""
+    for broker in deployment.configured:
+        if len(broker.member.attachments) < 2:
+            continue
+        for entry in broker.config.listeners:
+            bound = binding(deployment, broker, entry)
+            if bound.reach is Reach.ONE_NETWORK and bound.network is not None:
+                yield _finding(broker, entry, bound.network)
+
+
+def _finding(broker: Broker, entry: ListenerEntry, network: str) -> Finding:
+    endpoint = entry.endpoint
+    refused = [a for a in broker.member.attachments if a.network != network]
+    everywhere = "0.0.0.0" if broker.config.value("advertised.listeners") else ""
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{endpoint.listener} of {broker.name} is bound to its address on {network} only: "
+        f"{', '.join(a.network for a in refused)} is refused",
+        location=broker.place("listeners", entry.host_start, entry.host_end),
+        related=tuple(
+            Related(location=a.where, message=f"clients on {a.network} are refused") for a in refused if a.where
+        ),
+        why=f"{endpoint.host} is one address, that of the first network by name, and a socket binds one address",
+        hint=f"bind every address: {endpoint.listener}://{everywhere}:{endpoint.port}",
+        service=broker.name,
+        listener=endpoint.listener,
+        edits=broker.edit("listeners", entry.host_start, entry.host_end, everywhere),
+    )

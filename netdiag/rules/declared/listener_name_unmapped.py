@@ -1,0 +1,96 @@
+"""A listener name has no security protocol.
+
+Why: names other than PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL mean nothing until
+listener.security.protocol.map gives them a protocol; setting the map drops the four defaults as well.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: INTERNAL://:29092,OTHER://:9092  # <- here
+          KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:29092,OTHER://kafka:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT
+          KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: INTERNAL://:29092,OTHER://:9092
+          KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:29092,OTHER://kafka:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT,OTHER:PLAINTEXT
+          KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+
+Seen: Error creating broker listeners from '...': No security protocol defined for listener OTHER
+
+Sources: SocketServerConfigs.listenerListToEndPoints, KIP-103, KAFKA-13456.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Edit, Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, well_formed
+
+ID = "listener-name-unmapped"
+SEVERITY = Severity.ERROR
+_MAP = "listener.security.protocol.map"
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every unmapped name, at its first use in the lists."""
+    for broker in deployment.configured:
+        if broker.config.is_unknown(_MAP) or any(
+            isinstance(entry, MalformedEntry) for entry in broker.config.protocol_map_entries
+        ):
+            continue
+        mapped = broker.config.protocol_map
+        reported: set[str] = set()
+        for name, entry in _uses(broker):
+            listener = entry.endpoint.listener
+            if listener in mapped or listener in reported:
+                continue
+            reported.add(listener)
+            yield _finding(broker, name, entry)
+
+
+def _uses(broker: Broker) -> Iterator[tuple[str, ListenerEntry]]:
+    for entry in broker.config.listeners:
+        yield "listeners", entry
+    for entry in well_formed(broker.config.advertised_entries):
+        yield "advertised.listeners", entry
+
+
+def _finding(broker: Broker, name: str, entry: ListenerEntry) -> Finding:
+    listener = entry.endpoint.listener
+    given = broker.config.settings.get(_MAP)
+    related = (Related(location=broker.place(_MAP), message="the map does not name it"),) if given else ()
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f'listener "{listener}" of {broker.name} has no security protocol',
+        location=broker.place(name, entry.start, entry.end),
+        related=related,
+        why="only the names of security protocols are known by themselves, and a map that is set replaces them all",
+        hint=f"add {listener}:PLAINTEXT to {_MAP}",
+        service=broker.name,
+        listener=listener,
+        edits=_edits(broker, listener),
+        broker_prints=f"No security protocol defined for listener {listener}",
+    )
+
+
+def _edits(broker: Broker, listener: str) -> tuple[Edit, ...]:
+    """Append the name as PLAINTEXT, unless the name itself speaks of another protocol."""
+    value = broker.config.value(_MAP)
+    if not value or "SSL" in listener or "SASL" in listener:
+        return ()
+    end = len(value.rstrip().rstrip(","))
+    if end == 0:
+        return ()
+    last = value[end - 1]
+    return broker.edit(_MAP, end - 1, end, f"{last},{listener}:PLAINTEXT")

@@ -1,0 +1,66 @@
+"""An entry of a listener list is not NAME://host:port.
+
+Why: the broker takes each entry apart with one expression and stops at the first that does not fit.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://9092  # <- here
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Seen: Error creating broker listeners from 'PLAINTEXT://9092': Unable to parse PLAINTEXT://9092 to a broker endpoint
+
+Sources: SocketServerConfigs.listenerListToEndPoints (3.9, 4.x), EndPoint (3.8 and older).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.listeners import MalformedEntry
+
+ID = "listener-unparsable"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every entry of either list that the broker cannot parse."""
+    for broker in deployment.configured:
+        lists = (
+            ("listeners", broker.config.listener_entries),
+            ("advertised.listeners", broker.config.advertised_entries),
+        )
+        for name, entries in lists:
+            for entry in entries:
+                if isinstance(entry, MalformedEntry):
+                    yield Finding(
+                        rule=ID,
+                        severity=SEVERITY,
+                        message=f'"{entry.text}" in {name} of {broker.name} is not NAME://host:port',
+                        location=broker.place(name, entry.start, entry.end),
+                        why="the broker stops at the first entry that it cannot take apart",
+                        hint=_hint(entry.text),
+                        service=broker.name,
+                        broker_prints=f"Unable to parse {entry.text} to a broker endpoint",
+                    )
+
+
+def _hint(text: str) -> str:
+    name, slashes, rest = text.partition("://")
+    if slashes and rest.isdigit():
+        return f'write "{name}://:{rest}" to bind port {rest} on every address'
+    if not slashes and ":" in text:
+        return f'put a listener name in front: "PLAINTEXT://{text}"'
+    return "write NAME://host:port, entries separated by commas, without quotes or a path"
