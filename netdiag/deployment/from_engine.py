@@ -1,0 +1,256 @@
+"""A deployment from running containers: the same values that compose files give, as they are in force.
+
+`select` picks the containers that belong to the question; `from_engine` makes the deployment of them. A member is
+called by its compose service where that name is unique, else by its container.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from netdiag.deployment.dependents import bootstrap_addresses, is_bootstrap_variable
+from netdiag.deployment.member import (
+    Attachment,
+    Broker,
+    Declared,
+    Dependent,
+    Deployment,
+    Member,
+    Network,
+    NetworkKind,
+    NetworkMode,
+    PublishedPort,
+    State,
+)
+from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
+from netdiag.engine.network import EngineNetwork
+from netdiag.findings import ContainerLocation, Edit
+from netdiag.kafka.broker_config import broker_config
+from netdiag.kafka.images.reference import ImageFamily, parse_image
+
+# What the command of a broker holds, the images' own default commands included.
+_STARTS_BROKER = re.compile(r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka")
+_BROKER_FAMILIES = (ImageFamily.APACHE, ImageFamily.CONFLUENT)
+_NO_NETWORKS = ("host", "none")
+
+
+class ContainerValue(Declared):
+    """The value of an environment variable of a container; nothing can be edited there."""
+
+    __slots__ = ("container",)
+
+    def __init__(self, *, container: str, variable: str, value: str) -> None:
+        super().__init__(variable=variable, value=value)
+        self.container = container
+
+    def at(self, start: int = 0, end: int | None = None) -> ContainerLocation:
+        """The variable, whatever the stretch."""
+        return ContainerLocation(container=self.container, part=self.variable)
+
+    def edit(self, start: int, end: int, replacement: str) -> Edit | None:
+        """None: a container's environment is fixed when it is created."""
+        return None
+
+
+def select(
+    containers: Iterable[Container], *, project: str | None = None, names: Sequence[str] = ()
+) -> tuple[Container, ...]:
+    """The containers of a compose project, or those named, and every other one that shares a network with them.
+
+    Without project and names: all. A name is a container's name, or its id from the first digits on.
+    """
+    everything = tuple(containers)
+    if project is None and not names:
+        return everything
+    chosen = [c for c in everything if (project is not None and c.project == project) or _is_named(c, names)]
+    networks = {e.network for c in chosen for e in c.networks if e.network not in _NO_NETWORKS}
+    identifiers = {c.id for c in chosen}
+    return tuple(c for c in everything if c.id in identifiers or any(e.network in networks for e in c.networks))
+
+
+def from_engine(
+    containers: Sequence[Container],
+    networks: Iterable[EngineNetwork],
+    *,
+    name: str | None = None,
+    host_addresses: tuple[str, ...] = (),
+    userland_proxy: bool | None = None,
+) -> Deployment:
+    """The deployment of these containers. `name` is the compose project's, where there is one."""
+    known = {network.name: _network(network) for network in networks}
+    names = member_names(containers)
+    members = {c.id: _member(c, names, known) for c in containers}
+    brokers = [c for c in containers if runs_kafka(c)]
+    others = [c for c in containers if not runs_kafka(c)]
+    return Deployment(
+        name=name,
+        brokers=tuple(_broker(c, members[c.id]) for c in brokers),
+        others=tuple(members[c.id] for c in others),
+        dependents=tuple(dependent for c in others for dependent in _dependents(c, members[c.id])),
+        networks=known,
+        host_addresses=host_addresses,
+        userland_proxy=userland_proxy,
+    )
+
+
+def member_names(containers: Iterable[Container]) -> Mapping[str, str]:
+    """What each container is called as a member, by container id."""
+    everything = tuple(containers)
+    services = Counter(c.service for c in everything if c.service)
+    taken = {c.name for c in everything}
+    return {
+        c.id: c.service if c.service and services[c.service] == 1 and c.service not in taken - {c.name} else c.name
+        for c in everything
+    }
+
+
+def runs_kafka(container: Container) -> bool:
+    """Whether its image is a broker's and its command has not been replaced by another (init jobs, shells)."""
+    if parse_image(container.image).family not in _BROKER_FAMILIES:
+        return False
+    return _STARTS_BROKER.search(" ".join((*container.entrypoint, *container.command))) is not None
+
+
+def _is_named(container: Container, names: Sequence[str]) -> bool:
+    return any(name.removeprefix("/") == container.name or _is_id(name, container.id) for name in names)
+
+
+def _is_id(name: str, identifier: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{4,64}", name) is not None and identifier.startswith(name)
+
+
+def _network(network: EngineNetwork) -> Network:
+    kind = NetworkKind.OTHER
+    if network.driver == "bridge":
+        kind = NetworkKind.DEFAULT_BRIDGE if network.default_bridge else NetworkKind.USER_BRIDGE
+    return Network(
+        key=network.name,
+        name=network.name,
+        kind=kind,
+        internal=network.internal,
+        subnets=network.subnets,
+        gateways=network.gateways,
+    )
+
+
+def _broker(container: Container, member: Member) -> Broker:
+    environment = container.environment
+    return Broker(
+        member=member,
+        config=broker_config(parse_image(container.image), environment),
+        declared={
+            variable: ContainerValue(container=container.name, variable=variable, value=value)
+            for variable, value in environment.items()
+        },
+    )
+
+
+def _dependents(container: Container, member: Member) -> Iterable[Dependent]:
+    for variable, value in container.environment.items():
+        addresses = bootstrap_addresses(value) if is_bootstrap_variable(variable) else ()
+        if addresses:
+            declared = ContainerValue(container=container.name, variable=variable, value=value)
+            yield Dependent(member=member, declared=declared, bootstraps=addresses)
+
+
+def _member(container: Container, names: Mapping[str, str], networks: Mapping[str, Network]) -> Member:
+    state = _state(container.state)
+    attachments = _attachments(container, networks)
+    mode, shares_with = _mode(container, attachments, names, networks)
+    alive = state in (State.RUNNING, State.PAUSED)
+    hostname = container.hostname
+    full = f"{hostname}.{container.domainname}" if hostname and container.domainname else ""
+    return Member(
+        name=names[container.id],
+        service=container.service,
+        image=container.image,
+        where=ContainerLocation(container=container.name),
+        attachments=attachments,
+        mode=mode,
+        shares_with=shares_with,
+        hostnames=tuple(text for text in (hostname, full) if text) if mode is not NetworkMode.HOST else (),
+        extra_hosts=dict(container.extra_hosts),
+        published=_published(container.name, container.ports if alive else container.requested_ports),
+        state=state,
+        container=container.name,
+    )
+
+
+def _state(state: ContainerState) -> State:
+    match state.status:
+        case Status.RUNNING:
+            return State.RUNNING
+        case Status.PAUSED:
+            return State.PAUSED
+        case Status.RESTARTING:
+            return State.RESTARTING
+        case Status.UNKNOWN:
+            return State.RUNNING if state.pid > 0 else State.STOPPED
+        case _:
+            return State.STOPPED
+
+
+def _mode(
+    container: Container,
+    attachments: tuple[Attachment, ...],
+    names: Mapping[str, str],
+    networks: Mapping[str, Network],
+) -> tuple[NetworkMode, str | None]:
+    word, _, rest = container.network_mode.partition(":")
+    match word:
+        case "host":
+            return NetworkMode.HOST, None
+        case "none":
+            return (NetworkMode.NETWORKS, None) if attachments else (NetworkMode.NONE, None)
+        case "container":
+            owner = next((name for identifier, name in names.items() if identifier == rest), rest)
+            return NetworkMode.SHARED, owner
+    kinds = {networks[a.network].kind for a in attachments if a.network in networks}
+    if kinds <= {NetworkKind.DEFAULT_BRIDGE} and word in ("", "default", "bridge"):
+        return NetworkMode.DEFAULT_BRIDGE, None
+    return NetworkMode.NETWORKS, None
+
+
+def _attachments(container: Container, networks: Mapping[str, Network]) -> tuple[Attachment, ...]:
+    """The networks in the engine's order: internal ones last, then by name."""
+    endpoints = [e for e in container.networks if e.network not in _NO_NETWORKS]
+
+    def order(endpoint: EndpointSettings) -> tuple[bool, str]:
+        network = networks.get(endpoint.network)
+        return (bool(network and network.internal), endpoint.network)
+
+    return tuple(
+        Attachment(
+            network=endpoint.network,
+            names=_names(container, endpoint, networks),
+            addresses=endpoint.addresses,
+            where=ContainerLocation(container=container.name, part=endpoint.network),
+        )
+        for endpoint in sorted(endpoints, key=order)
+    )
+
+
+def _names(container: Container, endpoint: EndpointSettings, networks: Mapping[str, Network]) -> tuple[str, ...]:
+    """What the embedded DNS answers to; nothing on the default bridge, which has none."""
+    network = networks.get(endpoint.network)
+    if network is not None and network.kind is NetworkKind.DEFAULT_BRIDGE:
+        return ()
+    service = (container.service,) if container.service in endpoint.aliases else ()
+    own = (*service, container.name, *endpoint.aliases, container.short_id, container.hostname)
+    return tuple(dict.fromkeys(name for name in own if name))
+
+
+def _published(container: str, bindings: tuple[PortBinding, ...]) -> tuple[PublishedPort, ...]:
+    """The published ports; the IPv6 half of "all addresses" is not listed beside the IPv4 half."""
+    everywhere = {(b.target, b.protocol, b.published) for b in bindings if b.host_ip in ("", "0.0.0.0")}
+    return tuple(
+        PublishedPort(
+            target=b.target,
+            published=b.published,
+            host_ip="" if b.host_ip == "0.0.0.0" else b.host_ip,
+            protocol=b.protocol,
+            where=ContainerLocation(container=container, part=f"port {b.target}/{b.protocol}"),
+        )
+        for b in bindings
+        if not (b.host_ip == "::" and (b.target, b.protocol, b.published) in everywhere)
+    )

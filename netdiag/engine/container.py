@@ -1,0 +1,195 @@
+"""A container as `GET /containers/{id}/json` tells it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from netdiag.engine.document import flag, mapping, number, sequence, text, texts
+
+PROJECT_LABEL = "com.docker.compose.project"
+SERVICE_LABEL = "com.docker.compose.service"
+
+
+class Status(Enum):
+    """`State.Status`; UNKNOWN is a word that a newer engine may add."""
+
+    CREATED = "created"
+    RUNNING = "running"
+    PAUSED = "paused"
+    RESTARTING = "restarting"
+    REMOVING = "removing"
+    EXITED = "exited"
+    DEAD = "dead"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerState:
+    """Whether it runs. `pid` is 0 while it does not; `error` is what kept the engine from starting it."""
+
+    status: Status
+    pid: int
+    exit_code: int
+    oom_killed: bool
+    error: str
+
+    @property
+    def has_process(self) -> bool:
+        """Whether there is a process, frozen or not, whose namespaces can be looked into."""
+        return self.pid > 0 and self.status in (Status.RUNNING, Status.PAUSED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSettings:
+    """The attachment of a container to a network; addresses are empty while it does not run."""
+
+    network: str
+    network_id: str
+    aliases: tuple[str, ...]
+    ipv4_address: str
+    ipv6_address: str
+    gateway: str
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses in force."""
+        return tuple(address for address in (self.ipv4_address, self.ipv6_address) if address)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortBinding:
+    """A container port (target) on the docker host; `published` None is one that the engine has not chosen yet."""
+
+    target: int
+    protocol: str
+    host_ip: str
+    published: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """One container.
+
+    `environment` holds secrets and is never shown as a whole. `ports` are the bindings in force,
+    `requested_ports` those that were asked for; they differ while it is stopped and on internal networks.
+    """
+
+    id: str
+    name: str
+    image: str
+    image_id: str
+    state: ContainerState
+    entrypoint: tuple[str, ...]
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    labels: Mapping[str, str]
+    hostname: str
+    domainname: str
+    network_mode: str
+    extra_hosts: tuple[tuple[str, str], ...]
+    networks: tuple[EndpointSettings, ...]
+    ports: tuple[PortBinding, ...]
+    requested_ports: tuple[PortBinding, ...]
+    restart_count: int
+
+    @property
+    def short_id(self) -> str:
+        """The twelve digits that people and the embedded DNS know."""
+        return self.id[:12]
+
+    @property
+    def project(self) -> str | None:
+        """The compose project it belongs to."""
+        return self.labels.get(PROJECT_LABEL)
+
+    @property
+    def service(self) -> str | None:
+        """The compose service it is an instance of."""
+        return self.labels.get(SERVICE_LABEL)
+
+
+def parse_container(document: object) -> Container:
+    """The container of one inspect document; what is absent there is empty here."""
+    return Container(
+        id=text(document, "Id"),
+        name=text(document, "Name").removeprefix("/"),
+        image=text(document, "Config", "Image"),
+        image_id=text(document, "Image"),
+        state=_state(document),
+        entrypoint=_words(document, "Config", "Entrypoint"),
+        command=_words(document, "Config", "Cmd"),
+        environment=_environment(texts(document, "Config", "Env")),
+        labels={k: v for k, v in mapping(document, "Config", "Labels").items() if isinstance(v, str)},
+        hostname=text(document, "Config", "Hostname"),
+        domainname=text(document, "Config", "Domainname"),
+        network_mode=text(document, "HostConfig", "NetworkMode"),
+        extra_hosts=tuple(_extra_host(entry) for entry in texts(document, "HostConfig", "ExtraHosts")),
+        networks=tuple(
+            _endpoint(name, settings) for name, settings in mapping(document, "NetworkSettings", "Networks").items()
+        ),
+        ports=_ports(mapping(document, "NetworkSettings", "Ports")),
+        requested_ports=_ports(mapping(document, "HostConfig", "PortBindings")),
+        restart_count=number(document, "RestartCount"),
+    )
+
+
+def _state(document: object) -> ContainerState:
+    word = text(document, "State", "Status")
+    status = Status(word) if word in {s.value for s in Status} else Status.UNKNOWN
+    return ContainerState(
+        status=status,
+        pid=number(document, "State", "Pid"),
+        exit_code=number(document, "State", "ExitCode"),
+        oom_killed=flag(document, "State", "OOMKilled"),
+        error=text(document, "State", "Error"),
+    )
+
+
+def _words(document: object, *path: str) -> tuple[str, ...]:
+    """A command: an array, or one string in documents of very old engines."""
+    single = text(document, *path)
+    return (single,) if single else texts(document, *path)
+
+
+def _environment(assignments: tuple[str, ...]) -> dict[str, str]:
+    """NAME=value pairs; of two for one name the later wins, as for the process."""
+    pairs = (assignment.partition("=") for assignment in assignments)
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def _extra_host(entry: str) -> tuple[str, str]:
+    """`name:address`, where the address may hold colons of its own and newer clients write `name=address`."""
+    separator = "=" if "=" in entry else ":"
+    name, _, address = entry.partition(separator)
+    return name, address.strip("[]")
+
+
+def _endpoint(name: str, settings: object) -> EndpointSettings:
+    return EndpointSettings(
+        network=name,
+        network_id=text(settings, "NetworkID"),
+        # DNSNames, of engine 25 and newer, is everything the embedded DNS answers to.
+        aliases=tuple(dict.fromkeys((*texts(settings, "Aliases"), *texts(settings, "DNSNames")))),
+        ipv4_address=text(settings, "IPAddress"),
+        ipv6_address=text(settings, "GlobalIPv6Address"),
+        gateway=text(settings, "Gateway"),
+    )
+
+
+def _ports(bindings: Mapping[str, object]) -> tuple[PortBinding, ...]:
+    found: list[PortBinding] = []
+    for key in bindings:
+        target, _, protocol = key.partition("/")
+        if not target.isdecimal():
+            continue
+        for binding in sequence(bindings, key):
+            published = text(binding, "HostPort")
+            found.append(
+                PortBinding(
+                    target=int(target),
+                    protocol=protocol or "tcp",
+                    host_ip=text(binding, "HostIp"),
+                    published=int(published) if published.isdecimal() and published != "0" else None,
+                )
+            )
+    return tuple(found)

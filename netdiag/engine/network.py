@@ -1,0 +1,37 @@
+"""A network as `GET /networks` tells it."""
+
+from dataclasses import dataclass
+
+from netdiag.engine.document import flag, sequence, text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineNetwork:
+    """One network. `bridge_name` is the interface on the docker host, where the engine says which."""
+
+    id: str
+    name: str
+    driver: str
+    internal: bool
+    subnets: tuple[str, ...]
+    gateways: tuple[str, ...]
+    default_bridge: bool
+    bridge_name: str
+
+
+def parse_network(document: object) -> EngineNetwork:
+    """The network of one document; networks without a driver's bridge have an empty `bridge_name`."""
+    pools = sequence(document, "IPAM", "Config")
+    identifier, driver = text(document, "Id"), text(document, "Driver")
+    named = text(document, "Options", "com.docker.network.bridge.name")
+    return EngineNetwork(
+        id=identifier,
+        name=text(document, "Name"),
+        driver=driver,
+        internal=flag(document, "Internal"),
+        subnets=tuple(subnet for pool in pools if (subnet := text(pool, "Subnet"))),
+        # libnetwork appends the prefix length to some gateways.
+        gateways=tuple(gateway.partition("/")[0] for pool in pools if (gateway := text(pool, "Gateway"))),
+        default_bridge=text(document, "Options", "com.docker.network.bridge.default_bridge") == "true",
+        bridge_name=named or (f"br-{identifier[:12]}" if driver == "bridge" and identifier else ""),
+    )
