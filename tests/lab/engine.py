@@ -1,0 +1,242 @@
+"""A Docker Engine sealed in a network namespace of its own, with a LAN machine beside it.
+
+The namespace is the docker host of the tests: only lo, the veth to the LAN machine and what the
+engine makes; no route out. dockerd brings its own containerd. It runs in a private mount
+namespace, so its mounts end with it. Every process carries the run's mark (run_record), and the
+warden ends everything when this process is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.lab.cache import cache_root
+from tests.lab.engine_store import Slot, borrow_slot
+from tests.lab.errors import LabError, LabImpossible
+from tests.lab.image_set import image_archive, image_key
+from tests.lab.namespaces import Place
+from tests.lab.prerequisites import missing
+from tests.lab.processes import run, start_time, tail
+from tests.lab.run_record import MARK, Record, read_records
+from tests.lab.teardown import leftovers, tear_down
+
+HOST_ADDRESS = "192.168.8.133"
+LAN_ADDRESS = "192.168.8.50"
+_TOP = Path(__file__).resolve().parents[2]
+_HOSTS = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n"
+_START_LIMIT = 60.0
+
+# dockerd writes below /etc/docker and /run/docker whatever its flags say: give it its own.
+_PRIVATE = """
+mkdir -p /etc/docker /run/docker
+mount -t tmpfs tmpfs /etc/docker && mount -t tmpfs tmpfs /run/docker || exit 125
+exec "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """One running engine."""
+
+    record: Record
+    cache: Path
+
+    @property
+    def docker_host(self) -> str:
+        """What DOCKER_HOST must be to talk to it."""
+        return f"unix://{self.record.socket}"
+
+    @property
+    def host(self) -> Place:
+        """The docker host: vantage H."""
+        return self._place(self.record.host_netns)
+
+    @property
+    def lan(self) -> Place:
+        """Another machine on the docker host's LAN: vantage L."""
+        return self._place(self.record.lan_netns)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For clients of the engine: where it is, and no configuration of the user's."""
+        return {
+            "DOCKER_HOST": self.docker_host,
+            "DOCKER_CONFIG": str(self.record.home / "docker-config"),
+            "DOCKER_CONTEXT": "",
+            MARK: self.record.run_id,
+        }
+
+    def docker(self, *words: str, check: bool = True, timeout: float = 60) -> str:
+        """What `docker WORDS` prints."""
+        argv = ["docker", *words]
+        return run(argv, check=check, timeout=timeout, env=self.environment).stdout
+
+    def _place(self, netns: str) -> Place:
+        return Place(
+            netns=Path("/run/netns", netns),
+            hosts=self.record.home / "hosts",
+            resolv_conf=self.record.home / "resolv.conf",
+        )
+
+
+@contextmanager
+def engine(
+    cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = ()
+) -> Iterator[Engine]:
+    """An engine with the lab's images for the block; nothing of it is left afterwards."""
+    reasons = missing()
+    if reasons:
+        raise LabImpossible("; ".join(reasons))
+    sweep()
+    root = cache or cache_root()
+    # Built before anything is started, so a failing build leaves nothing to tear down.
+    archive = image_archive(root)
+    slot = borrow_slot(root, image_key())
+    record = Record(run_id=secrets.token_hex(4), slot=str(slot.folder))
+    warden = _start_warden(record, slot)
+    record = replace(record, warden=warden.pid, warden_started=start_time(warden.pid) or 0)
+    try:
+        record.write()
+        made = Engine(record=record, cache=root)
+        _make_network(record)
+        _start_resolver(made)
+        options = [f"--userland-proxy={str(userland_proxy).lower()}", *flags]
+        _start_dockerd(made, slot, options)
+        if not slot.has_images:
+            made.docker("load", "-q", "-i", str(archive), timeout=300)
+            slot.mark_loaded()
+        yield made
+    finally:
+        _dismiss(warden, record)
+
+
+def sweep() -> None:
+    """Tear down runs whose owner and warden were both killed."""
+    for record in read_records():
+        if not record.is_watched():
+            tear_down(record)
+
+
+def _start_warden(record: Record, slot: Slot) -> subprocess.Popen[bytes]:
+    argv = [sys.executable, "-m", "tests.lab.warden", record.run_id]
+    warden = subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        cwd=_TOP,
+        pass_fds=(slot.lock,),
+        start_new_session=True,
+    )
+    # From here on the lock lives and dies with the warden.
+    os.close(slot.lock)
+    return warden
+
+
+def _dismiss(warden: subprocess.Popen[bytes], record: Record) -> None:
+    assert warden.stdin is not None
+    warden.stdin.close()
+    try:
+        warden.wait(timeout=120)
+    except subprocess.TimeoutExpired:
+        warden.kill()
+        tear_down(record)
+    left = leftovers(record)
+    if left:
+        raise LabError(f"the teardown left {'; '.join(left)}")
+
+
+def _make_network(record: Record) -> None:
+    host, lan = record.host_netns, record.lan_netns
+    for name in (host, lan):
+        run(["ip", "netns", "add", name])
+        run(["ip", "-n", name, "link", "set", "lo", "up"])
+    peer = ["type", "veth", "peer", "name", "eth0", "netns", lan]
+    run(["ip", "link", "add", "name", "eth0", "netns", host, *peer])
+    for name, address in ((host, HOST_ADDRESS), (lan, LAN_ADDRESS)):
+        run(["ip", "-n", name, "address", "add", f"{address}/24", "dev", "eth0"])
+        run(["ip", "-n", name, "link", "set", "eth0", "up"])
+    (record.home / "hosts").write_text(_HOSTS)
+    (record.home / "resolv.conf").write_text(f"nameserver {HOST_ADDRESS}\n")
+    (record.home / "docker-config").mkdir()
+    (record.home / "daemon.json").write_text("{}\n")
+
+
+def _start_resolver(made: Engine) -> None:
+    argv = made.host.argv([sys.executable, "-m", "tests.lab.resolver", HOST_ADDRESS])
+    log = made.record.home / "resolver.log"
+    _spawn(made, argv, log)
+    _wait_for(lambda: "listening" in log.read_text(), log, "the resolver")
+
+
+def _start_dockerd(made: Engine, slot: Slot, options: Sequence[str]) -> None:
+    record = made.record
+    argv = made.host.argv(
+        [
+            "sh",
+            "-c",
+            _PRIVATE,
+            "lab",
+            "dockerd",
+            f"--config-file={record.home}/daemon.json",
+            f"--host=unix://{record.socket}",
+            f"--data-root={slot.data}",
+            f"--exec-root={record.home}/exec",
+            f"--pidfile={record.home}/dockerd.pid",
+            f"--cgroup-parent={record.cgroup}",
+            f"--dns={HOST_ADDRESS}",
+            "--storage-driver=overlay2",
+            # A killed JVM leaves nothing worth waiting for.
+            "--shutdown-timeout=2",
+            *options,
+        ]
+    )
+    log = record.home / "dockerd.log"
+    daemon = _spawn(made, argv, log)
+
+    def answers() -> bool:
+        if daemon.poll() is not None:
+            raise LabError(f"dockerd ended: {tail(log.read_text())}")
+        return _pings(record.socket)
+
+    _wait_for(answers, log, "dockerd")
+
+
+def _pings(path: Path) -> bool:
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(2)
+            connection.connect(str(path))
+            connection.sendall(b"GET /_ping HTTP/1.0\r\n\r\n")
+            return b" 200 " in connection.recv(64)
+    except OSError:
+        return False
+
+
+def _spawn(made: Engine, argv: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    path = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=_TOP,
+            env={**os.environ, "PATH": path, MARK: made.record.run_id},
+            start_new_session=True,
+        )
+
+
+def _wait_for(ready: Callable[[], bool], log: Path, what: str) -> None:
+    deadline = time.monotonic() + _START_LIMIT
+    while not ready():
+        if time.monotonic() > deadline:
+            raise LabError(f"{what} did not start: {tail(log.read_text())}")
+        time.sleep(0.05)

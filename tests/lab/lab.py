@@ -1,0 +1,59 @@
+"""The lab as tests use it: one sealed engine, Compose, the client image, brought up together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.lab.cache import cache_root
+from tests.lab.compose_v2 import compose_binary
+from tests.lab.engine import Engine, engine
+from tests.lab.image_set import client_root
+from tests.lab.stack import Stack, Wait, bring_up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lab:
+    """A running engine and what is needed to put stacks on it."""
+
+    engine: Engine
+    compose: Path
+    client_root: Path
+
+    def up(
+        self,
+        compose_file: Path,
+        *,
+        project: str | None = None,
+        env: Mapping[str, str] | None = None,
+        profiles: Sequence[str] = (),
+        override_files: Sequence[Path] = (),
+        wait: Wait = "ready",
+        limit: float = 150,
+    ) -> AbstractContextManager[Stack]:
+        """A compose project for a block; see `stack.bring_up`."""
+        return bring_up(
+            self.engine,
+            self.compose,
+            compose_file,
+            project=project,
+            env=env,
+            profiles=profiles,
+            override_files=override_files,
+            wait=wait,
+            limit=limit,
+        )
+
+
+@contextmanager
+def start_lab(
+    cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = ()
+) -> Iterator[Lab]:
+    """The whole lab for a block, built first where the cache is empty."""
+    root = cache or cache_root()
+    compose = compose_binary(root)
+    clients = client_root(root)
+    with engine(root, userland_proxy=userland_proxy, flags=flags) as running:
+        yield Lab(engine=running, compose=compose, client_root=clients)

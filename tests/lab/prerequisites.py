@@ -1,0 +1,131 @@
+"""What the lab needs of this machine: what is missing, with the reason, and how to install it.
+
+`python -m tests.lab.prerequisites` installs the missing Debian packages (as root);
+`python -m tests.lab.prerequisites --list` only tells. Nothing is started by it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.lab.errors import LabError
+from tests.lab.processes import run
+
+# command -> Debian package. kcat, Java and the Kafka tools live in the lab's own images.
+COMMANDS = {
+    "dockerd": "docker.io",
+    "docker": "docker.io",
+    "docker-proxy": "docker.io",
+    "iptables": "iptables",
+    "ip": "iproute2",
+    "nsenter": "util-linux",
+    "unshare": "util-linux",
+    "mount": "mount",
+    "mmdebstrap": "mmdebstrap",
+    "mvn": "maven",
+    "java": "openjdk-17-jre-headless",
+    "go": "golang-go",
+}
+
+_PROBE = """
+ip link set lo up &&
+ip link add lab0 type veth peer name lab1 &&
+ip link add lab2 type bridge &&
+iptables -t nat -A POSTROUTING -j MASQUERADE
+"""
+_POLICY = Path("/usr/sbin/policy-rc.d")
+
+
+def missing() -> list[str]:
+    """Why the lab cannot run here, one line each; empty when it can."""
+    if not sys.platform.startswith("linux"):
+        return [f"the lab needs Linux, this is {sys.platform}"]
+    if os.geteuid() != 0:
+        return ["not root: the lab makes network namespaces and runs its own docker engine"]
+    absent = _absent()
+    if absent:
+        return absent
+    return [*_kernel_lacks()]
+
+
+def install() -> None:
+    """Install the Debian packages of every absent command; services stay stopped."""
+    absent = sorted({package for name, package in COMMANDS.items() if find(name) is None})
+    if not absent:
+        return
+    if shutil.which("apt-get") is None:
+        raise LabError(f"no apt-get to install {', '.join(absent)}")
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+    with _no_service_starts():
+        run(["apt-get", "update", "-q"], env=quiet, timeout=300)
+        run(
+            ["apt-get", "install", "-y", "-q", "--no-install-recommends", *absent],
+            env=quiet,
+            timeout=1200,
+        )
+
+
+def find(command: str) -> str | None:
+    """The path of a command, the system folders included (a user's PATH may lack sbin)."""
+    path = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
+    return shutil.which(command, path=path)
+
+
+def _absent() -> list[str]:
+    installable = shutil.which("apt-get") is not None
+    reason = "install it with python -m tests.lab.prerequisites" if installable else "no apt-get"
+    return [
+        f"no command {name!r} (Debian package {package}): {reason}"
+        for name, package in COMMANDS.items()
+        if find(name) is None
+    ]
+
+
+def _kernel_lacks() -> Iterator[str]:
+    tried = subprocess.run(
+        ["unshare", "--net", "--mount", "sh", "-c", _PROBE],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    if tried.returncode != 0:
+        said = " ".join(tried.stderr.split())
+        yield f"no rights or no kernel support for namespaces, veth, bridge or nat: {said}"
+    if not os.path.ismount("/sys/fs/cgroup"):
+        yield "no cgroup file system on /sys/fs/cgroup"
+    if "overlay" not in Path("/proc/filesystems").read_text():
+        yield "the kernel has no overlay file system"
+
+
+@contextmanager
+def _no_service_starts() -> Iterator[None]:
+    """Debian's way to install a daemon without starting it; a policy already there is kept."""
+    if _POLICY.exists():
+        yield
+        return
+    _POLICY.write_text("#!/bin/sh\nexit 101\n")
+    _POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        _POLICY.unlink()
+
+
+def main(arguments: list[str]) -> int:
+    """Install unless asked to list only; 0 when the lab can run afterwards."""
+    if "--list" not in arguments and os.geteuid() == 0:
+        install()
+    lines = missing()
+    for line in lines:
+        print(line)
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
