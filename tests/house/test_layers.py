@@ -1,0 +1,126 @@
+"""The import contracts of pyproject.toml hold, and each of them can fail."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.house.tree import PACKAGE, ROOT
+
+LAYERS = ("cli", "io", "render", "playbook", "rules", "deployment", "topology", "traffic")
+VOCABULARIES = ("compose", "engine", "kafka", "linux")
+CONTRACTS = {
+    contract["id"]
+    for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+}
+
+# contract, the file that breaks it, its text
+VIOLATIONS = [
+    ("layers", "io/read.py", "import netdiag.cli.main"),
+    ("layers", "render/text.py", "from netdiag.io import files"),
+    ("layers", "rules/run.py", "from netdiag.render import text"),
+    ("layers", "deployment/broker.py", "from netdiag.rules import run"),
+    ("layers", "kafka/listeners.py", "from netdiag.deployment import broker"),
+    ("layers", "findings.py", "from netdiag.kafka import listeners"),
+    ("layers", "render/steps.py", "from netdiag.playbook import document"),
+    ("layers", "deployment/graph.py", "from netdiag.topology import graph"),
+    ("layers", "compose/bridge.py", "from netdiag.engine import bridge"),
+    ("layers", "kafka/link.py", "from netdiag.linux import link"),
+    ("layers", "findings.py", "import netdiag.errors"),
+    ("layers", "unplaced/__init__.py", ""),
+    ("cycles", "kafka/one.py", "def f():\n    import netdiag.kafka.two"),
+    *(
+        ("world", "deployment/dial.py", f"def f():\n    import {library}")
+        for library in ("docker", "pyroute2", "scapy.all", "dns.resolver", "socket", "ssl", "subprocess")
+    ),
+    ("world", "cli/spawn.py", "import subprocess"),
+    ("spark", "io/files.py", "import pyspark.sql"),
+    ("spark", "cli/analyze.py", "def f():\n    import py4j"),
+    ("typer", "render/text.py", "import typer"),
+    ("typer", "io/ask.py", "import click"),
+    ("typer", "render/text.py", "from rich import print"),
+]
+
+
+def test_the_package_keeps_every_contract() -> None:
+    done = lint(ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_tree_without_violation_is_kept(tmp_path: Path) -> None:
+    """The control of the next test: what fails there is the violation, not the tree that it was put into."""
+    done = lint(plant(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("contract", "path", "text"), VIOLATIONS)
+def test_a_violation_is_seen(tmp_path: Path, contract: str, path: str, text: str) -> None:
+    tree = plant(tmp_path)
+    put(tree / "netdiag" / path, f'"""Breaks a contract."""\n{text}\n')
+    done = lint(tree, contract)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"0 kept, 1 broken|not listed as layers|missing", done.stdout), done.stdout
+
+
+def test_every_contract_has_its_violation() -> None:
+    assert {contract for contract, _, _ in VIOLATIONS} == CONTRACTS
+
+
+def test_every_folder_of_the_package_is_seen_by_the_contracts() -> None:
+    """import-linter overlooks a folder without __init__.py, and with it every import inside."""
+    unseen = {path.parent for path in PACKAGE.rglob("*.py") if not (path.parent / "__init__.py").exists()}
+    assert not unseen
+
+
+def plant(folder: Path) -> Path:
+    """A small netdiag under `folder` with every layer, and the real contracts."""
+    for layer in (*LAYERS, *VOCABULARIES):
+        put(folder / "netdiag" / layer / "__init__.py", "")
+    allowed = {
+        "__init__.py": "",
+        "errors.py": "",
+        "findings.py": "",
+        "cli/main.py": "import typer\nimport netdiag.io.files\nimport netdiag.rules.run\n",
+        "io/files.py": "import socket\nimport netdiag.errors\n",
+        "io/spark.py": "import pyspark\n",
+        "traffic/aggregates.py": "import pyspark\n",
+        "rules/run.py": "import netdiag.deployment.broker\n",
+        "deployment/broker.py": "import netdiag.kafka.listeners\n",
+        "kafka/listeners.py": "import netdiag.findings\n",
+        "kafka/two.py": "import netdiag.kafka.one\n",
+        "kafka/one.py": "",
+        "playbook/document.py": "",
+        "render/text.py": "",
+        "topology/graph.py": "",
+        "engine/bridge.py": "",
+        "linux/link.py": "",
+    }
+    for path, text in allowed.items():
+        put(folder / "netdiag" / path, text)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file, with the folders it needs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def lint(tree: Path, *contracts: str) -> subprocess.CompletedProcess[str]:
+    """import-linter over a tree, as `make lint` runs it."""
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()"]
+    chosen = [word for contract in contracts for word in ("--contract", contract)]
+    return subprocess.run(
+        [*command, "--no-cache", "--no-logo", *chosen],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,86 @@
+"""`make test` stops before the lab when something cheap failed, and says what did not run."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import stages
+from tests.house.tree import ROOT
+from tests.stages import Stage, main, run_stages
+
+GREEN = Stage(name="green", commands=(("true",),))
+RED = Stage(name="red", commands=(("false",), ("true",)))
+ADVICE = Stage(name="advice", commands=(("false",),), advisory=True)
+LAST = Stage(name="last", commands=(("true",),), needs_green=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "words", "held_back"),
+    [
+        ((GREEN, LAST), ["passed", "passed"], []),
+        ((RED, GREEN, LAST), ["FAILED: false", "passed"], ["last"]),
+        ((GREEN, ADVICE, LAST), ["passed", "incomplete, see below", "passed"], []),
+    ],
+)
+def test_a_stage_that_needs_green_waits_for_all_before_it(
+    given: tuple[Stage, ...], words: list[str], held_back: list[str]
+) -> None:
+    results, waiting = run_stages(given)
+    assert [result.word for result in results] == words
+    assert [stage.name for stage in waiting] == held_back
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "said"),
+    [
+        ((GREEN,), 0, "could not run: nothing, all of it ran"),
+        ((RED, LAST), 1, "could not run:\n  stage last"),
+        ((ADVICE,), 0, "could not run: nothing, all of it ran"),
+        ((Stage(name="s", commands=(("sh", "-c", 'echo "a part" >> "$NETDIAG_NOT_RUN"'),)),), 0, "  a part"),
+    ],
+)
+def test_the_summary_names_what_did_not_run(
+    given: tuple[Stage, ...],
+    status: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(stages, "STAGES", given)
+    monkeypatch.setattr(stages, "CACHE", tmp_path)
+    monkeypatch.setattr(stages, "NOT_RUN", tmp_path / "not-run.txt")
+    monkeypatch.setattr(stages, "FIGURES", tmp_path / "figures.jsonl")
+    assert main([]) == status
+    assert said in capfd.readouterr().out
+
+
+def test_no_test_is_in_no_stage() -> None:
+    """Every test is marked `lab` or not: the two pytest stages are each other's complement."""
+    chosen = [command[-1] for stage in stages.STAGES for command in stage.commands if command[0] == "pytest"]
+    assert chosen == ["not lab", "lab"]
+
+
+def test_ci_runs_what_the_readme_says() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    assert "\nmake test\n" in script
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / ".ci").iterdir()), ids=lambda path: str(path.name))
+def test_the_scripts_are_executable_and_valid_shell(script: Path) -> None:
+    shell = "bash" if b"bash" in script.read_bytes().partition(b"\n")[0] else "sh"
+    assert script.stat().st_mode & 0o111
+    subprocess.run([shell, "-n", script], check=True)
+
+
+def test_a_python_that_is_too_old_is_told_with_what_to_install(tmp_path: Path) -> None:
+    old = tmp_path / "python3"
+    old.write_text('#!/bin/sh\ncase "$2" in *print*) echo 3.9;; *) exit 1;; esac\n')
+    old.chmod(0o755)
+    done = subprocess.run(
+        ["/bin/sh", ROOT / ".ci" / "python"], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert f"found: {old} (3.9)" in done.stderr
+    assert "apt-get install python3-venv" in done.stderr

@@ -1,0 +1,101 @@
+"""pytest plugin: a skip is allowed only for a reason that is written down here; any other skip is a failure.
+
+What was skipped is listed at the end with why it may be, and left for the summary of `make test`.
+"""
+
+import os
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowedSkip:
+    """A reason, and why nobody can do better; `in_ci` tells whether CI may lack it too."""
+
+    reason: str
+    why: str
+    in_ci: bool = False
+
+
+ALLOWED = (
+    AllowedSkip(
+        reason=r"^shared corpus absent",
+        why="the corpus of found compose files and captures is not part of the repository",
+        in_ci=True,
+    ),
+    AllowedSkip(
+        reason=r"^the lab cannot run here: ",
+        why="the lab needs Linux, root, network namespaces and Debian's packages",
+    ),
+    AllowedSkip(
+        reason=r"^needs root\b",
+        why="what only root may do is tested by root",
+    ),
+)
+
+LISTED: pytest.StashKey[list[str]] = pytest.StashKey()
+
+
+def allowed(reason: str, *, in_ci: bool) -> AllowedSkip | None:
+    """The entry that covers this reason here."""
+    return next((entry for entry in ALLOWED if re.search(entry.reason, reason) and (entry.in_ci or not in_ci)), None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start an empty list."""
+    config.stash[LISTED] = []
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Judge the skip of one test."""
+    report = yield
+    _judge(report, item.config)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Judge the skip of a whole module."""
+    report = yield
+    _judge(report, collector.config)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """List what did not run; the same lines go to the file that `make test` reads."""
+    listed = config.stash[LISTED]
+    lines = list(dict.fromkeys(listed))
+    if not lines:
+        return
+    terminalreporter.section("could not run")
+    for line in lines:
+        terminalreporter.write_line(line)
+    if notes := os.environ.get("NETDIAG_NOT_RUN"):
+        with Path(notes).open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+
+
+def _judge(report: pytest.TestReport | pytest.CollectReport, config: pytest.Config) -> None:
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return
+    reason = _reason(report)
+    in_ci = os.environ.get("CI") == "true"
+    entry = allowed(reason, in_ci=in_ci)
+    if entry is not None:
+        config.stash[LISTED].append(f"{report.nodeid.partition('::')[0]}: {reason} ({entry.why})")
+        return
+    report.outcome = "failed"
+    where = "in CI" if in_ci else "anywhere"
+    report.longrepr = f"skipped, which tests/skips.py does not allow {where}: {reason}"
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return said.removeprefix("Skipped: ")

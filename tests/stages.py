@@ -1,0 +1,133 @@
+"""`make test`: every stage in order, how long each took, and at the end what could not run.
+
+`python -m tests.stages [--only STAGE]`. The cheap stages all run even when one fails; the lab waits for them.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+CACHE = ROOT / ".cache"
+NOT_RUN = CACHE / "not-run.txt"
+FIGURES = CACHE / "figures.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Commands that belong together; `needs_green` waits for all earlier stages, `advisory` cannot fail the run."""
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+    needs_green: bool = False
+    advisory: bool = False
+
+
+STAGES = (
+    Stage(
+        name="lint",
+        commands=(
+            ("ruff", "check", "."),
+            ("ruff", "format", "--check", "."),
+            ("mypy",),
+            ("lint-imports", "--no-logo"),
+        ),
+    ),
+    Stage(name="fast", commands=(("pytest", "-q", "-m", "not lab"),)),
+    Stage(
+        name="prerequisites",
+        commands=(("python", "-m", "tests.lab.prerequisites"),),
+        needs_green=True,
+        advisory=True,
+    ),
+    Stage(name="lab", commands=(("pytest", "-q", "-m", "lab"),), needs_green=True),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How one stage ended; `failed` holds the commands that did."""
+
+    stage: Stage
+    seconds: float
+    failed: tuple[str, ...]
+
+    @property
+    def green(self) -> bool:
+        """Whether nothing that counts failed."""
+        return self.stage.advisory or not self.failed
+
+    @property
+    def word(self) -> str:
+        """How the summary calls it."""
+        if not self.failed:
+            return "passed"
+        return "incomplete, see below" if self.stage.advisory else f"FAILED: {'; '.join(self.failed)}"
+
+
+def run_stages(stages: Sequence[Stage]) -> tuple[list[Result], list[Stage]]:
+    """The results of the stages that ran, and the stages that did not because an earlier one failed."""
+    results: list[Result] = []
+    held_back: list[Stage] = []
+    for stage in stages:
+        if stage.needs_green and not all(result.green for result in results):
+            held_back.append(stage)
+        else:
+            results.append(_run(stage))
+    return results, held_back
+
+
+def _run(stage: Stage) -> Result:
+    began = time.monotonic()
+    failed = []
+    for command in stage.commands:
+        print(f"\n== {stage.name}: {' '.join(command)}", flush=True)
+        done = subprocess.run(command, cwd=ROOT, env=_environment(), check=False)
+        if done.returncode != 0:
+            failed.append(" ".join(command))
+    return Result(stage=stage, seconds=time.monotonic() - began, failed=tuple(failed))
+
+
+def _environment() -> dict[str, str]:
+    """The tools of this environment first in PATH; where the tests leave their notes for the summary."""
+    return {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        "NETDIAG_NOT_RUN": str(NOT_RUN),
+        "NETDIAG_FIGURES": str(FIGURES),
+        # import-linter and mypy draw for a terminal or a log, never for a colour-blind pipe
+        "NO_COLOR": "1",
+    }
+
+
+def _summary(results: Sequence[Result], held_back: Sequence[Stage]) -> str:
+    lines = ["", "== summary"]
+    lines += [f"{result.stage.name:<14}{result.seconds:>6.0f} s  {result.word}" for result in results]
+    lines += [f"{stage.name:<14}     -    not started: an earlier stage failed" for stage in held_back]
+    not_run = list(dict.fromkeys(NOT_RUN.read_text().splitlines())) if NOT_RUN.exists() else []
+    lines.append("could not run: " + ("nothing, all of it ran" if not not_run and not held_back else ""))
+    lines += [f"  {line}" for line in not_run]
+    lines += [f"  stage {stage.name}" for stage in held_back]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0 when every stage that counts passed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.stages")
+    parser.add_argument("--only", choices=[stage.name for stage in STAGES])
+    only = parser.parse_args(arguments).only
+    CACHE.mkdir(exist_ok=True)
+    for notes in (NOT_RUN, FIGURES):
+        notes.unlink(missing_ok=True)
+    results, held_back = run_stages([stage for stage in STAGES if only in (None, stage.name)])
+    print(_summary(results, held_back), flush=True)
+    return 0 if not held_back and all(result.green for result in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
