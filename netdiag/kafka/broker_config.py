@@ -100,6 +100,12 @@ class BrokerConfig:
         return well_formed(self.listener_entries)
 
     @property
+    def is_readable(self) -> bool:
+        """Whether the broker can take both listener lists apart; what follows from them is moot otherwise."""
+        entries = (*self.listener_entries, *self.advertised_entries)
+        return not any(isinstance(entry, MalformedEntry) for entry in entries)
+
+    @property
     def broker_listeners(self) -> tuple[ListenerEntry, ...]:
         """The listeners that clients and brokers use: those that are no controller's."""
         return tuple(entry for entry in self.listeners if entry.endpoint.listener not in self.controller_names)

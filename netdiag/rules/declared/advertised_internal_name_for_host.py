@@ -1,7 +1,7 @@
 """A published listener advertises a name that only containers resolve.
 
 Why: a client on the docker host connects through the published port, is told the container's name, and cannot
-resolve it, unless its hosts file says otherwise. A note where another published listener serves the host.
+resolve it, unless its hosts file says otherwise. A note where another listener is meant for the host.
 
 Bad:
     services:
@@ -31,6 +31,7 @@ Sources: KIP-103; the names of Docker's embedded DNS exist inside its networks o
 
 from collections.abc import Iterator
 
+from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.cluster import inside
 from netdiag.deployment.entrants import listener_of, published_for
 from netdiag.deployment.member import Broker, Deployment, PublishedPort
@@ -47,7 +48,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for broker in deployment.configured:
         published = [(e, ports) for e in broker.config.advertised_listeners if (ports := _ports(broker, e))]
         internal = [e for e, _ in published if _is_container_name(deployment, broker, e.endpoint.host)]
-        served = len(internal) < len(published)
+        served = any(_serves_host(deployment, broker, entry) for entry in broker.config.advertised_listeners)
         for entry, ports in published:
             if entry in internal:
                 yield _finding(broker, entry, ports[0], served=served)
@@ -56,6 +57,16 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _ports(broker: Broker, advertised: ListenerEntry) -> tuple[PublishedPort, ...]:
     bound = listener_of(broker, advertised.endpoint.listener)
     return published_for(broker, bound) if bound else ()
+
+
+def _serves_host(deployment: Deployment, broker: Broker, advertised: ListenerEntry) -> bool:
+    """Whether a listener is meant for clients outside, published or not (which is a defect of its own)."""
+    bound = listener_of(broker, advertised.endpoint.listener)
+    if bound is None or not advertised.endpoint.host:
+        return False
+    if _is_container_name(deployment, broker, advertised.endpoint.host):
+        return False
+    return binding(deployment, broker, bound).reach is not Reach.LOOPBACK
 
 
 def _is_container_name(deployment: Deployment, broker: Broker, host: str) -> bool:

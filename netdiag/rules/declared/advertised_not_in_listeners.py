@@ -42,7 +42,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every advertised name that is not bound."""
     for broker in deployment.configured:
         config = broker.config
-        if "listeners" not in config.settings or config.is_unknown("listeners"):
+        if "listeners" not in config.settings or config.is_unknown("listeners") or not config.is_readable:
             continue
         bound = {entry.endpoint.listener for entry in config.listeners}
         for entry in well_formed(config.advertised_entries):

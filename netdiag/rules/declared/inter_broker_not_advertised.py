@@ -43,7 +43,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every broker whose inter-broker listener is not among its advertised ones."""
     for broker in deployment.configured:
         config = broker.config
-        if not config.is_broker or not config.settings or not config.advertised_listeners:
+        if not config.is_broker or not config.is_readable or not config.advertised_listeners:
             continue
         advertised = [entry.endpoint.listener for entry in config.advertised_listeners]
         name = config.inter_broker_listener

@@ -47,7 +47,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every controller none of whose controller names is bound."""
     for broker in deployment.configured:
         config = broker.config
-        if not config.is_controller or config.is_unknown("listeners"):
+        if not config.is_controller or config.is_unknown("listeners") or not config.is_readable:
             continue
         names = config.controller_names
         bound = {entry.endpoint.listener for entry in config.listeners}

@@ -1,0 +1,44 @@
+"""Deployments for tests: from inline compose text, or built by hand."""
+
+from netdiag.compose.load import load
+from netdiag.compose.positions import Source
+from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.member import Deployment
+
+
+def deployment_of(text: str, *, path: str = "compose.yml", host_addresses: tuple[str, ...] = ()) -> Deployment:
+    """The deployment of one compose file, with no .env and an empty environment."""
+    project = load(Source(path, text), dotenv=None, environ={}, read=lambda _: None)
+    return from_compose(project, host_addresses=host_addresses)
+
+
+FIVE = """\
+name: five
+services:
+  zookeeper:
+    image: confluentinc/cp-zookeeper:7.9.2
+    networks: [kafka]
+{brokers}
+networks:
+  kafka:
+"""
+
+_BROKER = """\
+  broker-{n}:
+    image: confluentinc/cp-kafka:7.9.2
+    networks: [kafka]
+    ports: ["909{n}:909{n}"]
+    environment:
+      KAFKA_BROKER_ID: {n}
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_LISTENERS: INTERNAL://{bind}:29092,EXTERNAL://{external}:909{n}
+      KAFKA_ADVERTISED_LISTENERS: INTERNAL://broker-{n}:29092,EXTERNAL://{host}:909{n}
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT
+      KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+"""
+
+
+def five_brokers(*, bind: str = "0.0.0.0", external: str = "0.0.0.0", host: str = "localhost") -> str:
+    """The reference cluster in its ZooKeeper form as compose text; `bind` and `external` are the hosts bound."""
+    brokers = "".join(_BROKER.format(n=n, bind=bind.format(n=n), external=external, host=host) for n in range(1, 6))
+    return FIVE.format(brokers=brokers)

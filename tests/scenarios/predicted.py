@@ -1,0 +1,66 @@
+"""What netdiag says of a stack from its file alone: findings, and the predicted cell of any vantage x bootstrap."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from netdiag.compose.load import load
+from netdiag.compose.positions import Source
+from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.observations import Address
+from netdiag.deployment.reachability import predict
+from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.rules.run import check, condemned
+from tests.scenarios.expectations import ExpectedFinding, Stack
+
+DOCKER_HOST = "192.168.8.133"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """The static view of one stack."""
+
+    deployment: Deployment
+    findings: tuple[Finding, ...]
+
+    def cell(self, vantage: str, bootstrap: str) -> str:
+        """The word of a cell, with the vantage as `expected.yml` writes it."""
+        host, _, port = bootstrap.rpartition(":")
+        down = condemned(self.findings, self.deployment)
+        address = Address(host=host.strip("[]"), port=int(port))
+        (cell,) = predict(self.deployment, [vantage_of(vantage, self.deployment)], [address], down=down)
+        return str(cell.predicted)
+
+    def serious(self) -> tuple[ExpectedFinding, ...]:
+        """The findings above note, in the form of `expected.yml`."""
+        return tuple(
+            ExpectedFinding(rule=f.rule, severity=f.severity.value, service=f.service or "", line=f.location.line)
+            for f in self.findings
+            if f.severity is not Severity.NOTE and isinstance(f.location, FileLocation)
+        )
+
+
+def prediction(stack: Stack) -> Prediction:
+    """Load and judge the stack's file with no profile active, as `docker compose up` reads it."""
+    project = load(Source(stack.file.name, stack.file.read_bytes()), environ={}, profiles=())
+    deployment = from_compose(project, host_addresses=(DOCKER_HOST,))
+    return Prediction(deployment=deployment, findings=check(deployment))
+
+
+def vantage_of(text: str, deployment: Deployment) -> Vantage:
+    """`H`, `L`, `O`, `C`, `C(network)` or `B(broker)` as a vantage of this deployment."""
+    match = re.fullmatch(r"([HLOCB])(?:\((.*)\))?", text)
+    assert match, text
+    kind, name = VantageKind(match[1]), match[2]
+    if kind is VantageKind.BROKER:
+        broker = deployment.broker(name)
+        assert broker, text
+        networks = tuple(a.network for a in broker.member.attachments)
+        return Vantage(kind=kind, label=text, member=name, networks=networks)
+    networks = ()
+    if kind is VantageKind.CONTAINER:
+        networks = (name or "kafka",)
+    return Vantage(kind=kind, label=text, networks=networks)
