@@ -1,0 +1,1 @@
+"""The words of the compose specification: compose files become values that know where they came from."""

@@ -1,0 +1,136 @@
+"""A compose file becomes a Project: the one door of this package.
+
+Values in, values out: the caller hands over the text of the file, the variables and a function that reads
+the files it names. What cannot be read at all raises ComposeError; what compose would refuse although it can
+be read is in `Project.problems`, with the rest of the project read as far as it is unambiguous.
+"""
+
+from collections.abc import Callable
+from collections.abc import Mapping as MappingABC
+from dataclasses import replace
+
+from netdiag.compose.checks import check_project
+from netdiag.compose.environment import Lookup, Read
+from netdiag.compose.errors import ComposeError
+from netdiag.compose.expand import expand
+from netdiag.compose.networks import DEFAULT, read_networks
+from netdiag.compose.nodes import load_nodes
+from netdiag.compose.positions import Source, Text
+from netdiag.compose.problems import Problems
+from netdiag.compose.project import Network, Project, Service
+from netdiag.compose.reading import Reading
+from netdiag.compose.service import read_service
+from netdiag.compose.values import Mapping
+
+ALL_PROFILES = ("*",)
+
+
+def load(
+    source: Source,
+    *,
+    dotenv: MappingABC[str, Text] | None = None,
+    environ: MappingABC[str, str] | None = None,
+    profiles: tuple[str, ...] = ALL_PROFILES,
+    read: Callable[[str], bytes | None] | None = None,
+    name: str | None = None,
+    default_name: str | None = None,
+) -> Project:
+    """The project that a compose file declares.
+
+    The process environment wins over `dotenv`. `read` gives the bytes of a file that the project names
+    (env_file), relative to the project directory, None when there is none. `name` is the project name given
+    by the user, `default_name` the one to use when neither the user, COMPOSE_PROJECT_NAME nor the file gives
+    one (the name of the project directory). Services of inactive profiles end up in `Project.disabled`.
+    """
+    problems = Problems()
+    lookup = _lookup(dotenv or {}, environ or {}, name)
+    top = _read_file(source, lookup, problems)
+    project = _project_name(top, problems, lookup, name, default_name)
+    services = _services(top, problems, lookup, read or _nothing)
+    active = {key: service for key, service in services.items() if service.active(profiles)}
+    networks = read_networks(problems, top, project)
+    _imply_default(networks, active, project)
+    volumes = Reading(problems, "volumes").mapping(top, "volumes")
+    loaded = Project(
+        name=project,
+        path=source.path,
+        services=active,
+        networks=networks,
+        volumes=tuple(volumes.entries) if volumes is not None else (),
+        disabled={key: service for key, service in services.items() if key not in active},
+    )
+    check_project(loaded, top, problems)
+    return _with_problems(loaded, problems)
+
+
+def normalized_name(name: str) -> str:
+    """A project name as compose makes it out of any text: lower case, letters, digits, `_` and `-`."""
+    kept = "".join(char for char in name.lower() if char.isascii() and (char.isalnum() or char in "_-"))
+    return kept.lstrip("_-")
+
+
+def _nothing(path: str) -> bytes | None:
+    return None
+
+
+def _lookup(dotenv: MappingABC[str, Text], environ: MappingABC[str, str], name: str | None) -> Lookup:
+    def value_of(variable: str) -> Text | str | None:
+        if variable == "COMPOSE_PROJECT_NAME" and name is not None:
+            return name
+        value = environ.get(variable)
+        return dotenv.get(variable) if value is None else value
+
+    return value_of
+
+
+def _read_file(source: Source, lookup: Lookup, problems: Problems) -> Mapping:
+    documents = load_nodes(source)
+    if not documents:
+        raise ComposeError("the file is empty", span=source.span(0, 0))
+    if len(documents) > 1:
+        second = source.char_span(documents[1].start, documents[1].start)
+        raise ComposeError("more than one YAML document in the file", span=second)
+    top = expand(source, documents[0], lookup, problems).value
+    if not isinstance(top, Mapping):
+        place = source.span(0, 0) if top is None else top.span
+        raise ComposeError("the top level must be a mapping", span=place)
+    return top
+
+
+def _project_name(
+    top: Mapping, problems: Problems, lookup: Lookup, name: str | None, default_name: str | None
+) -> str | None:
+    if name is not None:
+        return name
+    given = lookup("COMPOSE_PROJECT_NAME")
+    if given is not None and str(given):
+        return str(given)
+    own = Reading(problems, "project").text(top, "name")
+    if own is not None and normalized_name(own.value):
+        return normalized_name(own.value)
+    return normalized_name(default_name or "") or None
+
+
+def _services(top: Mapping, problems: Problems, lookup: Lookup, read: Read) -> dict[str, Service]:
+    declared = Reading(problems, "project").mapping(top, "services")
+    if declared is None:
+        return {}
+    return {
+        name: read_service(problems, name, entry, lookup, read) for name, entry in declared.entries.items()
+    }
+
+
+def _imply_default(networks: dict[str, Network], services: dict[str, Service], project: str | None) -> None:
+    """The default network exists when a service is on it and the file does not declare it."""
+    if DEFAULT in networks:
+        return
+    for service in services.values():
+        for attached in service.networks:
+            if attached.network == DEFAULT:
+                name = None if project is None else f"{project}_{DEFAULT}"
+                networks[DEFAULT] = Network(key=DEFAULT, name=name, span=attached.span, implicit=True)
+                return
+
+
+def _with_problems(project: Project, problems: Problems) -> Project:
+    return replace(project, problems=problems.all())

@@ -1,0 +1,51 @@
+"""What compose refuses or warns about, as values with a place."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from netdiag.compose.positions import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something compose itself would say; `error` means it refuses the project, though we read on.
+
+    `code` is a stable word for the kind of problem (`duplicate-key`, `unset-variable`, `no-image`, ...),
+    `related` the other places it takes to understand it, `service` the service it is about.
+    """
+
+    code: str
+    message: str
+    span: Span
+    severity: Literal["error", "warning"] = "error"
+    related: tuple[Span, ...] = ()
+    service: str | None = None
+
+
+class Problems:
+    """The problems met so far while one project is read, each once."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, Span], Problem] = {}
+
+    def error(self, code: str, message: str, span: Span, *related: Span, service: str | None = None) -> None:
+        """Compose refuses the project because of this."""
+        self._add(Problem(code=code, message=message, span=span, related=related, service=service))
+
+    def warning(
+        self, code: str, message: str, span: Span, *related: Span, service: str | None = None
+    ) -> None:
+        """Compose says this and goes on."""
+        found = Problem(
+            code=code, message=message, span=span, severity="warning", related=related, service=service
+        )
+        self._add(found)
+
+    def all(self) -> tuple[Problem, ...]:
+        """Every problem, in the order of files and lines."""
+        return tuple(
+            sorted(self._found.values(), key=lambda p: (p.span.path, p.span.start, p.code, p.message))
+        )
+
+    def _add(self, problem: Problem) -> None:
+        self._found.setdefault((problem.code, problem.message, problem.span), problem)

@@ -1,0 +1,191 @@
+"""The compose model: what a project declares, every value with its place in the files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from netdiag.compose.positions import Span, Text
+from netdiag.compose.problems import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """One published port: the `target` in the container, the `published` port on the host.
+
+    `published` is None when compose picks the port when the container starts (`ephemeral`), out of
+    `published_range` if one is given. `text` is the whole entry; for the long syntax its value is the short
+    form and none of its characters can be edited. `host_ip` is "" when none is given.
+    """
+
+    target: int
+    published: int | None
+    host_ip: str
+    protocol: str
+    text: Text
+    target_span: Span | None = None
+    published_span: Span | None = None
+    host_ip_span: Span | None = None
+    published_range: tuple[int, int] | None = None
+    name: str | None = None
+    mode: str = "ingress"
+
+    @property
+    def ephemeral(self) -> bool:
+        """Whether the host port is only known once the container runs."""
+        return self.published is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentVariable:
+    """A variable of a service; value None: passed through from compose's environment, which lacks it.
+
+    `shadowed` are earlier declarations of the same variable that this one replaces, `via` is the merge key
+    or the env_file entry that brought it here.
+    """
+
+    name: str
+    value: Text | None
+    key_span: Span
+    entry_span: Span
+    form: Literal["map", "list", "env_file"]
+    via: Span | None = None
+    shadowed: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceNetwork:
+    """An attachment to a network; `span` is the entry, for the implicit default the key of the service."""
+
+    network: str
+    span: Span
+    aliases: tuple[Text, ...] = ()
+    ipv4_address: Text | None = None
+    ipv6_address: Text | None = None
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """A top-level network; `name` is what the engine calls it, None while the project has no name."""
+
+    key: str
+    name: str | None
+    span: Span
+    driver: Text | None = None
+    internal: bool = False
+    external: bool = False
+    subnets: tuple[Text, ...] = ()
+    gateway: Text | None = None
+    driver_opts: Mapping[str, Text] = field(default_factory=dict)
+    implicit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtraHost:
+    """A line of the container's hosts file."""
+
+    name: str
+    address: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A legacy link: inside this service, `alias` names the other service."""
+
+    service: str
+    alias: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """A service that is started before."""
+
+    service: str
+    condition: str
+    required: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """A mount; source is None for an anonymous volume."""
+
+    source: Text | None
+    target: str
+    read_only: bool
+    span: Span
+    type: str = "volume"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvFile:
+    """A file of environment variables, as named by the service."""
+
+    path: Text
+    required: bool = True
+    raw: bool = False
+
+
+Command = tuple[Text, ...] | Text | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A declared unit; `span` is its key. A None or empty field is absent from the files."""
+
+    name: str
+    span: Span
+    image: Text | None = None
+    build: bool = False
+    container_name: Text | None = None
+    hostname: Text | None = None
+    domainname: Text | None = None
+    network_mode: Text | None = None
+    networks: tuple[ServiceNetwork, ...] = ()
+    ports: tuple[Port, ...] = ()
+    expose: tuple[Text, ...] = ()
+    environment: Mapping[str, EnvironmentVariable] = field(default_factory=dict)
+    command: Command = None
+    entrypoint: Command = None
+    extra_hosts: tuple[ExtraHost, ...] = ()
+    links: tuple[Link, ...] = ()
+    external_links: tuple[Text, ...] = ()
+    profiles: tuple[str, ...] = ()
+    depends_on: tuple[Dependency, ...] = ()
+    scale: int = 1
+    volumes: tuple[Volume, ...] = ()
+    healthcheck: Command = None
+    healthcheck_disabled: bool = False
+    env_files: tuple[EnvFile, ...] = ()
+    labels: Mapping[str, Text] = field(default_factory=dict)
+    dns: tuple[Text, ...] = ()
+    dns_search: tuple[Text, ...] = ()
+
+    def active(self, profiles: tuple[str, ...]) -> bool:
+        """Whether `docker compose up` with these active profiles starts the service; `*` is all of them."""
+        return not self.profiles or "*" in profiles or any(name in profiles for name in self.profiles)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A compose project as its files declare it, with what compose would refuse or warn about."""
+
+    name: str | None
+    path: str
+    services: Mapping[str, Service]
+    networks: Mapping[str, Network]
+    volumes: tuple[str, ...] = ()
+    disabled: Mapping[str, Service] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What compose says and goes on."""
+        return tuple(problem for problem in self.problems if problem.severity == "warning")
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """What makes compose refuse the project."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")

@@ -1,0 +1,198 @@
+"""One service of a compose project, read from its expanded mapping."""
+
+import re
+from dataclasses import replace
+
+from netdiag.compose.environment import Lookup, Read, read_env_files, read_environment
+from netdiag.compose.networks import read_service_networks
+from netdiag.compose.ports import read_ports
+from netdiag.compose.positions import Text
+from netdiag.compose.problems import Problems
+from netdiag.compose.project import Command, Dependency, ExtraHost, Link, Service, Volume
+from netdiag.compose.reading import Reading
+from netdiag.compose.values import Entry, Mapping, Scalar, Sequence
+
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
+def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, read: Read) -> Service:
+    """The service under a key of `services`; what is wrong with it is in `problems`."""
+    value, span = entry.value, entry.key.span
+    if not isinstance(value, Mapping):
+        problems.error("schema", f"services.{name} must be a mapping", value.span, service=name)
+        return Service(name=name, span=span)
+    reading = Reading(problems, f"services.{name}", service=name)
+    env_files = read_env_files(reading, value)
+    healthcheck = reading.mapping(value, "healthcheck")
+    return Service(
+        name=name,
+        span=span,
+        image=reading.text(value, "image"),
+        build=value.get("build") is not None,
+        container_name=reading.text(value, "container_name"),
+        hostname=reading.text(value, "hostname"),
+        domainname=reading.text(value, "domainname"),
+        network_mode=reading.text(value, "network_mode"),
+        networks=read_service_networks(reading, value, span),
+        ports=read_ports(reading, value),
+        expose=reading.texts(value, "expose"),
+        environment=read_environment(reading, value, env_files, lookup, read),
+        command=_command(reading, value, "command"),
+        entrypoint=_command(reading, value, "entrypoint"),
+        extra_hosts=_extra_hosts(reading, value),
+        links=_links(reading, value),
+        external_links=reading.texts(value, "external_links"),
+        profiles=tuple(dict.fromkeys(text.value for text in reading.texts(value, "profiles"))),
+        depends_on=_depends_on(reading, value),
+        scale=_scale(reading, value),
+        volumes=_volumes(reading, value),
+        healthcheck=_command(reading, healthcheck, "test") if healthcheck is not None else None,
+        healthcheck_disabled=healthcheck is not None and reading.boolean(healthcheck, "disable"),
+        env_files=env_files,
+        labels={key: text for key, _, text, _, _ in reading.pairs(value, "labels") if text is not None},
+        dns=reading.texts(value, "dns"),
+        dns_search=reading.texts(value, "dns_search"),
+    )
+
+
+def _command(reading: Reading, service: Mapping, field: str) -> Command:
+    if isinstance(service.get(field), Sequence):
+        return reading.texts(service, field)
+    return reading.text(service, field)
+
+
+def _extra_hosts(reading: Reading, service: Mapping) -> tuple[ExtraHost, ...]:
+    value = service.get("extra_hosts")
+    found: list[ExtraHost] = []
+    if isinstance(value, Mapping):
+        for name, entry in value.entries.items():
+            addresses = entry.value.items if isinstance(entry.value, Sequence) else (entry.value,)
+            found += [
+                ExtraHost(name=name, address=_bare(address.value), span=entry.span)
+                for address in addresses
+                if isinstance(address, Scalar)
+            ]
+        return tuple(found)
+    for text in reading.texts(service, "extra_hosts"):
+        separator = "=" if "=" in text.value else ":"
+        name, cut, addresses_text = text.value.partition(separator)
+        if not cut or not name:
+            message = f"invalid extra host {text.value!r}, it must be name:address"
+            reading.problems.error("extra-host", message, text.span, service=reading.service)
+            continue
+        found += [ExtraHost(name=name, address=_bare(a), span=text.span) for a in addresses_text.split(",")]
+    return tuple(found)
+
+
+def _bare(address: str) -> str:
+    return address[1:-1] if len(address) > 2 and address[0] == "[" and address[-1] == "]" else address
+
+
+def _links(reading: Reading, service: Mapping) -> tuple[Link, ...]:
+    links = []
+    for text in reading.texts(service, "links"):
+        name, _, alias = text.value.partition(":")
+        links.append(Link(service=name, alias=alias or name, span=text.span))
+    return tuple(links)
+
+
+def _depends_on(reading: Reading, service: Mapping) -> tuple[Dependency, ...]:
+    value = service.get("depends_on")
+    if not isinstance(value, Mapping):
+        return tuple(
+            Dependency(service=text.value, condition="service_started", required=True, span=text.span)
+            for text in reading.texts(service, "depends_on")
+        )
+    found = []
+    for name, entry in value.entries.items():
+        details = entry.value if isinstance(entry.value, Mapping) else None
+        if details is None:
+            reading.wrong(entry.value, f"depends_on.{name}", "a mapping")
+        condition = reading.text(details, "condition") if details is not None else None
+        found.append(
+            Dependency(
+                service=name,
+                condition=condition.value if condition else "service_started",
+                required=details is None or reading.boolean(details, "required", default=True),
+                span=entry.key.span,
+            )
+        )
+    return tuple(found)
+
+
+def _scale(reading: Reading, service: Mapping) -> int:
+    deploy = reading.mapping(service, "deploy")
+    replicas = reading.integer(deploy, "replicas") if deploy is not None else None
+    scale = reading.integer(service, "scale")
+    if scale is not None and replicas is not None and scale != replicas:
+        value = service.entries["scale"].key.span
+        message = f"{reading.where}: scale and deploy.replicas differ"
+        reading.problems.error("scale", message, value, service=reading.service)
+    chosen = scale if scale is not None else replicas
+    return 1 if chosen is None else chosen
+
+
+def _volumes(reading: Reading, service: Mapping) -> tuple[Volume, ...]:
+    entries = reading.sequence(service, "volumes")
+    found: dict[str, Volume] = {}
+    for item in entries.items if entries is not None else ():
+        match item:
+            case Scalar(kind="null"):
+                continue
+            case Scalar():
+                volume = _short_volume(reading, item.text)
+            case Mapping():
+                volume = _long_volume(reading, item)
+            case _:
+                reading.wrong(item, "volumes[]", "a string or a mapping")
+                continue
+        if volume is not None:
+            found[volume.target] = volume
+    return tuple(found.values())
+
+
+def _short_volume(reading: Reading, text: Text) -> Volume | None:
+    """`[source:]target[:options]`; a drive letter is part of its path."""
+    cuts = [
+        index
+        for index, char in enumerate(text.value)
+        if char == ":"
+        and not (_DRIVE.match(text.value, index - 1) and text.value[index - 2 : index - 1] in ("", ":"))
+    ]
+    if not text.value or len(cuts) > 2 or "" in (part.value for part in _parts(text, cuts)):
+        message = f"invalid volume {text.value!r}"
+        reading.problems.error("volume", message, text.span, service=reading.service)
+        return None
+    parts = _parts(text, cuts)
+    if len(parts) == 1:
+        return Volume(source=None, target=parts[0].value, read_only=False, span=text.span)
+    options = parts[2].value.split(",") if len(parts) > 2 else []
+    source = parts[0]
+    is_path = source.value[0] in "./~" or source.value.startswith("\\\\") or bool(_DRIVE.match(source.value))
+    return Volume(
+        source=source,
+        target=parts[1].value,
+        read_only="ro" in options,
+        span=text.span,
+        type="bind" if is_path else "volume",
+    )
+
+
+def _parts(text: Text, cuts: list[int]) -> list[Text]:
+    starts = [0, *(cut + 1 for cut in cuts)]
+    ends = [*cuts, len(text.value)]
+    return [text.slice(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _long_volume(reading: Reading, entry: Mapping) -> Volume | None:
+    source, target, kind = (reading.text(entry, field) for field in ("source", "target", "type"))
+    if target is None:
+        reading.wrong(entry, "volumes[]", "a mapping with a target")
+        return None
+    volume = Volume(
+        source=source,
+        target=target.value,
+        read_only=reading.boolean(entry, "read_only"),
+        span=entry.span,
+    )
+    return replace(volume, type=kind.value) if kind is not None else volume
