@@ -47,8 +47,9 @@ readme: .venv/.full
 
 # The versions that make and CI use, for every platform and Python that netdiag runs on.
 constraints: .venv/.full
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --group test --group java --universal --python-version 3.11 \
-		--upgrade --no-header --no-annotate --quiet --output-file constraints.txt
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --group pin
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --group test --group java --group pin --universal \
+		--python-version 3.11 --upgrade --no-header --no-annotate --quiet --output-file constraints.txt
 
 clean:
 	rm -rf .venv .cache dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
