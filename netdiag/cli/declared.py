@@ -1,0 +1,174 @@
+"""From compose files to a report: each input is loaded, judged and predicted on its own."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from netdiag.compose.dotenv import load_dotenv
+from netdiag.compose.load import ALL_PROFILES, load
+from netdiag.compose.positions import Source, Text
+from netdiag.compose.project import Project
+from netdiag.deployment.from_compose import from_compose, location
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.reachability import predict
+from netdiag.deployment.vantage import bootstraps, vantages
+from netdiag.errors import NetdiagError
+from netdiag.findings import FileLocation, Finding, Location, Related, Severity
+from netdiag.io.files import read_file, read_optional, read_stdin
+from netdiag.render.report import Input, Matrix, Problem, Report
+from netdiag.rules.run import check, condemned
+
+STDIN = "-"
+STDIN_NAME = "<stdin>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the options say about reading compose files."""
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    env_files: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ALL_PROFILES
+    host_addresses: tuple[str, ...] = ()
+    matrix: bool = True
+
+
+def report_on(paths: Iterable[str], settings: Settings, tell: Callable[[str], None]) -> Report:
+    """The report on these files; one that cannot be read is in it with its error."""
+    report = Report()
+    for path in paths:
+        tell(f"reading {path}")
+        try:
+            one = _one(path, settings)
+        except NetdiagError as error:
+            one = could_not_read(_name(path), error)
+        report = joined(report, one)
+    return report
+
+
+def could_not_read(name: str, error: NetdiagError) -> Report:
+    """The report on an input that gave nothing but an error."""
+    problem = Problem(message=error.message, where=error.where, hint=error.hint)
+    return Report(inputs=(Input(name=name, error=problem),))
+
+
+def joined(first: Report, second: Report) -> Report:
+    """Both reports as one."""
+    return Report(
+        inputs=first.inputs + second.inputs,
+        findings=first.findings + second.findings,
+        matrices=first.matrices + second.matrices,
+        skipped=first.skipped + second.skipped,
+        sources={**first.sources, **second.sources},
+    )
+
+
+def predicted(name: str, deployment: Deployment, findings: Iterable[Finding]) -> Matrix:
+    """The matrix of a deployment in which the brokers that findings condemn do not run."""
+    findings = tuple(findings)
+    down = condemned(findings, deployment)
+    because = {f.service: f.rule for f in reversed(findings) if f.broker_prints and f.service}
+    places = vantages(deployment, down=down)
+    return Matrix(
+        input=name,
+        vantages=places,
+        cells=predict(deployment, places, bootstraps(deployment), down=down),
+        not_running={b.name: because.get(b.name, "") for b in deployment.brokers if b.name in down},
+    )
+
+
+def _one(path: str, settings: Settings) -> Report:
+    name = _name(path)
+    files = _Files(folder="" if path == STDIN else str(Path(path).parent))
+    source = Source(name, files.keep(name, read_stdin() if path == STDIN else read_file(path)))
+    project = load(
+        source,
+        dotenv=_dotenv(files, settings),
+        environ=settings.environ,
+        profiles=settings.profiles,
+        read=files.read,
+        default_name=Path(files.folder or ".").resolve().name,
+    )
+    deployment = from_compose(project, host_addresses=settings.host_addresses)
+    findings = tuple(files.at_home(f) for f in (*_refused(project), *check(deployment)))
+    brokers = tuple(broker.name for broker in deployment.brokers)
+    return Report(
+        inputs=(Input(name=name, brokers=brokers, also_read=tuple(p for p in files.kept if p != name)),),
+        findings=findings,
+        matrices=(predicted(name, deployment, findings),) if brokers and settings.matrix else (),
+        sources=files.kept,
+    )
+
+
+def _name(path: str) -> str:
+    return STDIN_NAME if path == STDIN else path
+
+
+def _dotenv(files: "_Files", settings: Settings) -> dict[str, Text]:
+    """The variables of --env-file, or of the `.env` beside the compose file; later files win."""
+    found: dict[str, Text] = {}
+    for path in settings.env_files:
+        found |= load_dotenv(Source(path, files.keep(path, read_file(path))), settings.environ)
+    if not settings.env_files:
+        path = files.path(".env")
+        data = read_optional(path)
+        if data is not None:
+            found = load_dotenv(Source(path, files.keep(path, data)), settings.environ)
+    return found
+
+
+class _Files:
+    """The files of one project: what was read, under the path that the user can open."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = "" if folder == "." else folder
+        self.kept: dict[str, bytes] = {}
+        self._named: dict[str, str] = {}
+
+    def path(self, name: str) -> str:
+        """The path of a file that the project names."""
+        return os.path.normpath(os.path.join(self.folder, name))
+
+    def keep(self, path: str, data: bytes) -> bytes:
+        self.kept[path] = data
+        return data
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of a file that the project names, None when there is none."""
+        path = self.path(name)
+        data = read_optional(path)
+        if data is not None:
+            self._named[name] = path
+            self.keep(path, data)
+        return data
+
+    def at_home(self, finding: Finding) -> Finding:
+        """The finding with paths as seen from the current folder instead of the project's."""
+        if all(name == path for name, path in self._named.items()):
+            return finding
+        return replace(
+            finding,
+            location=self._home(finding.location),
+            related=tuple(Related(location=self._home(r.location), message=r.message) for r in finding.related),
+            edits=tuple(replace(edit, path=self._named.get(edit.path, edit.path)) for edit in finding.edits),
+        )
+
+    def _home(self, place: Location) -> Location:
+        if isinstance(place, FileLocation) and place.path in self._named:
+            return replace(place, path=self._named[place.path])
+        return place
+
+
+def _refused(project: Project) -> Iterable[Finding]:
+    """What compose itself would say about the file."""
+    for problem in project.problems:
+        refuses = problem.severity == "error"
+        yield Finding(
+            rule="compose-refuses" if refuses else "compose-warns",
+            severity=Severity.ERROR if refuses else Severity.WARNING,
+            message=problem.message,
+            location=location(problem.span),
+            related=tuple(Related(location=location(span), message="see also") for span in problem.related),
+            service=problem.service,
+        )

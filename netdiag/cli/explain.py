@@ -1,0 +1,48 @@
+"""`netdiag explain RULE`: what a rule looks for, why, a bad and a good example, what one sees, and the sources."""
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import finish, surface_of
+from netdiag.cli.terminal import write_text
+from netdiag.render.rule_text import rule_text
+from netdiag.rules.all_rules import DECLARED
+from netdiag.rules.document import rule_page
+
+
+def _names() -> list[str]:
+    return [rule.ID for rule in DECLARED]
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in _names() if name.startswith(incomplete)]
+
+
+def explain(
+    context: typer.Context,
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="The id of a rule.", autocompletion=_complete)],
+) -> None:
+    """Explain a rule."""
+    surface = surface_of(context)
+    found = next((known for known in DECLARED if rule == known.ID), None)
+    if found is None:
+        close = difflib.get_close_matches(rule, _names(), 1)
+        hint = f"; did you mean {close[0]}?" if close else "; `netdiag rules` lists them"
+        raise typer.BadParameter(f"no rule is called {rule!r}{hint}")
+    page = rule_page(found.__doc__ or "")
+
+    def command() -> ExitStatus:
+        sections = (
+            ("Why", page.why),
+            ("Bad", page.bad),
+            ("Good", page.good),
+            ("Seen", page.seen),
+            ("Sources", page.sources),
+        )
+        write_text(rule_text(found.ID, found.SEVERITY, page.title, sections, surface.screen))
+        return ExitStatus.CLEAN
+
+    finish(surface, command)

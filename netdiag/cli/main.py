@@ -1,0 +1,55 @@
+"""The `netdiag` command: its common options, and the list of its commands."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from netdiag import __version__
+from netdiag.cli.check_listeners import check_listeners
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.explain import explain
+from netdiag.cli.rules import rules
+from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose
+from netdiag.cli.terminal import Colour, silence, write_text
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        write_text(f"netdiag {__version__}\n")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)]
+
+# Rich would cost every run its import; colours of ours do not need it.
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
+
+
+@app.callback()
+def main(
+    context: typer.Context,
+    version: Version = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+    colour: ColourOption = None,
+) -> None:
+    """Find out why Kafka in Docker connects but does not work."""
+    del version
+    context.obj = Surface(verbose=verbose, debug=debug, colour=colour or Colour.AUTO)
+
+
+app.command("check-listeners")(check_listeners)
+app.command("rules")(rules)
+app.command("explain")(explain)
+
+
+def run() -> None:
+    """Run the command line and end the process with its exit status."""
+    try:
+        app(prog_name="netdiag")
+    except KeyboardInterrupt:
+        sys.exit(ExitStatus.INTERRUPTED)
+    except BrokenPipeError:
+        silence(sys.stdout)
+        sys.exit(ExitStatus.COULD_NOT_LOOK)

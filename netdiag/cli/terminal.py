@@ -1,0 +1,121 @@
+"""Standard output and standard error: what they can show, and writing to them so that nothing is lost or torn."""
+
+import io
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from enum import Enum
+from typing import TextIO
+
+from netdiag.errors import InputError, NetdiagError
+from netdiag.render.redact import redacted
+from netdiag.render.screen import Run, Screen, Style, paint
+
+# Wider lines are hard to read; a pipe has no width of its own.
+_WIDEST = 140
+_NO_TERMINAL = 100
+_NARROWEST = 40
+
+
+class Colour(str, Enum):
+    """When to colour."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+def screen_of(stream: TextIO | None, colour: Colour, environ: Mapping[str, str]) -> Screen:
+    """What a stream can show."""
+    encoding = getattr(stream, "encoding", None) or "ascii"
+    is_terminal = stream is not None and stream.isatty()
+    if is_terminal or environ.get("COLUMNS", "").isdigit():
+        columns = shutil.get_terminal_size((_NO_TERMINAL, 24)).columns
+    else:
+        columns = _NO_TERMINAL
+    return Screen(
+        width=max(_NARROWEST, min(_WIDEST, columns)),
+        colour=wants_colour(colour, environ, is_terminal=is_terminal),
+        encoding=encoding,
+    )
+
+
+def wants_colour(colour: Colour, environ: Mapping[str, str], *, is_terminal: bool) -> bool:
+    """The option first, then NO_COLOR, then FORCE_COLOR (no-color.org, force-color.org), then the terminal."""
+    if colour is not Colour.AUTO:
+        return colour is Colour.ALWAYS
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR"):
+        return True
+    return is_terminal and environ.get("TERM") != "dumb" and _draws_colour(environ)
+
+
+def write_text(text: str) -> None:
+    """Write to standard output, to the last byte; a reader that has gone away is no error."""
+    _write(text, None)
+
+
+def write_bytes(data: bytes) -> None:
+    """Write bytes as they are to standard output."""
+    _write("", data)
+
+
+def say(text: str) -> None:
+    """One line for the user on standard error; lost when nobody can read it."""
+    _say(text + "\n")
+
+
+def report_error(error: NetdiagError, screen: Screen) -> None:
+    """One clear line, and the way out below it."""
+    lines = [(Run("netdiag: ", Style.ERROR), screen.run(redacted(str(error))))]
+    if error.hint:
+        lines.append((Run("  fix: ", Style.PLACE), screen.run(error.hint)))
+    _say(paint(lines, screen))
+
+
+def silence(stream: TextIO | None) -> None:
+    """Let what is still buffered for a reader that has gone away vanish instead of failing at exit."""
+    try:
+        if stream is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except (OSError, io.UnsupportedOperation):
+        pass
+
+
+def _write(text: str, data: bytes | None) -> None:
+    stream = sys.stdout
+    if stream is None:
+        raise InputError("standard output is closed", hint="use --output FILE")
+    try:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+        if data is None:
+            stream.write(text)
+        else:
+            stream.flush()
+            stream.buffer.write(data)
+        stream.flush()
+    except BrokenPipeError:
+        silence(stream)
+    except OSError as error:
+        silence(stream)
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot be written: {reason[0].lower()}{reason[1:]}", where="standard output") from error
+
+
+def _say(text: str) -> None:
+    stream = sys.stderr
+    if stream is None:
+        return
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError:
+        silence(stream)
+
+
+def _draws_colour(environ: Mapping[str, str]) -> bool:
+    """Windows consoles without a modern terminal show escape sequences as text."""
+    return os.name != "nt" or any(name in environ for name in ("WT_SESSION", "TERM", "ANSICON", "ConEmuANSI"))

@@ -1,0 +1,99 @@
+"""Short names for many: `broker-{1..5}:29092` for five addresses, `inside broker-N` for five vantages."""
+
+import re
+from collections.abc import Sequence
+
+from netdiag.deployment.observations import Address
+from netdiag.kafka.listeners import bracketed
+
+_NUMBERED = re.compile(r"(?P<head>.*?)(?P<number>\d+)(?P<tail>\D*)", re.DOTALL)
+
+
+def numbers_text(numbers: Sequence[int]) -> str:
+    """`1..5`, `1,3`, `1..3,7`."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(_run_text(run) for run in runs)
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Names that differ in their last number as `broker-{1..5}`, others one after the other."""
+    names = list(dict.fromkeys(names))
+    numbered = _numbered(names)
+    if len(names) == 1 or numbered is None:
+        return ", ".join(names)
+    head, numbers, tail = numbered
+    return f"{head}{{{numbers_text(numbers)}}}{tail}"
+
+
+def addresses_text(addresses: Sequence[Address]) -> str:
+    """`localhost:9091..9095`, `broker-{1..5}:29092`, or all of them one after the other."""
+    addresses = list(dict.fromkeys(addresses))
+    hosts = list(dict.fromkeys(a.host for a in addresses))
+    ports = list(dict.fromkeys(a.port for a in addresses))
+    if len(hosts) == 1:
+        return f"{bracketed(hosts[0])}:{_ports_text(ports)}"
+    if len(ports) == 1 and len(hosts) == len(addresses) and _numbered(hosts):
+        return f"{names_text(hosts)}:{ports[0]}"
+    if len(hosts) == len(ports) == len(addresses) and _numbered(hosts):
+        return f"{names_text(hosts)}:{_ports_text(ports)}"
+    return ", ".join(str(a) for a in addresses)
+
+
+def n_of(name: str) -> int | None:
+    """The last number of a name."""
+    match = _NUMBERED.fullmatch(name)
+    return int(match["number"]) if match and len(match["number"]) < 10 else None
+
+
+def with_n(names: Sequence[str], numbers: Sequence[int]) -> str | None:
+    """The names with N where each has its number; None when that does not describe them all."""
+    if len(set(names)) == 1:
+        return names[0]
+    numbered = _numbered(names)
+    if numbered is None or list(numbered[1]) != list(numbers):
+        return None
+    return f"{numbered[0]}N{numbered[2]}"
+
+
+def address_with_n(addresses: Sequence[Address], numbers: Sequence[int]) -> str | None:
+    """`broker-N:909N` where that describes every address for its N; None where it does not."""
+    host = with_n([a.host for a in addresses], numbers)
+    port = _port_with_n([a.port for a in addresses], numbers)
+    return f"{bracketed(host)}:{port}" if host is not None and port is not None else None
+
+
+def _port_with_n(ports: Sequence[int], numbers: Sequence[int]) -> str | None:
+    if len(set(ports)) == 1:
+        return str(ports[0])
+    heads = {
+        str(port).removesuffix(str(n)) for port, n in zip(ports, numbers, strict=True) if str(port).endswith(str(n))
+    }
+    every = all(str(port).endswith(str(n)) for port, n in zip(ports, numbers, strict=True))
+    return f"{heads.pop()}N" if every and len(heads) == 1 else None
+
+
+def _numbered(names: Sequence[str]) -> tuple[str, tuple[int, ...], str] | None:
+    """Head, numbers and tail of names that differ in their last number only."""
+    matches = [_NUMBERED.fullmatch(name) for name in names]
+    found = [m for m in matches if m is not None and m["number"] == str(int(m["number"][:9]))]
+    if len(found) != len(names) or len({(m["head"], m["tail"]) for m in found}) != 1:
+        return None
+    return found[0]["head"], tuple(int(m["number"]) for m in found), found[0]["tail"]
+
+
+def _run_text(run: list[int]) -> str:
+    if len(run) == 1:
+        return str(run[0])
+    return f"{run[0]},{run[1]}" if len(run) == 2 else f"{run[0]}..{run[-1]}"
+
+
+def _ports_text(ports: Sequence[int]) -> str:
+    if len(ports) == 1:
+        return str(ports[0])
+    text = numbers_text(ports)
+    return text if "," not in text else f"{{{text}}}"

@@ -1,0 +1,80 @@
+"""Which stretches of a text are secrets: values of variables whose names say so, and passwords inside values."""
+
+import re
+from collections.abc import Sequence
+
+_WORDS = (
+    "PASSWORD|PASSWD|PASSPHRASE|SECRET|JAAS|TOKEN|KEYSTORE|TRUSTSTORE|CREDENTIAL|PRIVATE.?KEY|API.?KEY"
+    "|ACCESS.?KEY|SASL.USERS|CLIENT.USERS"
+)
+_WORD = re.compile(rf"{_WORDS}|://", re.IGNORECASE)
+_NAME = rf"[\w.\-]*(?:{_WORDS})[\w.\-]*"
+_ASSIGNMENT = re.compile(rf"(?:^|[\s\-{{,\"'?;]){_NAME}[\"']?\s*(?:=|:(?=\s|$))\s*(?P<value>.*)$", re.IGNORECASE)
+_INSIDE = re.compile(
+    r"(?:password|passwd|secret|token)[\w.\-]*\s*[=:]\s*(?P<value>\\?\"[^\"]*\"?|'[^']*'?|[^\s;,]+)", re.IGNORECASE
+)
+_IN_URL = re.compile(r"://[^\s/@:]*:(?P<value>[^\s/@]+)@")
+# A key whose value stands on the lines below: a block scalar, or (for what can only be a variable) any scalar.
+_SECRET_BLOCK = (
+    re.compile(rf"^\s*(?:-\s+)?[\"']?{_NAME}[\"']?\s*:\s*(?:[&!]\S+\s+)*[|>]", re.IGNORECASE),
+    re.compile(rf"^\s*[A-Z0-9_.]*(?:{_WORDS})[A-Z0-9_.]*\s*:\s*$"),
+)
+
+HIDDEN = "[hidden]"
+# Beyond this a text is not searched for where its secret ends: all that follows the word is hidden.
+_LONG = 4000
+# A block scalar or mapping is searched upwards for its key no further than this.
+_BLOCK_LINES = 200
+
+
+def secret_spans(lines: Sequence[str], index: int) -> list[tuple[int, int]]:
+    """The character ranges of line `index` that must not be shown, in order, not overlapping."""
+    line = lines[index]
+    if _below_secret_key(lines, index):
+        return [(len(line) - len(line.lstrip()), len(line))]
+    return _spans(line, (_ASSIGNMENT, _INSIDE, _IN_URL))
+
+
+def redacted(text: str) -> str:
+    """A message with the values of passwords inside it hidden."""
+    parts: list[str] = []
+    position = 0
+    for start, end in _spans(text, (_INSIDE, _IN_URL)):
+        parts += [text[position:start], HIDDEN]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def _spans(text: str, patterns: Sequence[re.Pattern[str]]) -> list[tuple[int, int]]:
+    if len(text) > _LONG:
+        word = _WORD.search(text)
+        return [(word.start(), len(text))] if word else []
+    found = [match.span("value") for pattern in patterns for match in pattern.finditer(text)]
+    return _merged([(start, end) for start, end in found if start < end])
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _below_secret_key(lines: Sequence[str], index: int) -> bool:
+    """Whether the line belongs to a block (scalar, list or mapping) under a key that names a secret."""
+    indent = _indent(lines[index])
+    for above in range(index - 1, max(-1, index - _BLOCK_LINES), -1):
+        line = lines[above]
+        if not line.strip() or _indent(line) >= indent:
+            continue
+        if any(pattern.match(line) for pattern in _SECRET_BLOCK):
+            return True
+        indent = _indent(line)
+    return False
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

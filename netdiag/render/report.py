@@ -1,0 +1,57 @@
+"""What one run of check-listeners found out, as a value: inputs, findings, cells, and what could not be looked at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from netdiag.deployment.vantage import Vantage
+from netdiag.deployment.verdict import Cell
+from netdiag.findings import Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why something could not be looked at; `hint` is an imperative."""
+
+    message: str
+    where: str | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """A compose file or a running project that was asked for. `error` is None when it was read."""
+
+    name: str
+    brokers: tuple[str, ...] = ()
+    also_read: tuple[str, ...] = ()
+    error: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """The cells of one input; `not_running` are brokers with no inside to stand in, and the reason where known."""
+
+    input: str
+    vantages: tuple[Vantage, ...]
+    cells: tuple[Cell, ...]
+    not_running: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A vantage that was asked for and not taken; `command` is the line that would take it."""
+
+    vantage: str
+    reason: str
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything a renderer may show. `sources` holds the bytes of the files that findings point into."""
+
+    inputs: tuple[Input, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    matrices: tuple[Matrix, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    sources: Mapping[str, bytes] = field(default_factory=dict)

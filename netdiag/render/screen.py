@@ -1,0 +1,142 @@
+"""What a reader's terminal can show: its width, its colours, its alphabet; foreign text made harmless for it.
+
+Layout happens in runs (a piece of text with one style). `Screen.run` is the only way to make one from foreign
+text, so no control character, escape sequence or direction override gets from a file or a broker to a terminal.
+"""
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Style(Enum):
+    """How a run is drawn; the value holds the SGR parameters."""
+
+    PLAIN = ""
+    BOLD = "1"
+    DIM = "2"
+    ERROR = "1;31"
+    WARNING = "1;33"
+    NOTE = "1;36"
+    BAD = "31"
+    HALF = "33"
+    GOOD = "32"
+    PLACE = "36"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A piece of a line in one style; its text is already fit for a terminal."""
+
+    text: str
+    style: Style = Style.PLAIN
+
+
+Line = tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glyphs:
+    """The few signs beyond ASCII that netdiag draws with, or what stands for them."""
+
+    bar: str
+    rule: str
+    ellipsis: str
+    arrow: str
+    differs: str
+
+
+UNICODE = Glyphs(bar="│", rule="─", ellipsis="…", arrow="→", differs="≠")
+ASCII = Glyphs(bar="|", rule="-", ellipsis="...", arrow="->", differs="!=")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """Where text goes. `encoding` is the stream's; what it cannot say is spelled out as an escape."""
+
+    width: int = 100
+    colour: bool = False
+    encoding: str = "utf-8"
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """Box drawing where the encoding has it."""
+        drawn = "".join((UNICODE.bar, UNICODE.rule, UNICODE.ellipsis, UNICODE.arrow, UNICODE.differs))
+        return UNICODE if _encodable(drawn, self.encoding) else ASCII
+
+    def visible(self, text: str) -> str:
+        """Text without a character that could move the cursor, hide, reorder or fail to be written."""
+        if text.isascii() and text.isprintable():
+            return text
+        return "".join(c if _harmless(c) and _encodable(c, self.encoding) else _spelled_out(c) for c in text)
+
+    def run(self, text: str, style: Style = Style.PLAIN) -> Run:
+        """A run of foreign text."""
+        return Run(self.visible(text), style)
+
+
+def paint(lines: Iterable[Line], screen: Screen) -> str:
+    """The lines as one text that ends with a line feed; escape sequences only where there is colour."""
+    return "".join("".join(_painted(run, screen.colour) for run in line).rstrip(" ") + "\n" for line in lines)
+
+
+def width(text: str) -> int:
+    """The terminal columns that harmless text takes: wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(_cell_width(character) for character in text)
+
+
+def line_width(line: Line) -> int:
+    """The terminal columns of a line."""
+    return sum(width(run.text) for run in line)
+
+
+def wrap(text: str, columns: int) -> list[str]:
+    """Words of harmless text in lines of at most so many columns; a longer word keeps a line for itself."""
+    lines: list[str] = []
+    current = ""
+    for word in text.split(" "):
+        longer = f"{current} {word}" if current else word
+        if current and width(longer) > columns:
+            lines.append(current)
+            current = word
+        else:
+            current = longer
+    return [*lines, current] if current or not lines else lines
+
+
+def _painted(run: Run, colour: bool) -> str:
+    if not colour or run.style is Style.PLAIN or not run.text:
+        return run.text
+    return f"\x1b[{run.style.value}m{run.text}\x1b[0m"
+
+
+def _harmless(character: str) -> bool:
+    # Cc controls, Cf directions and zero widths, Cs lone surrogates, Zl/Zp line ends that only some programs see.
+    return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp", "Co")
+
+
+def _spelled_out(character: str) -> str:
+    code = ord(character)
+    named = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}.get(character)
+    if named:
+        return named
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _cell_width(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def _encodable(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,183 @@
+"""A piece of a file with line numbers and carets under exact spans, cut to the width of the screen.
+
+Columns of a mark are characters of the file; what is drawn may be wider (CJK), spelled out (controls) or
+hidden (secrets), so every character of a line is first given the text that stands for it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from netdiag.render.redact import HIDDEN, secret_spans
+from netdiag.render.screen import Line, Run, Screen, Style, width, wrap
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_TAB = "    "
+# A gap of at most this many lines between two marks is shown, a longer one is an ellipsis.
+_NEAR = 2
+_LINES_PER_MARK = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A span to point at, with a few words; lines and columns from 1, the end column is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    label: str = ""
+    primary: bool = False
+
+
+def split_lines(data: bytes) -> list[str]:
+    """The lines of a file as its loader counts them, undecodable bytes replaced."""
+    return [line.decode("utf-8", "replace") for line in _LINE_END.split(data.removeprefix(b"\xef\xbb\xbf"))]
+
+
+def snippet(lines: Sequence[str], marks: Sequence[Mark], screen: Screen, style: Style) -> list[Line]:
+    """The marked lines with a caret line under each; `style` colours the primary mark."""
+    per_line = [piece for mark in marks for piece in _per_line(mark, lines)]
+    numbers = sorted({piece.line for piece in per_line})
+    if not numbers:
+        return []
+    gutter = len(str(numbers[-1]))
+    drawer = _Drawer(lines, screen, style, gutter)
+    drawn: list[Line] = [drawer.gutter()]
+    previous: int | None = None
+    for number in numbers:
+        if previous is not None:
+            drawn += drawer.between(previous, number)
+        drawn += drawer.marked(number, [piece for piece in per_line if piece.line == number])
+        previous = number
+    return drawn
+
+
+def _per_line(mark: Mark, lines: Sequence[str]) -> list[Mark]:
+    """A mark over several lines as one mark per line, the first few of them; none outside the file."""
+    last = min(mark.end_line, len(lines), mark.line + _LINES_PER_MARK - 1)
+    pieces: list[Mark] = []
+    for number in range(mark.line, last + 1):
+        text = lines[number - 1]
+        start = mark.column if number == mark.line else len(text) - len(text.lstrip()) + 1
+        end = mark.end_column if number == mark.end_line else len(text.rstrip()) + 1
+        if number > mark.line and end <= start:
+            continue
+        label = mark.label if number == last else ""
+        pieces.append(
+            Mark(line=number, column=start, end_line=number, end_column=end, label=label, primary=mark.primary)
+        )
+    return pieces
+
+
+class _Drawer:
+    """Draws the lines of one file."""
+
+    def __init__(self, lines: Sequence[str], screen: Screen, style: Style, gutter: int) -> None:
+        self._lines = lines
+        self._screen = screen
+        self._style = style
+        self._gutter = gutter
+        self._columns = max(20, screen.width - gutter - 3)
+
+    def gutter(self, number: int | None = None) -> Line:
+        text = f"{'' if number is None else number:>{self._gutter}} {self._screen.glyphs.bar}"
+        return (Run(text, Style.PLACE),)
+
+    def between(self, previous: int, number: int) -> list[Line]:
+        if number - previous - 1 > _NEAR:
+            return [(Run(f"{'':>{self._gutter}} {self._screen.glyphs.ellipsis}", Style.PLACE),)]
+        return [self._source(n, *self._window(self._cells(n), ())) for n in range(previous + 1, number)]
+
+    def marked(self, number: int, marks: Sequence[Mark]) -> list[Line]:
+        """The line and its caret lines; the line is drawn again for a mark that does not fit in the same cut."""
+        cells = self._cells(number)
+        spans = [self._span(cells, mark) for mark in marks]
+        window = self._window(cells, spans)
+        inside = [window[0] <= s and e <= window[1] for s, e in spans]
+        drawn = [self._source(number, *window)]
+        for caret_line in self._carets([(m, s) for m, s, fits in zip(marks, spans, inside, strict=True) if fits]):
+            drawn += self._caret_line(caret_line, window[0])
+        for mark, span, fits in zip(marks, spans, inside, strict=True):
+            if not fits:
+                window = self._window(cells, [span])
+                drawn.append(self._source(number, *window))
+                drawn += self._caret_line([(mark, (span[0], min(span[1], window[1])))], window[0])
+        return drawn
+
+    def _cells(self, number: int) -> list[str]:
+        """What stands for each character of a line."""
+        line = self._lines[number - 1]
+        cells = [_TAB if c == "\t" else self._screen.visible(c) for c in line]
+        for start, end in secret_spans(self._lines, number - 1):
+            cells[start:end] = [HIDDEN, *[""] * (end - start - 1)]
+        return cells
+
+    def _span(self, cells: list[str], mark: Mark) -> tuple[int, int]:
+        """The terminal columns of a mark, from 0; at least one wide."""
+        start = sum(width(cell) for cell in cells[: mark.column - 1])
+        end = start + sum(width(cell) for cell in cells[mark.column - 1 : mark.end_column - 1])
+        return start, max(end, start + 1)
+
+    def _window(self, cells: list[str], spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """The columns of the line to show: all of it, or a cut around the spans (the first one, if need be)."""
+        total = sum(width(cell) for cell in cells)
+        if total <= self._columns:
+            return 0, max(total, max((end for _, end in spans), default=0))
+        if not spans:
+            return 0, self._columns
+        start, end = min(s for s, _ in spans), max(e for _, e in spans)
+        # Room for an ellipsis at both ends.
+        room = self._columns - 2 * width(self._screen.glyphs.ellipsis)
+        if end - start > room:
+            start, end = spans[0]
+            end = min(end, start + room)
+        left = min(max(0, start - (room - (end - start)) // 2), max(0, total - room))
+        left = min(left, start)
+        return (0, self._columns) if left == 0 and end <= room else (left, left + room)
+
+    def _source(self, number: int, left: int, right: int) -> Line:
+        cells = self._cells(number)
+        ellipsis = self._screen.glyphs.ellipsis
+        shown: list[str] = []
+        position = 0
+        for cell in cells:
+            if left <= position and position + width(cell) <= right:
+                shown.append(cell)
+            elif position < right and position + width(cell) > left:
+                shown.append(" " * (min(right, position + width(cell)) - max(left, position)))
+            position += width(cell)
+        if position > right:
+            shown.append(ellipsis)
+        runs = [*self.gutter(number), Run(" ")]
+        if left > 0:
+            runs.append(Run(ellipsis, Style.DIM))
+        return (*runs, Run("".join(shown)))
+
+    def _carets(self, marks: list[tuple[Mark, tuple[int, int]]]) -> list[list[tuple[Mark, tuple[int, int]]]]:
+        """Marks that can share one caret line together: apart from one another, and only the last has words."""
+        ordered = sorted(marks, key=lambda pair: pair[1])
+        apart = all(a[1][1] < b[1][0] for a, b in pairwise(ordered))
+        if apart and not any(mark.label for mark, _ in ordered[:-1]):
+            return [ordered] if ordered else []
+        return [[pair] for pair in sorted(marks, key=lambda pair: (not pair[0].primary, pair[1]))]
+
+    def _caret_line(self, marks: list[tuple[Mark, tuple[int, int]]], left: int) -> list[Line]:
+        shift = width(self._screen.glyphs.ellipsis) if left else 0
+        runs: list[Run] = [*self.gutter(), Run(" ")]
+        position = 0
+        for mark, (start, end) in marks:
+            at = start - left + shift
+            style = self._style if mark.primary else Style.PLACE
+            runs += [Run(" " * (at - position)), Run(("^" if mark.primary else "-") * (end - start), style)]
+            position = at + end - start
+        mark = marks[-1][0]
+        label = self._screen.visible(mark.label)
+        if not label:
+            return [tuple(runs)]
+        style = self._style if mark.primary else Style.PLACE
+        if position + 1 + width(label) <= self._columns:
+            return [(*runs, Run(" " + label, style))]
+        words = [(*self.gutter(), Run("   " + part, style)) for part in wrap(label, self._columns - 2)]
+        return [tuple(runs), *words]

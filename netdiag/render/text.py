@@ -1,0 +1,71 @@
+"""A report as text for people: findings with their source, then from where each address works, then a count."""
+
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
+from netdiag.render.counts import summary
+from netdiag.render.finding_text import SEVERITY_STYLES, SourceLines, finding_lines
+from netdiag.render.matrix_text import matrix_lines
+from netdiag.render.redact import redacted
+from netdiag.render.report import Input, Report, Skipped
+from netdiag.render.screen import Line, Run, Screen, Style, paint
+
+_BLANK: Line = ()
+
+
+def render(report: Report, screen: Screen, *, matrix: bool = True) -> str:
+    """The text; equal reports and screens give equal text."""
+    sources = SourceLines(report.sources)
+    blocks = [_unread(item, screen) for item in report.inputs if item.error]
+    blocks += [finding_lines(finding, sources, screen) for finding in sorted(report.findings, key=_order)]
+    if matrix:
+        several = len(report.inputs) > 1
+        blocks += [matrix_lines(item, screen, named=several) for item in report.matrices if item.cells]
+    if report.skipped:
+        blocks.append([line for item in report.skipped for line in _skipped(item, screen)])
+    if report.inputs:
+        blocks.append([_summary(report)])
+    lines = [line for block in blocks for line in (*block, _BLANK)]
+    return paint(lines[:-1], screen)
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str, str]:
+    match finding.location:
+        case FileLocation(path=path, line=line, column=column):
+            return (path, line, column, finding.rule, finding.message)
+        case ContainerLocation(container=container, part=part):
+            return (container, 0, 0, finding.rule, part + finding.message)
+
+
+def _unread(item: Input, screen: Screen) -> list[Line]:
+    problem = item.error
+    if problem is None:
+        return []
+    lines: list[Line] = [
+        (
+            screen.run(problem.where or item.name, Style.BOLD),
+            Run(": "),
+            Run("could not be checked", Style.ERROR),
+            Run(": "),
+            screen.run(redacted(problem.message), Style.BOLD),
+        )
+    ]
+    if problem.hint:
+        lines.append((Run("  fix: ", Style.PLACE), screen.run(problem.hint)))
+    return lines
+
+
+def _skipped(item: Skipped, screen: Screen) -> list[Line]:
+    lines: list[Line] = [
+        (Run("not looked at: ", Style.WARNING), screen.run(item.vantage, Style.BOLD), screen.run(f": {item.reason}"))
+    ]
+    if item.command:
+        lines.append((Run("  run: ", Style.PLACE), screen.run(item.command)))
+    return lines
+
+
+def _summary(report: Report) -> Line:
+    worst = min((f.severity for f in report.findings), key=lambda s: -s.rank, default=None)
+    failed = any(item.error for item in report.inputs)
+    style = Style.ERROR if failed else SEVERITY_STYLES[worst] if worst else Style.GOOD
+    if worst is Severity.NOTE and not failed:
+        style = Style.PLAIN
+    return (Run(summary(report), style),)
