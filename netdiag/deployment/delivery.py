@@ -141,14 +141,16 @@ def _through_publish(
     if len(members) > 1:
         return Unmodelled(because=f"{' and '.join(members)} both publish the port")
     member, port = published[0]
-    outward = [
+    return _enter(deployment, member, _outward(deployment, member)[0], port.target, down)
+
+
+def _outward(deployment: Deployment, member: Member) -> list[str]:
+    """The networks of a member that the engine publishes through: those that are not internal."""
+    return [
         a.network
         for a in member.attachments
         if a.network not in deployment.networks or not deployment.networks[a.network].internal
     ]
-    if not outward:
-        return Failed(reason=Reason.REFUSED, because=f"{member.name} has internal networks only: nothing is published")
-    return _enter(deployment, member, outward[0], port.target, down)
 
 
 def _enter(deployment: Deployment, member: Member, network: str, port: int, down: frozenset[str]) -> Delivery:
@@ -198,16 +200,21 @@ def _publishers(deployment: Deployment, port: int, down: frozenset[str]) -> list
     return [
         (member, published)
         for member in deployment.members
-        if running(member, down) and member.mode in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE)
+        if running(member, down)
+        and member.mode in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE)
+        and _outward(deployment, member)
         for published in member.published
         if published.published == port and published.protocol == "tcp"
     ]
 
 
 def _nothing_published(deployment: Deployment, port: int) -> Failed:
-    stopped = [m.name for m in deployment.members for p in m.published if p.published == port]
-    if stopped:
-        return Failed(reason=Reason.REFUSED, because=f"{stopped[0]} publishes port {port} but is not running")
+    silent = [m for m in deployment.members for p in m.published if p.published == port]
+    if silent and silent[0].attachments and not _outward(deployment, silent[0]):
+        because = f"{silent[0].name} is on internal networks only, through which nothing is published"
+        return Failed(reason=Reason.REFUSED, because=because)
+    if silent:
+        return Failed(reason=Reason.REFUSED, because=f"{silent[0].name} publishes port {port} but is not running")
     return Failed(reason=Reason.REFUSED, because=f"nothing is published on port {port} of the docker host")
 
 

@@ -24,6 +24,8 @@ from netdiag.kafka.images.reference import ImageFamily, parse_image
 
 # What a replaced command must hold for the container still to be a broker.
 _STARTS_BROKER = re.compile(r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka")
+# The key of the engine's own network; no compose file can declare it under this name.
+DEFAULT_BRIDGE = "(default bridge)"
 _BROKER_FAMILIES = (ImageFamily.APACHE, ImageFamily.CONFLUENT)
 
 
@@ -127,7 +129,7 @@ def _member(project: Project, service: Service) -> Member:
         service=service.name,
         image=service.image.value if service.image else "",
         where=location(service.span),
-        attachments=_attachments(project, service) if mode is NetworkMode.NETWORKS else (),
+        attachments=_attachments(project, service, mode),
         mode=mode,
         shares_with=shares_with,
         hostnames=(hostname,) if hostname else (),
@@ -164,8 +166,13 @@ def _mode(service: Service) -> tuple[NetworkMode, str | None]:
             return NetworkMode.UNKNOWN, None
 
 
-def _attachments(project: Project, service: Service) -> tuple[Attachment, ...]:
+def _attachments(project: Project, service: Service, mode: NetworkMode) -> tuple[Attachment, ...]:
     """A service's networks in the engine's order: internal ones last, then by the name the engine knows."""
+    if mode is NetworkMode.DEFAULT_BRIDGE:
+        # Without embedded DNS there are no names.
+        return (Attachment(network=DEFAULT_BRIDGE, names=(), where=location(service.span)),)
+    if mode is not NetworkMode.NETWORKS:
+        return ()
 
     def order(attachment: Attachment) -> tuple[bool, str]:
         network = project.networks.get(attachment.network)
@@ -213,6 +220,7 @@ def _networks(project: Project) -> dict[str, Network]:
         for key, declared in project.networks.items()
     }
     networks.setdefault("default", Network(key="default", name=f"{project.name or ''}_default"))
+    networks.setdefault(DEFAULT_BRIDGE, Network(key=DEFAULT_BRIDGE, name="bridge", kind=NetworkKind.DEFAULT_BRIDGE))
     return networks
 
 
