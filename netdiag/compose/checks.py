@@ -5,9 +5,7 @@ from netdiag.compose.problems import Problems
 from netdiag.compose.project import Project, Service
 from netdiag.compose.values import Mapping, Value
 
-TOP_LEVEL = frozenset(
-    ("configs", "include", "models", "name", "networks", "secrets", "services", "version", "volumes")
-)
+TOP_LEVEL = frozenset(("configs", "include", "models", "name", "networks", "secrets", "services", "version", "volumes"))
 
 
 def check_project(project: Project, top: Mapping, problems: Problems) -> None:
@@ -39,11 +37,7 @@ def _check_service(project: Project, service: Service, declared: Mapping | None,
     name, span = service.name, service.span
     if declared is None:
         return
-    if (
-        not service.build
-        and (service.image is None or not service.image.value)
-        and declared.get("provider") is None
-    ):
+    if not service.build and (service.image is None or not service.image.value) and declared.get("provider") is None:
         message = f"service {name!r} has neither an image nor a build context"
         problems.error("no-image", message, span, service=name)
     if service.network_mode is not None and service.network_mode.value and service.networks:
@@ -56,14 +50,10 @@ def _check_service(project: Project, service: Service, declared: Mapping | None,
             problems.error("undefined-network", message, network.span, service=name)
     _check_references(project, service, problems)
     if service.scale < 0:
-        problems.error(
-            "scale", f"service {name!r} has a negative scale", _key(declared, "scale", span), service=name
-        )
+        problems.error("scale", f"service {name!r} has a negative scale", _key(declared, "scale", span), service=name)
     if service.scale > 1 and service.container_name is not None:
         message = f"service {name!r} has a container_name and {service.scale} replicas"
-        problems.error(
-            "scale", message, service.container_name.span, _key(declared, "scale", span), service=name
-        )
+        problems.error("scale", message, service.container_name.span, _key(declared, "scale", span), service=name)
 
 
 def _check_references(project: Project, service: Service, problems: Problems) -> None:
@@ -86,11 +76,7 @@ def _check_references(project: Project, service: Service, problems: Problems) ->
             message = f"service {name!r} shares the network of undefined service {shared!r}"
             problems.error("undefined-service", message, mode.span, service=name)
     for volume in service.volumes:
-        if (
-            volume.type == "volume"
-            and volume.source is not None
-            and volume.source.value not in project.volumes
-        ):
+        if volume.type == "volume" and volume.source is not None and volume.source.value not in project.volumes:
             message = f"service {name!r} refers to undefined volume {volume.source.value!r}"
             problems.error("undefined-volume", message, volume.source.span, service=name)
 
@@ -104,6 +90,4 @@ def _check_container_names(project: Project, problems: Problems) -> None:
         other = first.setdefault(text.value, service)
         if other is not service and other.container_name is not None:
             message = f"container name {text.value!r} is used by services {other.name!r} and {service.name!r}"
-            problems.error(
-                "container-name", message, text.span, other.container_name.span, service=service.name
-            )
+            problems.error("container-name", message, text.span, other.container_name.span, service=service.name)

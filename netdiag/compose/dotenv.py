@@ -51,9 +51,7 @@ def load_entries(
     earlier: Mapping[str, Text] | None = None,
 ) -> dict[str, DotenvEntry]:
     """The same, each variable with the place of its name."""
-    reader = _Reader(
-        source, decoded(source), environ if callable(environ) else environ.get, raw, earlier or {}
-    )
+    reader = _Reader(source, decoded(source), environ if callable(environ) else environ.get, raw, earlier or {})
     reader.read()
     reader.found.pop("", None)
     return reader.found
@@ -62,9 +60,7 @@ def load_entries(
 class _Reader:
     """A cursor over the text of one dotenv file."""
 
-    def __init__(
-        self, source: Source, text: str, environ: Lookup, raw: bool, earlier: Mapping[str, Text]
-    ) -> None:
+    def __init__(self, source: Source, text: str, environ: Lookup, raw: bool, earlier: Mapping[str, Text]) -> None:
         self.source = source
         self.text = text
         self.environ = environ

@@ -18,9 +18,7 @@ Read = Callable[[str], bytes | None]
 def read_env_files(reading: Reading, service: Mapping) -> tuple[EnvFile, ...]:
     """The env_file entries of a service, as written."""
     value = service.get("env_file")
-    items: tuple[Value, ...] = (
-        value.items if isinstance(value, Sequence) else () if value is None else (value,)
-    )
+    items: tuple[Value, ...] = value.items if isinstance(value, Sequence) else () if value is None else (value,)
     found: dict[str, EnvFile] = {}
     for item in items:
         match item:

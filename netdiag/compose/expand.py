@@ -32,9 +32,7 @@ class Expanded:
     depth: int = 1
 
 
-def expand(
-    source: Source, node: Node, lookup: Callable[[str], "Text | str | None"], problems: Problems
-) -> Expanded:
+def expand(source: Source, node: Node, lookup: Callable[[str], "Text | str | None"], problems: Problems) -> Expanded:
     """One document of a file as values; ComposeError when aliases blow it up or merge what is no mapping."""
     return _Expander(source, lookup, problems).expand(node)
 
@@ -42,9 +40,7 @@ def expand(
 class _Expander:
     """The expansion of one file."""
 
-    def __init__(
-        self, source: Source, lookup: Callable[[str], "Text | str | None"], problems: Problems
-    ) -> None:
+    def __init__(self, source: Source, lookup: Callable[[str], "Text | str | None"], problems: Problems) -> None:
         self.source = source
         self.lookup = lookup
         self.problems = problems
@@ -103,9 +99,7 @@ class _Expander:
         for name in text.unset:
             segment = next((s for s in text.segments if s.unset and s.variable == name), None)
             place = text.span if segment is None else self.source.span(segment.start, segment.end)
-            self.problems.warning(
-                "unset-variable", f"variable {name!r} is not set, it becomes an empty string", place
-            )
+            self.problems.warning("unset-variable", f"variable {name!r} is not set, it becomes an empty string", place)
         return text
 
     def _sequence(self, node: SequenceNode) -> Expanded:

@@ -90,12 +90,8 @@ class _Run:
     def _variable(self, name: str, outer: tuple[int, int]) -> _Piece:
         value = self.lookup(name)
         if isinstance(value, Text):
-            return _Piece(
-                start=outer[0], end=outer[1], chars=value.value, value=value, variable=name, outer=outer
-            )
-        return _Piece(
-            start=outer[0], end=outer[1], chars=value or "", variable=name, outer=outer, unset=value is None
-        )
+            return _Piece(start=outer[0], end=outer[1], chars=value.value, value=value, variable=name, outer=outer)
+        return _Piece(start=outer[0], end=outer[1], chars=value or "", variable=name, outer=outer, unset=value is None)
 
     def _braced(self, outer: tuple[int, int], depth: int) -> list[_Piece]:
         inside = (outer[0] + 2, outer[1] - 1)
@@ -110,9 +106,7 @@ class _Run:
             case "?":
                 if not filled:
                     reason = _assemble(self.text, alternative).value
-                    message = f"required variable {name} is missing a value" + (
-                        f": {reason}" if reason else ""
-                    )
+                    message = f"required variable {name} is missing a value" + (f": {reason}" if reason else "")
                     self._fault(message, *outer, required=True)
                 return [plain]
             case "-" if filled:

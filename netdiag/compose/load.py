@@ -115,9 +115,7 @@ def _services(top: Mapping, problems: Problems, lookup: Lookup, read: Read) -> d
     declared = Reading(problems, "project").mapping(top, "services")
     if declared is None:
         return {}
-    return {
-        name: read_service(problems, name, entry, lookup, read) for name, entry in declared.entries.items()
-    }
+    return {name: read_service(problems, name, entry, lookup, read) for name, entry in declared.entries.items()}
 
 
 def _imply_default(networks: dict[str, Network], services: dict[str, Service], project: str | None) -> None:

@@ -136,9 +136,7 @@ class _Builder:
         start, end = event.start_mark.index, event.end_mark.index
         match event:
             case ScalarEvent():
-                node = ScalarNode(
-                    value=event.value, style=event.style or None, tag=event.tag, start=start, end=end
-                )
+                node = ScalarNode(value=event.value, style=event.style or None, tag=event.tag, start=start, end=end)
                 self._add(self._located(node), event.anchor)
             case MappingStartEvent() | SequenceStartEvent():
                 if len(self.stack) >= MAX_DEPTH:
@@ -151,9 +149,7 @@ class _Builder:
                 opened = self.stack.pop()
                 self._add(_closed(opened, end), opened.anchor)
             case AliasEvent():
-                self._add(
-                    AliasNode(target=self._target(event.anchor, start, end), start=start, end=end), None
-                )
+                self._add(AliasNode(target=self._target(event.anchor, start, end), start=start, end=end), None)
             case DocumentStartEvent():
                 self.anchors = {}
 

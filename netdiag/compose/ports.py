@@ -132,17 +132,13 @@ def is_ip(address: str) -> bool:
 def _long(reading: Reading, entry: Mapping) -> Iterator[Port]:
     target = reading.integer(entry, "target")
     if target is None or not 0 <= target <= 65535:
-        reading.problems.error(
-            "port", "a port needs a target from 0 to 65535", entry.span, service=reading.service
-        )
+        reading.problems.error("port", "a port needs a target from 0 to 65535", entry.span, service=reading.service)
         return
     published_text = reading.text(entry, "published")
     host = reading.text(entry, "host_ip")
     protocol = reading.text(entry, "protocol")
     if host is not None and host.value and not is_ip(host.value.strip("[]")):
-        reading.problems.error(
-            "port", f"invalid host address {host.value!r}", host.span, service=reading.service
-        )
+        reading.problems.error("port", f"invalid host address {host.value!r}", host.span, service=reading.service)
         return
     published: tuple[int, int] | None = None
     if published_text is not None and published_text.value:

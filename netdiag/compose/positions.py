@@ -208,9 +208,7 @@ class Text:
 
     def _offset(self, segment: Segment, position: int) -> int:
         position = min(max(position, segment.value_start), segment.value_end)
-        return segment.start + len(
-            self.value[segment.value_start : position].encode("utf-8", "surrogatepass")
-        )
+        return segment.start + len(self.value[segment.value_start : position].encode("utf-8", "surrogatepass"))
 
     def _edit(self, segment: Segment, start: int, end: int) -> Span | None:
         low, high = max(start, segment.value_start), min(end, segment.value_end)
@@ -230,9 +228,7 @@ class Text:
             left, right = self._offset(segment, low), self._offset(segment, high)
         elif origin is not None:
             origin = self._edit(segment, low, high)
-        return replace(
-            segment, value_start=low - start, value_end=high - start, start=left, end=right, origin=origin
-        )
+        return replace(segment, value_start=low - start, value_end=high - start, start=left, end=right, origin=origin)
 
     def _span(self, start: int, end: int) -> Span:
         if (start, end) == (self.span.start, self.span.end):
@@ -248,9 +244,7 @@ def _within(span: Span, source: Source | None, shift: int, length: int) -> Span:
     if source is not None:
         return source.span(start, start + length)
     column = span.column + shift
-    return replace(
-        span, start=start, end=start + length, column=column, end_line=span.line, end_column=column + length
-    )
+    return replace(span, start=start, end=start + length, column=column, end_line=span.line, end_column=column + length)
 
 
 def joined(first: Span, last: Span) -> Span:
@@ -277,12 +271,8 @@ def assemble(source: Source, pieces: Iterable[tuple[str, int, int]], start: int,
             previous = segments.pop()
             begin, first = previous.value_start, previous.start
         length += len(chars)
-        segments.append(
-            Segment(value_start=begin, value_end=length, start=first, end=last, verbatim=verbatim)
-        )
-    return Text(
-        value="".join(values), span=source.char_span(start, end), segments=tuple(segments), source=source
-    )
+        segments.append(Segment(value_start=begin, value_end=length, start=first, end=last, verbatim=verbatim))
+    return Text(value="".join(values), span=source.char_span(start, end), segments=tuple(segments), source=source)
 
 
 def literal(value: str, path: str = "", line: int = 1, column: int = 1, start: int = 0) -> Text:

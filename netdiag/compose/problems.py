@@ -32,20 +32,14 @@ class Problems:
         """Compose refuses the project because of this."""
         self._add(Problem(code=code, message=message, span=span, related=related, service=service))
 
-    def warning(
-        self, code: str, message: str, span: Span, *related: Span, service: str | None = None
-    ) -> None:
+    def warning(self, code: str, message: str, span: Span, *related: Span, service: str | None = None) -> None:
         """Compose says this and goes on."""
-        found = Problem(
-            code=code, message=message, span=span, severity="warning", related=related, service=service
-        )
+        found = Problem(code=code, message=message, span=span, severity="warning", related=related, service=service)
         self._add(found)
 
     def all(self) -> tuple[Problem, ...]:
         """Every problem, in the order of files and lines."""
-        return tuple(
-            sorted(self._found.values(), key=lambda p: (p.span.path, p.span.start, p.code, p.message))
-        )
+        return tuple(sorted(self._found.values(), key=lambda p: (p.span.path, p.span.start, p.code, p.message)))
 
     def _add(self, problem: Problem) -> None:
         self._found.setdefault((problem.code, problem.message, problem.span), problem)

@@ -21,9 +21,7 @@ class Reading:
 
     def wrong(self, value: Value, field: str, wanted: str) -> None:
         """Reports a value that is not what compose wants there."""
-        self.problems.error(
-            "schema", f"{self.where}.{field} must be {wanted}", value.span, service=self.service
-        )
+        self.problems.error("schema", f"{self.where}.{field} must be {wanted}", value.span, service=self.service)
 
     def text(self, mapping: Mapping, field: str) -> Text | None:
         """A string (or a number, as it is printed); None when absent or null."""
@@ -98,9 +96,7 @@ class Reading:
             self.wrong(value, field, "a list")
         return None
 
-    def pairs(
-        self, mapping: Mapping, field: str
-    ) -> Iterator[tuple[str, Text, Text | None, Value, Entry | None]]:
+    def pairs(self, mapping: Mapping, field: str) -> Iterator[tuple[str, Text, Text | None, Value, Entry | None]]:
         """The `K=V` items of a list or the entries of a mapping: name, its place, value, whole, entry.
 
         The value is None for a bare `K` and for null.

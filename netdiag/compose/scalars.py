@@ -87,12 +87,7 @@ def _block(text: str, start: int, end: int, value: str) -> list[Piece]:
         break_end = done
         while break_end < len(value) and value[break_end] == "\n":
             break_end += 1
-        if (
-            break_end == done
-            and value[done : done + 1] == " "
-            and pieces
-            and not value.startswith(content, done)
-        ):
+        if break_end == done and value[done : done + 1] == " " and pieces and not value.startswith(content, done):
             break_end += 1
         indent = len(value) - len(value[break_end:].lstrip(" ")) - break_end
         if not value.startswith(content, break_end + indent):

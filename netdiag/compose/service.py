@@ -156,8 +156,7 @@ def _short_volume(reading: Reading, text: Text) -> Volume | None:
     cuts = [
         index
         for index, char in enumerate(text.value)
-        if char == ":"
-        and not (_DRIVE.match(text.value, index - 1) and text.value[index - 2 : index - 1] in ("", ":"))
+        if char == ":" and not (_DRIVE.match(text.value, index - 1) and text.value[index - 2 : index - 1] in ("", ":"))
     ]
     if not text.value or len(cuts) > 2 or "" in (part.value for part in _parts(text, cuts)):
         message = f"invalid volume {text.value!r}"

@@ -140,9 +140,7 @@ def go_float(number: float) -> str:
         return "-0" if str(number).startswith("-") else "0"
     whole = mantissa.lstrip("-").partition(".")[0].lstrip("0")
     fraction = mantissa.partition(".")[2]
-    power = int(exponent or 0) + (
-        len(whole) - 1 if whole else -(len(fraction) - len(fraction.lstrip("0")) + 1)
-    )
+    power = int(exponent or 0) + (len(whole) - 1 if whole else -(len(fraction) - len(fraction.lstrip("0")) + 1))
     digits = digits.rstrip("0")
     sign = "-" if number < 0 else ""
     if power < -4 or power >= 6:

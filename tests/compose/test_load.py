@@ -189,9 +189,7 @@ def test_the_rest_of_a_refused_project_is_read() -> None:
 
 def test_an_unset_variable_is_a_warning() -> None:
     loaded = project("services: {a: {image: 'x:$TAG'}}")
-    assert [(w.code, w.severity, w.span.start) for w in loaded.warnings] == [
-        ("unset-variable", "warning", 25)
-    ]
+    assert [(w.code, w.severity, w.span.start) for w in loaded.warnings] == [("unset-variable", "warning", 25)]
     image = loaded.services["a"].image
     assert image is not None
     assert image.value == "x:"
