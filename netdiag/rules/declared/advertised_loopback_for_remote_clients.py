@@ -1,4 +1,4 @@
-"""Every listener that containers can enter advertises localhost.
+"""Every listener advertises localhost.
 
 Why: a container connects to the bootstrap address, is told localhost, and connects to itself. An error where a
 client in the same files does so, a warning where such a client is only in an inactive profile, else a note.
@@ -50,12 +50,15 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker whose container-facing listeners all advertise loopback."""
+    """One finding for every broker that sends whoever enters to loopback, whichever listener it is."""
     for broker in deployment.configured:
         if not broker.config.is_broker or not broker.member.attachments:
             continue
-        facing = [entry for entry in broker.config.advertised_listeners if _faces_containers(deployment, broker, entry)]
-        if facing and all(is_loopback(entry.endpoint.host) for entry in facing):
+        advertised = broker.config.advertised_listeners
+        if not all(is_loopback(entry.endpoint.host) for entry in advertised):
+            continue
+        facing = [entry for entry in advertised if _faces_containers(deployment, broker, entry)]
+        if facing:
             yield _finding(deployment, broker, facing[0])
 
 
