@@ -1,0 +1,151 @@
+"""Asking a Docker Engine about its containers and networks, and nothing else: no request here changes anything."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import docker
+import requests
+from docker.tls import TLSConfig
+
+from netdiag.engine.container import Container, parse_container
+from netdiag.engine.document import text
+from netdiag.engine.logs import log_lines
+from netdiag.engine.network import EngineNetwork, parse_network
+from netdiag.errors import EngineError
+from netdiag.io.engine_address import EngineAddress, TlsFiles
+
+_LOG_LINES = 400
+_LOG_BYTES = 512 * 1024
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineVersion:
+    """The engine's release and the version of the API that both sides speak."""
+
+    release: str
+    api_version: str
+    operating_system: str
+
+
+class Engine:
+    """A connection to one engine; every failure is an EngineError of one line."""
+
+    def __init__(self, client: docker.APIClient, address: EngineAddress) -> None:
+        self._client = client
+        self.address = address
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        self._client.close()
+
+    def version(self) -> EngineVersion:
+        """What the engine says about itself."""
+        document = self._ask(lambda: self._client.version(api_version=False))
+        return EngineVersion(
+            release=text(document, "Version"),
+            api_version=str(self._client.api_version),
+            operating_system=text(document, "Os"),
+        )
+
+    def containers(self) -> tuple[Container, ...]:
+        """Every container, running or not, by name; one that goes away meanwhile is left out."""
+        listed = self._ask(lambda: self._client.containers(all=True))
+        found = [self._inspect(text(entry, "Id")) for entry in listed]
+        return tuple(sorted((c for c in found if c is not None), key=lambda c: c.name))
+
+    def networks(self) -> tuple[EngineNetwork, ...]:
+        """Every network, by name."""
+        listed = self._ask(self._client.networks)
+        return tuple(sorted((parse_network(document) for document in listed), key=lambda n: n.name))
+
+    def log(self, container: Container) -> tuple[str, ...]:
+        """The last lines of a container's log, oldest first; none where its log driver keeps nothing readable."""
+        kept = bytearray()
+        with suppress(EngineError):
+            stream = self._ask(
+                lambda: self._client.logs(
+                    container.id, stdout=True, stderr=True, stream=True, follow=False, tail=_LOG_LINES
+                )
+            )
+            try:
+                for chunk in stream:
+                    kept += chunk
+                    del kept[:-_LOG_BYTES]
+            except (requests.RequestException, docker.errors.DockerException, OSError) as error:
+                raise self._translated(error) from error
+        return log_lines(bytes(kept))
+
+    def _inspect(self, identifier: str) -> Container | None:
+        try:
+            return parse_container(self._ask(lambda: self._client.inspect_container(identifier)))
+        except _Gone:
+            return None
+
+    def _ask(self, request: Callable[[], T]) -> T:
+        try:
+            return request()
+        except (requests.RequestException, docker.errors.DockerException, OSError, ValueError) as error:
+            raise self._translated(error) from error
+
+    def _translated(self, error: Exception) -> EngineError:
+        if isinstance(error, docker.errors.NotFound):
+            return _Gone(one_line(error), where=self.address.url)
+        return _failure(error, self.address)
+
+
+class _Gone(EngineError):
+    """The container is not there any more."""
+
+
+def connect(address: EngineAddress, *, timeout: float = 10.0) -> Engine:
+    """Connect and agree on the version of the API; `timeout` is seconds for each answer."""
+    arguments: dict[str, Any] = {"base_url": address.url, "version": "auto", "timeout": timeout}
+    if address.tls is not None and address.unix_socket is None:
+        arguments["tls"] = _tls_config(address.tls, address)
+    if address.url.startswith("ssh://"):
+        arguments["use_ssh_client"] = True
+    try:
+        return Engine(docker.APIClient(**arguments), address)
+    except (requests.RequestException, docker.errors.DockerException, OSError, ValueError) as error:
+        raise _failure(error, address) from error
+
+
+def one_line(error: BaseException) -> str:
+    """The innermost reason, as one line."""
+    while error.__cause__ is not None or error.__context__ is not None:
+        error = error.__cause__ or error.__context__ or error
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(said.split())[:300] or type(error).__name__
+
+
+def _tls_config(tls: TlsFiles, address: EngineAddress) -> TLSConfig:
+    pair = (tls.certificate, tls.key) if tls.certificate and tls.key else None
+    try:
+        return TLSConfig(client_cert=pair, ca_cert=tls.ca, verify=tls.verify)
+    except docker.errors.TLSParameterError as error:
+        raise _failure(error, address) from error
+
+
+def _failure(error: Exception, address: EngineAddress) -> EngineError:
+    reason, hint = one_line(error), f"the engine was named by {address.said_by}"
+    where = address.url
+    if isinstance(error, docker.errors.APIError):
+        return EngineError(f"the engine answers {reason}", where=where, hint=hint)
+    if "Permission denied" in reason:
+        return EngineError("permission denied", where=where, hint="be root or a member of the group docker")
+    if isinstance(error, requests.Timeout):
+        return EngineError("the engine does not answer in time", where=where, hint=hint)
+    return EngineError(f"no engine answers there: {reason}", where=where, hint=hint)

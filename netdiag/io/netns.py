@@ -1,0 +1,256 @@
+"""Opening network namespaces and making sockets in them.
+
+setns(2) moves one thread for good, so every piece of work in a foreign namespace gets a thread of its own that ends
+with it; the sockets made there keep the namespace and are used from anywhere. Nothing is executed, and nothing is
+changed, in the namespace. Entering needs CAP_SYS_ADMIN, opening another user's /proc/PID/ns/net CAP_SYS_PTRACE, too.
+"""
+
+import ctypes
+import os
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Self, TypeVar, assert_never
+
+from netdiag.errors import InputError, MissingRight, NetdiagError
+from netdiag.linux.containment import proves_container
+from netdiag.linux.if_inet6 import parse_if_inet6
+from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
+
+RIGHTS = "CAP_SYS_ADMIN and CAP_SYS_PTRACE"
+NAMED = "run/netns"
+_CLONE_NEWNET = 0x40000000
+_STOCK = 4
+_PROC_LIMIT = 4 * 1024 * 1024
+
+T = TypeVar("T")
+
+
+class Vanished(NetdiagError):
+    """The process or namespace is gone, or is not the one that was meant."""
+
+
+class Namespace:
+    """An open network namespace, and the root directory whose /etc a client there would read."""
+
+    def __init__(self, *, descriptor: int | None, root: int, ipv6: tuple[str, ...], etc: Sequence[str]) -> None:
+        self._descriptor = descriptor
+        self._stock: dict[tuple[int, int, int], list[socket.socket]] = {}
+        self.root = root
+        self.ipv6 = ipv6
+        # Folders below `root` to look for hosts and resolv.conf in, first come first served.
+        self.etc = tuple(etc)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the namespace; sockets handed out live on."""
+        for stock in self._stock.values():
+            for spare in stock:
+                spare.close()
+        self._stock.clear()
+        for descriptor in (self._descriptor, self.root):
+            if descriptor is not None and descriptor >= 0:
+                os.close(descriptor)
+        self._descriptor, self.root = None, -1
+
+    def socket(self, family: socket.AddressFamily, kind: socket.SocketKind, protocol: int = 0) -> socket.socket:
+        """A socket in this namespace, not blocking.
+
+        Several are made at a time: entering takes a thread, which costs more than a socket.
+        """
+        stock = self._stock.setdefault((family, kind, protocol), [])
+        if not stock:
+            many = 1 if self._descriptor is None else _STOCK
+            stock += self.run(lambda: [socket.socket(family, kind, protocol) for _ in range(many)])
+        taken = stock.pop()
+        taken.setblocking(False)
+        return taken
+
+    def run(self, work: Callable[[], T]) -> T:
+        """What `work` gives in this namespace, in a thread of its own unless the namespace is ours anyway."""
+        if self._descriptor is None:
+            return work()
+        return _in_own_thread(self._descriptor, work)
+
+
+def open_namespace(entrance: Entrance) -> Namespace:
+    """Open the namespace that is meant; MissingRight without the rights, Vanished when it is not there."""
+    match entrance:
+        case OwnNamespace():
+            return _own()
+        case ProcessNamespace():
+            return _of_process(entrance)
+        case NamedNamespace():
+            return _named(entrance)
+        case _:
+            assert_never(entrance)
+
+
+def same_namespace_as(pid: int) -> bool:
+    """Whether a process is in our network namespace; needs no rights.
+
+    A socket of ours is listed in the process's view of its namespace, /proc/PID/net, exactly if it is ours, too.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
+        inode = str(os.fstat(probe.fileno()).st_ino)
+        try:
+            with open(f"/proc/{pid}/net/unix", encoding="ascii", errors="replace") as table:
+                return any(inode in line.split() for line in table)
+        except OSError:
+            return False
+
+
+def is_process_of(pid: int, container_id: str) -> bool:
+    """Whether a local process is the container's; needs no rights."""
+    try:
+        directory = os.open(f"/proc/{pid}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return _proves(directory, container_id)
+    finally:
+        os.close(directory)
+
+
+def read_proc(pid: int, name: str) -> str:
+    """The text of /proc/PID/name; empty where it cannot be read."""
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read(_PROC_LIMIT).decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _own() -> Namespace:
+    ipv6 = parse_if_inet6(_own_if_inet6())
+    root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    return Namespace(descriptor=None, root=root, ipv6=ipv6, etc=("etc",))
+
+
+def _of_process(entrance: ProcessNamespace) -> Namespace:
+    where = f"process {entrance.pid}"
+    opened: list[int] = []
+    try:
+        # The directory is the process's for as long as it is open, even if its number is given to another.
+        directory = os.open(f"/proc/{entrance.pid}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        opened.append(directory)
+        opened.append(os.open("ns/net", os.O_RDONLY | os.O_CLOEXEC, dir_fd=directory))
+        opened.append(os.open("root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory))
+        if entrance.container_id is not None and not _proves(directory, entrance.container_id):
+            raise Vanished("it is not a process of the container", where=where)
+        ipv6 = parse_if_inet6(_read_at(directory, "net/if_inet6"))
+        return _checked(descriptor=opened[1], root=opened[2], ipv6=ipv6, etc=("etc",), where=where, others=[directory])
+    except OSError as error:
+        _close(opened)
+        raise _translated(error, where) from error
+    except NetdiagError:
+        _close(opened)
+        raise
+
+
+def _named(entrance: NamedNamespace) -> Namespace:
+    where = f"network namespace {entrance.name!r}"
+    if not entrance.valid:
+        raise InputError("not a name that `ip netns` gives", where=where)
+    opened: list[int] = []
+    try:
+        opened.append(os.open(f"/{NAMED}/{entrance.name}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
+        opened.append(os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+        etc = (f"etc/netns/{entrance.name}", "etc")
+        found = _checked(descriptor=opened[0], root=opened[1], ipv6=(), etc=etc, where=where, others=[])
+        found.ipv6 = parse_if_inet6(found.run(_own_if_inet6))
+        return found
+    except FileNotFoundError as error:
+        _close(opened)
+        raise InputError("there is none of that name", where=where, hint="list them with `ip netns`") from error
+    except OSError as error:
+        _close(opened)
+        raise _translated(error, where) from error
+    except NetdiagError:
+        _close(opened)
+        raise
+
+
+def _checked(
+    *, descriptor: int, root: int, ipv6: tuple[str, ...], etc: Sequence[str], where: str, others: Sequence[int]
+) -> Namespace:
+    """The namespace, once entering it has succeeded."""
+    try:
+        _in_own_thread(descriptor, lambda: None)
+    except OSError as error:
+        raise _translated(error, where) from error
+    _close(others)
+    return Namespace(descriptor=descriptor, root=root, ipv6=ipv6, etc=etc)
+
+
+def _translated(error: OSError, where: str) -> NetdiagError:
+    if isinstance(error, PermissionError):
+        return MissingRight(f"entering its network needs {RIGHTS}", where=where)
+    if isinstance(error, FileNotFoundError | ProcessLookupError):
+        return Vanished("it is gone", where=where)
+    return Vanished(f"its network cannot be entered: {os.strerror(error.errno or 0)}", where=where)
+
+
+def _proves(directory: int, container_id: str) -> bool:
+    return proves_container(
+        container_id, cgroup=_read_at(directory, "cgroup"), mountinfo=_read_at(directory, "mountinfo")
+    )
+
+
+def _read_at(directory: int, name: str) -> str:
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=directory)
+        with open(descriptor, "rb") as file:
+            return file.read(_PROC_LIMIT).decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _own_if_inet6() -> str:
+    # /proc/net is the view of the process's first thread; this thread may be somewhere else.
+    try:
+        with open("/proc/thread-self/net/if_inet6", encoding="ascii", errors="replace") as file:
+            return file.read(_PROC_LIMIT)
+    except OSError:
+        return ""
+
+
+def _in_own_thread(descriptor: int, work: Callable[[], T]) -> T:
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def enter_and_work() -> None:
+        try:
+            _setns(descriptor)
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001  # handed to the caller's thread
+            errors.append(error)
+
+    thread = threading.Thread(target=enter_and_work, name="netns", daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _setns(descriptor: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.setns(ctypes.c_int(descriptor), ctypes.c_int(_CLONE_NEWNET)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def _close(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
+        with suppress(OSError):
+            os.close(descriptor)
