@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -22,14 +22,14 @@ from netdiag.render.report import Report
 from netdiag.render.screen import Screen
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How to print the result."""
 
     TEXT = "text"
     JSON = "json"
 
 
-class FailOn(str, Enum):
+class FailOn(StrEnum):
     """The severity from which on the exit status is 1."""
 
     ERROR = "error"
@@ -121,7 +121,7 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
     elif options.fix and _repaired(report):
         report = report_on(files, options.settings, surface.tell)
     if not options.diff:
-        _print(report, options, surface.screen)
+        _print(report, options, surface)
     return status_of(report, fail_on=options.fail_on, require_all=options.require_all)
 
 
@@ -130,13 +130,12 @@ def _discovered() -> tuple[str, ...]:
     return () if found is None else (found,)
 
 
-def _print(report: Report, options: _Options, screen: Screen) -> None:
+def _print(report: Report, options: _Options, surface: Surface) -> None:
     if options.format is Format.JSON:
         result = json.render(report)
     else:
-        if options.output is not None:
-            screen = Screen()
-        result = text.render(report, screen, matrix=options.settings.matrix)
+        screen = surface.screen if options.output is None else Screen()
+        result = text.render(report, screen, matrix=options.settings.matrix, full=surface.verbose)
     if options.output is None:
         write_text(result)
     else:

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from enum import Enum
+from enum import StrEnum
 from typing import TextIO
 
 from netdiag.errors import InputError, NetdiagError
@@ -18,7 +18,7 @@ _NO_TERMINAL = 100
 _NARROWEST = 40
 
 
-class Colour(str, Enum):
+class Colour(StrEnum):
     """When to colour."""
 
     AUTO = "auto"

@@ -1,4 +1,4 @@
-"""One finding as text: place, severity, message and rule on one line; the source; why, repair and the broker's words."""
+"""One finding as text: a line with place, severity, message and rule; the source; why, the broker's words, the fix."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,8 +35,10 @@ class _Place:
     primary: bool
 
 
-def finding_lines(finding: Finding, lines: SourceLines, screen: Screen) -> list[Line]:
-    """The lines that present a finding."""
+def finding_lines(
+    finding: Finding, lines: SourceLines, screen: Screen, *, likewise: Sequence[Finding] = ()
+) -> list[Line]:
+    """The lines that present a finding; those that say the same of other places get a line each."""
     style = SEVERITY_STYLES[finding.severity]
     shown, left_out = finding.related[:_RELATED_SHOWN], finding.related[_RELATED_SHOWN:]
     places = [_Place(r.location, r.message, False) for r in shown if isinstance(r.location, FileLocation)]
@@ -57,6 +59,9 @@ def finding_lines(finding: Finding, lines: SourceLines, screen: Screen) -> list[
         drawn += _remark("the broker will print", redacted(finding.broker_prints), screen)
     if finding.hint:
         drawn += _remark("fix", redacted(finding.hint), screen)
+    if likewise:
+        drawn.append((Run("  likewise:", Style.PLACE),))
+        drawn += [(Run("    "), *_headline(other, screen, SEVERITY_STYLES[other.severity])) for other in likewise]
     return drawn
 
 

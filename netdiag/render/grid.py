@@ -20,7 +20,13 @@ from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.deployment.verdict import Cell
 from netdiag.render.report import Matrix
 
-_FOLDABLE = (VantageKind.BROKER, VantageKind.CONTAINER)
+# Vantages of one group may share a column; the docker host always has its own.
+_GROUPS = {
+    VantageKind.BROKER: "brokers",
+    VantageKind.CONTAINER: "clients",
+    VantageKind.OTHER_NETWORK: "outside",
+    VantageKind.LAN: "outside",
+}
 _DIGITS = re.compile(r"\d+")
 
 _T = TypeVar("_T")
@@ -86,8 +92,8 @@ class _Folding:
         )
 
     def _classes(self) -> tuple[list[list[Address]], list[list[Vantage]]]:
-        rows = _numbered([_kind_of_address(a) for a in self._addresses])
-        columns = _numbered([v.kind.name if v.kind in _FOLDABLE else v.label for v in self._vantages])
+        rows = _numbered(_kinds_of_addresses(self._addresses))
+        columns = _numbered([_GROUPS.get(v.kind, v.label) for v in self._vantages])
         while True:
             rows, columns = self._refined(rows, columns)
             row_groups = _grouped(self._addresses, rows)
@@ -185,13 +191,19 @@ def _answers(cell: Cell) -> bool:
     return verdict is not None and verdict.advertised is not None
 
 
-def _kind_of_address(address: Address) -> str:
-    """Addresses of one kind may share a row: names that differ in numbers only, or one host on several ports."""
+def _kinds_of_addresses(addresses: Sequence[Address]) -> list[tuple[str, int]]:
+    """Addresses of one kind may share a row: names that differ in numbers, on one port or on a port each."""
+    hosts = [_host_pattern(address.host) for address in addresses]
+    used = Counter(zip(hosts, [address.port for address in addresses], strict=True))
+    return [(host, a.port if used[host, a.port] > 1 else 0) for host, a in zip(hosts, addresses, strict=True)]
+
+
+def _host_pattern(host: str) -> str:
     try:
-        ipaddress.ip_address(address.host)
+        ipaddress.ip_address(host)
     except ValueError:
-        return _DIGITS.sub("#", address.host)
-    return address.host
+        return _DIGITS.sub("#", host)
+    return host
 
 
 def _numbered(values: Sequence[object]) -> list[int]:

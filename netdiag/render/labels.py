@@ -21,13 +21,14 @@ def numbers_text(numbers: Sequence[int]) -> str:
 
 
 def names_text(names: Sequence[str]) -> str:
-    """Names that differ in their last number as `broker-{1..5}`, others one after the other."""
+    """Names that differ in their last number as `broker-1..5`, others one after the other."""
     names = list(dict.fromkeys(names))
     numbered = _numbered(names)
     if len(names) == 1 or numbered is None:
         return ", ".join(names)
     head, numbers, tail = numbered
-    return f"{head}{{{numbers_text(numbers)}}}{tail}"
+    text = numbers_text(numbers)
+    return f"{head}{text}" if not tail and "," not in text else f"{head}{{{text}}}{tail}"
 
 
 def addresses_text(addresses: Sequence[Address]) -> str:
@@ -38,9 +39,9 @@ def addresses_text(addresses: Sequence[Address]) -> str:
     if len(hosts) == 1:
         return f"{bracketed(hosts[0])}:{_ports_text(ports)}"
     if len(ports) == 1 and len(hosts) == len(addresses) and _numbered(hosts):
-        return f"{names_text(hosts)}:{ports[0]}"
+        return f"{_hosts_text(hosts)}:{ports[0]}"
     if len(hosts) == len(ports) == len(addresses) and _numbered(hosts):
-        return f"{names_text(hosts)}:{_ports_text(ports)}"
+        return f"{_hosts_text(hosts)}:{_ports_text(ports)}"
     return ", ".join(str(a) for a in addresses)
 
 
@@ -84,6 +85,14 @@ def _numbered(names: Sequence[str]) -> tuple[str, tuple[int, ...], str] | None:
     if len(found) != len(names) or len({(m["head"], m["tail"]) for m in found}) != 1:
         return None
     return found[0]["head"], tuple(int(m["number"]) for m in found), found[0]["tail"]
+
+
+def _hosts_text(hosts: Sequence[str]) -> str:
+    numbered = _numbered(hosts)
+    if numbered is None:
+        return ", ".join(hosts)
+    head, numbers, tail = numbered
+    return f"{head}{{{numbers_text(numbers)}}}{tail}"
 
 
 def _run_text(run: list[int]) -> str:

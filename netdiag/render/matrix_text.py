@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from netdiag.deployment.vantage import DOCKER_HOST
-from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.deployment.verdict import Cell, Verdict, Word
 from netdiag.render.footnotes import Footnotes
 from netdiag.render.grid import Column, Grid, Part, Row, fold
 from netdiag.render.labels import address_with_n, addresses_text, n_of, names_text, numbers_text, with_n
@@ -44,78 +44,77 @@ def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
 
 
 def _labels(grid: Grid) -> _Labels:
-    """With N where one numbering fits every folded row and column, else with the numbers written out."""
-    return _labels_with_n(grid) or _Labels(
-        rows=tuple(addresses_text(row.addresses) for row in grid.rows),
-        columns=tuple(_column_label(column) for column in grid.columns),
-    )
-
-
-def _labels_with_n(grid: Grid) -> _Labels | None:
-    folded = [column for column in grid.columns if len(column.vantages) > 1 and column.part is not Part.ALL]
-    if not folded:
-        return None
-    numbers = [n_of(vantage.label) for vantage in folded[0].vantages]
-    known = [n for n in numbers if n is not None]
-    if len(known) != len(numbers) or any(column.vantages != folded[0].vantages for column in folded):
-        return None
-    rows = [_row_with_n(row, known) for row in grid.rows]
-    columns = [_column_with_n(column, known) for column in grid.columns]
-    if any(row is None for row in rows) or any(column is None for column in columns):
-        return None
+    """With N for the number of a broker where one numbering fits, else with the numbers written out."""
+    numbers = _numbering(grid)
+    rows = [
+        address_with_n(row.addresses, numbers) if len(row.addresses) == len(numbers) > 1 else None for row in grid.rows
+    ]
+    fits = all(_is_own(row, numbers) and name is not None for row, name in zip(grid.rows, rows, strict=True) if row.own)
+    if not fits or not any(rows):
+        numbers, rows = (), [None] * len(rows)
     return _Labels(
-        rows=tuple(r for r in rows if r is not None),
-        columns=tuple(c for c in columns if c is not None),
-        numbers=tuple(known),
+        rows=tuple(name or addresses_text(row.addresses) for row, name in zip(grid.rows, rows, strict=True)),
+        columns=tuple(_column_label(column, numbers) for column in grid.columns),
+        numbers=numbers,
     )
 
 
-def _row_with_n(row: Row, numbers: Sequence[int]) -> str | None:
-    if len(row.addresses) == 1:
-        return str(row.addresses[0])
-    if row.own:
-        own = [n_of(label) for label in row.own]
-        return address_with_n(row.addresses, [n for n in own if n is not None]) if None not in own else None
-    return address_with_n(row.addresses, numbers) if len(row.addresses) == len(numbers) else None
+def _numbering(grid: Grid) -> tuple[int, ...]:
+    """What N could stand for: the numbers of brokers that share a column, or of hosts that share a row."""
+    names = [[v.label for v in column.vantages] for column in grid.columns if len(column.vantages) > 1]
+    names += [[a.host for a in row.addresses] for row in grid.rows if len({a.host for a in row.addresses}) > 1]
+    for group in names:
+        numbers = [n for n in map(n_of, group) if n is not None]
+        if with_n(group, numbers) is not None:
+            return tuple(numbers)
+    return ()
 
 
-def _column_with_n(column: Column, numbers: Sequence[int]) -> str | None:
-    if column.part is Part.BESIDE:
-        return "inside the others"
-    if len(column.vantages) == 1:
-        return column.vantages[0].label
-    if len(column.vantages) != len(numbers):
-        return _column_label(column)
-    return with_n([vantage.label for vantage in column.vantages], numbers)
+def _is_own(row: Row, numbers: Sequence[int]) -> bool:
+    """Whether the N of every address is that of the broker inside which it behaves in its own way."""
+    return [n_of(label) for label in row.own] == list(numbers)
 
 
-def _column_label(column: Column) -> str:
+def _column_label(column: Column, numbers: Sequence[int]) -> str:
+    labels = [vantage.label for vantage in column.vantages]
     match column.part:
         case Part.DIAGONAL:
-            return "inside that broker"
+            return with_n(labels, numbers) or "inside that broker" if numbers else "inside that broker"
         case Part.BESIDE:
             return "inside the others"
         case Part.ALL:
-            return names_text([vantage.label for vantage in column.vantages])
+            return names_text(labels)
 
 
 def _title(matrix: Matrix, labels: _Labels, screen: Screen, *, named: bool) -> Line:
-    details = [f"N = {numbers_text(labels.numbers)}"] if labels.numbers else []
-    of = f" of {matrix.input}" if named else ""
-    runs = [Run("From where a client works"), screen.run(of)]
-    line: Line = tuple(Run(run.text, Style.BOLD) for run in runs)
-    return (*line, Run(f"  ({', '.join(details)})", Style.DIM)) if details else line
+    how = [
+        name
+        for name, is_there in (
+            ("predicted", any(cell.predicted for cell in matrix.cells)),
+            ("observed", any(cell.observed for cell in matrix.cells)),
+        )
+        if is_there
+    ]
+    details = [" and ".join(how)] + ([f"N = {numbers_text(labels.numbers)}"] if labels.numbers else [])
+    title = "From where a client works" + (f": {matrix.input}" if named else "")
+    return (screen.run(title, Style.BOLD), Run(f"  ({'; '.join(details)})", Style.DIM))
 
 
 def _sentences(grid: Grid, labels: _Labels, screen: Screen) -> list[Line]:
-    names = [screen.visible(label) for label in labels.columns]
+    said: list[tuple[str, str, Style]] = []
+    for index, column in enumerate(grid.columns):
+        verdicts = [(label, effective(cells[index])) for label, cells in zip(labels.rows, grid.cells, strict=True)]
+        text, colour = _sentence(verdicts)
+        name = labels.columns[index]
+        if column.part is Part.BESIDE and said[-1][1:] == (text, colour):
+            # Nothing differs between a broker's own addresses and the others': say it once for all.
+            said.pop()
+            name = names_text([vantage.label for vantage in column.vantages])
+        said.append((name, text, colour))
+    names = [screen.visible(name) for name, _, _ in said]
     longest = max((width(name) for name in names), default=0)
     lines: list[Line] = []
-    for index, name in enumerate(names):
-        verdicts = [(label, effective(cells[index])) for label, cells in zip(labels.rows, grid.cells, strict=True)]
-        works = [label for label, verdict in verdicts if verdict is not None and verdict.usable]
-        unknown = any(verdict is None or style(verdict) is Style.DIM for _, verdict in verdicts)
-        text, colour = _sentence(works, unknown)
+    for name, (_, text, colour) in zip(names, said, strict=True):
         head = f"{_INDENT}{name}{' ' * (longest - width(name))}  "
         first, *rest = wrap(screen.visible(text), max(30, screen.width - width(head)))
         lines.append((Run(head), Run(first, colour)))
@@ -123,11 +122,15 @@ def _sentences(grid: Grid, labels: _Labels, screen: Screen) -> list[Line]:
     return lines
 
 
-def _sentence(works: Sequence[str], unknown: bool) -> tuple[str, Style]:
+def _sentence(verdicts: Sequence[tuple[str, Verdict | None]]) -> tuple[str, Style]:
+    works = [label for label, verdict in verdicts if verdict is not None and verdict.usable]
     if works:
         return f"works through {', '.join(works)}", Style.GOOD
-    if unknown:
-        return "cannot be told", Style.DIM
+    partly = [label for label, verdict in verdicts if verdict is not None and verdict.reached]
+    if partly:
+        return f"works in part only, through {', '.join(partly)}", Style.HALF
+    if any(verdict is None or verdict.word is Word.UNKNOWN for _, verdict in verdicts):
+        return "no address is known to work", Style.DIM
     return "no address works", Style.BAD
 
 

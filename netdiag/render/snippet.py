@@ -179,5 +179,7 @@ class _Drawer:
         style = self._style if mark.primary else Style.PLACE
         if position + 1 + width(label) <= self._columns:
             return [(*runs, Run(" " + label, style))]
-        words = [(*self.gutter(), Run("   " + part, style)) for part in wrap(label, self._columns - 2)]
-        return [tuple(runs), *words]
+        first = marks[0][1][0] - left + shift
+        parts = wrap(label, self._columns - 2)
+        indent = max(2, min(first, self._columns - max(width(part) for part in parts)))
+        return [tuple(runs), *((*self.gutter(), Run(" " + " " * indent + part, style)) for part in parts)]

@@ -1,5 +1,8 @@
 """A report as text for people: findings with their source, then from where each address works, then a count."""
 
+import re
+from collections.abc import Sequence
+
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
 from netdiag.render.counts import summary
 from netdiag.render.finding_text import SEVERITY_STYLES, SourceLines, finding_lines
@@ -9,16 +12,22 @@ from netdiag.render.report import Input, Report, Skipped
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 
 _BLANK: Line = ()
+_DIGITS = re.compile(r"\d+")
 
 
-def render(report: Report, screen: Screen, *, matrix: bool = True) -> str:
-    """The text; equal reports and screens give equal text."""
+def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = False) -> str:
+    """The text; equal reports and screens give equal text.
+
+    Findings that tell the same of several brokers are drawn once, unless `full` is wanted.
+    """
     sources = SourceLines(report.sources)
     blocks = [_unread(item, screen) for item in report.inputs if item.error]
-    blocks += [finding_lines(finding, sources, screen) for finding in sorted(report.findings, key=_order)]
+    findings = sorted(report.findings, key=_order)
+    blocks += [finding_lines(group[0], sources, screen, likewise=group[1:]) for group in _alike(findings, full=full)]
     if matrix:
         several = len(report.inputs) > 1
         blocks += [matrix_lines(item, screen, named=several) for item in report.matrices if item.cells]
+    blocks += [_without_brokers(item, screen) for item in report.inputs if not item.error and not item.brokers]
     if report.skipped:
         blocks.append([line for item in report.skipped for line in _skipped(item, screen)])
     if report.inputs:
@@ -33,6 +42,22 @@ def _order(finding: Finding) -> tuple[str, int, int, str, str]:
             return (path, line, column, finding.rule, finding.message)
         case ContainerLocation(container=container, part=part):
             return (container, 0, 0, finding.rule, part + finding.message)
+
+
+def _alike(findings: Sequence[Finding], *, full: bool) -> list[list[Finding]]:
+    """Findings that differ in names and numbers only, together at the place of the first."""
+    groups: dict[object, list[Finding]] = {}
+    for index, finding in enumerate(findings):
+        groups.setdefault(index if full else _sense(finding), []).append(finding)
+    return list(groups.values())
+
+
+def _sense(finding: Finding) -> tuple[object, ...]:
+    texts = (finding.message, finding.why, finding.hint, finding.broker_prints or "")
+    service = finding.service or ""
+    told = tuple(_DIGITS.sub("#", text.replace(service, "@") if service else text) for text in texts)
+    path = finding.location.path if isinstance(finding.location, FileLocation) else ""
+    return (finding.rule, finding.severity, path, told, len(finding.related))
 
 
 def _unread(item: Input, screen: Screen) -> list[Line]:
@@ -51,6 +76,10 @@ def _unread(item: Input, screen: Screen) -> list[Line]:
     if problem.hint:
         lines.append((Run("  fix: ", Style.PLACE), screen.run(problem.hint)))
     return lines
+
+
+def _without_brokers(item: Input, screen: Screen) -> list[Line]:
+    return [(screen.run(item.name, Style.BOLD), Run(": no Kafka broker in it"))]
 
 
 def _skipped(item: Skipped, screen: Screen) -> list[Line]:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from netdiag.deployment.observations import Answered, Failed, Unknown
-from netdiag.deployment.verdict import NO_BROKERS, Cell, EndpointOutcome, Verdict, Word
+from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.render.labels import addresses_text, numbers_text
 from netdiag.render.screen import Glyphs, Style
 
 _DIGITS = re.compile(r"\d+")
 _SPELLED = {
-    "unresolved": "the name cannot be resolved",
+    "unresolved": "unresolved",
     "refused": "refused",
     "timeout": "no answer",
     "unreachable": "unreachable",
@@ -56,7 +56,7 @@ def explanation(verdict: Verdict) -> str:
         case Failed(reason=reason, because=because):
             return _with_reason(_SPELLED[reason.value], because)
         case Unknown(because=because):
-            return _with_reason("cannot be told", because)
+            return _with_reason(_SPELLED[Word.UNKNOWN.value], because)
         case Answered():
             return _second_hop(verdict, verdict.bootstrap)
         case _:
@@ -66,32 +66,33 @@ def explanation(verdict: Verdict) -> str:
 def _second_hop(verdict: Verdict, answered: Answered) -> str:
     who = "a broker" if answered.node_id is None else f"broker {answered.node_id}"
     on = f" on {answered.listener}" if answered.listener else ""
-    if verdict.reason == NO_BROKERS or not verdict.endpoints:
-        return _with_reason(f"{who} answers{on} but knows of no broker to send the client to", "")
+    if not verdict.endpoints:
+        return f"{who} answers{on}, but knows of no broker to send the client to"
     groups: dict[str, list[EndpointOutcome]] = {}
     for outcome in verdict.endpoints:
         groups.setdefault(outcome.outcome, []).append(outcome)
-    parts = [_endpoint_group(name, group) for name, group in groups.items()]
-    return f"{who} answers{on} and sends the client to {'; to '.join(parts)}"
+    parts = [_endpoint_group(name, group, alone=len(groups) == 1) for name, group in groups.items()]
+    return f"{who} answers{on} and advertises {'; '.join(parts)}"
 
 
-def _endpoint_group(outcome: str, group: Sequence[EndpointOutcome]) -> str:
+def _endpoint_group(outcome: str, group: Sequence[EndpointOutcome], *, alone: bool) -> str:
     where = addresses_text([o.endpoint.address for o in group])
-    ids = numbers_text([o.endpoint.node_id for o in group])
-    named = f"{where} ({'broker' if len(group) == 1 else 'brokers'} {ids})"
+    if not alone:
+        ids = numbers_text([o.endpoint.node_id for o in group])
+        where += f" ({'broker' if len(group) == 1 else 'brokers'} {ids})"
     if outcome == Word.OK.value:
-        return f"{named}: ok"
-    return f"{named}: {_with_reason(_SPELLED.get(outcome, outcome), _because(outcome, group))}"
+        return f"{where}: ok"
+    return f"{where}: {_with_reason(_SPELLED.get(outcome, outcome), _because(outcome, group))}"
 
 
 def _because(outcome: str, group: Sequence[EndpointOutcome]) -> str:
     """The reasons of a group; those that differ in numbers only are told once."""
     if outcome == Word.WRONG_BROKER.value:
         ids = [o.contact.node_id for o in group if isinstance(o.contact, Answered) and o.contact.node_id is not None]
-        return f"broker {numbers_text(ids)}" if ids else ""
+        return f"it is broker {numbers_text(ids)}" if ids else ""
     reasons = {_DIGITS.sub("#", o.contact.because): o.contact.because for o in reversed(group) if o.contact.because}
     return "; ".join(reversed(reasons.values()))
 
 
 def _with_reason(text: str, because: str) -> str:
-    return f"{text} ({because})" if because else text
+    return f"{text}, {because}" if because else text
