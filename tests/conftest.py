@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest_plugins = ["pytester", "tests.skips", "tests.figures"]
+pytest_plugins = ["pytester", "tests.skips", "tests.figures", "tests.lab.fixtures"]
 
 
 @pytest.hookimpl(tryfirst=True)

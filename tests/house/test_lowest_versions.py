@@ -1,22 +1,40 @@
-"""The lower bounds in pyproject.toml are versions that work: the fast tests pass with exactly those."""
+"""The lower bounds in pyproject.toml are versions that work: netdiag and its fast tests run with exactly those."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from tests.house.environments import build_wheel, create, extras, lower_bounds, pinned
+import pytest
+
+from tests.house.environments import Environment, build_wheel, create, extras, lower_bounds, pinned
 from tests.house.tree import ROOT
 
 PROVEN = ("", "live", "capture")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python")
+BROKEN = ROOT / "compose" / "five-brokers" / "S08-single-listener-localhost" / "kraft.broken.yml"
 
 
-def test_the_fast_tests_pass_with_the_lowest_versions(tmp_path: Path) -> None:
-    lowest = lower_bounds(requirement for extra in PROVEN for requirement in extras()[extra])
-    constraints = tmp_path / "lowest.txt"
-    constraints.write_text("\n".join([*lowest, *pinned(*TEST_TOOLS)]) + "\n")
-    environment = create(tmp_path / "environment")
-    wheel = build_wheel(tmp_path / "dist")
-    environment.install("--constraint", constraints, f"{wheel}[{','.join(filter(None, PROVEN))}]", *TEST_TOOLS)
-    done = environment.run(
+@pytest.fixture(scope="module")
+def lowest() -> Iterator[Environment]:
+    """The wheel with every proven extra at its lower bound, and what the tests themselves need."""
+    bounds = lower_bounds(requirement for extra in PROVEN for requirement in extras()[extra])
+    with TemporaryDirectory() as folder:
+        constraints = Path(folder) / "lowest.txt"
+        constraints.write_text("\n".join([*bounds, *pinned(*TEST_TOOLS)]) + "\n")
+        environment = create(Path(folder) / "environment")
+        wheel = build_wheel(Path(folder) / "dist")
+        environment.install("--constraint", constraints, f"{wheel}[{','.join(filter(None, PROVEN))}]", *TEST_TOOLS)
+        yield environment
+
+
+def test_the_command_runs(lowest: Environment, tmp_path: Path) -> None:
+    for words, status in ((["--help"], 0), (["--version"], 0), (["check-listeners", str(BROKEN)], 1)):
+        done = lowest.netdiag(*words, cwd=tmp_path)
+        assert done.returncode == status, done.stdout + done.stderr
+
+
+def test_the_fast_tests_pass(lowest: Environment) -> None:
+    done = lowest.run(
         *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not lab", "--ignore", "tests/house", "tests"), cwd=ROOT
     )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]

@@ -20,8 +20,8 @@ def test_two():
     [
         ("shared corpus absent", False, "skipped"),
         ("shared corpus absent", True, "skipped"),
-        ("the lab cannot run here: not root", False, "skipped"),
-        ("the lab cannot run here: not root", True, "failed"),
+        ("not root: the lab makes network namespaces", False, "skipped"),
+        ("not root: the lab makes network namespaces", True, "failed"),
         ("works on my machine", False, "failed"),
         ("works on my machine", True, "failed"),
     ],

@@ -1,0 +1,117 @@
+"""README.md shows what happens: each command is run, its output compared."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.house.readme import NOT_FROM_INSIDE, copy_of_repository, differs, execute, shown, update
+from tests.house.tree import ROOT, files
+
+README = ROOT / "README.md"
+
+
+def test_every_shown_command_prints_what_is_shown(tmp_path: Path) -> None:
+    folder = copy_of_repository(tmp_path)
+    wrong = []
+    status = 0
+    commands = [one for one in shown(README.read_text(encoding="utf-8")) if not one.lab]
+    for one in commands:
+        if one.command in NOT_FROM_INSIDE:
+            continue
+        output, status = execute(one.command, folder, last_status=status)
+        if differs(one.output, output):
+            wrong.append(
+                f"README.md:{one.line}: $ {one.command}\n--- shown\n" + "\n".join(one.output) + f"\n--- now\n{output}"
+            )
+    assert commands, "README.md shows no command"
+    assert not wrong, "\n\n".join(wrong) + "\n(make readme writes the present output)"
+
+
+def test_what_cannot_run_inside_a_test_is_a_target_of_make() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target in NOT_FROM_INSIDE.values():
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_the_readme_names_both_make_commands_and_what_they_need() -> None:
+    text = README.read_text(encoding="utf-8")
+    for phrase in ("make demo", "make test", "git make python3-venv"):
+        assert phrase in text
+
+
+@pytest.mark.parametrize(
+    "page", [path for path in files() if path.suffix == ".md"], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_no_link_to_a_file_is_broken(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?://|#|mailto:)([^)#\s]+)", page.read_text(encoding="utf-8"))
+    broken = [link for link in links if not (page.parent / link).exists()]
+    assert not broken
+
+
+DOCUMENT = """\
+# A tool
+
+```console
+$ echo one; echo two
+one
+two
+$ false
+$ echo $?
+1
+```
+
+```sh
+not run
+```
+
+```console lab
+$ docker ps
+...
+```
+"""
+
+
+def test_commands_are_taken_from_console_blocks_only() -> None:
+    assert [(one.command, one.output, one.line, one.lab) for one in shown(DOCUMENT)] == [
+        ("echo one; echo two", ("one", "two"), 4, False),
+        ("false", (), 7, False),
+        ("echo $?", ("1",), 8, False),
+        ("docker ps", ("...",), 17, True),
+    ]
+
+
+def test_output_before_any_command_is_a_mistake() -> None:
+    with pytest.raises(ValueError, match="line 2"):
+        list(shown("```console\nout\n```\n"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "different"),
+    [
+        (("a", "b"), "a\nb\n", False),
+        (("a", "b"), "a \n\nb\n", True),
+        (("a ",), "\na\n\n", False),
+        ((), "", False),
+        ((), "a\n", True),
+        (("a",), "", True),
+        (("a", "...", "z"), "a\nb\nc\nz\n", False),
+        (("a", "...", "z"), "a\nz\n", False),
+        (("a", "..."), "b\n", True),
+        (("took … s",), "took 3.1 s\n", False),
+        (("took … s",), "took 3.1 m\n", True),
+        (("a.c",), "abc\n", True),
+    ],
+)
+def test_comparison(expected: tuple[str, ...], actual: str, different: bool) -> None:
+    assert differs(expected, actual) is different
+
+
+def test_update_writes_the_present_output(tmp_path: Path) -> None:
+    stale = DOCUMENT.replace("one\ntwo\n", "old\n").replace("1\n```", "0\n0\n```")
+    assert update(stale, tmp_path) == DOCUMENT
+
+
+def test_update_keeps_a_block_with_a_placeholder(tmp_path: Path) -> None:
+    document = "```console\n$ echo took 3 s\ntook … s\n```\n"
+    assert update(document, tmp_path) == document
