@@ -83,7 +83,7 @@ _TABLE = """
 24 INVALID_GROUP_ID the group id is not allowed
 25 UNKNOWN_MEMBER_ID the coordinator does not know this member; it was removed or never joined
 26 INVALID_SESSION_TIMEOUT the session timeout is outside what the broker allows
-27* REBALANCE_IN_PROGRESS the group is rebalancing; the member has to join again
+27 REBALANCE_IN_PROGRESS the group is rebalancing; the member has to join again
 28 INVALID_COMMIT_OFFSET_SIZE the offset commit is too large
 29 TOPIC_AUTHORIZATION_FAILED this principal may not do that with the topic
 30 GROUP_AUTHORIZATION_FAILED this principal may not use the group

@@ -1,0 +1,1 @@
+"""Tests of the protocol table, its reader and its writer."""
