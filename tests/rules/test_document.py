@@ -1,48 +1,38 @@
-"""Every rule's docstring is executed: Bad fires it at the marked lines, Good is silent under all rules."""
+"""Docstrings of rules taken apart."""
 
 import pytest
 
-from netdiag.findings import FileLocation, Severity
-from netdiag.rules.all_rules import DECLARED
 from netdiag.rules.document import rule_page
-from netdiag.rules.rule import DeclaredRule
-from netdiag.rules.run import check
-from tests.deployment.stacks import deployment_of
 
-BY_ID = {rule.ID: rule for rule in DECLARED}
+PAGE = """Title of it.
 
+Why: because
+it is.
 
-def _page_of(rule: DeclaredRule):  # type: ignore[no-untyped-def]
-    assert rule.__doc__
-    return rule_page(rule.__doc__)
+Bad:
+    a: 1
+    b: 2  # <- here
 
+Good:
+    a: 1
 
-def test_ids_are_the_file_names_and_unique() -> None:
-    names = [rule.__name__.rpartition(".")[2].replace("_", "-") for rule in DECLARED]  # type: ignore[attr-defined]
-    assert [rule.ID for rule in DECLARED] == names
-    assert len(set(names)) == len(names)
+Seen: a line
 
-
-@pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
-def test_bad_example_fires_exactly_at_its_marks(rule: DeclaredRule) -> None:
-    page = _page_of(rule)
-    findings = [f for f in check(deployment_of(page.bad)) if f.rule == rule.ID]
-    lines = tuple(sorted({f.location.line for f in findings if isinstance(f.location, FileLocation)}))
-    assert page.bad_lines
-    assert lines == page.bad_lines
+Sources: KIP-103.
+"""
 
 
-@pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
-def test_bad_example_has_no_other_defect_above_note(rule: DeclaredRule) -> None:
-    others = [f for f in check(deployment_of(_page_of(rule).bad)) if f.rule != rule.ID and f.severity != Severity.NOTE]
-    assert others == []
+def test_sections() -> None:
+    page = rule_page(PAGE)
+    assert page.title == "Title of it."
+    assert page.why == "because\nit is."
+    assert page.bad == "a: 1\nb: 2  # <- here\n"
+    assert page.bad_lines == (2,)
+    assert page.good == "a: 1\n"
+    assert (page.seen, page.sources) == ("a line", "KIP-103.")
 
 
-@pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
-def test_good_example_is_silent_under_all_rules(rule: DeclaredRule) -> None:
-    assert check(deployment_of(_page_of(rule).good)) == ()
-
-
-def test_a_page_without_a_section_is_refused() -> None:
-    with pytest.raises(ValueError, match="no section Bad"):
-        rule_page("Title.\n\nWhy: because.\n")
+@pytest.mark.parametrize("section", ["Why", "Bad", "Good", "Seen", "Sources"])
+def test_a_page_without_a_section_is_refused(section: str) -> None:
+    with pytest.raises(ValueError, match=f"no section {section}"):
+        rule_page(PAGE.replace(f"{section}:", "Else:"))

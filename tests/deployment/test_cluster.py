@@ -1,0 +1,75 @@
+"""What a broker would answer: its cluster, and whether it has heard of it."""
+
+from netdiag.deployment.cluster import advertised_host, cluster_of, inside, is_informed, metadata, reaches
+from netdiag.deployment.naming import Unmodelled
+from tests.deployment.stacks import deployment_of, five_brokers
+
+NOBODY: frozenset[str] = frozenset()
+
+
+def test_one_zookeeper_is_one_cluster() -> None:
+    deployment = deployment_of(
+        five_brokers().replace(
+            "BROKER_ID: 5\n      KAFKA_ZOOKEEPER_CONNECT: zookeeper",
+            "BROKER_ID: 5\n      KAFKA_ZOOKEEPER_CONNECT: other",
+        )
+    )
+    assert [b.name for b in cluster_of(deployment, deployment.brokers[0])] == [f"broker-{n}" for n in range(1, 5)]
+    assert [b.name for b in cluster_of(deployment, deployment.brokers[4])] == ["broker-5"]
+
+
+def test_metadata_names_the_endpoints_of_one_listener() -> None:
+    deployment = deployment_of(five_brokers())
+    named = metadata(deployment, deployment.brokers[0], "EXTERNAL", frozenset({"broker-2"}))
+    assert not isinstance(named, Unmodelled)
+    assert [(e.node_id, e.host, e.port) for e in named] == [(n, "localhost", 9090 + n) for n in (1, 3, 4, 5)]
+
+
+def test_an_empty_advertised_host_is_decided_at_run_time_unless_hostname_is_set() -> None:
+    text = five_brokers(host="")
+    deployment = deployment_of(text)
+    broker = deployment.brokers[0]
+    entry = broker.config.advertised_listeners[1]
+    assert advertised_host(broker, entry) is None
+    assert isinstance(metadata(deployment, broker, "EXTERNAL", NOBODY), Unmodelled)
+    named = deployment_of(text.replace("  broker-1:\n", "  broker-1:\n    hostname: one\n")).brokers[0]
+    assert advertised_host(named, entry) == "one"
+
+
+def test_brokers_reach_each_other_or_not() -> None:
+    deployment = deployment_of(five_brokers())
+    one, two = deployment.brokers[:2]
+    assert reaches(deployment, one, "broker-2", 29092, NOBODY) is two
+    assert reaches(deployment, one, "broker-2", 1, NOBODY) is None
+    assert reaches(deployment, one, "nobody", 29092, NOBODY) is None
+    assert inside(one).member == "broker-1"
+
+
+def test_some_controllers_reach_a_broker_others_do_not() -> None:
+    text = five_brokers().replace("INTERNAL://broker-3:29092", "INTERNAL://localhost:29092")
+    deployment = deployment_of(text)
+    # every broker finds itself at localhost, so which one is told depends on who the controller is
+    assert isinstance(is_informed(deployment, deployment.brokers[2], NOBODY), Unmodelled)
+    assert is_informed(deployment, deployment.brokers[0], NOBODY) is True
+
+
+KRAFT = """\
+name: k
+services:
+  kafka:
+    image: apache/kafka:3.9.1
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_CONTROLLER_QUORUM_VOTERS: {voters}
+"""
+
+
+def test_a_kraft_broker_needs_a_majority_of_its_voters() -> None:
+    alone = deployment_of(KRAFT.format(voters="1@kafka:9093"))
+    assert is_informed(alone, alone.brokers[0], NOBODY) is True
+    lost = deployment_of(KRAFT.format(voters="1@kafka:9093,2@gone:9093,3@lost:9093"))
+    assert isinstance(is_informed(lost, lost.brokers[0], NOBODY), Unmodelled)

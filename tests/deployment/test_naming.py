@@ -1,0 +1,74 @@
+"""What a host name means, by vantage."""
+
+import pytest
+
+from netdiag.deployment.naming import (
+    HostAddress,
+    Loopback,
+    MemberAddress,
+    Resolution,
+    Unmodelled,
+    Unresolved,
+    network_owner,
+    resolve,
+    running,
+)
+from netdiag.deployment.vantage import Vantage, VantageKind
+from tests.deployment.stacks import deployment_of, five_brokers
+
+NOBODY: frozenset[str] = frozenset()
+H = Vantage(kind=VantageKind.DOCKER_HOST, label="H")
+L = Vantage(kind=VantageKind.LAN, label="L")
+C = Vantage(kind=VantageKind.CONTAINER, label="C", networks=("kafka",))
+B2 = Vantage(kind=VantageKind.BROKER, label="B", member="broker-2", networks=("kafka",))
+
+
+def of(vantage: Vantage, host: str, down: frozenset[str] = NOBODY) -> Resolution:
+    return resolve(deployment_of(five_brokers(), host_addresses=("192.168.8.133",)), vantage, host, down)
+
+
+@pytest.mark.parametrize("vantage", [H, L, C, B2])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "0.0.0.0"])
+def test_loopback_is_everybody_s_own(vantage: Vantage, host: str) -> None:
+    assert of(vantage, host) == (Loopback(),)
+
+
+@pytest.mark.parametrize("vantage", [H, L])
+def test_outside_no_container_name_resolves(vantage: Vantage) -> None:
+    assert isinstance(of(vantage, "broker-1"), Unresolved)
+
+
+@pytest.mark.parametrize("vantage", [C, B2])
+def test_inside_the_network_names_resolve(vantage: Vantage) -> None:
+    assert of(vantage, "broker-1") == (MemberAddress(member="broker-1", network="kafka"),)
+
+
+def test_a_name_goes_away_with_its_container() -> None:
+    assert of(C, "broker-1", frozenset({"broker-1"})) == Unresolved(
+        because='the container called "broker-1" is not running'
+    )
+
+
+def test_addresses() -> None:
+    assert of(C, "192.168.8.133") == (HostAddress(text="192.168.8.133"),)
+    assert isinstance(of(C, "10.0.0.1"), Unmodelled)
+
+
+def test_extra_hosts_come_first() -> None:
+    text = five_brokers().replace(
+        '    ports: ["9092', '    extra_hosts: ["broker-1:127.0.0.1", "up:host-gateway"]\n    ports: ["9092'
+    )
+    deployment = deployment_of(text)
+    assert resolve(deployment, B2, "broker-1", NOBODY) == (Loopback(),)
+    assert resolve(deployment, B2, "up", NOBODY) == (HostAddress(text="host-gateway", gateway=True),)
+
+
+def test_a_shared_namespace_has_one_owner() -> None:
+    text = five_brokers().replace(
+        "  zookeeper:\n", "  side:\n    image: x\n    network_mode: service:broker-1\n  zookeeper:\n"
+    )
+    deployment = deployment_of(text)
+    side = next(m for m in deployment.members if m.name == "side")
+    assert network_owner(deployment, side).name == "broker-1"
+    assert running(side, NOBODY)
+    assert not running(side, frozenset({"side"}))

@@ -1,0 +1,37 @@
+"""Every rule's docstring is executed: Bad fires it at the marked lines, Good is silent under all rules."""
+
+import pytest
+
+from netdiag.findings import FileLocation, Severity
+from netdiag.rules.all_rules import DECLARED
+from netdiag.rules.document import RulePage, rule_page
+from netdiag.rules.rule import DeclaredRule
+from netdiag.rules.run import check
+from tests.deployment.stacks import deployment_of
+
+BY_ID = {rule.ID: rule for rule in DECLARED}
+
+
+def _page_of(rule: DeclaredRule) -> RulePage:
+    assert rule.__doc__
+    return rule_page(rule.__doc__)
+
+
+@pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
+def test_bad_example_fires_exactly_at_its_marks(rule: DeclaredRule) -> None:
+    page = _page_of(rule)
+    findings = [f for f in check(deployment_of(page.bad)) if f.rule == rule.ID]
+    lines = tuple(sorted({f.location.line for f in findings if isinstance(f.location, FileLocation)}))
+    assert page.bad_lines
+    assert lines == page.bad_lines
+
+
+@pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
+def test_bad_example_has_no_other_defect_above_note(rule: DeclaredRule) -> None:
+    others = [f for f in check(deployment_of(_page_of(rule).bad)) if f.rule != rule.ID and f.severity != Severity.NOTE]
+    assert others == []
+
+
+@pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
+def test_good_example_is_silent_under_all_rules(rule: DeclaredRule) -> None:
+    assert check(deployment_of(_page_of(rule).good)) == ()

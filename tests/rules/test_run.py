@@ -1,0 +1,25 @@
+"""Running rules: order, and who is condemned."""
+
+from netdiag.findings import FileLocation
+from netdiag.rules.run import check, condemned
+from tests.deployment.stacks import deployment_of, five_brokers
+
+
+def test_findings_stand_in_the_order_of_the_file() -> None:
+    findings = check(deployment_of(five_brokers(bind="127.0.0.1", external="10.0.0.1")))
+    lines = [f.location.line for f in findings if isinstance(f.location, FileLocation)]
+    assert len(lines) == 10
+    assert lines == sorted(lines)
+    assert check(deployment_of(five_brokers(bind="127.0.0.1", external="10.0.0.1"))) == findings
+
+
+def test_only_brokers_that_will_print_a_refusal_are_condemned() -> None:
+    text = five_brokers().replace("EXTERNAL://0.0.0.0:9093", "EXTERNAL://10.0.0.1:9093")
+    deployment = deployment_of(text)
+    assert condemned(check(deployment), deployment) == {"broker-3"}
+    loopback = deployment_of(five_brokers(bind="127.0.0.1"))
+    assert condemned(check(loopback), loopback) == frozenset()
+
+
+def test_the_reference_cluster_is_silent() -> None:
+    assert check(deployment_of(five_brokers())) == ()
