@@ -48,6 +48,9 @@ def client_root(cache: Path) -> Path:
     def build(folder: Path) -> None:
         for layer in _client_layers(cache):
             run(["tar", "-xf", layer, "-C", folder, "--numeric-owner"], timeout=300)
+        # The two files that every place lays its own over; a mount needs something to cover.
+        for name in ("hosts", "resolv.conf"):
+            (folder / "etc" / name).touch()
 
     return entry(cache, "client-root", image_key(), build)
 

@@ -11,6 +11,7 @@ from tests.lab.cache import cache_root
 from tests.lab.compose_v2 import compose_binary
 from tests.lab.engine import Engine, engine
 from tests.lab.image_set import client_root
+from tests.lab.oracles import Oracles
 from tests.lab.stack import Stack, Wait, bring_up
 
 
@@ -21,6 +22,7 @@ class Lab:
     engine: Engine
     compose: Path
     client_root: Path
+    oracles: Oracles
 
     def up(
         self,
@@ -56,4 +58,8 @@ def start_lab(
     compose = compose_binary(root)
     clients = client_root(root)
     with engine(root, userland_proxy=userland_proxy, flags=flags) as running:
-        yield Lab(engine=running, compose=compose, client_root=clients)
+        oracles = Oracles(clients, running.record.run_id)
+        try:
+            yield Lab(engine=running, compose=compose, client_root=clients, oracles=oracles)
+        finally:
+            oracles.close()

@@ -100,12 +100,12 @@ class Watch:
         """Any of its doors that speaks Kafka to clients; the one that did last time first."""
         known = self._doors.get(broker.id)
         doors = [known] if known else listening(broker.pid)
-        for address, port in doors:
+        for door in doors:
             try:
-                knowledge = ask(broker.place.netns, address, port, timeout=1.5)
+                knowledge = ask(broker.place.netns, *door, timeout=1.5)
             except NotKafka:
                 continue
-            self._doors[broker.id] = (address, port)
+            self._doors[broker.id] = door
             return knowledge
         self._doors.pop(broker.id, None)
         return None

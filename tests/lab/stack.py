@@ -16,6 +16,8 @@ from tests.lab.processes import run
 from tests.lab.readiness import Knowledge
 from tests.lab.settling import Outcome, Watch
 
+# On client containers and networks that stand beside a project: compose does not know them.
+HELPER_LABEL = "org.netdiag.lab.beside"
 Wait = Literal["ready", "settled", "none"]
 
 
@@ -79,6 +81,16 @@ class Stack:
         )
         return done.stdout + done.stderr
 
+    def remove_helpers(self) -> None:
+        """Remove the client containers, else their network could not be taken down."""
+        chosen = ("--filter", f"label={HELPER_LABEL}={self.project}")
+        containers = self.engine.docker("ps", "-aq", *chosen).split()
+        if containers:
+            self.engine.docker("rm", "-f", "-v", *containers)
+        networks = self.engine.docker("network", "ls", "-q", *chosen).split()
+        if networks:
+            self.engine.docker("network", "rm", *networks)
+
     def _watch(self) -> Watch:
         return Watch(self.containers, self.logs)
 
@@ -116,4 +128,5 @@ def bring_up(
             stack.wait_settled(limit)
         yield stack
     finally:
+        stack.remove_helpers()
         stack.run_compose("down", "-v", "--remove-orphans", "-t", "0", timeout=120)

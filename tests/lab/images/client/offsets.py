@@ -1,0 +1,87 @@
+"""One cell with kafka-python: bootstrap, the brokers it is told of, one end offset per partition.
+
+`offsets.py BOOTSTRAP TOPIC PARTITIONS SECONDS` prints one JSON object: the node ids of the
+metadata (null when hop 1 failed) and per partition null or the error. A consumer per partition,
+each on a thread of its own, so one unreachable leader does not use up the time of the others.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, "/opt/lab/python")
+
+from kafka import KafkaConsumer, TopicPartition  # noqa: E402
+
+
+def consumer(bootstrap: str, seconds: float) -> KafkaConsumer:
+    """A consumer that gives up after about `seconds`."""
+    return KafkaConsumer(
+        bootstrap_servers=bootstrap,
+        bootstrap_timeout_ms=int(seconds * 1000),
+        request_timeout_ms=int(seconds * 1000),
+        enable_auto_commit=False,
+        reconnect_backoff_max_ms=500,
+    )
+
+
+def known_nodes(bootstrap: str, seconds: float) -> list[int]:
+    """The node ids in the metadata that the bootstrap address gave."""
+    client = consumer(bootstrap, seconds)
+    try:
+        return sorted(broker.node_id for broker in client._cluster.brokers())
+    finally:
+        client.close(autocommit=False)
+
+
+def end_offset(bootstrap: str, topic: str, partition: int, seconds: float) -> str | None:
+    """None when the partition's leader answered, else the error."""
+    there = TopicPartition(topic, partition)
+    client = None
+    try:
+        client = consumer(bootstrap, seconds)
+        found = client.end_offsets([there], timeout_ms=int(seconds * 1000))
+        return None if there in found else f"no answer for partition {partition}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    finally:
+        if client is not None:
+            client.close(autocommit=False)
+
+
+def main(bootstrap: str, topic: str, partitions: int, seconds: float) -> None:
+    """Print the cell."""
+    logs: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            logs.append(record.getMessage())
+
+    logging.getLogger("kafka").addHandler(Keep(logging.WARNING))
+    with ThreadPoolExecutor(partitions + 1) as pool:
+        nodes = pool.submit(known_nodes, bootstrap, seconds)
+        cells = [
+            pool.submit(end_offset, bootstrap, topic, number, seconds)
+            for number in range(partitions)
+        ]
+        try:
+            found, error = nodes.result(), None
+        except Exception as failure:
+            found, error = None, f"{type(failure).__name__}: {failure}"
+        print(
+            json.dumps(
+                {
+                    "nodes": found,
+                    "error": error,
+                    "partitions": [cell.result() for cell in cells],
+                    "log": logs[-20:],
+                }
+            )
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))
