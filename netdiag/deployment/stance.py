@@ -1,0 +1,65 @@
+"""Vantages that can really be taken: running containers, the docker host, namespaces given by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from netdiag.deployment.from_engine import member_names, runs_kafka
+from netdiag.deployment.member import Deployment, Member
+from netdiag.deployment.vantage import Vantage, VantageKind, client_networks
+from netdiag.engine.container import Container
+from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stance:
+    """A vantage and the network namespace to enter for it."""
+
+    vantage: Vantage
+    entrance: Entrance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A vantage that could not be taken, and why; `rights` where it only takes more rights."""
+
+    vantage: Vantage
+    because: str
+    rights: bool = False
+
+
+def docker_host_stance(entrance: Entrance | None = None) -> Stance:
+    """The docker host: the namespace of the engine, or our own."""
+    vantage = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
+    return Stance(vantage=vantage, entrance=entrance or OwnNamespace())
+
+
+def named_stance(name: str) -> Stance:
+    """A namespace that `ip netns` lists, as a machine beside the docker host."""
+    vantage = Vantage(kind=VantageKind.LAN, label=f"netns:{name}")
+    return Stance(vantage=vantage, entrance=NamedNamespace(name=name))
+
+
+def container_stances(deployment: Deployment, containers: Sequence[Container]) -> tuple[Stance, ...]:
+    """Inside each running container, brokers first."""
+    names = member_names(containers)
+    members = {member.name: member for member in deployment.members}
+    shared = frozenset(client_networks(deployment))
+    alive = [c for c in containers if c.state.has_process and names[c.id] in members]
+    ordered = sorted(alive, key=lambda c: not runs_kafka(c))
+    return tuple(
+        Stance(
+            vantage=_vantage(members[names[c.id]], shared, broker=runs_kafka(c)),
+            entrance=ProcessNamespace(pid=c.state.pid, container_id=c.id),
+        )
+        for c in ordered
+    )
+
+
+def _vantage(member: Member, shared: frozenset[str], *, broker: bool) -> Vantage:
+    networks = tuple(attachment.network for attachment in member.attachments)
+    if broker:
+        label, kind = f"inside {member.name}", VantageKind.BROKER
+    else:
+        together = shared.intersection(networks)
+        label, kind = f"container {member.name}", VantageKind.CONTAINER if together else VantageKind.OTHER_NETWORK
+    return Vantage(kind=kind, label=label, member=member.name, networks=networks)

@@ -1,0 +1,160 @@
+"""One connection to one address: connect, converse, and say as a value what came of it.
+
+A connection that is accepted proves nothing (docker-proxy accepts for a dead port, the kernel for a frozen process);
+only a Kafka answer counts.
+"""
+
+import asyncio
+import errno
+import os
+import socket
+from dataclasses import dataclass
+
+from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.io.limits import AnswerAllowance
+from netdiag.kafka import conversation
+from netdiag.kafka.conversation import Conversation, FailureKind
+from netdiag.kafka.listeners import parse_listeners, well_formed
+
+MOST_ENDPOINTS = 1000
+_CHUNK = 64 * 1024
+_LONGEST_HOST = 255
+_REASONS = {
+    FailureKind.CLOSED: Reason.CLOSED,
+    FailureKind.TLS: Reason.TLS,
+    FailureKind.SASL: Reason.SASL,
+    FailureKind.NOT_KAFKA: Reason.NOT_KAFKA,
+    FailureKind.NO_ANSWER: Reason.TIMEOUT,
+}
+_OWN_LIMITS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """An address as a socket takes it."""
+
+    ip: str
+    port: int
+
+    @property
+    def family(self) -> socket.AddressFamily:
+        """The address family of `ip`."""
+        return socket.AF_INET6 if ":" in self.ip else socket.AF_INET
+
+    def __str__(self) -> str:
+        return str(Address(host=self.ip, port=self.port))
+
+
+async def connect(channel: socket.socket, target: Target, deadline: float, patience: float) -> Failed | Unknown | None:
+    """Connect; None when it was accepted. `patience` is how long the attempt may take, for the words of a time-out."""
+    loop = asyncio.get_running_loop()
+    begin = loop.time()
+    try:
+        async with asyncio.timeout_at(min(deadline, begin + patience)):
+            await loop.sock_connect(channel, (target.ip, target.port))
+    except TimeoutError:
+        return Failed(
+            reason=Reason.TIMEOUT, because=f"{target} did not answer in {_seconds(loop, begin)}", ip=target.ip
+        )
+    except OSError as error:
+        return connect_failure(error, target)
+    return None
+
+
+def connect_failure(error: OSError, target: Target) -> Failed | Unknown:
+    """What an errno of connect(2) means; neither ETIMEDOUT nor anything else is taken for a refusal."""
+    number = error.errno or 0
+    said = os.strerror(number) if number else str(error)
+    if number == errno.ECONNREFUSED:
+        return Failed(reason=Reason.REFUSED, because=f"{target} refuses connections", ip=target.ip)
+    if number == errno.ETIMEDOUT:
+        return Failed(reason=Reason.TIMEOUT, because=f"{target} did not answer", ip=target.ip)
+    if number in _OWN_LIMITS:
+        return Unknown(because=f"{target} could not be tried: {said}")
+    if number == errno.EHOSTUNREACH:
+        return Failed(reason=Reason.UNREACHABLE, because=f"nobody answers for {target.ip} ({said})", ip=target.ip)
+    return Failed(reason=Reason.UNREACHABLE, because=f"no way to {target.ip} ({said})", ip=target.ip)
+
+
+async def converse(
+    channel: socket.socket, target: Target, talk: Conversation, allowance: AnswerAllowance, deadline: float
+) -> Contact:
+    """Hold the conversation on a connected socket until it ends, or until `deadline`."""
+    loop = asyncio.get_running_loop()
+    begin = loop.time()
+    try:
+        async with asyncio.timeout_at(deadline):
+            await loop.sock_sendall(channel, talk.start())
+            while talk.outcome is None:
+                data = await loop.sock_recv(channel, _CHUNK)
+                if not data:
+                    talk.closed()
+                    break
+                if not allowance.received(len(data)):
+                    return Unknown(because=f"{target} answers more than this run can read")
+                with allowance.reading():
+                    talk.receive(data)
+                if reply := talk.bytes_to_send():
+                    await loop.sock_sendall(channel, reply)
+                elif talk.outcome is None and loop.time() >= deadline:
+                    break
+    except TimeoutError:
+        pass
+    except OSError as error:
+        if error.errno == errno.ETIMEDOUT:
+            return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then fell silent", ip=target.ip)
+        talk.closed()
+    if talk.outcome is None:
+        talk.timed_out()
+    return _contact(talk, target, _seconds(loop, begin))
+
+
+def _contact(talk: Conversation, target: Target, elapsed: str) -> Contact:
+    match talk.outcome:
+        case conversation.Answered() as answered:
+            return _answered(answered, target)
+        case conversation.Failed(kind=FailureKind.NO_ANSWER) as failed:
+            silent = "silent" if not failed.first_bytes else f"slow: {failed.detail}"
+            because = f"{target} accepted, then was {silent} for {elapsed}"
+            return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip)
+        case conversation.Failed() as failed if failed.kind in _REASONS:
+            return Failed(reason=_REASONS[failed.kind], because=f"{target}: {failed.detail}", ip=target.ip)
+        case conversation.Failed() as failed:
+            return Unknown(because=f"{target}: {failed.detail}")
+    return Unknown(because=f"the conversation with {target} did not end")
+
+
+def _answered(answered: conversation.Answered, target: Target) -> Answered:
+    named = answered.brokers[:MOST_ENDPOINTS]
+    who = f"node {answered.node_id}" if answered.node_id is not None else "a broker that does not say who it is"
+    notes = [f"{who} answers from {target}"]
+    if answered.identity_unknown:
+        notes.append(answered.identity_unknown)
+    if len(named) < len(answered.brokers):
+        notes.append(f"it names {len(answered.brokers)} brokers, only {MOST_ENDPOINTS} are looked at")
+    return Answered(
+        node_id=answered.node_id,
+        cluster_id=answered.cluster_id,
+        brokers=tuple(NodeEndpoint(node_id=b.node_id, host=b.host[:_LONGEST_HOST], port=b.port) for b in named),
+        listener=_listener(answered),
+        ip=target.ip,
+        because="; ".join(notes),
+    )
+
+
+def _listener(answered: conversation.Answered) -> str | None:
+    """The name of the listener that answered: the advertised one whose endpoint Metadata gives for this very broker."""
+    own = next((b for b in answered.brokers if b.node_id == answered.node_id), None)
+    if own is None:
+        return None
+    advertised = answered.setting("advertised.listeners") or answered.setting("listeners") or ""
+    names = {
+        e.endpoint.listener
+        for e in well_formed(parse_listeners(advertised))
+        if e.endpoint.port == own.port and e.endpoint.host in ("", own.host)
+    }
+    return names.pop() if len(names) == 1 else None
+
+
+def _seconds(loop: asyncio.AbstractEventLoop, begin: float) -> str:
+    return f"{loop.time() - begin:.1f} s"

@@ -1,0 +1,69 @@
+"""The observation: what a client really gets at every stance x bootstrap address.
+
+`observe` opens the stances, contacts everything side by side, and gives one cell for each pair. Stances that cannot be
+taken come back with the reason. One call takes at most `timeout` + `_EXTRA` seconds.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from netdiag.deployment.observations import Address
+from netdiag.deployment.stance import Skipped, Stance
+from netdiag.deployment.verdict import Cell, judge
+from netdiag.errors import MissingRight, NetdiagError
+from netdiag.io.limits import many_sockets
+from netdiag.io.name_service import read_name_service
+from netdiag.io.netns import open_namespace
+from netdiag.io.prober import Place, Prober
+from netdiag.io.resolver import Resolver
+
+TIMEOUT = 4.0
+# On top of the time for one step: all attempts start within half a second, and then there is the reading.
+_EXTRA = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """The cells in the order of stances and addresses, the stances that were impossible, and what else to know."""
+
+    cells: tuple[Cell, ...]
+    skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def observe(stances: Sequence[Stance], addresses: Sequence[Address], *, timeout: float = TIMEOUT) -> Observed:
+    """Look from every stance at every address. `timeout` is seconds for one step: resolve, connect, or converse."""
+    places: list[tuple[Stance, Place]] = []
+    skipped: list[Skipped] = []
+    notes: list[str] = []
+    with ExitStack() as opened:
+        sockets = opened.enter_context(many_sockets())
+        for stance in stances:
+            try:
+                namespace = opened.enter_context(open_namespace(stance.entrance))
+            except NetdiagError as error:
+                skipped.append(
+                    Skipped(vantage=stance.vantage, because=str(error), rights=isinstance(error, MissingRight))
+                )
+                continue
+            names = read_name_service(namespace)
+            notes += [f"{stance.vantage.label}: cannot read {because}" for because in names.unreadable]
+            places.append((stance, Place(namespace=namespace, resolver=Resolver(namespace, names))))
+        cells = asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), timeout, sockets))
+    return Observed(cells=cells, skipped=tuple(skipped), notes=tuple(notes))
+
+
+async def _look(
+    places: Sequence[tuple[Stance, Place]], addresses: Sequence[Address], timeout: float, sockets: int
+) -> tuple[Cell, ...]:
+    deadline = asyncio.get_running_loop().time() + timeout + _EXTRA
+    prober = Prober(patience=timeout, deadline=deadline, sockets=sockets)
+    await asyncio.gather(*(prober.both_hops(place, address) for _, place in places for address in addresses))
+    return tuple(_cell(prober, stance, place, address) for stance, place in places for address in addresses)
+
+
+def _cell(prober: Prober, stance: Stance, place: Place, address: Address) -> Cell:
+    verdict = judge(prober.known(place, address), lambda endpoint: prober.known(place, endpoint.address))
+    return Cell(vantage=stance.vantage.label, bootstrap=address, observed=verdict)

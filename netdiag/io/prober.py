@@ -1,0 +1,219 @@
+"""Contacting many addresses from many places at once, within one deadline.
+
+Every (place, address) is contacted once: resolve, connect, converse. What fails quickly is tried again, alone at its
+target, before it is believed; a time-out has had its retransmissions already. Nothing here takes longer than the
+deadline of the run, however many addresses there are.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Hashable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.io.connection import Target, connect, connect_failure, converse
+from netdiag.io.limits import Allowance, Gates
+from netdiag.io.netns import Namespace
+from netdiag.io.resolver import Resolved, Resolver, Unresolved
+from netdiag.io.tls_check import answers_tls
+from netdiag.kafka.conversation import Conversation
+
+_HEAD_START = 0.3
+_QUICK = 1.5
+_ENOUGH_FOR_ANOTHER = 0.5
+_GRACE = 0.1
+_MOST_SECOND_HOPS = 3000
+_MOST_ENDPOINTS_KEPT = 20_000
+# Of several addresses that all failed, the failure that got furthest is told.
+_PROGRESS = (Reason.SASL, Reason.TLS, Reason.NOT_KAFKA, Reason.CLOSED, Reason.TIMEOUT, Reason.REFUSED)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where to stand: a namespace and what resolves names there."""
+
+    namespace: Namespace
+    resolver: Resolver
+
+
+class Prober:
+    """One run. `patience` is seconds for each step of a contact, `deadline` ends everything (loop time)."""
+
+    def __init__(self, *, patience: float, deadline: float, sockets: int) -> None:
+        self._patience = patience
+        self._deadline = deadline
+        self._sockets = asyncio.Semaphore(sockets)
+        self._gates = Gates()
+        self._alone: dict[Hashable, asyncio.Lock] = {}
+        self._allowance = Allowance()
+        self._contacts: dict[tuple[Place, Address], asyncio.Task[Contact]] = {}
+        self._names: dict[tuple[Place, str], asyncio.Task[Resolved | Unresolved]] = {}
+        self._second_hops = 0
+        self._kept: dict[tuple[NodeEndpoint, ...], tuple[NodeEndpoint, ...]] = {}
+        self._endpoints_kept = 0
+
+    async def both_hops(self, place: Place, bootstrap: Address) -> None:
+        """Contact a bootstrap address, and every endpoint that its answer names."""
+        contact = await self.contact(place, bootstrap)
+        if isinstance(contact, Answered):
+            await asyncio.gather(*(self._second_hop(place, endpoint) for endpoint in contact.brokers))
+
+    async def contact(self, place: Place, address: Address, expected_node_id: int | None = None) -> Contact:
+        """What contacting the address gives; asked for again, the same answer."""
+        key = (place, address)
+        if key not in self._contacts:
+            self._contacts[key] = asyncio.create_task(self._settled(place, address, expected_node_id))
+        return await asyncio.shield(self._contacts[key])
+
+    def known(self, place: Place, address: Address) -> Contact:
+        """What the run found out about an address."""
+        task = self._contacts.get((place, address))
+        if task is None:
+            return Unknown(because=f"more than {_MOST_SECOND_HOPS} endpoints are advertised, this one was not tried")
+        return task.result() if task.done() and not task.cancelled() else _NO_TIME
+
+    async def _second_hop(self, place: Place, endpoint: NodeEndpoint) -> None:
+        if (place, endpoint.address) not in self._contacts:
+            if self._second_hops >= _MOST_SECOND_HOPS:
+                return
+            self._second_hops += 1
+        await self.contact(place, endpoint.address, endpoint.node_id)
+
+    async def _settled(self, place: Place, address: Address, expected_node_id: int | None) -> Contact:
+        begin = self._now()
+        try:
+            # Every step ends itself by the deadline; the grace lets it say so in its own words.
+            async with asyncio.timeout_at(self._deadline + _GRACE):
+                contact = await self._try(place, address, expected_node_id)
+                quick = isinstance(contact, Failed) and self._now() - begin < _QUICK
+                if isinstance(contact, Failed) and quick and self._left() > _ENOUGH_FOR_ANOTHER:
+                    contact = await self._again(place, address, expected_node_id, contact)
+        except TimeoutError:
+            return _NO_TIME
+        return self._kept_small(contact) if isinstance(contact, Answered) else contact
+
+    async def _again(self, place: Place, address: Address, expected_node_id: int | None, first: Failed) -> Contact:
+        """The second opinion on a quick failure, alone at its target; what time does not allow leaves the first."""
+        if first.ip is None:
+            self._names.pop((place, address.host), None)
+            return await self._try(place, address, expected_node_id)
+        target = Target(ip=first.ip, port=address.port)
+        key = self._key(place, target)
+        try:
+            async with asyncio.timeout_at(self._deadline), self._alone.setdefault(key, asyncio.Lock()):
+                await self._gates.to(key).idle()
+                second = await self._try(place, address, expected_node_id)
+                if isinstance(second, Failed) and second.reason is Reason.CLOSED:
+                    return await self._closed_or_tls(place, target, second)
+        except TimeoutError:
+            return first
+        out_of_time = isinstance(second, Failed) and second.reason is Reason.TIMEOUT and self._left() < _GRACE
+        return first if out_of_time else second
+
+    async def _closed_or_tls(self, place: Place, target: Target, closed: Failed) -> Failed:
+        """A TLS listener may just close on a plaintext client: whether this one answers a TLS greeting."""
+        async with self._connected(place, target) as channel:
+            if isinstance(channel, socket.socket) and await answers_tls(channel, self._deadline):
+                because = f"{target} closes on plaintext and answers TLS"
+                return Failed(reason=Reason.TLS, because=because, ip=target.ip)
+        return closed
+
+    async def _try(self, place: Place, address: Address, expected_node_id: int | None) -> Contact:
+        if not 0 < address.port < 65536:
+            return Failed(reason=Reason.UNREACHABLE, because=f"{address.port} is no port")
+        resolution = await self._resolve(place, address.host)
+        if isinstance(resolution, Unresolved):
+            return Failed(reason=Reason.UNRESOLVED, because=resolution.because)
+        targets = [Target(ip=ip, port=address.port) for ip in resolution.addresses]
+        if len(targets) == 1:
+            return await self._exchange(place, targets[0], expected_node_id)
+        return await self._race(place, targets, expected_node_id)
+
+    async def _resolve(self, place: Place, host: str) -> Resolved | Unresolved:
+        key = (place, host)
+        if key not in self._names:
+            deadline = min(self._deadline, self._now() + self._patience)
+            self._names[key] = asyncio.create_task(place.resolver.resolve(host, deadline))
+        return await asyncio.shield(self._names[key])
+
+    async def _race(self, place: Place, targets: Sequence[Target], expected_node_id: int | None) -> Contact:
+        """One address after another, the next as soon as one fails or has had its head start (as in RFC 8305)."""
+        running: list[asyncio.Task[Contact]] = []
+        failed: list[Contact] = []
+        waiting = list(targets)
+        try:
+            while waiting or running:
+                if waiting:
+                    running.append(asyncio.create_task(self._exchange(place, waiting.pop(0), expected_node_id)))
+                pause = _HEAD_START if waiting else None
+                done, _ = await asyncio.wait(running, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+                for task in sorted(done, key=running.index):
+                    running.remove(task)
+                    if isinstance(task.result(), Answered):
+                        return task.result()
+                    failed.append(task.result())
+        finally:
+            for task in running:
+                task.cancel()
+        return _furthest(failed)
+
+    async def _exchange(self, place: Place, target: Target, expected_node_id: int | None) -> Contact:
+        async with self._connected(place, target) as channel:
+            if isinstance(channel, Failed | Unknown):
+                return channel
+            talk = Conversation(expected_node_id=expected_node_id)
+            with self._allowance.answer() as share:
+                until = min(self._deadline, self._now() + self._patience)
+                return await converse(channel, target, talk, share, until)
+
+    @asynccontextmanager
+    async def _connected(self, place: Place, target: Target) -> AsyncIterator[socket.socket | Failed | Unknown]:
+        async with self._sockets:
+            try:
+                channel = place.namespace.socket(target.family, socket.SOCK_STREAM)
+            except OSError as error:
+                yield connect_failure(error, target)
+                return
+            with channel:
+                async with self._gates.to(self._key(place, target)).attempt():
+                    failure = await connect(channel, target, self._deadline, self._patience)
+                yield failure or channel
+
+    def _kept_small(self, contact: Answered) -> Contact:
+        """The same answer; equal lists of brokers are kept once, and not more than all of them may take."""
+        known = self._kept.get(contact.brokers)
+        if known is None:
+            self._endpoints_kept += len(contact.brokers)
+            if self._endpoints_kept > _MOST_ENDPOINTS_KEPT:
+                return Unknown(because=f"{contact.because}; the answers of this run name too many brokers")
+            known = self._kept.setdefault(contact.brokers, contact.brokers)
+        return replace(contact, brokers=known)
+
+    def _key(self, place: Place, target: Target) -> Hashable:
+        """What counts as one target; loopback is another machine's in every place."""
+        loopback = ipaddress.ip_address(target.ip).is_loopback or ipaddress.ip_address(target.ip).is_unspecified
+        return (target, place if loopback else None)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def _left(self) -> float:
+        return self._deadline - self._now()
+
+
+_NO_TIME = Unknown(because="the time of this run was up before it could be tried")
+
+
+def _furthest(failed: Sequence[Contact]) -> Contact:
+    """Of the failures of several addresses, the one that got furthest."""
+
+    def progress(contact: Contact) -> int:
+        if not isinstance(contact, Failed):
+            return len(_PROGRESS) + 1
+        return _PROGRESS.index(contact.reason) if contact.reason in _PROGRESS else len(_PROGRESS)
+
+    best = min(failed, key=progress)
+    others = [c.because for c in failed if c is not best]
+    return replace(best, because="; ".join((best.because, *others))) if others else best
