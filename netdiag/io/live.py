@@ -1,0 +1,123 @@
+"""Everything a live check knows before it contacts anybody: the deployment that runs, and where one can stand.
+
+`look` asks the engine (and, if it runs on this kernel, /proc); `observe.observe` then takes the stances.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from netdiag.deployment.from_engine import from_engine, member_names, runs_kafka, select
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.stance import Skipped, Stance, container_stances, docker_host_stance, named_stance
+from netdiag.deployment.stopped import Stopped, is_down, stopped
+from netdiag.engine.container import Container
+from netdiag.engine.network import EngineNetwork
+from netdiag.errors import InputError, NetdiagError
+from netdiag.io.docker_engine import EngineVersion, connect
+from netdiag.io.engine_address import EngineAddress, find_engine
+from netdiag.io.engine_kernel import OtherKernel, SameKernel, has_userland_proxy, locate
+from netdiag.io.host_addresses import host_addresses
+from netdiag.io.netns import is_process_of, open_namespace, read_proc, same_namespace_as
+from netdiag.linux.netns import OwnNamespace, ProcessNamespace
+from netdiag.linux.socket import ListeningSocket, parse_listening
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """What runs. `sockets` and `stopped` are by member name; `skipped` are vantages that cannot be taken from here."""
+
+    address: EngineAddress
+    version: EngineVersion
+    containers: tuple[Container, ...]
+    deployment: Deployment
+    stances: tuple[Stance, ...]
+    skipped: tuple[Skipped, ...] = ()
+    stopped: Mapping[str, Stopped]
+    sockets: Mapping[str, tuple[ListeningSocket, ...]]
+
+
+def look(
+    *,
+    host: str | None = None,
+    project: str | None = None,
+    names: Sequence[str] = (),
+    netns: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    home: Path | None = None,
+) -> Live:
+    """What runs on the engine that is meant: a compose project, the containers named, or everything.
+
+    EngineError when the engine cannot be asked, InputError when nothing has that name.
+    """
+    address = find_engine(host, os.environ if environment is None else environment, home or Path.home())
+    with connect(address) as engine:
+        version, everything, networks = engine.version(), engine.containers(), engine.networks()
+        chosen = select(everything, project=project, names=names)
+        _must_exist(everything, project, names)
+        reasons = {c.id: stopped(c, engine.log(c)) for c in chosen if runs_kafka(c) and is_down(c)}
+    kernel = locate(address, everything)
+    host_stance = _docker_host(kernel)
+    called = member_names(chosen)
+    deployment = from_engine(
+        chosen,
+        networks,
+        name=project,
+        host_addresses=_addresses(host_stance, networks),
+        userland_proxy=has_userland_proxy(kernel, everything) if isinstance(kernel, SameKernel) else None,
+    )
+    inside = container_stances(deployment, chosen)
+    named = tuple(named_stance(name) for name in netns)
+    outside: tuple[Skipped, ...] = ()
+    if isinstance(kernel, OtherKernel):
+        outside = tuple(Skipped(vantage=stance.vantage, because=kernel.because) for stance in inside)
+        inside = ()
+    return Live(
+        address=address,
+        version=version,
+        containers=chosen,
+        deployment=deployment,
+        stances=(host_stance, *inside, *named),
+        skipped=outside,
+        stopped={called[identifier]: reason for identifier, reason in reasons.items()},
+        sockets=_sockets(chosen, called) if isinstance(kernel, SameKernel) else {},
+    )
+
+
+def _must_exist(containers: Sequence[Container], project: str | None, names: Sequence[str]) -> None:
+    if project is not None and not any(c.project == project for c in containers):
+        raise InputError("the engine has no container of this compose project", where=project)
+    for name in names:
+        if not select(containers, names=[name]):
+            raise InputError(
+                "the engine has no container of this name", where=name, hint="list them with `docker ps -a`"
+            )
+
+
+def _docker_host(kernel: SameKernel | OtherKernel) -> Stance:
+    """Where the engine's namespace is ours, no rights are needed to stand there; elsewhere, ours is all there is."""
+    if isinstance(kernel, OtherKernel) or kernel.docker_host is None or same_namespace_as(kernel.docker_host):
+        return docker_host_stance(OwnNamespace())
+    return docker_host_stance(ProcessNamespace(pid=kernel.docker_host))
+
+
+def _addresses(docker_host: Stance, networks: Sequence[EngineNetwork]) -> tuple[str, ...]:
+    bridges = frozenset(network.bridge_name for network in networks if network.bridge_name)
+    try:
+        with open_namespace(docker_host.entrance) as namespace:
+            return host_addresses(namespace, bridges)
+    except NetdiagError:
+        # The stance itself will be skipped, with this very reason.
+        return ()
+
+
+def _sockets(containers: Sequence[Container], called: Mapping[str, str]) -> dict[str, tuple[ListeningSocket, ...]]:
+    """The listening sockets of each running container; its view of /proc/net is readable for everybody."""
+    found: dict[str, tuple[ListeningSocket, ...]] = {}
+    for container in containers:
+        pid = container.state.pid
+        if container.state.has_process and is_process_of(pid, container.id):
+            tables = (read_proc(pid, f"net/{name}") for name in ("tcp", "tcp6"))
+            found[called[container.id]] = tuple(sorted(s for table in tables for s in parse_listening(table)))
+    return found
