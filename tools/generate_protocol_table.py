@@ -1,6 +1,6 @@
 """Generate netdiag/kafka/protocol/messages.json from the message schemas inside Kafka's own client jars.
 
-    python tools/generate_protocol_table.py kafka-clients-3.9.1.jar ... kafka-clients-4.3.0.jar [--check]
+    python tools/generate_protocol_table.py kafka-clients-3.9.1.jar ... kafka-clients-4.4.0.jar [--check]
 
 Oldest release first: a version that several releases know is taken from the newest of them, and versions that a newer
 release dropped (KIP-896) come from the older one. `tools/generate_protocol_table.md` says where the jars come from and

@@ -134,7 +134,7 @@ class Conversation:
         """The first bytes to send."""
         if self._waiting_for is not None:
             raise LocalProtocolError("the conversation has started already")
-        self._ask(Step.API_VERSIONS, questions.newest_version(Step.API_VERSIONS))
+        self._ask(Step.API_VERSIONS, questions.first_version())
         return self.bytes_to_send()
 
     def bytes_to_send(self) -> bytes:
@@ -345,7 +345,8 @@ class Conversation:
         stranger, what = who_answers(self._frames.pending)
         kind = FailureKind.TLS if stranger is Stranger.TLS else FailureKind.NOT_KAFKA
         speaks = what if stranger is Stranger.TEXT else stranger.value
-        self._break_off(f"it answers {self._waiting_for} with {what}: {error}", kind, speaks=speaks)
+        why = f": {error}" if stranger is Stranger.BINARY else ""
+        self._break_off(f"it answers {self._waiting_for} with {what}{why}", kind, speaks=speaks)
 
     def _break_off(
         self, detail: str, kind: FailureKind, *, speaks: str | None = None, mechanisms: tuple[str, ...] = ()

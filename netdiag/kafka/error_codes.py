@@ -1,6 +1,6 @@
 """Kafka's error codes: name, whether a client may try again, and what it means in a few words.
 
-Source: the `Errors` enumeration of Kafka 4.3, which also holds every code of 3.9. A number that is not in it is shown,
+Source: the `Errors` enumeration of Kafka 4.4, which also holds every code of 3.9. A number that is not in it is shown,
 not rejected: `ERROR_CODE(999)`.
 """
 
@@ -190,4 +190,7 @@ _TABLE = """
 131 STREAMS_INVALID_TOPOLOGY_EPOCH the streams topology's epoch is not valid
 132 STREAMS_TOPOLOGY_FENCED the streams topology is older than the group's
 133* SHARE_SESSION_LIMIT_REACHED the broker holds as many share sessions as it may
+134 GROUP_DELETION_FAILED the group could not be deleted; the answer has the reason
+135 STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED the description of the streams topology could not be stored
+136 CONTROLLER_ID_NOT_REGISTERED no controller is registered under this node id
 """

@@ -18,6 +18,7 @@ from netdiag.kafka.protocol import (
     api_name,
     decode_response,
     layout,
+    release_versions,
     stable_versions,
 )
 
@@ -79,9 +80,12 @@ def question(step: Step, api_version: int, *, client_version: str, node_id: int)
     return {name: value for name, value in bodies[step].items() if name in present}
 
 
-def newest_version(step: Step) -> int:
-    """The newest version of a step's request that this client speaks."""
-    return stable_versions(API_KEYS[step])[-1]
+def first_version() -> int:
+    """The version in which ApiVersions is asked first: the newest that every release of the table knows.
+
+    A newer one would tell no more and cost a round trip with every older broker.
+    """
+    return min(versions[-1] for versions in release_versions(API_KEYS[Step.API_VERSIONS]).values())
 
 
 def common_version(offered: tuple[ApiVersion, ...], step: Step) -> int | None:

@@ -4,7 +4,7 @@ import pytest
 
 from netdiag.kafka import protocol as wire
 from netdiag.kafka.outcomes import ApiVersion, Step
-from netdiag.kafka.questions import API_KEYS, common_version, newest_version, question, read_identity
+from netdiag.kafka.questions import API_KEYS, common_version, first_version, question, read_identity
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,17 @@ def test_the_newest_common_version(step: Step, offered: tuple[int, int], version
     assert common_version((api,), step) == version
 
 
+def test_the_first_question_is_one_that_3_9_knows() -> None:
+    assert first_version() == 4
+
+
 def test_nothing_in_common_with_nothing() -> None:
     assert common_version((), Step.METADATA) is None
 
 
 @pytest.mark.parametrize("step", list(Step))
 def test_every_question_can_be_asked_in_every_stable_version(step: Step) -> None:
-    for version in range(newest_version(step) + 1):
+    for version in wire.stable_versions(API_KEYS[step]):
         body = question(step, version, client_version="1", node_id=3)
         data = wire.encode(API_KEYS[step], version, wire.Direction.REQUEST, body)
         assert wire.decode(API_KEYS[step], version, wire.Direction.REQUEST, data).left_over == 0

@@ -8,6 +8,9 @@ from importlib.resources import files
 from typing import Any
 
 from netdiag.kafka import protocol as wire
+from tests.kafka.protocol.renamed import RENAMED
+
+TXN_OFFSET_COMMIT = 28
 
 
 @cache
@@ -91,5 +94,5 @@ def _from_element(field: wire.Field, value: Any) -> Any:
 
 
 def _plain(name: str) -> str:
-    """The spelling that does not depend on how a library splits IsrNodes or ISRNodes."""
-    return name.replace("_", "").lower()
+    """The spelling of both sides that depends neither on release nor on how a library splits IsrNodes or ISRNodes."""
+    return RENAMED.get((TXN_OFFSET_COMMIT, name), name).replace("_", "").lower()

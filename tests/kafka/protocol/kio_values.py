@@ -12,6 +12,7 @@ from kio.schema.errors import ErrorCode
 from kio.serial._introspect import EntityField, EntityTupleField, classify_field, get_field_tag, is_optional
 
 from netdiag.kafka import protocol as wire
+from tests.kafka.protocol.renamed import RENAMED
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
@@ -52,6 +53,7 @@ def _kio_fields(cls: Hashable) -> dict[str, KioField]:
         kafka_type = "struct" if entity is not None else field.metadata["kafka_type"]
         timed = kafka_type.startswith(("timedelta", "datetime"))
         ours = field.name.rstrip("_") + ("_ms" if timed and not field.name.endswith("_ms") else "")
+        ours = RENAMED.get((int(cast("Any", cls).__api_key__), ours), ours)
         found[ours] = KioField(
             attribute=field.name,
             ours=ours,

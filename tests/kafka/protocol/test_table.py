@@ -22,8 +22,8 @@ def test_it_is_the_union_of_kafka_3_9_and_4() -> None:
     assert wire.api_versions(6) == range(9)
     assert wire.release_versions(0)["3.9.1"] == range(12)
     assert "4.0.0" not in wire.release_versions(6)
-    assert wire.api_keys() == tuple(range(93))
-    assert len(every_message()) == 722
+    assert wire.api_keys() == tuple(range(95))
+    assert len(every_message()) == 736
 
 
 def test_both_directions_know_the_same_versions() -> None:
