@@ -9,7 +9,7 @@ from netdiag.compose.errors import ComposeError
 from netdiag.compose.positions import Segment, Source, Span, Text, joined
 from netdiag.compose.project import EnvFile, EnvironmentVariable
 from netdiag.compose.reading import Reading
-from netdiag.compose.values import Mapping, Scalar, Sequence, Value
+from netdiag.compose.values import Mapping, Scalar, Sequence, Value, scoped
 
 Lookup = Callable[[str], Text | str | None]
 Read = Callable[[str], bytes | None]
@@ -24,16 +24,17 @@ def read_env_files(reading: Reading, service: Mapping) -> tuple[EnvFile, ...]:
         match item:
             case Scalar():
                 if item.kind != "null":
-                    found[item.value] = EnvFile(path=item.text)
+                    found[item.value] = EnvFile(path=item.text, file=scoped(item))
             case Mapping():
                 path, form = reading.text(item, "path"), reading.text(item, "format")
                 if path is None:
                     reading.wrong(item, "env_file[]", "a path or a mapping with one")
                 else:
+                    raw = form is not None and form.value == "raw"
+                    named = item.get("path")
+                    file = scoped(named) if isinstance(named, Scalar) else path.value
                     required = reading.boolean(item, "required", default=True)
-                    found[path.value] = EnvFile(
-                        path=path, required=required, raw=form is not None and form.value == "raw"
-                    )
+                    found[path.value] = EnvFile(path=path, file=file, required=required, raw=raw)
             case _:
                 reading.wrong(item, "env_file[]", "a path or a mapping with one")
     return tuple(found.values())
@@ -69,7 +70,8 @@ def _own(reading: Reading, service: Mapping, lookup: Lookup) -> dict[str, Enviro
         if not name.strip():
             continue
         if value is None:
-            value = _passed(name, key.span, lookup)
+            scope = whole.scope if isinstance(whole, Scalar) and entry is None else None
+            value = _passed(name, key.span, lookup if scope is None else scope.lookup)
         variable = EnvironmentVariable(
             name=name,
             value=value,
@@ -125,7 +127,7 @@ def _from_file(
     lookup: Lookup,
     read: Read,
 ) -> dict[str, EnvironmentVariable]:
-    data = read(file.path.value)
+    data = read(file.file)
     if data is None:
         if file.required:
             message = f"env file {file.path.value!r} is not found"
@@ -142,7 +144,7 @@ def _from_file(
         return None
 
     try:
-        entries = load_entries(Source(file.path.value, data), value_of, raw=file.raw)
+        entries = load_entries(Source(file.file, data), value_of, raw=file.raw)
     except ComposeError as error:
         place = error.span or file.path.span
         reading.problems.error("env-file", error.message, place, file.path.span, service=reading.service)

@@ -5,7 +5,6 @@ refused by its size and not by its effect. `!reset` removes its node and both `!
 their path for the merge with earlier files.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from netdiag.compose.errors import ComposeError
@@ -14,7 +13,7 @@ from netdiag.compose.nodes import MAX_DEPTH, AliasNode, MappingNode, Node, Scala
 from netdiag.compose.positions import Segment, Source, Span, Text, assemble
 from netdiag.compose.problems import Problems
 from netdiag.compose.scalars import pieces_of
-from netdiag.compose.values import Entry, Kind, Mapping, Scalar, Sequence, Value, plain_kind
+from netdiag.compose.values import Entry, Kind, Mapping, Scalar, Scope, Sequence, Value, plain_kind
 
 MAX_VALUES = 100_000
 Path = tuple[str, ...]
@@ -32,17 +31,17 @@ class Expanded:
     depth: int = 1
 
 
-def expand(source: Source, node: Node, lookup: Callable[[str], "Text | str | None"], problems: Problems) -> Expanded:
+def expand(source: Source, node: Node, scope: Scope, problems: Problems) -> Expanded:
     """One document of a file as values; ComposeError when aliases blow it up or merge what is no mapping."""
-    return _Expander(source, lookup, problems).expand(node)
+    return _Expander(source, scope, problems).expand(node)
 
 
 class _Expander:
     """The expansion of one file."""
 
-    def __init__(self, source: Source, lookup: Callable[[str], "Text | str | None"], problems: Problems) -> None:
+    def __init__(self, source: Source, scope: Scope, problems: Problems) -> None:
         self.source = source
-        self.lookup = lookup
+        self.scope = scope
         self.problems = problems
         self.done: dict[int, Expanded] = {}
 
@@ -79,20 +78,20 @@ class _Expander:
             kind, value = plain_kind(node.value)
         text = self._text(node)
         if kind == "str":
-            return Scalar(kind=kind, text=self._interpolated(text))
+            return Scalar(kind=kind, text=self._interpolated(text), scope=self.scope)
         if value != node.value:
             segment = Segment(
                 value_start=0, value_end=len(value), start=text.span.start, end=text.span.end, verbatim=False
             )
             text = Text(value=value, span=text.span, segments=(segment,), source=self.source)
-        return Scalar(kind=kind, text=text)
+        return Scalar(kind=kind, text=text, scope=self.scope)
 
     def _text(self, node: ScalarNode) -> Text:
         pieces = pieces_of(self.source.text, node.start, node.end, node.style, node.value)
         return assemble(self.source, pieces, node.start, node.end)
 
     def _interpolated(self, text: Text) -> Text:
-        text, faults = interpolate(text, self.lookup)
+        text, faults = interpolate(text, self.scope.lookup)
         for fault in faults:
             code = "required-variable" if fault.required else "interpolation"
             self.problems.error(code, fault.message, fault.span)

@@ -9,18 +9,16 @@ from collections.abc import Callable
 from collections.abc import Mapping as MappingABC
 from dataclasses import replace
 
+from netdiag.compose.chain import read_chain
 from netdiag.compose.checks import check_project
 from netdiag.compose.environment import Lookup, Read
-from netdiag.compose.errors import ComposeError
-from netdiag.compose.expand import expand
 from netdiag.compose.networks import DEFAULT, read_networks
-from netdiag.compose.nodes import load_nodes
 from netdiag.compose.positions import Source, Text
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Network, Project, Service
 from netdiag.compose.reading import Reading
 from netdiag.compose.service import read_service
-from netdiag.compose.values import Mapping
+from netdiag.compose.values import Mapping, Scope
 
 ALL_PROFILES = ("*",)
 
@@ -28,6 +26,7 @@ ALL_PROFILES = ("*",)
 def load(
     source: Source,
     *,
+    overrides: tuple[Source, ...] = (),
     dotenv: MappingABC[str, Text] | None = None,
     environ: MappingABC[str, str] | None = None,
     profiles: tuple[str, ...] = ALL_PROFILES,
@@ -35,18 +34,20 @@ def load(
     name: str | None = None,
     default_name: str | None = None,
 ) -> Project:
-    """The project that a compose file declares.
+    """The project that a compose file declares, with the files of `overrides` merged onto it in their order.
 
     The process environment wins over `dotenv`. `read` gives the bytes of a file that the project names
-    (env_file), relative to the project directory, None when there is none. `name` is the project name given
-    by the user, `default_name` the one to use when neither the user, COMPOSE_PROJECT_NAME nor the file gives
-    one (the name of the project directory). Services of inactive profiles end up in `Project.disabled`.
+    (env_file, extends, include) by its path relative to the project's folder, None when there is none; spans
+    into such a file carry that path. `name` is the project name given by the user, `default_name` the one to
+    use when neither the user, COMPOSE_PROJECT_NAME nor the files give one (the name of the project's folder).
+    Services of inactive profiles end up in `Project.disabled`.
     """
     problems = Problems()
     lookup = _lookup(dotenv or {}, environ or {}, name)
-    top = _read_file(source, lookup, problems)
+    read = read or _nothing
+    top = read_chain((source, *overrides), Scope(folder="", lookup=lookup), read, problems)
     project = _project_name(top, problems, lookup, name, default_name)
-    services = _services(top, problems, lookup, read or _nothing)
+    services = _services(top, problems, lookup, read)
     active = {key: service for key, service in services.items() if service.active(profiles)}
     networks = read_networks(problems, top, project)
     _imply_default(networks, active, project)
@@ -81,20 +82,6 @@ def _lookup(dotenv: MappingABC[str, Text], environ: MappingABC[str, str], name: 
         return dotenv.get(variable) if value is None else value
 
     return value_of
-
-
-def _read_file(source: Source, lookup: Lookup, problems: Problems) -> Mapping:
-    documents = load_nodes(source)
-    if not documents:
-        raise ComposeError("the file is empty", span=source.span(0, 0))
-    if len(documents) > 1:
-        second = source.char_span(documents[1].start, documents[1].start)
-        raise ComposeError("more than one YAML document in the file", span=second)
-    top = expand(source, documents[0], lookup, problems).value
-    if not isinstance(top, Mapping):
-        place = source.span(0, 0) if top is None else top.span
-        raise ComposeError("the top level must be a mapping", span=place)
-    return top
 
 
 def _project_name(

@@ -108,7 +108,7 @@ def _attachment(reading: Reading, key: str, entry: Entry) -> ServiceNetwork:
     return ServiceNetwork(
         network=key,
         span=entry.key.span,
-        aliases=reading.texts(value, "aliases"),
+        aliases=reading.unique_texts(value, "aliases"),
         ipv4_address=reading.text(value, "ipv4_address"),
         ipv6_address=reading.text(value, "ipv6_address"),
         priority=reading.integer(value, "priority") or 0,

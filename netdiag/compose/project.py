@@ -110,20 +110,25 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """A mount; source is None for an anonymous volume."""
+    """A mount; source is None for an anonymous volume, `host_path` the source of a bind mount.
+
+    A relative `host_path` starts from the project's folder.
+    """
 
     source: Text | None
     target: str
     read_only: bool
     span: Span
     type: str = "volume"
+    host_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvFile:
-    """A file of environment variables, as named by the service."""
+    """A file of environment variables: `path` as the service names it, `file` seen from the project's folder."""
 
     path: Text
+    file: str
     required: bool = True
     raw: bool = False
 

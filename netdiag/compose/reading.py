@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.positions import Text
 from netdiag.compose.problems import Problems
-from netdiag.compose.values import Entry, Mapping, Scalar, Sequence, Value
+from netdiag.compose.values import Entry, Mapping, Scalar, Sequence, Value, is_null
 
 Pair = tuple[str, Text, Text | None, Value, Entry | None]
 _TRUE = frozenset(("true", "y", "yes", "on"))
@@ -46,6 +46,10 @@ class Reading:
                 self.wrong(value, field, "a list")
         return ()
 
+    def unique_texts(self, mapping: Mapping, field: str) -> tuple[Text, ...]:
+        """The same, a later one of two equal strings in the place of the earlier."""
+        return tuple({text.value: text for text in self.texts(mapping, field)}.values())
+
     def _items(self, sequence: Sequence, field: str) -> Iterator[Text]:
         for item in sequence.items:
             if not isinstance(item, Scalar):
@@ -56,7 +60,7 @@ class Reading:
     def boolean(self, mapping: Mapping, field: str, default: bool = False) -> bool:
         """A boolean, which substitution may have made out of a string."""
         value = mapping.get(field)
-        if value is None or (isinstance(value, Scalar) and value.kind == "null"):
+        if value is None or is_null(value):
             return default
         word = value.value.lower() if isinstance(value, Scalar) else ""
         if word in _TRUE:
@@ -68,7 +72,7 @@ class Reading:
     def integer(self, mapping: Mapping, field: str) -> int | None:
         """An integer, which substitution may have made out of a string."""
         value = mapping.get(field)
-        if value is None or (isinstance(value, Scalar) and value.kind == "null"):
+        if value is None or is_null(value):
             return None
         if isinstance(value, Scalar):
             try:
@@ -83,7 +87,7 @@ class Reading:
         value = mapping.get(field)
         if isinstance(value, Mapping):
             return value
-        if value is not None and not (isinstance(value, Scalar) and value.kind == "null"):
+        if value is not None and not is_null(value):
             self.wrong(value, field, "a mapping")
         return None
 
@@ -92,7 +96,7 @@ class Reading:
         value = mapping.get(field)
         if isinstance(value, Sequence):
             return value
-        if value is not None and not (isinstance(value, Scalar) and value.kind == "null"):
+        if value is not None and not is_null(value):
             self.wrong(value, field, "a list")
         return None
 
@@ -104,6 +108,9 @@ class Reading:
         value = mapping.get(field)
         if isinstance(value, Sequence):
             for item in value.items:
+                if isinstance(item, Mapping):
+                    yield from self._entries(item, field)
+                    continue
                 if not isinstance(item, Scalar):
                     self.wrong(item, f"{field}[]", "a string like KEY=value")
                     continue
@@ -112,11 +119,14 @@ class Reading:
                 key = text if cut < 0 else text.slice(0, cut)
                 yield key.value, key, None if cut < 0 else text.slice(cut + 1, len(text.value)), item, None
         elif isinstance(value, Mapping):
-            for name, entry in value.entries.items():
-                held = entry.value
-                if isinstance(held, Scalar):
-                    yield name, entry.key, None if held.kind == "null" else held.text, held, entry
-                else:
-                    self.wrong(held, f"{field}.{name}", "a string, a number or null")
-        elif value is not None and not (isinstance(value, Scalar) and value.kind == "null"):
+            yield from self._entries(value, field)
+        elif value is not None and not is_null(value):
             self.wrong(value, field, "a mapping or a list")
+
+    def _entries(self, mapping: Mapping, field: str) -> Iterator[Pair]:
+        for name, entry in mapping.entries.items():
+            held = entry.value
+            if isinstance(held, Scalar):
+                yield name, entry.key, None if held.kind == "null" else held.text, held, entry
+            else:
+                self.wrong(held, f"{field}.{name}", "a string, a number or null")

@@ -1,6 +1,7 @@
 """One service of a compose project, read from its expanded mapping."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from netdiag.compose.environment import Lookup, Read, read_env_files, read_environment
@@ -10,7 +11,7 @@ from netdiag.compose.positions import Text
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Command, Dependency, ExtraHost, Link, Service, Volume
 from netdiag.compose.reading import Reading
-from netdiag.compose.values import Entry, Mapping, Scalar, Sequence
+from netdiag.compose.values import Entry, Mapping, Scalar, Scope, Sequence, Value, is_null
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
@@ -35,7 +36,7 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         network_mode=reading.text(value, "network_mode"),
         networks=read_service_networks(reading, value, span),
         ports=read_ports(reading, value),
-        expose=reading.texts(value, "expose"),
+        expose=reading.unique_texts(value, "expose"),
         environment=read_environment(reading, value, env_files, lookup, read),
         command=_command(reading, value, "command"),
         entrypoint=_command(reading, value, "entrypoint"),
@@ -50,8 +51,8 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         healthcheck_disabled=healthcheck is not None and reading.boolean(healthcheck, "disable"),
         env_files=env_files,
         labels={key: text for key, _, text, _, _ in reading.pairs(value, "labels") if text is not None},
-        dns=reading.texts(value, "dns"),
-        dns_search=reading.texts(value, "dns_search"),
+        dns=reading.unique_texts(value, "dns"),
+        dns_search=reading.unique_texts(value, "dns_search"),
     )
 
 
@@ -63,17 +64,18 @@ def _command(reading: Reading, service: Mapping, field: str) -> Command:
 
 def _extra_hosts(reading: Reading, service: Mapping) -> tuple[ExtraHost, ...]:
     value = service.get("extra_hosts")
+    items: tuple[Value, ...] = value.items if isinstance(value, Sequence) else () if value is None else (value,)
     found: list[ExtraHost] = []
-    if isinstance(value, Mapping):
-        for name, entry in value.entries.items():
-            addresses = entry.value.items if isinstance(entry.value, Sequence) else (entry.value,)
-            found += [
-                ExtraHost(name=name, address=_bare(address.value), span=entry.span)
-                for address in addresses
-                if isinstance(address, Scalar)
-            ]
-        return tuple(found)
-    for text in reading.texts(service, "extra_hosts"):
+    for item in items:
+        if isinstance(item, Mapping):
+            found += _host_entries(item)
+            continue
+        if not isinstance(item, Scalar):
+            reading.wrong(item, "extra_hosts[]", "name=address")
+            continue
+        if is_null(item):
+            continue
+        text = item.text
         separator = "=" if "=" in text.value else ":"
         name, cut, addresses_text = text.value.partition(separator)
         if not cut or not name:
@@ -84,13 +86,21 @@ def _extra_hosts(reading: Reading, service: Mapping) -> tuple[ExtraHost, ...]:
     return tuple(found)
 
 
+def _host_entries(mapping: Mapping) -> Iterator[ExtraHost]:
+    for name, entry in mapping.entries.items():
+        addresses = entry.value.items if isinstance(entry.value, Sequence) else (entry.value,)
+        for address in addresses:
+            if isinstance(address, Scalar):
+                yield ExtraHost(name=name, address=_bare(address.value), span=entry.span)
+
+
 def _bare(address: str) -> str:
     return address[1:-1] if len(address) > 2 and address[0] == "[" and address[-1] == "]" else address
 
 
 def _links(reading: Reading, service: Mapping) -> tuple[Link, ...]:
     links = []
-    for text in reading.texts(service, "links"):
+    for text in reading.unique_texts(service, "links"):
         name, _, alias = text.value.partition(":")
         links.append(Link(service=name, alias=alias or name, span=text.span))
     return tuple(links)
@@ -140,7 +150,7 @@ def _volumes(reading: Reading, service: Mapping) -> tuple[Volume, ...]:
             case Scalar(kind="null"):
                 continue
             case Scalar():
-                volume = _short_volume(reading, item.text)
+                volume = _short_volume(reading, item.text, item.scope)
             case Mapping():
                 volume = _long_volume(reading, item)
             case _:
@@ -151,7 +161,7 @@ def _volumes(reading: Reading, service: Mapping) -> tuple[Volume, ...]:
     return tuple(found.values())
 
 
-def _short_volume(reading: Reading, text: Text) -> Volume | None:
+def _short_volume(reading: Reading, text: Text, scope: Scope | None) -> Volume | None:
     """`[source:]target[:options]`; a drive letter is part of its path."""
     cuts = [
         index
@@ -174,6 +184,7 @@ def _short_volume(reading: Reading, text: Text) -> Volume | None:
         read_only="ro" in options,
         span=text.span,
         type="bind" if is_path else "volume",
+        host_path=_host_path(source.value, scope) if is_path else None,
     )
 
 
@@ -194,4 +205,13 @@ def _long_volume(reading: Reading, entry: Mapping) -> Volume | None:
         read_only=reading.boolean(entry, "read_only"),
         span=entry.span,
     )
-    return replace(volume, type=kind.value) if kind is not None else volume
+    if kind is not None:
+        volume = replace(volume, type=kind.value)
+    written = entry.get("source")
+    if volume.type != "bind" or source is None or not isinstance(written, Scalar):
+        return volume
+    return replace(volume, host_path=_host_path(source.value, written.scope))
+
+
+def _host_path(path: str, scope: Scope | None) -> str:
+    return path if scope is None or path.startswith("~") or _DRIVE.match(path) else scope.path(path)

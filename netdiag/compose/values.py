@@ -4,9 +4,11 @@ Everything still knows its place. These values are what files merge on and what 
 ports and networks read.
 """
 
+import posixpath
 import re
+from collections.abc import Callable
 from collections.abc import Mapping as MappingABC
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from netdiag.compose.positions import Span, Text, joined
@@ -15,11 +17,24 @@ Kind = Literal["null", "bool", "int", "float", "time", "str"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What a file's values are read in: the folder its relative paths start from, and its variables."""
+
+    folder: str
+    lookup: Callable[[str], "Text | str | None"]
+
+    def path(self, name: str) -> str:
+        """A path that the file names, as seen from the project's folder."""
+        return posixpath.normpath(posixpath.join(self.folder, name)) if self.folder else name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
     """A scalar; `text` spells it as compose prints it (a number as Go's %v), null as the empty string."""
 
     kind: Kind
     text: Text
+    scope: Scope | None = field(default=None, repr=False, compare=False)
 
     @property
     def value(self) -> str:
@@ -42,11 +57,15 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One key of a mapping with its value; `via` is the merge key or alias that brought it here."""
+    """One key of a mapping with its value; `via` is the merge key or alias that brought it here.
+
+    `listed` marks a name out of a list that was made a mapping to be merged.
+    """
 
     key: Text
     value: "Value"
     via: Span | None = None
+    listed: bool = False
 
     @property
     def span(self) -> Span:
@@ -68,6 +87,17 @@ class Mapping:
 
 
 Value = Scalar | Sequence | Mapping
+
+
+def scoped(path: Scalar) -> str:
+    """The path that a scalar names, as seen from the project's folder."""
+    return path.value if path.scope is None else path.scope.path(path.value)
+
+
+def is_null(value: Value) -> bool:
+    """Whether this is YAML's null."""
+    return isinstance(value, Scalar) and value.kind == "null"
+
 
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLS = {

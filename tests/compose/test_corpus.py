@@ -1,0 +1,74 @@
+"""The corpus of found compose files: every one is read without a crash, traced exactly, and as compose reads it."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from netdiag.compose.errors import ComposeError
+from tests.compose.oracle import ask_compose, differences, find_compose, load_folder
+from tests.compose.tracing import CORPUS, ROOT, assert_traced, spans_in, texts_in
+
+FILES = sorted(CORPUS.glob("*/**/*.y*ml"))
+OURS = [file for file in sorted((ROOT / "compose").glob("**/*.y*ml")) if file.name != "expected.yml"]
+
+
+@pytest.mark.skipif(not FILES, reason="shared corpus absent")
+def test_every_value_of_the_corpus_is_traced() -> None:
+    refused = 0
+    for file in FILES:
+        loaded = load_folder(file.parent, (file.name,), {})
+        if isinstance(loaded, ComposeError):
+            assert loaded.span is not None
+            refused += 1
+            continue
+        for text in texts_in(loaded):
+            assert_traced(text, _files(file.parent, text.span.path))
+        for span in spans_in(loaded):
+            size = len((file.parent / span.path).read_bytes())
+            assert 0 <= span.start <= span.end <= size
+    assert refused * 20 < len(FILES)
+
+
+@pytest.mark.skipif(not FILES, reason="shared corpus absent")
+def test_the_corpus_is_what_compose_says(record_property: Callable[[str, object], None]) -> None:
+    compose = find_compose()
+    if compose is None:
+        pytest.skip("the lab cannot run here: it has not built compose yet")
+    wrong = _all_compared(compose, FILES)
+    record_property("compared", len(FILES))
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.skipif(not OURS, reason="shared corpus absent")
+def test_our_own_stacks_are_what_compose_says() -> None:
+    compose = find_compose()
+    if compose is None:
+        pytest.skip("the lab cannot run here: it has not built compose yet")
+    wrong = _all_compared(compose, OURS)
+    assert not wrong, "\n".join(wrong)
+
+
+def _all_compared(compose: Path, files: list[Path]) -> list[str]:
+    with ThreadPoolExecutor() as pool:
+        return [line for lines in pool.map(lambda file: _compared(compose, file), files) for line in lines]
+
+
+def _compared(compose: Path, file: Path) -> list[str]:
+    verdict = ask_compose(compose, file.parent, (file.name,), {})
+    loaded = load_folder(file.parent, (file.name,), {})
+    where = f"{file.parent.name}/{file.name}"
+    if verdict.model is None:
+        accepted = not isinstance(loaded, ComposeError) and not loaded.errors
+        return [f"{where}: compose refuses it, netdiag does not: {verdict.message}"] if accepted else []
+    if isinstance(loaded, ComposeError):
+        return [f"{where}: compose accepts it, netdiag does not: {loaded}"]
+    if loaded.errors:
+        return [f"{where}: compose accepts it, netdiag does not: {loaded.errors[0].message}"]
+    return [f"{where}: {line}" for line in differences(loaded, verdict.model, file.parent)]
+
+
+def _files(folder: Path, *paths: str) -> dict[str, bytes]:
+    named = {*paths, ".env"}
+    return {path: (folder / path).read_bytes() for path in named if (folder / path).is_file()}
