@@ -1,0 +1,94 @@
+"""The recipes of CONTRIBUTING.md work as they stand."""
+
+import json
+import re
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.house.readme import copy_of_repository, execute
+from tests.house.recipes import carry_out, insert, recipes
+from tests.house.tree import ROOT
+
+RECIPES = recipes((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+
+MESSAGE = {"apiKey": 4711, "type": "request", "name": "HelloRequest", "listeners": ["broker"], "validVersions": "0"}
+MESSAGE |= {"flexibleVersions": "0+", "fields": [{"name": "Greeting", "type": "string", "versions": "0+"}]}
+HEADERS = {"RequestHeader": "0-2", "ResponseHeader": "0-1"}
+DATA = ("ConsumerProtocolAssignment", "ConsumerProtocolSubscription")
+USE = """
+from netdiag.kafka import protocol
+body = {"greeting": "hello"}
+raw = protocol.encode(4711, 0, protocol.Direction.REQUEST, body)
+print(protocol.decode(4711, 0, protocol.Direction.REQUEST, raw).value)
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of the repository that a recipe may change."""
+    return copy_of_repository(tmp_path)
+
+
+def test_the_recipes_are_those_that_are_proven_here() -> None:
+    assert set(RECIPES) == {"A rule", "A Kafka message", "A command", "A scenario", "Figures"}
+
+
+@pytest.mark.parametrize("recipe", ["A rule", "A command", "A scenario"])
+def test_a_recipe_gives_what_it_shows(recipe: str, tree: Path) -> None:
+    assert "```console" in RECIPES[recipe]
+    assert list(carry_out(RECIPES[recipe], tree)) == []
+
+
+def test_a_rule_that_is_not_listed_is_noticed(tree: Path) -> None:
+    """Half of the recipe is not enough: the file without its line in the list."""
+    before, _, after = RECIPES["A rule"].partition("```diff")
+    without = before + after.partition("```\n")[2]
+    assert list(carry_out(without, tree))
+
+
+def test_what_a_recipe_writes_passes_lint(tree: Path) -> None:
+    written: list[str] = []
+    for recipe in ("A rule", "A command"):
+        list(carry_out(RECIPES[recipe].replace("```console", "```text"), tree))
+        written += re.findall(r"^```(?:python|diff) (\S+)$", RECIPES[recipe], re.MULTILINE)
+    assert len(written) == 4
+    for tool in ("ruff check", "ruff format --check", "mypy --follow-imports=silent"):
+        output, status = execute(f"{tool} {' '.join(written)}", tree, last_status=0)
+        assert status == 0, output
+
+
+def test_a_kafka_message_comes_with_a_jar(tree: Path, tmp_path: Path) -> None:
+    """A jar like Kafka's with one message that Kafka does not have; the protocol then speaks it."""
+    schemas = {
+        "HelloRequest": MESSAGE,
+        "HelloResponse": {**MESSAGE, "type": "response", "name": "HelloResponse"},
+        **{
+            name: {"type": "header", "name": name, "validVersions": versions, "flexibleVersions": "1+", "fields": []}
+            for name, versions in HEADERS.items()
+        },
+        **{
+            name: {"type": "data", "name": name, "validVersions": "0", "flexibleVersions": "none", "fields": []}
+            for name in DATA
+        },
+    }
+    jar = tmp_path / "kafka-clients-9.9.9.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        for name, schema in schemas.items():
+            archive.writestr(f"common/message/{name}.json", f"// a comment, as Kafka's have\n{json.dumps(schema)}")
+    assert "python tools/generate_protocol_table.py" in RECIPES["A Kafka message"]
+    more = {"PYTHONPATH": str(tree)}
+    output, status = execute(f"{sys.executable} tools/generate_protocol_table.py {jar}", tree, last_status=0, more=more)
+    assert status == 0, output
+    output, status = execute(f"{sys.executable} -c '{USE}'", tree, last_status=0, more=more)
+    assert output == "{'greeting': 'hello'}\n"
+
+
+def test_lines_are_put_behind_the_line_before_them() -> None:
+    assert insert("a\nb\n", " a\n+x\n+y\n b\n+z\n") == "a\nx\ny\nb\nz\n"
+    with pytest.raises(ValueError, match="stands 2 times"):
+        insert("a\na\n", " a\n+x\n")
+    with pytest.raises(ValueError, match="stands 0 times"):
+        insert("a\n", " b\n+x\n")
