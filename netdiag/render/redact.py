@@ -11,7 +11,8 @@ _WORD = re.compile(rf"{_WORDS}|://", re.IGNORECASE)
 _NAME = rf"[\w.\-]*(?:{_WORDS})[\w.\-]*"
 _ASSIGNMENT = re.compile(rf"(?:^|[\s\-{{,\"'?;]){_NAME}[\"']?\s*(?:=|:(?=\s|$))\s*(?P<value>.*)$", re.IGNORECASE)
 _INSIDE = re.compile(
-    r"(?:password|passwd|secret|token)[\w.\-]*\s*[=:]\s*(?P<value>\\?\"[^\"]*\"?|'[^']*'?|[^\s;,]+)", re.IGNORECASE
+    r"(?:password|passwd|secret|token)[\w.\-]*(?:\\?[\"']\s*:|\s*=|\s*:\s)\s*(?P<value>\\?\"[^\"]*\"?|'[^']*'?|[^\s;,]+)",
+    re.IGNORECASE,
 )
 _IN_URL = re.compile(r"://[^\s/@:]*:(?P<value>[^\s/@]+)@")
 # A key whose value stands on the lines below: a block scalar, or (for what can only be a variable) any scalar.

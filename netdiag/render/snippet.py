@@ -93,17 +93,19 @@ class _Drawer:
     def marked(self, number: int, marks: Sequence[Mark]) -> list[Line]:
         """The line and its caret lines; the line is drawn again for a mark that does not fit in the same cut."""
         cells = self._cells(number)
-        spans = [self._span(cells, mark) for mark in marks]
-        window = self._window(cells, spans)
-        inside = [window[0] <= s and e <= window[1] for s, e in spans]
-        drawn = [self._source(number, *window)]
-        for caret_line in self._carets([(m, s) for m, s, fits in zip(marks, spans, inside, strict=True) if fits]):
-            drawn += self._caret_line(caret_line, window[0])
-        for mark, span, fits in zip(marks, spans, inside, strict=True):
-            if not fits:
-                window = self._window(cells, [span])
-                drawn.append(self._source(number, *window))
-                drawn += self._caret_line([(mark, (span[0], min(span[1], window[1])))], window[0])
+        waiting = [(mark, self._span(cells, mark)) for mark in marks]
+        drawn: list[Line] = []
+        while waiting:
+            left, right = self._window(cells, [span for _, span in waiting])
+            fits = [
+                (m, (s, max(s + 1, min(e, right))))
+                for m, (s, e) in waiting
+                if left <= s and (e <= right or s == waiting[0][1][0])
+            ]
+            waiting = [(m, span) for m, span in waiting if m not in [fitting for fitting, _ in fits]]
+            drawn.append(self._source(number, left, right))
+            for caret_line in self._carets(fits):
+                drawn += self._caret_line(caret_line, left)
         return drawn
 
     def _cells(self, number: int) -> list[str]:
@@ -126,16 +128,17 @@ class _Drawer:
         if total <= self._columns:
             return 0, max(total, max((end for _, end in spans), default=0))
         if not spans:
-            return 0, self._columns
+            return 0, self._columns - width(self._screen.glyphs.ellipsis)
         start, end = min(s for s, _ in spans), max(e for _, e in spans)
-        # Room for an ellipsis at both ends.
-        room = self._columns - 2 * width(self._screen.glyphs.ellipsis)
+        ellipsis = width(self._screen.glyphs.ellipsis)
+        if end <= self._columns - ellipsis:
+            return 0, self._columns - ellipsis
+        room = self._columns - 2 * ellipsis
         if end - start > room:
             start, end = spans[0]
             end = min(end, start + room)
         left = min(max(0, start - (room - (end - start)) // 2), max(0, total - room))
-        left = min(left, start)
-        return (0, self._columns) if left == 0 and end <= room else (left, left + room)
+        return left, left + room
 
     def _source(self, number: int, left: int, right: int) -> Line:
         cells = self._cells(number)

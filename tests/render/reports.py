@@ -1,0 +1,88 @@
+"""A report with one of everything, as a literal."""
+
+from netdiag.deployment.verdict import Cell
+from netdiag.findings import ContainerLocation, Edit, Finding, Related, Severity
+from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
+from tests.render.literals import HOST, OK, REFUSED, UNKNOWN, address, five_brokers, inside, place
+
+COMPOSE = b"""services:
+  broker-1:
+    image: apache/kafka:3.9.1
+    ports: ["9091:9091"]
+    environment:
+      KAFKA_LISTENERS: INTERNAL://127.0.0.1:29092,EXTERNAL://0.0.0.0:9091
+      KAFKA_ADVERTISED_LISTENERS: INTERNAL://broker-1:29092,EXTERNAL://localhost:9091
+  broker-2:
+    image: apache/kafka:3.9.1
+    environment:
+      KAFKA_LISTENERS: INTERNAL://127.0.0.1:29092,EXTERNAL://0.0.0.0:9092
+      KAFKA_ADVERTISED_LISTENERS: INTERNAL://broker-2:29092,EXTERNAL://localhost:9092
+"""
+OTHER = b"# a different file\nKAFKA_NODE_ID=2\n"
+
+
+def loopback(broker: str) -> Finding:
+    """The finding about the INTERNAL listener of a broker of COMPOSE."""
+    where = place(COMPOSE, "127.0.0.1", after=f"  {broker}:")
+    return Finding(
+        rule="listener-bound-to-loopback",
+        severity=Severity.ERROR,
+        message=f"INTERNAL of {broker} is bound to 127.0.0.1: the other brokers cannot reach it",
+        location=where,
+        why="loopback inside a container is that container alone",
+        hint="bind every address: INTERNAL://0.0.0.0:29092",
+        related=(Related(location=place(COMPOSE, f"{broker}:29092"), message="where others are sent"),),
+        service=broker,
+        listener="INTERNAL",
+        edits=(Edit(path="compose.yml", start=where.start, end=where.end, replacement="0.0.0.0"),),
+    )
+
+
+FOREIGN = Finding(
+    rule="port-owner-differs",
+    severity=Severity.WARNING,
+    message="two brokers want port 9091",
+    location=place(COMPOSE, '"9091:9091"'),
+    related=(
+        Related(location=place(OTHER, "2", "other.env"), message="the other broker"),
+        Related(location=ContainerLocation(container="kafka-9", part="EXTERNAL"), message="holds it already"),
+    ),
+    broker_prints="Configured end points localhost:9091 in use",
+)
+RUNNING = Finding(
+    rule="broker-not-running",
+    severity=Severity.NOTE,
+    message="restarts again and again",
+    location=ContainerLocation(container="kafka-9"),
+    service="kafka-9",
+)
+EVERYTHING = Report(
+    inputs=(
+        Input(name="compose.yml", brokers=("broker-1", "broker-2"), also_read=("other.env",)),
+        Input(name="web.yml"),
+        Input(name="gone.yml", error=Problem(message="no such file or directory", where="gone.yml", hint="check it")),
+    ),
+    findings=(RUNNING, FOREIGN, loopback("broker-2"), loopback("broker-1")),
+    matrices=(
+        five_brokers(),
+        Matrix(
+            input="engine",
+            vantages=(HOST, inside("kafka-9")),
+            cells=(
+                Cell(vantage=HOST.label, bootstrap=address("localhost:9092"), predicted=OK, observed=REFUSED),
+                Cell(vantage=HOST.label, bootstrap=address("kafka-9:9092"), predicted=REFUSED, observed=REFUSED),
+                Cell(vantage="inside kafka-9", bootstrap=address("localhost:9092"), predicted=OK),
+                Cell(vantage="inside kafka-9", bootstrap=address("kafka-9:9092"), predicted=UNKNOWN, observed=OK),
+            ),
+            not_running={"kafka-7": "exited (1): Socket server failed to bind to 1.2.3.4:9092"},
+        ),
+    ),
+    skipped=(
+        Skipped(
+            vantage="inside kafka-9",
+            reason="entering its network namespace takes CAP_SYS_ADMIN",
+            command="sudo netdiag check-listeners --live",
+        ),
+    ),
+    sources={"compose.yml": COMPOSE, "other.env": OTHER},
+)

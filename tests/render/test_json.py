@@ -1,0 +1,91 @@
+"""JSON is a contract: the schema describes it, and nothing that a file holds can break it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import netdiag.render
+from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.render.json import render
+from netdiag.render.report import Input, Report
+from tests.render.golden import assert_golden
+from tests.render.literals import HOST, address, matrix
+from tests.render.reports import EVERYTHING, RUNNING
+
+SCHEMA = json.loads(
+    (Path(netdiag.render.__file__).parent / "schema" / "check-listeners.v1.json").read_text(encoding="utf-8")
+)
+
+
+def valid(text: str) -> dict[str, object]:
+    """The value of a JSON text that keeps the schema."""
+    value = json.loads(text)
+    jsonschema.Draft202012Validator(SCHEMA).validate(value)
+    assert isinstance(value, dict)
+    return value
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_everything() -> None:
+    text = render(EVERYTHING)
+    valid(text)
+    assert_golden("everything.json", text)
+
+
+def test_nothing() -> None:
+    assert valid(render(Report())) == {"version": 1, "inputs": [], "findings": [], "matrix": [], "skipped": []}
+
+
+def test_the_shape_that_the_first_release_promised() -> None:
+    finding = json.loads(render(EVERYTHING))["findings"][2]
+    assert {"rule", "severity", "message", "hint", "location", "related", "service", "listener"} <= finding.keys()
+    assert {"path", "line", "column"} <= finding["location"].keys()
+    cell = json.loads(render(EVERYTHING))["matrix"][0]
+    assert {"vantage", "bootstrap", "predicted", "observed", "endpoints", "agrees"} <= cell.keys()
+    assert {"verdict", "reason", "reached", "advertised"} <= cell["predicted"].keys()
+
+
+def test_a_container_is_a_place() -> None:
+    value = json.loads(render(Report(findings=(RUNNING,))))
+    assert value["findings"][0]["location"] == {"container": "kafka-9", "part": ""}
+
+
+@pytest.mark.parametrize(
+    "name", ["\x1b[2J", "\u202e", "\x00", "日本", "\ud800", "\U0001f600", 'a"b\\c', "\udcff\udc80"]
+)
+def test_hostile_text_gives_plain_ascii(name: str) -> None:
+    place = FileLocation(path=name, line=1, column=1, end_line=1, end_column=1, start=0, end=0)
+    finding = Finding(rule="r", severity=Severity.NOTE, message=name, location=place)
+    report = Report(inputs=(Input(name=name),), findings=(finding,), matrices=(matrix([HOST], {}, name),))
+    text = render(report)
+    valid(text)
+    assert text.isascii()
+    json.loads(text)["findings"][0]["message"].encode("utf-8")
+
+
+def test_secrets_are_not_printed() -> None:
+    finding = replace(RUNNING, message='bad password="hunter2"', why="password=hunter2", hint="not password=hunter2")
+    assert "hunter2" not in render(Report(findings=(finding,)))
+
+
+def test_equal_reports_give_equal_bytes() -> None:
+    assert render(EVERYTHING) == render(replace(EVERYTHING))
+
+
+def test_the_second_hop_is_told_endpoint_by_endpoint() -> None:
+    cells = [c for c in json.loads(render(EVERYTHING))["matrix"] if c["bootstrap"] == str(address("localhost:9092"))]
+    own = next(c for c in cells if c["vantage"] == "inside broker-2")
+    assert own["predicted"] == {
+        "verdict": "partial",
+        "reason": None,
+        "reached": 1,
+        "advertised": 5,
+        "because": None,
+    }
+    assert [e["outcome"] for e in own["endpoints"]] == ["ok", "refused", "refused", "refused", "refused"]
