@@ -5,7 +5,9 @@ tells brokers apart: an offset of partition i can only come from its leader.
 
 What each can tell when an advertised endpoint leads to another broker than the one it names:
 - kcat and kafka-python get NOT_LEADER (or, from another cluster, UNKNOWN_TOPIC) and retry until
-  their time is up; `wrong` holds the brokers whose partition ended that way.
+  their time is up; `wrong` holds the brokers whose partition ended that way. Of several node ids
+  that share one address librdkafka can use at most one, so kcat may reach fewer brokers than the
+  two others: a difference between clients, not an error of the lab.
 - Java's `kafka-broker-api-versions` does not notice: it prints the answer of whoever listens
   there under the name it wanted. So reached is what `kafka-get-offsets` got, and `wrong` is what
   only the former got.

@@ -1,7 +1,8 @@
 """One cell with kafka-python: bootstrap, the brokers it is told of, one end offset per partition.
 
 `offsets.py BOOTSTRAP TOPIC PARTITIONS SECONDS` prints one JSON object: the node ids of the
-metadata (null when hop 1 failed) and per partition null or the error. A consumer per partition,
+metadata (null when hop 1 failed), per partition null or the error, and the partitions for which
+a broker answered that it is not the leader. A consumer per partition,
 each on a thread of its own, so one unreachable leader does not use up the time of the others.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -52,15 +54,31 @@ def end_offset(bootstrap: str, topic: str, partition: int, seconds: float) -> st
             client.close(autocommit=False)
 
 
+class Told(logging.Handler):
+    """Keeps what the client says on the way: its exceptions all read "timed out"."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.log: list[str] = []
+        self.misled: set[int] = set()
+        self.saw_no_brokers = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note one line."""
+        text = record.getMessage()
+        found = re.search(r"partition=(\d+)", text)
+        if found and re.search("NotLeader|unknown topic or partition", text):
+            self.misled.add(int(found[1]))
+        self.saw_no_brokers |= "has no brokers" in text
+        if record.levelno >= logging.WARNING:
+            self.log.append(text)
+
+
 def main(bootstrap: str, topic: str, partitions: int, seconds: float) -> None:
     """Print the cell."""
-    logs: list[str] = []
-
-    class Keep(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            logs.append(record.getMessage())
-
-    logging.getLogger("kafka").addHandler(Keep(logging.WARNING))
+    told = Told()
+    logging.getLogger("kafka").addHandler(told)
+    logging.getLogger("kafka.consumer.fetcher").setLevel(logging.DEBUG)
     with ThreadPoolExecutor(partitions + 1) as pool:
         nodes = pool.submit(known_nodes, bootstrap, seconds)
         cells = [
@@ -71,16 +89,16 @@ def main(bootstrap: str, topic: str, partitions: int, seconds: float) -> None:
             found, error = nodes.result(), None
         except Exception as failure:
             found, error = None, f"{type(failure).__name__}: {failure}"
-        print(
-            json.dumps(
-                {
-                    "nodes": found,
-                    "error": error,
-                    "partitions": [cell.result() for cell in cells],
-                    "log": logs[-20:],
-                }
-            )
-        )
+            if told.saw_no_brokers:
+                found = []
+        result = {
+            "nodes": found,
+            "error": error,
+            "partitions": [cell.result() for cell in cells],
+            "misled": sorted(told.misled),
+            "log": told.log[-20:],
+        }
+        print(json.dumps(result))
 
 
 if __name__ == "__main__":
