@@ -1,17 +1,43 @@
-"""What every test run has: the skip policy, figures, and the mark on tests that need the lab."""
+"""What every test run has: the skip policy, figures, the choice of bars, the mark on tests that need the lab."""
 
 import pytest
+from hypothesis import settings
+
+from tests.bars.targets import TARGETS
 
 pytest_plugins = ["pytester", "tests.skips", "tests.figures", "tests.lab.fixtures"]
 
+# A run of make test is the same every time; `make bars BARS=fuzz` looks for what is new.
+settings.register_profile("test", derandomize=True, deadline=None)
+settings.register_profile("bars", max_examples=10_000, deadline=None)
+settings.load_profile("test")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--bar NAME`: the tests of one bar only, the long ones too."""
+    parser.addoption("--bar", choices=[target.name for target in TARGETS], help="run the tests of this bar only")
+
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test that uses a fixture of tests/lab, so that `-m lab` needs no care; those run last."""
     for item in items:
         if _uses_lab(item):
             item.add_marker("lab")
     items.sort(key=lambda item: item.get_closest_marker("lab") is not None)
+    chosen = [item for item in items if _is_chosen(item, config.getoption("--bar"))]
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
+
+
+def _is_chosen(item: pytest.Item, bar: str | None) -> bool:
+    marks = list(item.iter_markers("bar"))
+    for mark in marks:
+        if mark.args[0] not in {target.name for target in TARGETS}:
+            raise pytest.UsageError(f"{item.nodeid}: tests/bars/targets.py has no bar {mark.args[0]!r}")
+    if bar is not None:
+        return any(mark.args[0] == bar for mark in marks)
+    return not any(mark.kwargs.get("long") for mark in marks)
 
 
 def _uses_lab(item: pytest.Item) -> bool:

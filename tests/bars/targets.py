@@ -1,0 +1,66 @@
+"""The bars: what is promised, and the command that measures it.
+
+A test belongs to a bar by `@pytest.mark.bar("name")` and reports what it measured with the fixture `figure`. With
+`long=True` it runs for `make bars` only, otherwise for `make test` too.
+"""
+
+import sys
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One bar. `promise` is the sentence that the figures are held against; `command` measures it."""
+
+    name: str
+    promise: str
+    command: tuple[str, ...]
+
+
+def _tests(name: str, promise: str) -> Target:
+    return Target(name=name, promise=promise, command=(sys.executable, "-m", "pytest", "-q", "--bar", name))
+
+
+def _module(name: str, promise: str, *arguments: str) -> Target:
+    return Target(name=name, promise=promise, command=(sys.executable, "-m", *arguments))
+
+
+TARGETS = (
+    _tests(
+        "cells",
+        "S01–S04, S07, S08 in both forms, vantages H, B, C, O, L: predicted = observed = kcat = Java console tools = "
+        "kafka-python in every cell; at least 120 cells",
+    ),
+    _tests(
+        "static",
+        "each broken twin: the expected rule at the expected line; each repaired twin, S01 and S03: silence",
+    ),
+    _tests(
+        "broker-prints",
+        'the "broker will print" sentence of a finding equals the log of the real broker that failed to start',
+    ),
+    _tests("live-time", "live check of the five-broker cluster, all vantages: under 5 s"),
+    _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
+    _tests(
+        "rights",
+        "without root, docker group or capabilities: says which vantages it could not take, prints the sudo line, "
+        "gives the others",
+    ),
+    _tests(
+        "hostile-broker",
+        "garbage, a size of 2 GiB, one byte a second, a close: a cell with a reason, bounded time, under 64 MiB, "
+        "no traceback",
+    ),
+    _module(
+        "fuzz",
+        "the property tests with 100 times the examples of make test",
+        *("pytest", "-q", "-m", "not lab", "--hypothesis-profile=bars", "--ignore=tests/house", "tests"),
+    ),
+    _module("spark-extra", "the wheel with [spark] installs into a fresh environment", "tests.bars.spark_extra"),
+    _module("clean-clone", "make demo and make test pass in a clean clone", "tests.bars.clean_clone"),
+    _module(
+        "bare-machine",
+        "on a bare Debian 12 with git, make and python3-venv only: make demo passes; make test as far as a chroot goes",
+        "tests.bars.bare_machine",
+    ),
+)
