@@ -20,6 +20,8 @@ def message_classes() -> dict[tuple[int, str], Any]:
     Made here, by its own machinery, because its ready-made classes change some fields for the client's convenience.
     """
     base: Any = import_module("kafka.protocol.api_message").ApiMessage
+    registry = import_module("kafka.protocol.api_header").ResponseClassRegistry._response_class_registry
+    registered = dict(registry)
     classes = {}
     for resource in files("kafka.protocol.schemas.resources").iterdir():
         name = resource.name.removesuffix(".json")
@@ -28,6 +30,9 @@ def message_classes() -> dict[tuple[int, str], Any]:
                 warnings.simplefilter("ignore", DeprecationWarning)
                 cls: Any = type(base)(name, (base,), {"__module__": __name__})
             classes[cls._json["apiKey"], cls._json["type"]] = cls
+    # a class registers itself as the one for its answers, which the client's own classes must stay
+    registry.clear()
+    registry.update(registered)
     return classes
 
 
