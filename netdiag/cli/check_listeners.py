@@ -115,11 +115,16 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
     files = options.files or _discovered()
     if not files:
         say(f"netdiag: nothing to check: no {', '.join(COMPOSE_FILE_NAMES)} in this folder")
-    report = report_on(files, options.settings, surface.tell)
+    report = report_on(files, options.settings, surface)
+    if report.interrupted:
+        say("netdiag: interrupted")
+        if options.format is Format.JSON:
+            _print(report, options, surface)
+        return ExitStatus.INTERRUPTED
     if options.diff:
         _print_patch(repair(report.findings, report.sources), report, options)
     elif options.fix and _repaired(report):
-        report = report_on(files, options.settings, surface.tell)
+        report = report_on(files, options.settings, surface)
     if not options.diff:
         _print(report, options, surface)
     return status_of(report, fail_on=options.fail_on, require_all=options.require_all)

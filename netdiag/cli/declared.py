@@ -1,10 +1,12 @@
 """From compose files to a report: each input is loaded, judged and predicted on its own."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
+from netdiag.cli.surface import Surface, defect
 from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.load import ALL_PROFILES, load
 from netdiag.compose.positions import Source, Text
@@ -34,15 +36,23 @@ class Settings:
     matrix: bool = True
 
 
-def report_on(paths: Iterable[str], settings: Settings, tell: Callable[[str], None]) -> Report:
-    """The report on these files; one that cannot be read is in it with its error."""
+def report_on(paths: Sequence[str], settings: Settings, surface: Surface) -> Report:
+    """The report on these files; one that cannot be read, or was not reached, is in it with its error."""
     report = Report()
-    for path in paths:
-        tell(f"reading {path}")
+    for index, path in enumerate(paths):
+        surface.tell(f"reading {path}")
         try:
             one = _one(path, settings)
         except NetdiagError as error:
+            surface.trace()
             one = could_not_read(_name(path), error)
+        except KeyboardInterrupt:
+            surface.trace()
+            rest = [could_not_read(_name(path), NetdiagError("interrupted")) for path in paths[index:]]
+            return replace(reduce(joined, rest, report), interrupted=True)
+        except Exception as error:  # noqa: BLE001 (a defect of ours must not hide what the other files say)
+            surface.trace()
+            one = could_not_read(_name(path), defect(error))
         report = joined(report, one)
     return report
 

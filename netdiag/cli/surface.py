@@ -53,6 +53,11 @@ class Surface:
         if self.verbose:
             say(f"netdiag: {self.error_screen.visible(text)}")
 
+    def trace(self) -> None:
+        """Under --debug, show where the error being handled comes from."""
+        if self.debug:
+            say(self.error_screen.visible(traceback.format_exc().rstrip()).replace("\\n", "\n"))
+
 
 def surface_of(context: typer.Context) -> Surface:
     """What was given before the command's name."""
@@ -64,15 +69,15 @@ def finish(surface: Surface, command: Callable[[], ExitStatus]) -> None:
     try:
         status = command()
     except KeyboardInterrupt:
-        _trace(surface)
+        surface.trace()
         say("netdiag: interrupted")
         status = ExitStatus.INTERRUPTED
     except NetdiagError as error:
-        _trace(surface)
+        surface.trace()
         report_error(error, surface.error_screen)
         status = ExitStatus.COULD_NOT_LOOK
     except Exception as error:  # noqa: BLE001 (the last door: a defect of ours becomes one line, too)
-        _trace(surface)
+        surface.trace()
         report_error(defect(error), surface.error_screen)
         status = ExitStatus.COULD_NOT_LOOK
     raise typer.Exit(int(status))
@@ -85,8 +90,3 @@ def defect(error: BaseException) -> NetdiagError:
         f"internal error: {type(error).__name__}" + (f": {text}" if text else ""),
         hint="run again with --debug and report what it prints",
     )
-
-
-def _trace(surface: Surface) -> None:
-    if surface.debug:
-        say(traceback.format_exc().rstrip())

@@ -48,10 +48,14 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Everything a renderer may show. `sources` holds the bytes of the files that findings point into."""
+    """Everything a renderer may show. `sources` holds the bytes of the files that findings point into.
+
+    `interrupted` says that the user stopped the run: inputs that were not reached carry that as their error.
+    """
 
     inputs: tuple[Input, ...] = ()
     findings: tuple[Finding, ...] = ()
     matrices: tuple[Matrix, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     sources: Mapping[str, bytes] = field(default_factory=dict)
+    interrupted: bool = False

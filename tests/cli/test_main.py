@@ -1,0 +1,64 @@
+"""The command itself: what it costs to start, what every command has."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from netdiag import __version__
+from tests.cli.shell import CLEAN, environment, netdiag
+
+NOT_FOR_LINT = {"rich", "docker", "pyroute2", "scapy", "pyspark", "dns", "requests", "asyncio"}
+
+
+def test_version(tmp_path: Path) -> None:
+    done = netdiag("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout.decode().split()) == (0, ["netdiag", __version__])
+
+
+def test_help_is_shown_without_a_command(tmp_path: Path) -> None:
+    done = netdiag(cwd=tmp_path)
+    assert b"check-listeners" in done.stdout + done.stderr
+    assert netdiag("--help", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("words", [["no-such-command"], ["--no-such-option"], ["check-listeners", "--fail-on", "x"]])
+def test_wrong_usage_is_2(tmp_path: Path, words: list[str]) -> None:
+    done = netdiag(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"Error: " in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_completion_is_offered(tmp_path: Path) -> None:
+    done = netdiag(
+        cwd=tmp_path,
+        env={"_NETDIAG_COMPLETE": "complete_bash", "COMP_WORDS": "netdiag check", "COMP_CWORD": "1"},
+    )
+    assert done.stdout.split() == [b"check-listeners"]
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["check-listeners", "c.yml"], ["rules"]])
+def test_extras_and_rich_are_not_loaded(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "c.yml").write_text(CLEAN, encoding="utf-8")
+    command = [sys.executable, "-X", "importtime", "-m", "netdiag", *words]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "typer" in loaded
+    assert not loaded & NOT_FOR_LINT
+
+
+def test_a_closed_standard_output_is_an_error_of_one_line(tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text(CLEAN, encoding="utf-8")
+    code = "import sys; sys.stdout = None; from netdiag.cli.main import run; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "check-listeners"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert done.stderr.startswith(b"netdiag: standard output is closed")

@@ -1,0 +1,82 @@
+"""What a stream can show, and what happens when it cannot be written to."""
+
+import io
+import os
+
+import pytest
+
+from netdiag.cli.terminal import Colour, report_error, say, screen_of, wants_colour, write_bytes, write_text
+from netdiag.errors import InputError
+from netdiag.render.screen import ASCII, Screen
+
+
+@pytest.mark.parametrize(
+    ("colour", "environ", "is_terminal", "wanted"),
+    [
+        (Colour.AUTO, {"TERM": "xterm"}, True, True),
+        (Colour.AUTO, {"TERM": "xterm"}, False, False),
+        (Colour.AUTO, {"TERM": "dumb"}, True, False),
+        (Colour.AUTO, {"TERM": "xterm", "NO_COLOR": "1"}, True, False),
+        (Colour.AUTO, {"TERM": "xterm", "NO_COLOR": ""}, True, True),
+        (Colour.AUTO, {"FORCE_COLOR": "1"}, False, True),
+        (Colour.AUTO, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
+        (Colour.ALWAYS, {"NO_COLOR": "1", "TERM": "dumb"}, False, True),
+        (Colour.NEVER, {"FORCE_COLOR": "1"}, True, False),
+    ],
+)
+def test_colour(colour: Colour, environ: dict[str, str], is_terminal: bool, wanted: bool) -> None:
+    assert wants_colour(colour, environ, is_terminal=is_terminal) is wanted
+
+
+def test_the_encoding_of_the_stream_decides_the_alphabet() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    assert screen_of(stream, Colour.AUTO, {}).glyphs == ASCII
+    assert screen_of(None, Colour.AUTO, {}).glyphs == ASCII
+
+
+def test_a_pipe_is_a_hundred_columns_wide_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    assert screen_of(stream, Colour.AUTO, {}).width == 100
+    for columns, width in (("80", 80), ("10", 40), ("500", 140)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert screen_of(stream, Colour.AUTO, os.environ).width == width
+
+
+def test_what_the_encoding_lacks_is_escaped_not_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="cp1252", newline=""))
+    write_text("é 日\n")
+    write_bytes(b"\xff\r\n")
+    assert raw.getvalue() == b"\xe9 \\u65e5\n\xff\r\n"
+
+
+class _Broken(io.StringIO):
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, text: str) -> int:
+        raise self.error
+
+
+def test_a_reader_that_went_away_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", _Broken(BrokenPipeError(32, "Broken pipe")))
+    write_text("x")
+
+
+def test_a_failing_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", _Broken(OSError(28, "No space left on device")))
+    with pytest.raises(InputError, match="no space left"):
+        write_text("x")
+
+
+def test_standard_error_is_never_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", _Broken(OSError(5, "Input/output error")))
+    say("lost")
+    monkeypatch.setattr("sys.stderr", None)
+    say("lost")
+
+
+def test_an_error_is_a_line_and_its_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+    report_error(InputError('no "x\x1b"', where="a.yml", hint="do this"), Screen())
+    assert capsys.readouterr().err == 'netdiag: a.yml: no "x\\x1b"\n  fix: do this\n'
