@@ -10,9 +10,10 @@ from typing import Any
 from tests.lab.java_tools import Printed
 from tests.lab.lead_topics import Topic
 
+_WRONG = re.compile(r"not leader|unknown topic", re.IGNORECASE)
 # librdkafka keeps one broker per host:port. Of two node ids that share an address it can use one
 # at most; partitions of the other are "unknown" to it although the metadata names their leader.
-_WRONG = re.compile(r"not leader|unknown topic|unknown partition", re.IGNORECASE)
+_MERGED = "Unknown partition"
 _NO_BROKERS = ": 0 brokers, "
 
 
@@ -53,7 +54,7 @@ def read_kcat(printed: str, topic: Topic | None) -> Answer:
     if status != 0 or start < 0:
         return _failed("kcat", metadata, printed, is_empty=_NO_BROKERS in metadata)
     found: dict[str, Any] = json.JSONDecoder().raw_decode(metadata[start:])[0]
-    reached, wrong, errors = set(), set(), []
+    reached, wrong, merged, errors = set(), set(), set(), []
     for number, node in enumerate(topic.leaders if topic else ()):
         status, said = sections.get(str(number), (1, ""))
         if status == 0 and f"[{number}] offset" in said:
@@ -62,6 +63,11 @@ def read_kcat(printed: str, topic: Topic | None) -> Answer:
             errors.append(said)
             if _WRONG.search(said):
                 wrong.add(node)
+            if _MERGED in said:
+                merged.add(node)
+    if reached or wrong:
+        # The shared address answers, as another broker; otherwise nobody answers there.
+        wrong |= merged
     return Answer(
         oracle="kcat",
         bootstrap_ok=True,

@@ -18,9 +18,7 @@ HOME = "opt/lab"
 
 def client_items(cache: Path, inputs: Path) -> list[Item]:
     """Everything under /opt/lab of the client image."""
-    packages = entry(
-        cache, "python", digest(*PYTHON_CLIENTS), lambda folder: _install_python(folder)
-    )
+    packages = entry(cache, "python", digest(*PYTHON_CLIENTS), lambda folder: _install_python(folder))
     classes = entry(
         cache,
         "classes",

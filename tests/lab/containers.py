@@ -52,9 +52,7 @@ class Container:
     @property
     def place(self) -> Place:
         """Where a process inside it stands: its namespace, hosts file and resolver."""
-        return Place(
-            netns=Path(f"/proc/{self.pid}/ns/net"), hosts=self.hosts, resolv_conf=self.resolv_conf
-        )
+        return Place(netns=Path(f"/proc/{self.pid}/ns/net"), hosts=self.hosts, resolv_conf=self.resolv_conf)
 
 
 def list_containers(engine: Engine, project: str) -> list[Container]:

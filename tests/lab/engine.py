@@ -89,9 +89,7 @@ class Engine:
 
 
 @contextmanager
-def engine(
-    cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = ()
-) -> Iterator[Engine]:
+def engine(cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = ()) -> Iterator[Engine]:
     """An engine with the lab's images for the block; nothing of it is left afterwards."""
     reasons = missing()
     if reasons:

@@ -142,11 +142,7 @@ def _cp_layer(cache: Path) -> Path:
         *(_owned(path) for path in ("etc/kafka", "etc/kafka/secrets", "etc/zookeeper/secrets")),
         *(_owned(f"var/lib/{path}") for path in ("kafka/data", "zookeeper/data", "zookeeper/log")),
         Item(path=f"{home}/run", source=inputs / "run", mode=0o755),
-        *(
-            Item(path=f"{home}/{path.name}", source=path)
-            for path in sorted(inputs.iterdir())
-            if path.name != "run"
-        ),
+        *(Item(path=f"{home}/{path.name}", source=path) for path in sorted(inputs.iterdir()) if path.name != "run"),
         *shared_class_items(cache, KAFKA_3, ("kafka", "zookeeper", "storage")),
     ]
     return _layer(cache, "cp", items)

@@ -18,9 +18,7 @@ _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 
 def kafka_jars(cache: Path, version: str) -> Path:
     """The folder of jars of Kafka `version`."""
-    return entry(
-        cache, "jars", f"{version}-{digest(_POM, _PLUGIN)}", lambda folder: _fetch(folder, version)
-    )
+    return entry(cache, "jars", f"{version}-{digest(_POM, _PLUGIN)}", lambda folder: _fetch(folder, version))
 
 
 def compiler_jar(cache: Path) -> Path:

@@ -9,8 +9,8 @@ import ctypes
 import os
 import socket
 import struct
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,22 +21,13 @@ _T = TypeVar("_T")
 
 def within(netns: Path, act: Callable[[], _T]) -> _T:
     """Run `act` on a thread that has entered `netns`; the thread ends with it."""
-    results: list[_T] = []
-    errors: list[BaseException] = []
 
-    def body() -> None:
-        try:
-            _enter(netns)
-            results.append(act())
-        except BaseException as error:
-            errors.append(error)
+    def body() -> _T:
+        _enter(netns)
+        return act()
 
-    thread = threading.Thread(target=body)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(body).result()
 
 
 def call(connection: socket.socket, key: int, version: int, body: bytes) -> bytes:

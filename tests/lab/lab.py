@@ -50,9 +50,7 @@ class Lab:
 
 
 @contextmanager
-def start_lab(
-    cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = ()
-) -> Iterator[Lab]:
+def start_lab(cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = ()) -> Iterator[Lab]:
     """The whole lab for a block, built first where the cache is empty."""
     root = cache or cache_root()
     compose = compose_binary(root)

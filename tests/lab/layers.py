@@ -16,6 +16,7 @@ from pathlib import Path
 
 _EPOCH = 1_700_000_000
 _CREATED = "2023-11-14T22:13:20Z"
+_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 APPUSER = 1000
 
 
@@ -91,8 +92,7 @@ def _config(image: Image, diff_ids: Sequence[str]) -> dict[str, object]:
         "config": {
             "Cmd": list(image.command),
             "User": image.user,
-            "Env": ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-            + list(image.environment),
+            "Env": [_PATH, *image.environment],
             "ExposedPorts": {port: {} for port in image.exposed},
             "Volumes": {path: {} for path in image.volumes} or None,
             "Labels": dict(image.labels),

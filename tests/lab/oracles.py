@@ -71,9 +71,7 @@ class Oracles:
                 return self.kafka_python(cell)
         raise LabError(f"no oracle {oracle!r}, there are {', '.join(ORACLES)}")
 
-    def ask_all(
-        self, cells: Iterable[Cell], oracles: Sequence[str] = ORACLES
-    ) -> dict[tuple[Cell, str], Answer]:
+    def ask_all(self, cells: Iterable[Cell], oracles: Sequence[str] = ORACLES) -> dict[tuple[Cell, str], Answer]:
         """Every cell by every oracle, several at once."""
         questions = [(cell, oracle) for cell in cells for oracle in oracles]
         with ThreadPoolExecutor(_CELLS_AT_ONCE) as pool:
@@ -102,7 +100,7 @@ class Oracles:
             if cell.topic is not None:
                 words = (*start, "--topic", cell.topic.name)
                 offsets = pool.submit(self._java.call, place, _GET_OFFSETS, words, 40)
-            return read_java(versions.result(), offsets and offsets.result(), cell.topic)
+            return read_java(versions.result(), offsets.result() if offsets else None, cell.topic)
 
     def _run(self, cell: Cell, words: Sequence[str]) -> str:
         done = run(

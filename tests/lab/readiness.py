@@ -37,9 +37,7 @@ class NotKafka(LabError):
     """Something else answered, or nothing."""
 
 
-def ask(
-    netns: Path, address: str, port: int, *, topic: str | None = None, timeout: float = 3.0
-) -> Knowledge:
+def ask(netns: Path, address: str, port: int, *, topic: str | None = None, timeout: float = 3.0) -> Knowledge:
     """What the broker at `address:port`, seen from `netns`, knows."""
 
     def talk() -> Knowledge:
@@ -53,9 +51,7 @@ def ask(
         raise NotKafka(f"{address}:{port}: {error}") from error
 
 
-def create_topic(
-    netns: Path, address: str, port: int, name: str, leaders: Sequence[int], timeout: float = 15.0
-) -> int:
+def create_topic(netns: Path, address: str, port: int, name: str, leaders: Sequence[int], timeout: float = 15.0) -> int:
     """Ask this broker for a topic, partition i on broker `leaders[i]` alone; Kafka's error code."""
     body = struct.pack(">i", 1) + _string(name) + struct.pack(">ihi", -1, -1, len(leaders))
     for partition, node in enumerate(leaders):
@@ -81,9 +77,9 @@ def _lowest(versions: bytes, key: int) -> int:
     if error != 0:
         raise OSError(f"error {error} to ApiVersions")
     for index in range(count):
-        found, low, _high = struct.unpack_from(">hhh", versions, 6 + 6 * index)
+        found, low = struct.unpack_from(">hh", versions, 6 + 6 * index)
         if found == key:
-            return max(low, 1)
+            return max(int(low), 1)
     raise OSError("no Metadata in ApiVersions")
 
 

@@ -94,7 +94,7 @@ class Watch:
         if not running:
             return {}
         with ThreadPoolExecutor(len(running)) as pool:
-            return dict(zip((b.service for b in running), pool.map(self._ask, running)))
+            return dict(zip((b.service for b in running), pool.map(self._ask, running), strict=True))
 
     def _ask(self, broker: Container) -> Knowledge | None:
         """Any of its doors that speaks Kafka to clients; the one that did last time first."""
@@ -115,8 +115,4 @@ class Watch:
 
 
 def _knows(knowledge: Knowledge | None, brokers: Sequence[Container]) -> bool:
-    return (
-        knowledge is not None
-        and knowledge.has_controller
-        and len(knowledge.node_ids) >= len(brokers)
-    )
+    return knowledge is not None and knowledge.has_controller and len(knowledge.node_ids) >= len(brokers)

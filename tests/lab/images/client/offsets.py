@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, "/opt/lab/python")
 
-from kafka import KafkaConsumer, TopicPartition  # noqa: E402
+from kafka import KafkaConsumer, TopicPartition  # type: ignore[import-untyped]
+from kafka.errors import KafkaError  # type: ignore[import-untyped]
 
 
 def consumer(bootstrap: str, seconds: float) -> KafkaConsumer:
@@ -47,7 +48,7 @@ def end_offset(bootstrap: str, topic: str, partition: int, seconds: float) -> st
         client = consumer(bootstrap, seconds)
         found = client.end_offsets([there], timeout_ms=int(seconds * 1000))
         return None if there in found else f"no answer for partition {partition}"
-    except Exception as error:
+    except (KafkaError, OSError) as error:
         return f"{type(error).__name__}: {error}"
     finally:
         if client is not None:
@@ -81,13 +82,10 @@ def main(bootstrap: str, topic: str, partitions: int, seconds: float) -> None:
     logging.getLogger("kafka.consumer.fetcher").setLevel(logging.DEBUG)
     with ThreadPoolExecutor(partitions + 1) as pool:
         nodes = pool.submit(known_nodes, bootstrap, seconds)
-        cells = [
-            pool.submit(end_offset, bootstrap, topic, number, seconds)
-            for number in range(partitions)
-        ]
+        cells = [pool.submit(end_offset, bootstrap, topic, number, seconds) for number in range(partitions)]
         try:
             found, error = nodes.result(), None
-        except Exception as failure:
+        except (KafkaError, OSError) as failure:
             found, error = None, f"{type(failure).__name__}: {failure}"
             if told.saw_no_brokers:
                 found = []
