@@ -7,6 +7,7 @@ only a Kafka answer counts.
 import asyncio
 import errno
 import os
+import select
 import socket
 from dataclasses import dataclass
 
@@ -53,9 +54,12 @@ async def connect(channel: socket.socket, target: Target, deadline: float, patie
         async with asyncio.timeout_at(min(deadline, begin + patience)):
             await loop.sock_connect(channel, (target.ip, target.port))
     except TimeoutError:
-        return Failed(
-            reason=Reason.TIMEOUT, because=f"{target} did not answer in {_seconds(loop, begin)}", ip=target.ip
-        )
+        # The loop may have been too busy to notice what had come long before.
+        late = _come_meanwhile(channel)
+        if late is None:
+            because = f"{target} did not answer in {_seconds(loop, begin)}"
+            return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip)
+        return connect_failure(late, target) if late.errno else None
     except OSError as error:
         return connect_failure(error, target)
     return None
@@ -69,11 +73,23 @@ def connect_failure(error: OSError, target: Target) -> Failed | Unknown:
         return Failed(reason=Reason.REFUSED, because=f"{target} refuses connections", ip=target.ip)
     if number == errno.ETIMEDOUT:
         return Failed(reason=Reason.TIMEOUT, because=f"{target} did not answer", ip=target.ip)
+    if number in (errno.ECONNRESET, errno.EPIPE):
+        return Failed(reason=Reason.CLOSED, because=f"{target} accepts, then resets", ip=target.ip)
     if number in _OWN_LIMITS:
         return Unknown(because=f"{target} could not be tried: {said}")
     if number == errno.EHOSTUNREACH:
         return Failed(reason=Reason.UNREACHABLE, because=f"nobody answers for {target.ip} ({said})", ip=target.ip)
     return Failed(reason=Reason.UNREACHABLE, because=f"no way to {target.ip} ({said})", ip=target.ip)
+
+
+def _come_meanwhile(channel: socket.socket) -> OSError | None:
+    """How the attempt on this socket ended, with errno 0 for well; None while it goes on."""
+    waiting = select.poll()
+    waiting.register(channel, select.POLLOUT)
+    if not waiting.poll(0):
+        return None
+    number = channel.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    return OSError(number, os.strerror(number))
 
 
 async def converse(
@@ -114,8 +130,8 @@ def _contact(talk: Conversation, target: Target, elapsed: str) -> Contact:
         case conversation.Answered() as answered:
             return _answered(answered, target)
         case conversation.Failed(kind=FailureKind.NO_ANSWER) as failed:
-            silent = "silent" if not failed.first_bytes else f"slow: {failed.detail}"
-            because = f"{target} accepted, then was {silent} for {elapsed}"
+            what = failed.detail if failed.first_bytes else "silent"
+            because = f"{target} accepted, then {what}, after {elapsed}"
             return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip)
         case conversation.Failed() as failed if failed.kind in _REASONS:
             return Failed(reason=_REASONS[failed.kind], because=f"{target}: {failed.detail}", ip=target.ip)

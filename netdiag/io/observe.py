@@ -51,17 +51,23 @@ def observe(stances: Sequence[Stance], addresses: Sequence[Address], *, timeout:
             names = read_name_service(namespace)
             notes += [f"{stance.vantage.label}: cannot read {because}" for because in names.unreadable]
             places.append((stance, Place(namespace=namespace, resolver=Resolver(namespace, names))))
-        cells = asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), timeout, sockets))
-    return Observed(cells=cells, skipped=tuple(skipped), notes=tuple(notes))
+        cells: list[Cell] = []
+        # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
+        asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), timeout, sockets, cells))
+    return Observed(cells=tuple(cells), skipped=tuple(skipped), notes=tuple(notes))
 
 
 async def _look(
-    places: Sequence[tuple[Stance, Place]], addresses: Sequence[Address], timeout: float, sockets: int
-) -> tuple[Cell, ...]:
+    places: Sequence[tuple[Stance, Place]],
+    addresses: Sequence[Address],
+    timeout: float,
+    sockets: int,
+    cells: list[Cell],
+) -> None:
     deadline = asyncio.get_running_loop().time() + timeout + _EXTRA
     prober = Prober(patience=timeout, deadline=deadline, sockets=sockets)
     await asyncio.gather(*(prober.both_hops(place, address) for _, place in places for address in addresses))
-    return tuple(_cell(prober, stance, place, address) for stance, place in places for address in addresses)
+    cells += [_cell(prober, stance, place, address) for stance, place in places for address in addresses]
 
 
 def _cell(prober: Prober, stance: Stance, place: Place, address: Address) -> Cell:

@@ -24,7 +24,7 @@ _HEAD_START = 0.3
 _QUICK = 1.5
 _ENOUGH_FOR_ANOTHER = 0.5
 _GRACE = 0.1
-_MOST_SECOND_HOPS = 3000
+_MOST_SECOND_HOPS = 1500
 _MOST_ENDPOINTS_KEPT = 20_000
 # Of several addresses that all failed, the failure that got furthest is told.
 _PROGRESS = (Reason.SASL, Reason.TLS, Reason.NOT_KAFKA, Reason.CLOSED, Reason.TIMEOUT, Reason.REFUSED)
@@ -83,6 +83,7 @@ class Prober:
 
     async def _settled(self, place: Place, address: Address, expected_node_id: int | None) -> Contact:
         begin = self._now()
+        contact: Contact = _NO_TIME
         try:
             # Every step ends itself by the deadline; the grace lets it say so in its own words.
             async with asyncio.timeout_at(self._deadline + _GRACE):
@@ -91,7 +92,8 @@ class Prober:
                 if isinstance(contact, Failed) and quick and self._left() > _ENOUGH_FOR_ANOTHER:
                     contact = await self._again(place, address, expected_node_id, contact)
         except TimeoutError:
-            return _NO_TIME
+            # What is known by now stands.
+            pass
         return self._kept_small(contact) if isinstance(contact, Answered) else contact
 
     async def _again(self, place: Place, address: Address, expected_node_id: int | None, first: Failed) -> Contact:
