@@ -10,7 +10,7 @@ from tests.house.environments import Environment, build_wheel, create, extras, l
 from tests.house.tree import ROOT
 
 PROVEN = ("", "live", "capture")
-TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python")
+TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema")
 BROKEN = ROOT / "compose" / "five-brokers" / "S08-single-listener-localhost" / "kraft.broken.yml"
 
 
