@@ -66,9 +66,12 @@ class _Chain:
             expanded = expand(source, node, scope, self.problems)
             top = expanded.value
             if isinstance(top, Mapping):
-                found.append(_Document(top=top, removals=expanded.removals))
-            elif top is not None and not (is_null(top) and len(found) > 0):
+                found.append(_Document(top=top, removals=(*expanded.resets, *expanded.overrides)))
+            elif top is not None and not is_null(top):
                 raise ComposeError("the top level must be a mapping", span=top.span)
+            else:
+                place = source.span(0, 0) if top is None else top.span
+                self.problems.error("document", "an empty document", place)
         return found
 
     def extended(self, document: _Document, path: str, scope: Scope) -> Mapping:
@@ -88,13 +91,13 @@ class _Chain:
         if extends is None or not isinstance(service, Mapping):
             return
         bare = replace(service, entries={key: e for key, e in service.entries.items() if key != "extends"})
-        names.entries[name] = replace(entry, value=bare)
         if (names.path, name) in seen:
-            chain = " -> ".join(service for _, service in seen)
-            self.problems.error("extends", f"extends goes in a circle: {chain} -> {name}", extends.span, service=name)
+            circle = " -> ".join((*(each for _, each in seen), name))
+            self.problems.error("extends", f"extends goes in a circle: {circle}", extends.span, service=name)
             return
         base = self._base(name, extends, names, (*seen, (names.path, name)))
         if base is None:
+            names.entries[name] = replace(entry, value=bare)
             return
         for path in names.removals:
             if path[:2] == ("services", name) and len(path) > 2:

@@ -3,16 +3,14 @@
 from netdiag.compose.positions import Span
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Project, Service
-from netdiag.compose.values import Mapping, Value
-
-TOP_LEVEL = frozenset(("configs", "include", "models", "name", "networks", "secrets", "services", "version", "volumes"))
+from netdiag.compose.values import Mapping, Sequence, Value, is_null
 
 
 def check_project(project: Project, top: Mapping, problems: Problems) -> None:
     """Adds to the problems what compose would say about the loaded project."""
-    for key, entry in top.entries.items():
-        if key not in TOP_LEVEL and not key.startswith("x-"):
-            problems.error("schema", f"additional properties {key!r} not allowed", entry.key.span)
+    services = top.entries.get("services")
+    if services is not None and is_null(services.value):
+        problems.error("schema", "services must be a mapping", services.key.span)
     version = top.entries.get("version")
     if version is not None:
         problems.warning("version", "the attribute `version` is obsolete, it is ignored", version.key.span)
@@ -20,6 +18,7 @@ def check_project(project: Project, top: Mapping, problems: Problems) -> None:
         declared = _at(top, "services", service.name)
         _check_service(project, service, declared if isinstance(declared, Mapping) else None, problems)
     _check_container_names(project, problems)
+    _check_circles(project, problems)
 
 
 def _at(value: Value | None, *path: str) -> Value | None:
@@ -37,7 +36,10 @@ def _check_service(project: Project, service: Service, declared: Mapping | None,
     name, span = service.name, service.span
     if declared is None:
         return
-    if not service.build and (service.image is None or not service.image.value) and declared.get("provider") is None:
+    named = service.image is not None and service.image.value != ""
+    if not (
+        service.build or named or declared.get("provider") or isinstance(declared.get("image"), Sequence | Mapping)
+    ):
         message = f"service {name!r} has neither an image nor a build context"
         problems.error("no-image", message, span, service=name)
     if service.network_mode is not None and service.network_mode.value and service.networks:
@@ -49,6 +51,7 @@ def _check_service(project: Project, service: Service, declared: Mapping | None,
             message = f"service {name!r} refers to undefined network {network.network!r}"
             problems.error("undefined-network", message, network.span, service=name)
     _check_references(project, service, problems)
+    _check_healthcheck(service, problems)
     if service.scale < 0:
         problems.error("scale", f"service {name!r} has a negative scale", _key(declared, "scale", span), service=name)
     if service.scale > 1 and service.container_name is not None:
@@ -79,6 +82,41 @@ def _check_references(project: Project, service: Service, problems: Problems) ->
         if volume.type == "volume" and volume.source is not None and volume.source.value not in project.volumes:
             message = f"service {name!r} refers to undefined volume {volume.source.value!r}"
             problems.error("undefined-volume", message, volume.source.span, service=name)
+
+
+def _check_healthcheck(service: Service, problems: Problems) -> None:
+    test = service.healthcheck
+    if isinstance(test, tuple) and test and test[0].value not in ("CMD", "CMD-SHELL", "NONE"):
+        message = "a healthcheck test must start with CMD, CMD-SHELL or NONE"
+        problems.error("healthcheck", message, test[0].span, service=service.name)
+
+
+def _check_circles(project: Project, problems: Problems) -> None:
+    """Each circle of services that wait for each other is reported once, at the dependency that closes it."""
+    done: set[str] = set()
+    for start in project.services:
+        trail: list[str] = []
+        waiting: list[tuple[str, Span | None, int]] = [(start, None, 0)]
+        while waiting:
+            name, span, depth = waiting.pop()
+            del trail[depth:]
+            if name in trail:
+                circle = " -> ".join((*trail[trail.index(name) :], name))
+                if span is not None:
+                    problems.error("circle", f"dependency cycle: {circle}", span, service=trail[-1])
+                continue
+            if name in done or name not in project.services:
+                continue
+            trail.append(name)
+            waiting += [(other, place, depth + 1) for other, place in _waits_for(project.services[name])]
+        done.add(start)
+
+
+def _waits_for(service: Service) -> list[tuple[str, Span]]:
+    found = [(d.service, d.span) for d in service.depends_on] + [(link.service, link.span) for link in service.links]
+    if service.network_mode is not None and service.network_mode.value.startswith("service:"):
+        found.append((service.network_mode.value.removeprefix("service:"), service.network_mode.span))
+    return found
 
 
 def _check_container_names(project: Project, problems: Problems) -> None:

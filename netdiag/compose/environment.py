@@ -30,11 +30,11 @@ def read_env_files(reading: Reading, service: Mapping) -> tuple[EnvFile, ...]:
                 if path is None:
                     reading.wrong(item, "env_file[]", "a path or a mapping with one")
                 else:
-                    raw = form is not None and form.value == "raw"
+                    spelled = form.value if form is not None else ""
                     named = item.get("path")
                     file = scoped(named) if isinstance(named, Scalar) else path.value
                     required = reading.boolean(item, "required", default=True)
-                    found[path.value] = EnvFile(path=path, file=file, required=required, raw=raw)
+                    found[path.value] = EnvFile(path=path, file=file, required=required, format=spelled)
             case _:
                 reading.wrong(item, "env_file[]", "a path or a mapping with one")
     return tuple(found.values())
@@ -143,8 +143,11 @@ def _from_file(
                 return scope[name].value
         return None
 
+    if file.format not in ("", "raw"):
+        message = f"unknown env_file format {file.format!r}"
+        reading.problems.error("env-file", message, file.path.span, service=reading.service)
     try:
-        entries = load_entries(Source(file.file, data), value_of, raw=file.raw)
+        entries = load_entries(Source(file.file, data), value_of, raw=file.format == "raw")
     except ComposeError as error:
         place = error.span or file.path.span
         reading.problems.error("env-file", error.message, place, file.path.span, service=reading.service)

@@ -5,7 +5,7 @@ refused by its size and not by its effect. `!reset` removes its node and both `!
 their path for the merge with earlier files.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netdiag.compose.errors import ComposeError
 from netdiag.compose.interpolate import interpolate
@@ -23,10 +23,14 @@ _TAG = "tag:yaml.org,2002:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expanded:
-    """A value, and the paths below it that `!reset` and `!override` mark for removal from earlier files."""
+    """A value, and the paths below it that `!reset` and `!override` mark for removal from earlier files.
+
+    The value is None when it is reset itself.
+    """
 
     value: Value | None
-    removals: tuple[Path, ...] = ()
+    resets: tuple[Path, ...] = ()
+    overrides: tuple[Path, ...] = ()
     size: int = 1
     depth: int = 1
 
@@ -47,7 +51,9 @@ class _Expander:
 
     def expand(self, node: Node) -> Expanded:
         if isinstance(node, AliasNode):
-            return self.expand(node.target)
+            # As in compose: what lies below an anchor is reset where the anchor stands, not where it is used.
+            whole = self.expand(node.target)
+            return replace(whole, resets=tuple(path for path in whole.resets if not path))
         done = self.done.get(id(node))
         if done is None:
             done = self._expand(node)
@@ -59,7 +65,7 @@ class _Expander:
 
     def _expand(self, node: ScalarNode | SequenceNode | MappingNode) -> Expanded:
         if node.tag == "!reset":
-            return Expanded(value=None, removals=((),))
+            return Expanded(value=None, resets=((),))
         match node:
             case ScalarNode():
                 expanded = Expanded(value=self._scalar(node))
@@ -68,7 +74,7 @@ class _Expander:
             case MappingNode():
                 expanded = self._mapping(node)
         if node.tag == "!override":
-            return Expanded(value=expanded.value, removals=((),), size=expanded.size, depth=expanded.depth)
+            return replace(expanded, resets=(), overrides=((),))
         return expanded
 
     def _scalar(self, node: ScalarNode) -> Scalar:
@@ -104,10 +110,8 @@ class _Expander:
     def _sequence(self, node: SequenceNode) -> Expanded:
         children = [self.expand(item) for item in node.items]
         items = tuple(child.value for child in children if child.value is not None)
-        removals = [(str(i), *path) for i, child in enumerate(children) for path in child.removals]
         return Expanded(
             value=Sequence(items=items, span=self._span(node)),
-            removals=tuple(removals),
             size=1 + sum(child.size for child in children),
             depth=1 + max((child.depth for child in children), default=0),
         )
@@ -115,7 +119,8 @@ class _Expander:
     def _mapping(self, node: MappingNode) -> Expanded:
         entries: dict[str, Entry] = {}
         keys: dict[str, Text] = {}
-        removals: list[Path] = []
+        resets: list[Path] = []
+        overrides: list[Path] = []
         merge: Node | None = None
         size, depth = 1, 1
         for key_node, value_node in node.pairs:
@@ -127,20 +132,18 @@ class _Expander:
             keys[key.value] = key
             if is_merge:
                 merge = value_node
-                removals += child.removals
+                resets += child.resets
+                overrides += child.overrides
                 continue
-            removals += [(key.value, *path) for path in child.removals]
+            resets += [(key.value, *path) for path in child.resets]
+            overrides += [(key.value, *path) for path in child.overrides]
             if child.value is not None:
                 via = self._span(value_node) if isinstance(value_node, AliasNode) else None
                 entries[key.value] = Entry(key=key, value=child.value, via=via)
         if merge is not None:
             self._merge(entries, merge)
-        return Expanded(
-            value=Mapping(entries=entries, span=self._span(node)),
-            removals=tuple(removals),
-            size=size,
-            depth=depth,
-        )
+        value = Mapping(entries=entries, span=self._span(node))
+        return Expanded(value=value, resets=tuple(resets), overrides=tuple(overrides), size=size, depth=depth)
 
     def _key(self, node: Node) -> tuple[Text, bool]:
         while isinstance(node, AliasNode):

@@ -17,6 +17,7 @@ from netdiag.compose.positions import Source, Text
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Network, Project, Service
 from netdiag.compose.reading import Reading
+from netdiag.compose.schema import check_schema
 from netdiag.compose.service import read_service
 from netdiag.compose.values import Mapping, Scope
 
@@ -60,6 +61,7 @@ def load(
         volumes=tuple(volumes.entries) if volumes is not None else (),
         disabled={key: service for key, service in services.items() if key not in active},
     )
+    check_schema(top, problems)
     check_project(loaded, top, problems)
     return _with_problems(loaded, problems)
 
@@ -93,8 +95,10 @@ def _project_name(
     if given is not None and str(given):
         return str(given)
     own = Reading(problems, "project").text(top, "name")
-    if own is not None and normalized_name(own.value):
-        return normalized_name(own.value)
+    if own is not None and own.value:
+        if normalized_name(own.value):
+            return normalized_name(own.value)
+        problems.error("name", f"project name {own.value!r} holds no letter or digit", own.span)
     return normalized_name(default_name or "") or None
 
 

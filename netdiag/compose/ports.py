@@ -14,7 +14,7 @@ from netdiag.compose.reading import Reading
 from netdiag.compose.values import Mapping, Scalar, Value
 
 PROTOCOLS = ("tcp", "udp", "sctp")
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_RANGE = re.compile(r"(\d+)(?:-(\d+)(?:-.*)?)?")
 _IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}")
 
 
@@ -74,6 +74,8 @@ def parse_port(text: Text) -> tuple[Port, ...]:
     if target[0] == target[1]:
         raise PortError(f"no container port in {value!r}", 0, len(value))
     first, last = _range(value, target, "container")
+    if first == 0:
+        raise PortError("a container port cannot be 0", *target)
     base = Port(
         target=first,
         published=None,
@@ -131,8 +133,8 @@ def is_ip(address: str) -> bool:
 
 def _long(reading: Reading, entry: Mapping) -> Iterator[Port]:
     target = reading.integer(entry, "target")
-    if target is None or not 0 <= target <= 65535:
-        reading.problems.error("port", "a port needs a target from 0 to 65535", entry.span, service=reading.service)
+    if target is None or not 0 < target <= 65535:
+        reading.problems.error("port", "a port needs a target from 1 to 65535", entry.span, service=reading.service)
         return
     published_text = reading.text(entry, "published")
     host = reading.text(entry, "host_ip")

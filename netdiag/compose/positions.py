@@ -288,4 +288,5 @@ def literal(value: str, path: str = "", line: int = 1, column: int = 1, start: i
         end_column=column + len(value),
     )
     segment = Segment(value_start=0, value_end=len(value), start=start, end=end)
-    return Text(value=value, span=span, segments=(segment,))
+    source = Source(path, value) if start == 0 and line == column == 1 else None
+    return Text(value=value, span=span, segments=(segment,), source=source)

@@ -42,4 +42,6 @@ class Problems:
         return tuple(sorted(self._found.values(), key=lambda p: (p.span.path, p.span.start, p.code, p.message)))
 
     def _add(self, problem: Problem) -> None:
-        self._found.setdefault((problem.code, problem.message, problem.span), problem)
+        # A value of the wrong type is met by the schema and by who reads it: one of them says so.
+        message = "" if problem.code == "schema" else problem.message
+        self._found.setdefault((problem.code, message, problem.span), problem)

@@ -130,7 +130,7 @@ class EnvFile:
     path: Text
     file: str
     required: bool = True
-    raw: bool = False
+    format: str = ""
 
 
 Command = tuple[Text, ...] | Text | None

@@ -7,6 +7,7 @@ from netdiag.compose.problems import Problems
 from netdiag.compose.values import Entry, Mapping, Scalar, Sequence, Value, is_null
 
 Pair = tuple[str, Text, Text | None, Value, Entry | None]
+_NUMBERS = ("int", "float")
 _TRUE = frozenset(("true", "y", "yes", "on"))
 _FALSE = frozenset(("false", "n", "no", "off"))
 
@@ -24,7 +25,7 @@ class Reading:
         self.problems.error("schema", f"{self.where}.{field} must be {wanted}", value.span, service=self.service)
 
     def text(self, mapping: Mapping, field: str) -> Text | None:
-        """A string (or a number, as it is printed); None when absent or null."""
+        """A string, or what else is written there as compose prints it; None when absent or null."""
         value = mapping.get(field)
         if isinstance(value, Scalar):
             return None if value.kind == "null" else value.text
@@ -52,9 +53,9 @@ class Reading:
 
     def _items(self, sequence: Sequence, field: str) -> Iterator[Text]:
         for item in sequence.items:
-            if not isinstance(item, Scalar):
+            if not isinstance(item, Scalar) or item.kind not in ("str", *(_NUMBERS if field == "expose" else ())):
                 self.wrong(item, f"{field}[]", "a string")
-            elif item.kind != "null":
+            if isinstance(item, Scalar) and item.kind != "null":
                 yield item.text
 
     def boolean(self, mapping: Mapping, field: str, default: bool = False) -> bool:
@@ -114,6 +115,8 @@ class Reading:
                 if not isinstance(item, Scalar):
                     self.wrong(item, f"{field}[]", "a string like KEY=value")
                     continue
+                if item.kind != "str":
+                    self.wrong(item, f"{field}[]", "a string like KEY=value")
                 text = item.text
                 cut = text.value.find("=")
                 key = text if cut < 0 else text.slice(0, cut)
@@ -126,7 +129,7 @@ class Reading:
     def _entries(self, mapping: Mapping, field: str) -> Iterator[Pair]:
         for name, entry in mapping.entries.items():
             held = entry.value
-            if isinstance(held, Scalar):
+            if isinstance(held, Scalar) and held.kind != "time":
                 yield name, entry.key, None if held.kind == "null" else held.text, held, entry
             else:
                 self.wrong(held, f"{field}.{name}", "a string, a number or null")

@@ -13,7 +13,8 @@ from netdiag.compose.project import Command, Dependency, ExtraHost, Link, Servic
 from netdiag.compose.reading import Reading
 from netdiag.compose.values import Entry, Mapping, Scalar, Scope, Sequence, Value, is_null
 
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_LETTER = re.compile("[A-Za-z]")
+_DRIVE = re.compile("[A-Za-z]:")
 
 
 def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, read: Read) -> Service:
@@ -50,10 +51,17 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         healthcheck=_command(reading, healthcheck, "test") if healthcheck is not None else None,
         healthcheck_disabled=healthcheck is not None and reading.boolean(healthcheck, "disable"),
         env_files=env_files,
-        labels={key: text for key, _, text, _, _ in reading.pairs(value, "labels") if text is not None},
+        labels=_labels(reading, value),
         dns=reading.unique_texts(value, "dns"),
         dns_search=reading.unique_texts(value, "dns_search"),
     )
+
+
+def _labels(reading: Reading, service: Mapping) -> dict[str, Text]:
+    return {
+        key: Text(value="", span=place.span) if text is None else text
+        for key, place, text, _, _ in reading.pairs(service, "labels")
+    }
 
 
 def _command(reading: Reading, service: Mapping, field: str) -> Command:
@@ -163,11 +171,12 @@ def _volumes(reading: Reading, service: Mapping) -> tuple[Volume, ...]:
 
 def _short_volume(reading: Reading, text: Text, scope: Scope | None) -> Volume | None:
     """`[source:]target[:options]`; a drive letter is part of its path."""
-    cuts = [
-        index
-        for index, char in enumerate(text.value)
-        if char == ":" and not (_DRIVE.match(text.value, index - 1) and text.value[index - 2 : index - 1] in ("", ":"))
-    ]
+    cuts: list[int] = []
+    start = 0
+    for index, char in enumerate(text.value):
+        if char == ":" and not _LETTER.fullmatch(text.value, start, index):
+            cuts.append(index)
+            start = index + 1
     if not text.value or len(cuts) > 2 or "" in (part.value for part in _parts(text, cuts)):
         message = f"invalid volume {text.value!r}"
         reading.problems.error("volume", message, text.span, service=reading.service)

@@ -4,6 +4,8 @@ Each is run through `docker compose config` where it exists; what they must mean
 tests that use them one by one.
 """
 
+# ruff: noqa: E501
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -26,7 +28,7 @@ def one(name: str, yaml: str, **files: str) -> Case:
 def two(name: str, base: str, override: str, **files: str) -> Case:
     """A project of a base file and an override."""
     held = {"compose.yaml": base, "over.yaml": override, **_named(files)}
-    return Case(name=name, files=held, chain=("compose.yaml", "over.yaml"))
+    return Case(name=f"files {name}", files=held, chain=("compose.yaml", "over.yaml"))
 
 
 def service(name: str, fields: str) -> Case:
@@ -36,7 +38,7 @@ def service(name: str, fields: str) -> Case:
 
 def over(name: str, base: str, override: str) -> Case:
     """One service `a` in a base file and in an override."""
-    return two(name, f"services: {{a: {{image: x, {base}}}}}\n", f"services: {{a: {{{override}}}}}\n")
+    return two(f"merge {name}", f"services: {{a: {{image: x, {base}}}}}\n", f"services: {{a: {{{override}}}}}\n")
 
 
 def _named(files: Mapping[str, str]) -> dict[str, str]:

@@ -94,7 +94,10 @@ def differences(project: Project, model: Mapping[str, Any], folder: Path) -> lis
             theirs[name] = _their_service(service)
             ours[name] = _our_service(project.services[name], folder, theirs[name])
     theirs["networks"] = {key: _their_network(value or {}) for key, value in (model.get("networks") or {}).items()}
-    ours["networks"] = {key: _our_network(value) for key, value in project.networks.items()}
+    # `config` leaves out the networks that no service is on.
+    ours["networks"] = {
+        key: _our_network(project.networks[key]) for key in theirs["networks"] if key in project.networks
+    }
     return list(_unequal("", theirs, ours))
 
 
@@ -108,9 +111,11 @@ def _unequal(path: str, theirs: Any, ours: Any) -> list[str]:
 def _their_service(service: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{field: service.get(field) for field in PLAIN_FIELDS},
-        "environment": {key: _unescaped(value) for key, value in (service.get("environment") or {}).items()},
+        "environment": {
+            _unescaped(key): _unescaped(value) for key, value in (service.get("environment") or {}).items()
+        },
         "ports": sorted(
-            (p.get("host_ip", ""), p.get("published", ""), p["target"], p["protocol"])
+            (p.get("host_ip", ""), p.get("published", "").removeprefix("0"), p["target"], p["protocol"])
             for p in service.get("ports") or []
         ),
         "networks": {
@@ -129,7 +134,7 @@ def _their_service(service: Mapping[str, Any]) -> dict[str, Any]:
         ),
         "build": "build" in service,
         "scale": service.get("scale") or (service.get("deploy") or {}).get("replicas") or 1,
-        "dns": [_unescaped(word) for word in service.get("dns") or []],
+        "dns": _words(service.get("dns") or []),
         "expose": sorted(service.get("expose") or []),
         "links": sorted(service.get("links") or []),
         "labels": {key: _unescaped(value) for key, value in (service.get("labels") or {}).items()},
@@ -140,6 +145,8 @@ def _our_service(service: Service, folder: Path, theirs: Mapping[str, Any]) -> d
     def volume_source(source: str | None, host_path: str | None) -> str:
         if host_path is None:
             return source or ""
+        if "\\" in host_path:
+            return host_path
         home = host_path.replace("~", str(folder), 1) if host_path.startswith("~") else host_path
         return posixpath.normpath(posixpath.join(str(folder), home)).rstrip("/")
 
@@ -196,7 +203,7 @@ def _published(port: Port) -> str:
 
 
 def _words(command: list[str] | None) -> list[str] | None:
-    return None if command is None else [_unescaped(word) for word in command]
+    return None if command is None else [word.replace("$$", "$") for word in command]
 
 
 def _unescaped(value: str | None) -> str | None:

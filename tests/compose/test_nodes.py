@@ -1,0 +1,117 @@
+"""The YAML tree: what is bounded, what is refused, where nodes stand."""
+
+import time
+
+import pytest
+
+from netdiag.compose.errors import ComposeError
+from netdiag.compose.nodes import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    AliasNode,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    load_nodes,
+)
+from netdiag.compose.positions import Source
+
+TEXT = """\
+a: &x [1, {b: c} ]   # comment
+d: *x
+e:
+  - f: "g"
+
+  # trailing comment
+h: |
+  i
+
+j:
+"""
+
+
+def spelled(node: Node, text: str) -> object:
+    """The tree as (kind, source text) pairs."""
+    here = text[node.start : node.end]
+    match node:
+        case ScalarNode() | AliasNode():
+            return here
+        case SequenceNode():
+            return (here, [spelled(item, text) for item in node.items])
+        case MappingNode():
+            return (here, {spelled(key, text): spelled(value, text) for key, value in node.pairs})  # type: ignore[misc]
+
+
+def test_where_nodes_stand() -> None:
+    (document,) = load_nodes(Source("f", TEXT))
+    found = spelled(document, TEXT)
+    assert isinstance(found, tuple)
+    assert found[1] == {
+        "a": ("&x [1, {b: c} ]", ["1", ("{b: c}", {"b": "c"})]),
+        "d": "*x",
+        "e": ('- f: "g"', [('f: "g"', {"f": '"g"'})]),
+        "h": "|\n  i",
+        "j": "",
+    }
+
+
+def test_documents() -> None:
+    assert len(load_nodes(Source("f", "a: 1\n---\nb: 2\n...\n"))) == 2
+    assert load_nodes(Source("f", "# nothing\n")) == ()
+    anchors = "a: &x 1\n---\nb: *x\n"
+    with pytest.raises(ComposeError, match="unknown anchor 'x'"):
+        load_nodes(Source("f", anchors))
+
+
+def test_depth_is_bounded() -> None:
+    def nested(levels: int) -> str:
+        return "a: " + "[" * levels + "]" * levels
+
+    assert load_nodes(Source("f", nested(MAX_DEPTH - 1)))
+    for text in (nested(MAX_DEPTH), nested(50_000), "".join(f"{' ' * i}a:\n" for i in range(300))):
+        with pytest.raises(ComposeError, match="nested deeper"):
+            load_nodes(Source("f", text))
+
+
+def test_size_is_bounded_before_anything_is_read() -> None:
+    start = time.process_time()
+    with pytest.raises(ComposeError, match="too large"):
+        load_nodes(Source("f", b"a: b\n" * (MAX_BYTES // 5 + 1)))
+    assert time.process_time() - start < 0.5
+
+
+HOSTILE = [
+    b"a: 'b",
+    b'a: "\\q"',
+    b"a: !<x",
+    b"%YAML 9.9\n---\na: 1",
+    b"%TAG ! x\n---\na: 1",
+    b"a: &",
+    b"a: *",
+    b"? ",
+    b"a: [b",
+    b"a: b: c",
+    b"- a\nb: c",
+    b"\x00",
+    b"a: \x07",
+    b"\xff\xfea\x00",
+    b"a: \xed\xa0\x80",
+    b"a: |9x\n b",
+    b"@a: 1",
+    b"`a: 1",
+    b"\ta: 1",
+    b"a: 1\n b: 2",
+    b'"' + b"a" * 2000 + b'": 1',
+]
+
+
+@pytest.mark.parametrize("data", HOSTILE)
+def test_hostile_text_is_one_clear_error(data: bytes) -> None:
+    source = Source("f", data)
+    try:
+        load_nodes(source)
+    except ComposeError as error:
+        assert error.span is not None
+        assert 0 <= error.span.start <= error.span.end <= len(data)
+        assert "\n" not in error.message
