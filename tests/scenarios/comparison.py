@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from tests.scenarios.expectations import Engine, Stack
+from tests.scenarios.expectations import Engine, ExpectedCell, Stack
 
 # (vantage, bootstrap) -> the word of the cell
 Source = Callable[[str, str], str]
+NO_REASON = ("bootstrap", "advertised")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +25,20 @@ class Row:
     @property
     def agrees(self) -> bool:
         """Whether every source says what was expected."""
-        return all(word == self.expected for word in self.said.values())
+        return all(self._fits(word) for word in self.said.values())
+
+    @property
+    def exact(self) -> int:
+        """How many sources say the whole word, reason included."""
+        return sum(word == self.expected for word in self.said.values())
 
     def __str__(self) -> str:
-        others = ", ".join(f"{source} {word!r}" for source, word in self.said.items() if word != self.expected)
+        others = ", ".join(f"{source} {word!r}" for source, word in self.said.items() if not self._fits(word))
         return f"{self.vantage} {self.bootstrap}: expected {self.expected!r}, {others or 'all agree'}"
+
+    def _fits(self, word: str) -> bool:
+        """A client that names no reason says `bootstrap` or `advertised` alone."""
+        return word == self.expected or (word in NO_REASON and self.expected.startswith(f"{word}: "))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +54,31 @@ class Comparison:
         return tuple(row for row in self.rows if not row.agrees)
 
 
-def compare(stack: Stack, sources: Mapping[str, Source], *, engine: Engine, at_once: int = 4) -> Comparison:
-    """Ask every source for every cell of `stack`; up to `at_once` cells side by side."""
+def compare(
+    stack: Stack,
+    sources: Mapping[str, Source],
+    *,
+    engine: Engine,
+    asks: Callable[[str, ExpectedCell], bool] = lambda source, cell: True,
+    at_once: int = 8,
+) -> Comparison:
+    """Ask the sources for the cells of `stack`, up to `at_once` questions side by side.
 
-    def row(vantage: str, bootstrap: str, expected: str) -> Row:
-        said = {name: source(vantage, bootstrap) for name, source in sources.items()}
-        return Row(vantage=vantage, bootstrap=bootstrap, expected=expected, said=said)
-
+    Every source is asked for every cell, unless `asks(source, cell)` says no.
+    """
+    questions = [(cell, source) for cell in stack.cells for source in sources if asks(source, cell)]
     with ThreadPoolExecutor(at_once) as pool:
-        waiting = [pool.submit(row, cell.vantage, cell.bootstrap, cell.on(engine)) for cell in stack.cells]
-        rows = tuple(one.result() for one in waiting)
+        said = pool.map(lambda question: sources[question[1]](question[0].vantage, question[0].bootstrap), questions)
+        words = dict(zip(questions, said, strict=True))
+    rows = tuple(
+        Row(
+            vantage=cell.vantage,
+            bootstrap=cell.bootstrap,
+            expected=cell.on(engine),
+            said={source: words[cell, source] for source in sources if (cell, source) in words},
+        )
+        for cell in stack.cells
+    )
     return Comparison(stack=stack.name, sources=tuple(sources), rows=rows)
 
 
@@ -62,8 +87,13 @@ def markdown(comparisons: Iterable[Comparison]) -> str:
     done = list(comparisons)
     rows = sum(len(one.rows) for one in done)
     answers = sum(len(row.said) for one in done for row in one.rows)
+    exact = sum(row.exact for one in done for row in one.rows)
     bad = sum(len(one.disagreements()) for one in done)
-    lines = [f"{rows} cells in {len(done)} stacks, {answers} answers, {bad} cells with a disagreement", ""]
+    lines = [
+        f"{rows} cells in {len(done)} stacks, {answers} answers ({exact} with the reason, where there is one), "
+        f"{bad} cells with a disagreement",
+        "",
+    ]
     for one in done:
         lines += [
             f"## {one.stack}",
@@ -77,5 +107,5 @@ def markdown(comparisons: Iterable[Comparison]) -> str:
 
 
 def _line(row: Row, sources: tuple[str, ...]) -> str:
-    words = [row.vantage, f"`{row.bootstrap}`", row.expected, *(row.said[name] for name in sources)]
+    words = [row.vantage, f"`{row.bootstrap}`", row.expected, *(row.said.get(name, "") for name in sources)]
     return f"| {' | '.join(words)} | {'' if row.agrees else '**differs**'} |"

@@ -29,8 +29,32 @@ def test_a_source_that_says_something_else_is_seen() -> None:
     assert [str(row) for row in result.disagreements()] == [
         "C localhost:9092: expected 'bootstrap: refused', always-ok 'ok'"
     ]
-    assert "2 cells in 1 stacks, 2 answers, 1 cells with a disagreement" in markdown([result])
+    assert (
+        "2 cells in 1 stacks, 2 answers (1 with the reason, where there is one), 1 cells with a disagreement"
+        in markdown([result])
+    )
     assert "| C | `localhost:9092` | bootstrap: refused | ok | **differs** |" in markdown([result])
+
+
+@pytest.mark.parametrize(
+    ("word", "agrees"),
+    [
+        ("bootstrap: refused", True),
+        ("bootstrap", True),
+        ("bootstrap: unresolved", False),
+        ("advertised", False),
+        ("ok", False),
+    ],
+)
+def test_a_source_may_leave_the_reason_out_but_not_give_another(word: str, agrees: bool) -> None:
+    result = compare(stack(("H", "h:1", "bootstrap: refused")), {"it": lambda vantage, bootstrap: word}, engine=ENGINE)
+    assert result.rows[0].agrees is agrees
+
+
+def test_a_source_is_asked_only_for_the_cells_chosen_for_it() -> None:
+    one = stack(("H", "h:1", "ok"), ("H", "h:2", "ok"))
+    result = compare(one, {"it": lambda v, b: "ok"}, engine=ENGINE, asks=lambda source, cell: cell.bootstrap == "h:1")
+    assert [dict(row.said) for row in result.rows] == [{"it": "ok"}, {}]
 
 
 def test_a_cell_needs_exactly_one_case_for_an_engine() -> None:

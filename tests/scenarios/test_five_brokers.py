@@ -1,0 +1,85 @@
+"""The five-broker stacks on a real engine: what `expected.yml` says is what real clients get.
+
+kafka-ui's image cannot be had in the lab. The clients at C stand in for it: they stand on the brokers'
+network and bootstrap on the address that its service is given.
+
+`make test` asks kcat for every cell and the slower two for one cell of each kind at each vantage;
+with `NETDIAG_ALL_CELLS=1` every client is asked for every cell. `NETDIAG_CELLS_REPORT=FILE` writes the table.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.figures import Report
+from tests.lab.lab import Lab
+from tests.lab.stack import Stack as Running
+from tests.scenarios.comparison import Comparison, compare, markdown
+from tests.scenarios.expectations import Engine, ExpectedCell, Stack, stacks
+from tests.scenarios.standing import clients
+
+ENGINE = Engine(version="20.10", proxy=True)
+QUICK = "kcat"
+
+
+@pytest.fixture(scope="module", params=list(stacks()), ids=lambda stack: stack.name)
+def stack(request: pytest.FixtureRequest) -> Stack:
+    """Each stack in turn."""
+    chosen: Stack = request.param
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def running(lab: Lab, stack: Stack) -> Iterator[Running]:
+    """The stack on the engine, at rest; gone before the next comes up."""
+    with lab.up(stack.file, wait="ready" if stack.settled == "ready" else "settled") as up:
+        yield up
+
+
+@pytest.fixture(scope="module")
+def comparisons() -> Iterator[list[Comparison]]:
+    """What was compared, written down at the end."""
+    done: list[Comparison] = []
+    yield done
+    if done and (report := os.environ.get("NETDIAG_CELLS_REPORT")):
+        Path(report).write_text(markdown(done) + "\n", encoding="utf-8")
+
+
+def test_brokers_come_to_rest_as_expected(stack: Stack, running: Running) -> None:
+    brokers = running.brokers()
+    if stack.settled == "exited":
+        assert {broker.service: broker.is_running for broker in brokers} == dict.fromkeys(stack.broker_prints, False)
+    else:
+        assert [broker.service for broker in brokers if not broker.is_running] == []
+
+
+def test_brokers_print_why_they_do_not_start(stack: Stack, running: Running) -> None:
+    for service, sentence in stack.broker_prints.items():
+        assert sentence in running.logs(service)
+
+
+def test_real_clients_get_what_is_expected(
+    lab: Lab, stack: Stack, running: Running, comparisons: list[Comparison], figure: Report
+) -> None:
+    began = time.monotonic()
+    result = compare(stack, clients(lab, running, stack), engine=ENGINE, asks=_asked(stack))
+    comparisons.append(result)
+    figure(f"{stack.name}: cells", len(result.rows))
+    figure(f"{stack.name}: answers of real clients", sum(len(row.said) for row in result.rows))
+    figure(f"{stack.name}: clients", time.monotonic() - began, "s")
+    assert [str(row) for row in result.disagreements()] == []
+
+
+def _asked(stack: Stack) -> Callable[[str, ExpectedCell], bool]:
+    """Which client is asked for which cell."""
+    if os.environ.get("NETDIAG_ALL_CELLS") == "1":
+        return lambda source, cell: True
+    kinds: dict[tuple[str, str], ExpectedCell] = {}
+    for cell in stack.cells:
+        kinds.setdefault((cell.vantage, cell.on(ENGINE)), cell)
+    return lambda source, cell: source == QUICK or cell in kinds.values()
