@@ -1,0 +1,31 @@
+"""Stances of a running deployment."""
+
+from dataclasses import replace
+
+from netdiag.deployment.from_engine import from_engine
+from netdiag.deployment.stance import container_stances, docker_host_stance, named_stance
+from netdiag.deployment.vantage import VantageKind
+from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace
+from tests.deployment.test_from_engine import EXITED, NETWORKS, attached, container, network
+
+
+def test_inside_each_running_container_brokers_first() -> None:
+    ui = container("a-ui", image="ui", labels={}, state=replace(container().state, pid=8))
+    far = container("far", image="ui", labels={}, networks=(attached("other"),), network_mode="other")
+    gone = container("gone", labels={}, state=EXITED)
+    containers = (ui, container(), far, gone)
+    deployment = from_engine(containers, (*NETWORKS, network("other")))
+    stances = container_stances(deployment, containers)
+    assert [(s.vantage.kind, s.vantage.label, s.vantage.member) for s in stances] == [
+        (VantageKind.BROKER, "inside broker-1", "broker-1"),
+        (VantageKind.CONTAINER, "container a-ui", "a-ui"),
+        (VantageKind.OTHER_NETWORK, "container far", "far"),
+    ]
+    assert stances[1].entrance == ProcessNamespace(pid=8, container_id=ui.id)
+    assert stances[2].vantage.networks == ("other",)
+
+
+def test_the_others() -> None:
+    assert docker_host_stance().entrance == OwnNamespace()
+    assert named_stance("lan").entrance == NamedNamespace(name="lan")
+    assert named_stance("lan").vantage.kind is VantageKind.LAN
