@@ -102,7 +102,7 @@ class Engine:
 
     def _translated(self, error: Exception) -> EngineError:
         if isinstance(error, docker.errors.NotFound):
-            return _Gone(one_line(error), where=self.address.url)
+            return _Gone(_one_line(error), where=self.address.url)
         return _failure(error, self.address)
 
 
@@ -123,10 +123,14 @@ def connect(address: EngineAddress, *, timeout: float = 10.0) -> Engine:
         raise _failure(error, address) from error
 
 
-def one_line(error: BaseException) -> str:
-    """The innermost reason, as one line."""
+def _innermost(error: BaseException) -> BaseException:
+    """The first of the chain of causes: the libraries above it only repeat it."""
     while error.__cause__ is not None or error.__context__ is not None:
         error = error.__cause__ or error.__context__ or error
+    return error
+
+
+def _one_line(error: BaseException) -> str:
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(said.split())[:300] or type(error).__name__
 
@@ -140,12 +144,15 @@ def _tls_config(tls: TlsFiles, address: EngineAddress) -> TLSConfig:
 
 
 def _failure(error: Exception, address: EngineAddress) -> EngineError:
-    reason, hint = one_line(error), f"the engine was named by {address.said_by}"
-    where = address.url
+    cause = _innermost(error)
+    reason, where = _one_line(cause), address.url
+    hint = f"the engine was named by {address.said_by}"
     if isinstance(error, docker.errors.APIError):
+        return EngineError(f"the engine answers {_one_line(error)}", where=where, hint=hint)
+    if isinstance(cause, requests.HTTPError):
         return EngineError(f"the engine answers {reason}", where=where, hint=hint)
-    if "Permission denied" in reason:
+    if isinstance(cause, PermissionError):
         return EngineError("permission denied", where=where, hint="be root or a member of the group docker")
-    if isinstance(error, requests.Timeout):
+    if isinstance(cause, TimeoutError) or isinstance(error, requests.Timeout):
         return EngineError("the engine does not answer in time", where=where, hint=hint)
     return EngineError(f"no engine answers there: {reason}", where=where, hint=hint)
