@@ -9,6 +9,7 @@ import typer
 
 from netdiag.cli.declared import STDIN, Settings, report_on
 from netdiag.cli.exit_status import ExitStatus, status_of
+from netdiag.cli.live import LiveSettings, live_report
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say, write_bytes, write_text
 from netdiag.compose.load import ALL_PROFILES
@@ -37,6 +38,47 @@ class FailOn(StrEnum):
     NOTE = "note"
 
 
+_Files = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="FILE", help="Compose files; - is standard input; none: the one in this folder."),
+]
+_Format = Annotated[Format, typer.Option("--format", help="What to print.")]
+_FailOn = Annotated[FailOn, typer.Option("--fail-on", help="Exit with 1 from this severity on.")]
+_Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file.")]
+_Fix = Annotated[bool, typer.Option("--fix", help="Make the repairs that can be made, then check again.")]
+_Diff = Annotated[bool, typer.Option("--diff", help="Print the repairs as a patch and change nothing.")]
+_Matrix = Annotated[bool, typer.Option("--matrix/--no-matrix", help="Tell from where each address works.")]
+_EnvFile = Annotated[
+    list[str] | None, typer.Option("--env-file", metavar="FILE", help="Variables, instead of .env; repeatable.")
+]
+_Profile = Annotated[
+    list[str] | None,
+    typer.Option("--profile", metavar="NAME", help="Only services of this profile and of none; default: all."),
+]
+_DockerHostIp = Annotated[
+    list[str] | None, typer.Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
+]
+_Live = Annotated[
+    bool, typer.Option("--live", help="Check what runs: the project of FILE, or everything on the engine.")
+]
+_Container = Annotated[
+    list[str] | None, typer.Option("--container", metavar="NAME", help="With --live: this container; repeatable.")
+]
+_Host = Annotated[
+    str | None, typer.Option("--host", metavar="URL", help="With --live: the engine; default as docker finds it.")
+]
+_Netns = Annotated[
+    list[str] | None,
+    typer.Option("--netns", metavar="NAME", help="With --live: look from this namespace, too; repeatable."),
+]
+_Timeout = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="With --live: for one step.")
+]
+_RequireAll = Annotated[
+    bool, typer.Option("--require-all", help="With --live: exit with 3 if a vantage could not be taken.")
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
     files: tuple[str, ...]
@@ -46,39 +88,33 @@ class _Options:
     fix: bool
     diff: bool
     settings: Settings
+    live: LiveSettings | None
     require_all: bool
 
 
 def check_listeners(
     context: typer.Context,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FILE", help="Compose files; - is standard input; none: the one in this folder."),
-    ] = None,
-    format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.TEXT,
-    fail_on: Annotated[FailOn, typer.Option("--fail-on", help="Exit with 1 from this severity on.")] = FailOn.ERROR,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file.")
-    ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Make the repairs that can be made, then check again.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Print the repairs as a patch and change nothing.")] = False,
-    matrix: Annotated[bool, typer.Option("--matrix/--no-matrix", help="Predict from where each address works.")] = True,
-    env_file: Annotated[
-        list[str] | None, typer.Option("--env-file", metavar="FILE", help="Variables, instead of .env; repeatable.")
-    ] = None,
-    profile: Annotated[
-        list[str] | None,
-        typer.Option("--profile", metavar="NAME", help="Only services of this profile and of none; default: all."),
-    ] = None,
-    docker_host_ip: Annotated[
-        list[str] | None,
-        typer.Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable."),
-    ] = None,
+    files: _Files = None,
+    format: _Format = Format.TEXT,
+    fail_on: _FailOn = FailOn.ERROR,
+    output: _Output = None,
+    fix: _Fix = False,
+    diff: _Diff = False,
+    matrix: _Matrix = True,
+    env_file: _EnvFile = None,
+    profile: _Profile = None,
+    docker_host_ip: _DockerHostIp = None,
+    live: _Live = False,
+    container: _Container = None,
+    host: _Host = None,
+    netns: _Netns = None,
+    timeout: _Timeout = 4.0,
+    require_all: _RequireAll = False,
     verbose: Verbose = False,
     debug: Debug = False,
     colour: ColourOption = None,
 ) -> None:
-    """Check the Kafka listeners of compose files: what is wrong, and who can connect from where."""
+    """Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where."""
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
     options = _Options(
         files=tuple(files or ()),
@@ -94,13 +130,22 @@ def check_listeners(
             host_addresses=tuple(docker_host_ip or ()),
             matrix=matrix and not diff,
         ),
-        require_all=False,
+        live=LiveSettings(containers=tuple(container or ()), host=host, netns=tuple(netns or ()), timeout=timeout)
+        if live
+        else None,
+        require_all=require_all,
     )
+    if not live and (container or host or netns or require_all):
+        raise typer.BadParameter("--container, --host, --netns and --require-all go with --live")
     _refuse_contradictions(options)
     finish(surface, lambda: _run(options, surface))
 
 
 def _refuse_contradictions(options: _Options) -> None:
+    if options.live and (options.fix or options.diff):
+        raise typer.BadParameter("containers cannot be repaired: use --fix and --diff without --live")
+    if options.live and options.live.containers and options.files:
+        raise typer.BadParameter("name containers or files, not both")
     if options.fix and options.diff:
         raise typer.BadParameter("--fix and --diff exclude each other")
     if options.diff and options.format is not Format.TEXT:
@@ -112,10 +157,7 @@ def _refuse_contradictions(options: _Options) -> None:
 
 
 def _run(options: _Options, surface: Surface) -> ExitStatus:
-    files = options.files or _discovered()
-    if not files:
-        say(f"netdiag: nothing to check: no {', '.join(COMPOSE_FILE_NAMES)} in this folder")
-    report = report_on(files, options.settings, surface)
+    report = _looked(options, surface)
     if report.interrupted:
         say("netdiag: interrupted")
         if options.format is Format.JSON:
@@ -124,10 +166,19 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
     if options.diff:
         _print_patch(repair(report.findings, report.sources), report, options)
     elif options.fix and _repaired(report):
-        report = report_on(files, options.settings, surface)
+        report = _looked(options, surface)
     if not options.diff:
         _print(report, options, surface)
     return status_of(report, fail_on=options.fail_on, require_all=options.require_all)
+
+
+def _looked(options: _Options, surface: Surface) -> Report:
+    if options.live:
+        return live_report(options.files, options.live, options.settings, surface)
+    files = options.files or _discovered()
+    if not files:
+        say(f"netdiag: nothing to check: no {', '.join(COMPOSE_FILE_NAMES)} in this folder")
+    return report_on(files, options.settings, surface)
 
 
 def _discovered() -> tuple[str, ...]:

@@ -45,22 +45,22 @@ def report_on(paths: Sequence[str], settings: Settings, surface: Surface) -> Rep
             one = _one(path, settings)
         except NetdiagError as error:
             surface.trace()
-            one = could_not_read(_name(path), error)
+            one = could_not_read(Input(name=_name(path)), error)
         except KeyboardInterrupt:
             surface.trace()
-            rest = [could_not_read(_name(path), NetdiagError("interrupted")) for path in paths[index:]]
+            rest = [could_not_read(Input(name=_name(path)), NetdiagError("interrupted")) for path in paths[index:]]
             return replace(reduce(joined, rest, report), interrupted=True)
         except Exception as error:  # noqa: BLE001 (a defect of ours must not hide what the other files say)
             surface.trace()
-            one = could_not_read(_name(path), defect(error))
+            one = could_not_read(Input(name=_name(path)), defect(error))
         report = joined(report, one)
     return report
 
 
-def could_not_read(name: str, error: NetdiagError) -> Report:
+def could_not_read(asked: Input, error: NetdiagError) -> Report:
     """The report on an input that gave nothing but an error."""
     problem = Problem(message=error.message, where=error.where, hint=error.hint)
-    return Report(inputs=(Input(name=name, error=problem),))
+    return Report(inputs=(replace(asked, error=problem),))
 
 
 def joined(first: Report, second: Report) -> Report:
@@ -70,6 +70,7 @@ def joined(first: Report, second: Report) -> Report:
         findings=first.findings + second.findings,
         matrices=first.matrices + second.matrices,
         skipped=first.skipped + second.skipped,
+        notes=first.notes + second.notes,
         sources={**first.sources, **second.sources},
     )
 
@@ -88,18 +89,15 @@ def predicted(name: str, deployment: Deployment, findings: Iterable[Finding]) ->
     )
 
 
+def project_of(path: str, settings: Settings) -> Project:
+    """The project that a file declares."""
+    return _loaded(path, settings, _Files(_folder(path)))
+
+
 def _one(path: str, settings: Settings) -> Report:
     name = _name(path)
-    files = _Files(folder="" if path == STDIN else str(Path(path).parent))
-    source = Source(name, files.keep(name, read_stdin() if path == STDIN else read_file(path)))
-    project = load(
-        source,
-        dotenv=_dotenv(files, settings),
-        environ=settings.environ,
-        profiles=settings.profiles,
-        read=files.read,
-        default_name=Path(files.folder or ".").resolve().name,
-    )
+    files = _Files(_folder(path))
+    project = _loaded(path, settings, files)
     deployment = from_compose(project, host_addresses=settings.host_addresses)
     findings = tuple(files.at_home(f) for f in (*_refused(project), *check(deployment)))
     brokers = tuple(broker.name for broker in deployment.brokers)
@@ -109,6 +107,22 @@ def _one(path: str, settings: Settings) -> Report:
         matrices=(predicted(name, deployment, findings),) if brokers and settings.matrix else (),
         sources=files.kept,
     )
+
+
+def _loaded(path: str, settings: Settings, files: "_Files") -> Project:
+    name = _name(path)
+    return load(
+        Source(name, files.keep(name, read_stdin() if path == STDIN else read_file(path))),
+        dotenv=_dotenv(files, settings),
+        environ=settings.environ,
+        profiles=settings.profiles,
+        read=files.read,
+        default_name=Path(files.folder or ".").resolve().name,
+    )
+
+
+def _folder(path: str) -> str:
+    return "" if path == STDIN else str(Path(path).parent)
 
 
 def _name(path: str) -> str:

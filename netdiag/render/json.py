@@ -16,18 +16,21 @@ def render(report: Report) -> str:
     """The JSON text, ASCII only, ending with a line feed; equal reports give equal bytes."""
     value = {
         "version": VERSION,
-        "inputs": [_input(item) for item in report.inputs],
+        "inputs": [_input(item, report) for item in report.inputs],
         "findings": [_finding(finding) for finding in report.findings],
         "matrix": [_cell(matrix, cell) for matrix in report.matrices for cell in matrix.cells],
         "skipped": [_skipped(item) for item in report.skipped],
+        "notes": [redacted(note) for note in report.notes],
     }
     return json.dumps(_sound(value), indent=2) + "\n"
 
 
-def _input(item: Input) -> dict[str, Any]:
+def _input(item: Input, report: Report) -> dict[str, Any]:
+    stopped = [pair for matrix in report.matrices if matrix.input == item.name for pair in matrix.not_running.items()]
     return {
         "path": item.name,
         "brokers": list(item.brokers),
+        "not_running": [{"broker": broker, "reason": redacted(reason) or None} for broker, reason in stopped],
         "also_read": list(item.also_read),
         "error": _problem(item.error) if item.error else None,
     }

@@ -14,6 +14,8 @@ from netdiag.render.verdict_text import effective, style, word
 
 _GAP = "  "
 _INDENT = "  "
+# A column that stands for more vantages than this names the first ones only.
+_NAMES_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,15 @@ def _column_label(column: Column, numbers: Sequence[int]) -> str:
         case Part.BESIDE:
             return "inside the others"
         case Part.ALL:
-            return names_text(labels)
+            return _few(labels)
+
+
+def _few(labels: Sequence[str]) -> str:
+    """All of them where that is short, else the first ones and how many more there are."""
+    text = names_text(labels)
+    if text.count(", ") < _NAMES_SHOWN:
+        return text
+    return f"{', '.join(labels[: _NAMES_SHOWN - 1])} and {len(labels) - _NAMES_SHOWN + 1} more"
 
 
 def _title(matrix: Matrix, labels: _Labels, screen: Screen, *, named: bool) -> Line:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell
@@ -19,9 +20,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """A compose file or a running project that was asked for. `error` is None when it was read."""
+    """What was asked for: a compose file, or what runs. `error` is None when it was read."""
 
     name: str
+    kind: Literal["file", "project", "engine"] = "file"
     brokers: tuple[str, ...] = ()
     also_read: tuple[str, ...] = ()
     error: Problem | None = None
@@ -57,5 +59,6 @@ class Report:
     findings: tuple[Finding, ...] = ()
     matrices: tuple[Matrix, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
     sources: Mapping[str, bytes] = field(default_factory=dict)
     interrupted: bool = False

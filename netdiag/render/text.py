@@ -30,6 +30,8 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
     blocks += [_without_brokers(item, screen) for item in report.inputs if not item.error and not item.brokers]
     if report.skipped:
         blocks.append([line for item in report.skipped for line in _skipped(item, screen)])
+    if report.notes:
+        blocks.append([(Run("note: ", Style.NOTE), screen.run(redacted(note))) for note in report.notes])
     if report.inputs:
         blocks.append([_summary(report)])
     lines = [line for block in blocks for line in (*block, _BLANK)]

@@ -43,6 +43,11 @@ def put(folder: Path, **files: str) -> None:
         (["--diff", "--format", "json", "clean.yml"], 2),
         (["--fix", "-"], 2),
         (["-", "-"], 2),
+        (["--container", "kafka", "clean.yml"], 2),
+        (["--live", "--fix"], 2),
+        (["--live", "--container", "kafka", "clean.yml"], 2),
+        (["--live", "--timeout", "0"], 2),
+        (["--live", "--host", "unix:///no/such/socket"], 3),
         (["--output", "no/such/folder/x", "clean.yml"], 3),
     ],
 )

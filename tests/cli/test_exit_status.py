@@ -30,6 +30,7 @@ ERROR = replace(WARNING, severity=Severity.ERROR)
         (Report(inputs=(EMPTY, CLEAN)), Severity.ERROR, False, ExitStatus.CLEAN),
         (Report(inputs=(CLEAN,), skipped=(SKIPPED,)), Severity.ERROR, False, ExitStatus.CLEAN),
         (Report(inputs=(CLEAN,), skipped=(SKIPPED,)), Severity.ERROR, True, ExitStatus.COULD_NOT_LOOK),
+        (Report(inputs=(UNREAD,), interrupted=True), Severity.ERROR, False, ExitStatus.INTERRUPTED),
     ],
 )
 def test_status(report: Report, fail_on: Severity, require_all: bool, status: ExitStatus) -> None:

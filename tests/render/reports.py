@@ -84,5 +84,6 @@ EVERYTHING = Report(
             command="sudo netdiag check-listeners --live",
         ),
     ),
+    notes=("inside kafka-9: cannot read /etc/hosts: no such file",),
     sources={"compose.yml": COMPOSE, "other.env": OTHER},
 )

@@ -19,8 +19,11 @@ BAD = Input(name="b.yml", error=Problem(message="m"))
         ("", (ONE,), "no findings in 1 file (1 broker)"),
         ("ew", (ONE, ONE), "1 error, 1 warning in 2 files (2 brokers)"),
         ("een", (ONE,), "2 errors, 1 note in 1 file (1 broker)"),
-        ("", (ONE, BAD), "no findings in 1 file (1 broker); 1 file could not be read"),
+        ("", (ONE, BAD), "no findings in 1 file (1 broker); 1 file could not be checked"),
         ("", (Input(name="c.yml"),), "no findings in 1 file"),
+        ("", (BAD,), "1 file could not be checked"),
+        ("", (Input(name="engine", kind="engine"), ONE), "no findings in 2 inputs (1 broker)"),
+        ("", (), "nothing to check"),
     ],
 )
 def test_summary(severities: str, inputs: tuple[Input, ...], text: str) -> None:

@@ -1,0 +1,141 @@
+"""From running containers to a report: what the engine says is judged, predicted and, from every vantage, tried."""
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netdiag.cli.declared import Settings, could_not_read, joined, project_of
+from netdiag.cli.surface import Surface, defect
+from netdiag.deployment.reachability import predict
+from netdiag.deployment.vantage import Vantage, bootstraps
+from netdiag.deployment.verdict import Cell
+from netdiag.errors import MissingExtra, NetdiagError
+from netdiag.render.report import Input, Matrix, Report, Skipped
+from netdiag.rules.run import check
+
+if TYPE_CHECKING:
+    from netdiag.deployment.stance import Skipped as Untaken
+    from netdiag.io.live import Live
+
+_LIBRARIES = ("docker", "requests", "pyroute2", "dns")
+_DEFAULT_SOCKET = "unix:///var/run/docker.sock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveSettings:
+    """Where to look, and how long to wait for one step, in seconds."""
+
+    containers: tuple[str, ...] = ()
+    host: str | None = None
+    netns: tuple[str, ...] = ()
+    timeout: float = 4.0
+
+
+def live_report(paths: Sequence[str], live: LiveSettings, settings: Settings, surface: Surface) -> Report:
+    """The report on the projects of these files, on the containers named, or on everything that runs."""
+    targets: list[str | None] = [*paths] or [None]
+    report = Report()
+    for index, path in enumerate(targets):
+        asked = _asked(path, live)
+        try:
+            one = _one(asked, path, live, settings, surface)
+        except NetdiagError as error:
+            surface.trace()
+            one = could_not_read(asked, error)
+        except KeyboardInterrupt:
+            surface.trace()
+            stopped = NetdiagError("interrupted")
+            rest = [could_not_read(_asked(target, live), stopped) for target in targets[index:]]
+            return replace(reduce(joined, rest, report), interrupted=True)
+        except Exception as error:  # noqa: BLE001 (a defect of ours must not hide what the other projects say)
+            surface.trace()
+            one = could_not_read(asked, defect(error))
+        report = joined(report, one)
+    return report
+
+
+def _asked(path: str | None, live: LiveSettings) -> Input:
+    if path is not None:
+        return Input(name=f"{path} (running)", kind="project")
+    return Input(name=", ".join(live.containers) or live.host or "docker engine", kind="engine")
+
+
+def _one(asked: Input, path: str | None, live: LiveSettings, settings: Settings, surface: Surface) -> Report:
+    _needs_extra()
+    from netdiag.io.live import look
+    from netdiag.io.observe import observe
+
+    project = None if path is None else project_of(path, settings).name
+    surface.tell("asking the engine" + (f" about project {project}" if project else ""))
+    seen = look(host=live.host, project=project, names=live.containers, netns=live.netns)
+    surface.tell(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
+    deployment = replace(seen.deployment, host_addresses=settings.host_addresses or seen.deployment.host_addresses)
+    brokers = tuple(broker.name for broker in deployment.brokers)
+    found = Report(inputs=(replace(asked, brokers=brokers),), findings=check(deployment))
+    if not brokers or not settings.matrix:
+        return found
+    addresses = bootstraps(deployment)
+    observed = observe(seen.stances, addresses, timeout=live.timeout)
+    skipped = (*seen.skipped, *observed.skipped)
+    places = _vantages(seen, skipped)
+    down = frozenset(seen.stopped)
+    matrix = Matrix(
+        input=asked.name,
+        vantages=places,
+        cells=_joined(predict(deployment, places, addresses, down=down), observed.cells),
+        not_running={member: str(reason) for member, reason in seen.stopped.items()},
+    )
+    return replace(
+        found,
+        matrices=(matrix,),
+        skipped=tuple(_skipped(item, seen) for item in skipped),
+        notes=observed.notes,
+    )
+
+
+def _needs_extra() -> None:
+    """One clear line instead of an import error."""
+    try:
+        import netdiag.io.live
+        import netdiag.io.observe  # noqa: F401
+    except ImportError as error:
+        library = (error.name or "").partition(".")[0]
+        if library in _LIBRARIES:
+            raise MissingExtra(
+                f"--live needs {library}, which is not installed", hint="pip install 'netdiag[live]'"
+            ) from error
+        raise NetdiagError(f"--live needs {library or 'a part'} that this system does not have") from error
+
+
+def _vantages(seen: "Live", skipped: Sequence["Untaken"]) -> tuple[Vantage, ...]:
+    """Every vantage, taken or not, in a fixed order."""
+    vantages = [stance.vantage for stance in seen.stances] + [item.vantage for item in skipped]
+    return tuple({vantage.label: vantage for vantage in vantages}.values())
+
+
+def _joined(predicted: Sequence[Cell], observed: Sequence[Cell]) -> tuple[Cell, ...]:
+    seen = {(cell.vantage, cell.bootstrap): cell.observed for cell in observed}
+    return tuple(replace(cell, observed=seen.get((cell.vantage, cell.bootstrap))) for cell in predicted)
+
+
+def _skipped(item: "Untaken", seen: "Live") -> Skipped:
+    return Skipped(
+        vantage=item.vantage.label,
+        reason=item.because,
+        command=sudo_line(sys.argv, seen.address.url) if item.rights else None,
+    )
+
+
+def sudo_line(argv: Sequence[str], engine: str) -> str:
+    """This very command as root, who has another PATH, another home and none of our environment."""
+    program = Path(argv[0])
+    as_module = program.name == "__main__.py"
+    words = [*([sys.executable, "-m", "netdiag"] if as_module else [os.path.abspath(program)]), *argv[1:]]
+    if engine != _DEFAULT_SOCKET and not any(word == "--host" or word.startswith("--host=") for word in words):
+        words += ["--host", engine]
+    return shlex.join(["sudo", *words])

@@ -1,0 +1,143 @@
+"""--live without an engine: what is made of what the engine and the vantages say, and what is said when they cannot."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from netdiag.cli.declared import Settings
+from netdiag.cli.live import LiveSettings, live_report, sudo_line
+from netdiag.cli.surface import Surface
+from netdiag.compose.load import load
+from netdiag.compose.positions import Source
+from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.stance import Skipped, Stance, docker_host_stance
+from netdiag.deployment.stopped import Stopped
+from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.verdict import Cell
+from netdiag.errors import EngineError
+from netdiag.io import live as live_module
+from netdiag.io import observe as observe_module
+from netdiag.io.docker_engine import EngineVersion
+from netdiag.io.engine_address import EngineAddress
+from netdiag.io.live import Live
+from netdiag.io.observe import Observed
+from netdiag.linux.netns import ProcessNamespace
+from tests.cli.shell import CLEAN, ROOT, environment
+from tests.render.literals import OK, REFUSED
+
+SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners.v1.json").read_text(encoding="utf-8"))
+INSIDE = Stance(
+    vantage=Vantage(kind=VantageKind.BROKER, label="inside kafka", member="kafka", networks=("default",)),
+    entrance=ProcessNamespace(pid=1, container_id="c"),
+)
+
+
+def running() -> Live:
+    """One broker that runs, one that does not."""
+    second = CLEAN.partition("\n")[2].replace("kafka:", "spare:", 1).replace("9092", "9093")
+    deployment = from_compose(load(Source("c.yml", CLEAN + second)))
+    return Live(
+        address=EngineAddress(url="unix:///run/user/1000/docker.sock", said_by="DOCKER_HOST"),
+        version=EngineVersion(release="28", api_version="1.51", operating_system="linux"),
+        containers=(),
+        deployment=replace(deployment, host_addresses=("192.168.8.133",)),
+        stances=(docker_host_stance(), INSIDE),
+        stopped={
+            "spare": Stopped(container="spare", exit_code=1, oom_killed=False, crash_looping=False, line="it says why")
+        },
+        sockets={},
+    )
+
+
+def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, object] = {}
+
+    def look(**words: object) -> Live:
+        asked.update(words)
+        return running()
+
+    def observe(stances: object, addresses: list[object], *, timeout: float) -> Observed:
+        asked["timeout"] = timeout
+        cells = tuple(
+            Cell(vantage="docker host", bootstrap=a, observed=OK if str(a) == "localhost:9092" else REFUSED)  # type: ignore[arg-type]
+            for a in addresses
+        )
+        untaken = Skipped(vantage=INSIDE.vantage, because="takes CAP_SYS_ADMIN", rights=True)
+        return Observed(cells=cells, skipped=(untaken,), notes=("a note",))
+
+    monkeypatch.setattr(live_module, "look", look)
+    monkeypatch.setattr(observe_module, "observe", observe)
+    settings = LiveSettings(containers=("kafka",), host="unix:///x", netns=("lan",), timeout=1.5)
+    report = live_report((), settings, Settings(), Surface())
+    assert asked == {"host": "unix:///x", "project": None, "names": ("kafka",), "netns": ("lan",), "timeout": 1.5}
+    assert [(item.name, item.kind, item.brokers) for item in report.inputs] == [("kafka", "engine", ("kafka", "spare"))]
+    (matrix,) = report.matrices
+    cells = {(cell.vantage, str(cell.bootstrap)): cell for cell in matrix.cells}
+    assert cells["docker host", "localhost:9092"].agrees is True
+    assert cells["docker host", "192.168.8.133:9092"].agrees is False
+    assert cells["inside kafka", "localhost:9092"].observed is None
+    assert matrix.not_running == {"spare": "not running, exit code 1: it says why"}
+    assert report.notes == ("a note",)
+    assert report.skipped[0].command is not None
+    assert report.skipped[0].command.startswith("sudo ")
+
+
+def test_a_project_is_named_by_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "c.yml").write_text("name: shop\n" + CLEAN, encoding="utf-8")
+
+    def look(**words: object) -> Live:
+        raise EngineError(f"no containers of {words['project']}", where="engine")
+
+    monkeypatch.setattr(live_module, "look", look)
+    report = live_report((str(tmp_path / "c.yml"),), LiveSettings(), Settings(), Surface())
+    assert [item.error.message for item in report.inputs if item.error] == ["no containers of shop"]
+
+
+@pytest.mark.parametrize("library", ["docker", "requests", "dns"])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_missing_extra_is_a_line_with_what_to_run(tmp_path: Path, library: str, form: str) -> None:
+    code = f"import sys; sys.modules[{library!r}] = None; from netdiag.cli.main import run; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "check-listeners", "--live", "--format", form],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    if form == "json":
+        value = json.loads(done.stdout)
+        jsonschema.validate(value, SCHEMA)
+        assert value["inputs"][0]["error"]["hint"] == "pip install 'netdiag[live]'"
+    else:
+        assert "pip install 'netdiag[live]'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "engine", "line"),
+    [
+        (["/opt/x/netdiag", "check-listeners", "--live"], "unix:///var/run/docker.sock", "{0} check-listeners --live"),
+        (
+            ["/opt/x/netdiag", "check-listeners", "--live", "a b.yml"],
+            "tcp://h:1",
+            "{0} check-listeners --live 'a b.yml' --host tcp://h:1",
+        ),
+        (["/opt/x/netdiag", "--live", "--host=tcp://h:1"], "tcp://h:1", "{0} --live --host=tcp://h:1"),
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX paths")
+def test_the_sudo_line_is_this_command(argv: list[str], engine: str, line: str) -> None:
+    assert sudo_line(argv, engine) == "sudo " + line.format("/opt/x/netdiag")
+
+
+def test_the_sudo_line_of_a_module() -> None:
+    line = sudo_line([f"{ROOT}/netdiag/__main__.py", "check-listeners"], "unix:///var/run/docker.sock")
+    assert line.endswith("-m netdiag check-listeners")
