@@ -55,6 +55,24 @@ def container_stances(deployment: Deployment, containers: Sequence[Container]) -
     )
 
 
+def elsewhere_stances(
+    everything: Sequence[Container], chosen: Sequence[Container], *, limit: int = 4
+) -> tuple[Stance, ...]:
+    """Inside containers that share no network with the chosen ones: one for each set of networks, up to `limit`."""
+    taken = {c.id for c in chosen}
+    found: dict[tuple[str, ...], Stance] = {}
+    for container in sorted(everything, key=lambda c: c.name):
+        networks = tuple(sorted(endpoint.network for endpoint in container.networks))
+        alone = not networks or set(networks) <= {"host", "none"}
+        if container.id in taken or alone or not container.state.has_process:
+            continue
+        label = f"container {container.name}"
+        vantage = Vantage(kind=VantageKind.OTHER_NETWORK, label=label, networks=networks)
+        entrance = ProcessNamespace(pid=container.state.pid, container_id=container.id)
+        found.setdefault(networks, Stance(vantage=vantage, entrance=entrance))
+    return tuple(found.values())[:limit]
+
+
 def _vantage(member: Member, shared: frozenset[str], *, broker: bool) -> Vantage:
     networks = tuple(attachment.network for attachment in member.attachments)
     if broker:

@@ -82,7 +82,7 @@ def stopped(container: Container, log: Sequence[str]) -> Stopped:
 
 def telling_line(log: Sequence[str]) -> str | None:
     """The line with the most telling message that Kafka is known to give up with, else the last error or exception."""
-    lines = [line.strip() for line in log if not _STACK_FRAME.match(line)]
+    lines = [line.strip().removeprefix("Caused by: ") for line in log if not _STACK_FRAME.match(line)]
     for part in _TELLING:
         found = [line for line in lines if part in line]
         if found:

@@ -10,7 +10,14 @@ from pathlib import Path
 
 from netdiag.deployment.from_engine import from_engine, member_names, runs_kafka, select
 from netdiag.deployment.member import Deployment
-from netdiag.deployment.stance import Skipped, Stance, container_stances, docker_host_stance, named_stance
+from netdiag.deployment.stance import (
+    Skipped,
+    Stance,
+    container_stances,
+    docker_host_stance,
+    elsewhere_stances,
+    named_stance,
+)
 from netdiag.deployment.stopped import Stopped, is_down, stopped
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
@@ -67,7 +74,7 @@ def look(
         host_addresses=_addresses(host_stance, networks),
         userland_proxy=has_userland_proxy(kernel, everything) if isinstance(kernel, SameKernel) else None,
     )
-    inside = container_stances(deployment, chosen)
+    inside = (*container_stances(deployment, chosen), *elsewhere_stances(everything, chosen))
     named = tuple(named_stance(name) for name in netns)
     outside: tuple[Skipped, ...] = ()
     if isinstance(kernel, OtherKernel):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from netdiag.deployment.from_engine import from_engine
-from netdiag.deployment.stance import container_stances, docker_host_stance, named_stance
+from netdiag.deployment.stance import container_stances, docker_host_stance, elsewhere_stances, named_stance
 from netdiag.deployment.vantage import VantageKind
 from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace
 from tests.deployment.test_from_engine import EXITED, NETWORKS, attached, container, network
@@ -23,6 +23,19 @@ def test_inside_each_running_container_brokers_first() -> None:
     ]
     assert stances[1].entrance == ProcessNamespace(pid=8, container_id=ui.id)
     assert stances[2].vantage.networks == ("other",)
+
+
+def test_containers_elsewhere_one_for_each_set_of_networks() -> None:
+    alive = replace(container().state, pid=9)
+    far = [container(f"far-{n}", labels={}, state=alive, networks=(attached("other"),)) for n in range(3)]
+    default = container("plain", labels={}, state=alive, networks=(attached("bridge"),))
+    hosted = container("hosted", labels={}, state=alive, networks=(attached("host"),))
+    gone = container("gone", labels={}, state=EXITED, networks=(attached("third"),))
+    stances = elsewhere_stances([*far, default, hosted, gone, container()], [container()])
+    assert [(s.vantage.label, s.vantage.networks, s.vantage.member) for s in stances] == [
+        ("container far-0", ("other",), None),
+        ("container plain", ("bridge",), None),
+    ]
 
 
 def test_the_others() -> None:
