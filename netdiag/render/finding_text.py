@@ -38,7 +38,7 @@ class _Place:
 def finding_lines(
     finding: Finding, lines: SourceLines, screen: Screen, *, likewise: Sequence[Finding] = ()
 ) -> list[Line]:
-    """The lines that present a finding; those that say the same of other places get a line each."""
+    """The lines that present a finding; other places of which the same is true follow."""
     style = SEVERITY_STYLES[finding.severity]
     shown, left_out = finding.related[:_RELATED_SHOWN], finding.related[_RELATED_SHOWN:]
     places = [_Place(r.location, r.message, False) for r in shown if isinstance(r.location, FileLocation)]
@@ -61,7 +61,7 @@ def finding_lines(
         drawn += _remark("fix", redacted(finding.hint), screen)
     if likewise:
         drawn.append((Run("  likewise:", Style.PLACE),))
-        drawn += [(Run("    "), *_headline(other, screen, SEVERITY_STYLES[other.severity])) for other in likewise]
+        drawn += [_likewise(other, screen) for other in likewise]
     return drawn
 
 
@@ -85,6 +85,12 @@ def _headline(finding: Finding, screen: Screen, style: Style) -> Line:
         screen.run(redacted(finding.message), Style.BOLD),
         screen.run(f" [{finding.rule}]", Style.DIM),
     )
+
+
+def _likewise(finding: Finding, screen: Screen) -> Line:
+    """Another place of which the same is true; what differs is whose it is."""
+    whose = f": {finding.service}" if finding.service else ""
+    return (Run("    "), screen.run(place_text(finding.location), Style.BOLD), screen.run(whose))
 
 
 def _file_snippet(

@@ -40,9 +40,12 @@ def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
         *_not_running(matrix, screen),
         (),
         *drawn,
-        *_legend(grid, table, screen),
-        *footnotes.lines(),
+        *_apart([*_legend(grid, screen), *footnotes.lines()]),
     ]
+
+
+def _apart(lines: list[Line]) -> list[Line]:
+    return [(), *lines] if lines else []
 
 
 def _labels(grid: Grid) -> _Labels:
@@ -258,8 +261,7 @@ def _shortened(label: str, screen: Screen) -> str:
     return f"{head}{screen.glyphs.ellipsis}{tail}"
 
 
-def _legend(grid: Grid, table: _Table, screen: Screen) -> list[Line]:
-    del table
+def _legend(grid: Grid, screen: Screen) -> list[Line]:
     verdicts = [v for cells in grid.cells for cell in cells for v in (cell.predicted, cell.observed) if v]
     arrow = screen.glyphs.arrow
     lines: list[str] = []

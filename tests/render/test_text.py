@@ -46,7 +46,7 @@ def test_the_order_does_not_depend_on_that_of_the_findings() -> None:
 def test_findings_alike_are_drawn_once_unless_asked_for() -> None:
     report = Report(findings=(loopback("broker-1"), loopback("broker-2")), sources={"compose.yml": COMPOSE})
     assert render(report, Screen()).count("  why: ") == 1
-    assert render(report, Screen()).count("listener-bound-to-loopback") == 2
+    assert "  likewise:\n    compose.yml:11:35: broker-2\n" in render(report, Screen())
     assert render(report, Screen(), full=True).count("  why: ") == 2
 
 
