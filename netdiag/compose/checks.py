@@ -92,24 +92,25 @@ def _check_healthcheck(service: Service, problems: Problems) -> None:
 
 
 def _check_circles(project: Project, problems: Problems) -> None:
-    """Each circle of services that wait for each other is reported once, at the dependency that closes it."""
-    done: set[str] = set()
+    """A dependency that leads back to a service still waiting closes a circle; each is told there."""
+    done: dict[str, bool] = {}
     for start in project.services:
-        trail: list[str] = []
-        waiting: list[tuple[str, Span | None, int]] = [(start, None, 0)]
-        while waiting:
-            name, span, depth = waiting.pop()
-            del trail[depth:]
-            if name in trail:
-                circle = " -> ".join((*trail[trail.index(name) :], name))
-                if span is not None:
+        trail = [] if start in done else [start]
+        waiting = [iter(_waits_for(project.services[name])) for name in trail]
+        done |= dict.fromkeys(trail, False)
+        while trail:
+            for other, span in waiting[-1]:
+                if other in project.services and other not in done:
+                    trail.append(other)
+                    waiting.append(iter(_waits_for(project.services[other])))
+                    done[other] = False
+                    break
+                if not done.get(other, True):
+                    circle = " -> ".join((*trail[trail.index(other) :], other))
                     problems.error("circle", f"dependency cycle: {circle}", span, service=trail[-1])
-                continue
-            if name in done or name not in project.services:
-                continue
-            trail.append(name)
-            waiting += [(other, place, depth + 1) for other, place in _waits_for(project.services[name])]
-        done.add(start)
+            else:
+                done[trail.pop()] = True
+                waiting.pop()
 
 
 def _waits_for(service: Service) -> list[tuple[str, Span]]:

@@ -171,12 +171,9 @@ class Text:
 
     def slice(self, start: int, end: int) -> Self:
         """Characters start..end as a Text of their own; empty substitutions at either edge are kept."""
-        kept = (s for s in self.segments if s.value_start <= end and s.value_end >= start)
-        segments = tuple(
-            self._cut(s, start, end)
-            for s in kept
-            if s.variable is not None or (s.value_start < end and s.value_end > start)
-        )
+        inside = self._touched(start, end)
+        near = (s for s in self.segments if s.value_start <= end and s.value_end >= start)
+        segments = tuple(self._cut(s, start, end) for s in near if s.variable is not None or s in inside)
         return replace(
             self,
             value=self.value[start:end],

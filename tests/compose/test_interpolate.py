@@ -5,7 +5,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netdiag.compose.interpolate import interpolate
@@ -180,6 +180,7 @@ EXPRESSION = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(EXPRESSION, max_size=6).map("".join))
 def test_every_template_is_traced(template: str) -> None:
     data = template.encode()

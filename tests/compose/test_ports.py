@@ -31,6 +31,7 @@ SHORT = [
     ),
     ("65535:65535", [("", 65535, 65535, "tcp")]),
     ("0:80", [("", None, 80, "tcp")]),
+    ("80-81-82", [("", None, 80, "tcp"), ("", None, 81, "tcp")]),
 ]
 
 # entry -> the characters that are wrong
@@ -52,7 +53,8 @@ WRONG = [
     ("[::1:80:80", "[::1"),
     ("3000-2999:80", "3000-2999"),
     ("3000-3002:80-81", "3000-3002:80-81"),
-    ("80-81-82", "80-81-82"),
+    ("0", "0"),
+    ("1:0", "0"),
     ("80 :80", "80 "),
     ("-80", "-80"),
     ("٨٠", "٨٠"),
@@ -115,9 +117,9 @@ def test_the_long_syntax(entry: str, port: tuple[object, ...] | None, short: str
 
 
 def test_numbers_strings_and_variables_of_a_list() -> None:
-    yaml = "services: {a: {image: x, ports: [80, '1:2', '${P:-3}:4', 80, 0:0]}}"
+    yaml = "services: {a: {image: x, ports: [80, '1:2', '${P:-3}:4', 80, 0:5]}}"
     found = project(yaml, environ={"P": "5"}).services["a"].ports
-    assert [(p.published, p.target) for p in found] == [(None, 80), (1, 2), (5, 4), (None, 0)]
+    assert [(p.published, p.target) for p in found] == [(None, 80), (1, 2), (5, 4), (None, 5)]
     assert found[2].published_span is not None
     assert cut(yaml.encode(), found[2].published_span) == "${P:-3}"
 

@@ -1,7 +1,7 @@
 """Spans, sources, and texts that are cut and joined without losing their place."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netdiag.compose.positions import Segment, Source, Span, Text, assemble, joined, literal
@@ -29,6 +29,7 @@ def test_lines_and_columns(data: bytes, index: int, place: tuple[int, int]) -> N
     assert source.place(source.offset(index)) == place
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("ab\n\r\u00e9\u4e2d\U0001f600"), max_size=30), st.booleans())
 def test_characters_bytes_and_columns_agree(text: str, bom: bool) -> None:
     data = ("\ufeff" if bom else "").encode() + text.encode()
@@ -74,6 +75,7 @@ def test_empty_ranges_are_places_to_insert() -> None:
         assert (span.start, span.end) == (position, position)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["ab", "\u00e9", "\n"]), st.booleans()), max_size=6), st.data())
 def test_slices_are_traced(parts: list[tuple[str, bool]], data: st.DataObject) -> None:
     written = "".join(word if verbatim else "<>" for word, verbatim in parts)
@@ -91,7 +93,15 @@ def test_slices_are_traced(parts: list[tuple[str, bool]], data: st.DataObject) -
     part = text.slice(start, end)
     assert part.value == text.value[start:end]
     assert_traced(part, {"f": source.data})
-    assert part.slice(0, len(part.value)).segments == part.segments
+    assert part.slice(0, len(part.value)) == part
+
+
+def test_an_empty_slice_is_a_place_to_insert() -> None:
+    text = literal("KEY=", path="f")
+    value = text.slice(4, 4)
+    span = value.edit_span(0, 0)
+    assert span is not None
+    assert (span.start, span.end) == (4, 4)
 
 
 def test_strip_and_split() -> None:

@@ -45,7 +45,7 @@ def assert_traced(text: Text, files: Mapping[str, bytes]) -> None:
         if editable is not None and value and editable.path in files:
             assert cut(files[editable.path], editable) == value, (text, segment)
     assert position == len(text.value), text
-    for i in range(0, len(text.value), 1 + len(text.value) // 20):
+    for i in range(0, len(text.value), 1 + len(text.value) // 7):
         editable = text.edit_span(i, i + 1)
         if editable is not None and editable.path in files:
             assert cut(files[editable.path], editable) == text.value[i], (text, i)
