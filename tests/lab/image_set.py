@@ -10,11 +10,11 @@ from pathlib import Path
 
 from tests.lab.cache import digest, entry
 from tests.lab.client_layer import client_items
-from tests.lab.jars import KAFKA_3, KAFKA_4, kafka_jars
+from tests.lab.jars import KAFKA_3, KAFKA_4, jar_items, kafka_jars
 from tests.lab.layers import APPUSER, Image, Item, write_archive, write_layer
 from tests.lab.processes import run
 from tests.lab.rootfs import rootfs_tar
-from tests.lab.shared_classes import shared_class_items
+from tests.lab.shared_classes import Mode, archive_items
 
 CP_KAFKA = "confluentinc/cp-kafka:7.9.2"
 CP_ZOOKEEPER = "confluentinc/cp-zookeeper:7.9.2"
@@ -115,24 +115,19 @@ def _client_layers(cache: Path) -> list[Path]:
     return [
         rootfs_tar(cache),
         _jar_layer(cache, KAFKA_3),
-        _layer(cache, "client", client_items(cache, _INPUTS / "client")),
+        _layer(
+            cache,
+            "client",
+            [
+                *client_items(cache, _INPUTS / "client"),
+                *archive_items(cache, KAFKA_3, Mode.KRAFT),
+            ],
+        ),
     ]
 
 
 def _jar_layer(cache: Path, version: str) -> Path:
     return _layer(cache, f"jars-{version}", jar_items(kafka_jars(cache, version)))
-
-
-def jar_items(folder: Path) -> list[Item]:
-    """Kafka's jars and the class path that names them in one fixed order."""
-    jars = sorted(folder.glob("*.jar"))
-    path = ":".join(f"/opt/kafka/libs/{jar.name}" for jar in jars)
-    return [
-        Item(path="opt/kafka", mode=0o755),
-        Item(path="opt/kafka/libs", mode=0o755),
-        *(Item(path=f"opt/kafka/libs/{jar.name}", source=jar) for jar in jars),
-        Item(path="opt/kafka/classpath", text=path),
-    ]
 
 
 def _cp_layer(cache: Path) -> Path:
@@ -143,7 +138,7 @@ def _cp_layer(cache: Path) -> Path:
         *(_owned(f"var/lib/{path}") for path in ("kafka/data", "zookeeper/data", "zookeeper/log")),
         Item(path=f"{home}/run", source=inputs / "run", mode=0o755),
         *(Item(path=f"{home}/{path.name}", source=path) for path in sorted(inputs.iterdir()) if path.name != "run"),
-        *shared_class_items(cache, KAFKA_3, ("kafka", "zookeeper", "storage")),
+        *archive_items(cache, KAFKA_3, Mode.ZOOKEEPER),
     ]
     return _layer(cache, "cp", items)
 
@@ -163,7 +158,7 @@ def _apache_layer(cache: Path, version: str) -> Path:
             for path in files
             if path.suffix in (".properties", ".yaml")
         ),
-        *shared_class_items(cache, version, ("kafka", "storage")),
+        *archive_items(cache, version, Mode.KRAFT),
     ]
     return _layer(cache, f"apache-{version}", items)
 

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from tests.lab.cache import digest, entry
+from tests.lab.layers import Item
 from tests.lab.processes import run
 
 KAFKA_3 = "3.9.1"
@@ -29,6 +30,18 @@ def compiler_jar(cache: Path) -> Path:
 
     folder = entry(cache, "jars", f"ecj-{digest(_POM, _PLUGIN)}", fetch)
     return next(folder.glob("ecj-*.jar"))
+
+
+def jar_items(folder: Path) -> list[Item]:
+    """Kafka's jars and the class path that names them in one fixed order."""
+    jars = sorted(folder.glob("*.jar"))
+    path = ":".join(f"/opt/kafka/libs/{jar.name}" for jar in jars)
+    return [
+        Item(path="opt/kafka", mode=0o755),
+        Item(path="opt/kafka/libs", mode=0o755),
+        *(Item(path=f"opt/kafka/libs/{jar.name}", source=jar) for jar in jars),
+        Item(path="opt/kafka/classpath", text=path),
+    ]
 
 
 def _fetch(folder: Path, version: str) -> None:

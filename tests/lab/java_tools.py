@@ -26,6 +26,9 @@ _OPTIONS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     "-XX:-UsePerfData",
+    # The broker's: it holds most of what a client loads, and fits as the class path begins alike.
+    "-XX:SharedArchiveFile=/opt/kafka/kafka.jsa",
+    "-Xshare:auto",
     # Names change while a test stops and starts containers.
     "-Dsun.net.inetaddr.ttl=0",
     "-Dsun.net.inetaddr.negative.ttl=0",
@@ -109,9 +112,7 @@ class _Jvm:
 
     def __init__(self, root: Path, place: Place, run_id: str) -> None:
         path = (root / "opt/kafka/classpath").read_text() + ":/opt/lab/classes"
-        archive = "/opt/lab/tools.jsa"
-        shared = [f"-XX:SharedArchiveFile={archive}"] if (root / archive[1:]).exists() else []
-        command = ["java", *_OPTIONS, *shared, "-Xshare:auto", "-cp", path, "Tools"]
+        command = ["java", *_OPTIONS, "-cp", path, "Tools"]
         self._process = subprocess.Popen(
             place.argv_in_root(root, command),
             stdin=subprocess.PIPE,
