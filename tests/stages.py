@@ -38,14 +38,16 @@ STAGES = (
             ("lint-imports", "--no-logo"),
         ),
     ),
-    Stage(name="fast", commands=(("pytest", "-q", "-m", "not lab"),)),
+    Stage(name="fast", commands=(("pytest", "-q", "--durations=5", "--durations-min=5", "-m", "not lab"),)),
     Stage(
         name="prerequisites",
         commands=(("python", "-m", "tests.lab.prerequisites"),),
         needs_green=True,
         advisory=True,
     ),
-    Stage(name="lab", commands=(("pytest", "-q", "-m", "lab"),), needs_green=True),
+    Stage(
+        name="lab", commands=(("pytest", "-q", "--durations=5", "--durations-min=5", "-m", "lab"),), needs_green=True
+    ),
 )
 
 

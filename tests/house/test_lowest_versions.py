@@ -1,5 +1,8 @@
-"""The lower bounds in pyproject.toml are versions that work: netdiag and its fast tests run with exactly those."""
+"""The lower bounds in pyproject.toml are versions that work: netdiag runs with exactly those, and so do the fast
+tests of every layer that imports a library, itself or by what its tests load."""
 
+import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -7,11 +10,14 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.house.environments import Environment, build_wheel, create, extras, lower_bounds, pinned
-from tests.house.tree import ROOT
+from tests.house.tree import PACKAGE, ROOT, modules
 
 PROVEN = ("", "live", "capture")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema")
 BROKEN = ROOT / "compose" / "five-brokers" / "S08-single-listener-localhost" / "kraft.broken.yml"
+# The layers that import a library, and the rules, whose examples are loaded with one.
+LAYERS = {"cli", "compose", "io"}
+TESTS = sorted(f"tests/{layer}" for layer in LAYERS | {"rules"})
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +40,27 @@ def test_the_command_runs(lowest: Environment, tmp_path: Path) -> None:
 
 
 def test_the_fast_tests_pass(lowest: Environment) -> None:
-    done = lowest.run(
-        *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not lab", "--ignore", "tests/house", "tests"), cwd=ROOT
-    )
+    done = lowest.run(*("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not lab", *TESTS), cwd=ROOT)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert " passed" in done.stdout
+
+
+def test_no_other_layer_imports_a_library() -> None:
+    found = {
+        path.relative_to(PACKAGE).parts[0]
+        for path in modules("netdiag")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in _imported(node)
+        if name not in sys.stdlib_module_names and name not in ("netdiag", "__future__")
+    }
+    assert found == LAYERS
+
+
+def _imported(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Import(names=names):
+            return [alias.name.partition(".")[0] for alias in names]
+        case ast.ImportFrom(module=str(module)):
+            return [module.partition(".")[0]]
+        case _:
+            return []
