@@ -1,0 +1,67 @@
+"""A live check of a stack in the lab: look, observe, predict, side by side."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from netdiag.deployment.observations import Address
+from netdiag.deployment.reachability import predict
+from netdiag.deployment.vantage import bootstraps
+from netdiag.deployment.verdict import Cell
+from netdiag.io.live import Live, look
+from netdiag.io.observe import Observed, observe
+from tests.lab.stack import Stack
+
+FIVE_BROKERS = Path(__file__).resolve().parents[2] / "compose" / "five-brokers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What one live check gave; `seconds` is its wall time without imports."""
+
+    live: Live
+    observed: Observed
+    cells: tuple[Cell, ...]
+    seconds: float
+
+    def words(self, vantage: str) -> dict[str, str]:
+        """The observed verdicts of a vantage by bootstrap address."""
+        return {str(c.bootstrap): str(c.observed) for c in self.cells if c.vantage == vantage}
+
+    @property
+    def disagreements(self) -> list[str]:
+        """The cells where prediction and observation differ."""
+        return [
+            f"{c.vantage} {c.bootstrap}: predicted {c.predicted}, observed {c.observed}"
+            for c in self.cells
+            if str(c.predicted) != str(c.observed)
+        ]
+
+
+def check(
+    stack: Stack, *, addresses: tuple[Address, ...] = (), timeout: float = 4.0, names: tuple[str, ...] = ()
+) -> Check:
+    """A live check of the stack's project, or of the containers named, from every vantage and the LAN."""
+    begin = time.perf_counter()
+    live = look(
+        host=stack.engine.docker_host,
+        project=None if names else stack.project,
+        names=names,
+        netns=[stack.engine.record.lan_netns],
+    )
+    asked = addresses or bootstraps(live.deployment)
+    observed = observe(live.stances, asked, timeout=timeout)
+    seconds = time.perf_counter() - begin
+    places = [stance.vantage for stance in live.stances]
+    predicted = predict(live.deployment, places, asked, down=frozenset(live.stopped))
+    known = {(c.vantage, c.bootstrap): c.predicted for c in predicted}
+    cells = tuple(
+        Cell(
+            vantage=c.vantage,
+            bootstrap=c.bootstrap,
+            predicted=known[(c.vantage, c.bootstrap)],
+            observed=c.observed,
+        )
+        for c in observed.cells
+    )
+    return Check(live=live, observed=observed, cells=cells, seconds=seconds)
