@@ -51,6 +51,12 @@ def test_a_source_may_leave_the_reason_out_but_not_give_another(word: str, agree
     assert result.rows[0].agrees is agrees
 
 
+def test_an_answer_that_does_not_fit_is_asked_for_once_more() -> None:
+    late = iter(["advertised: no-brokers", "ok"])
+    result = compare(stack(("H", "h:1", "ok")), {"slow": lambda vantage, bootstrap: next(late)}, engine=ENGINE)
+    assert (result.disagreements(), result.asked_again) == ((), 1)
+
+
 def test_a_source_is_asked_only_for_the_cells_chosen_for_it() -> None:
     one = stack(("H", "h:1", "ok"), ("H", "h:2", "ok"))
     result = compare(one, {"it": lambda v, b: "ok"}, engine=ENGINE, asks=lambda source, cell: cell.bootstrap == "h:1")

@@ -71,6 +71,7 @@ def test_real_clients_get_what_is_expected(
     comparisons.append(result)
     figure(f"{stack.name}: cells", len(result.rows))
     figure(f"{stack.name}: answers of real clients", sum(len(row.said) for row in result.rows))
+    figure(f"{stack.name}: answers asked for again", result.asked_again)
     figure(f"{stack.name}: clients", time.monotonic() - began, "s")
     assert [str(row) for row in result.disagreements()] == []
 
