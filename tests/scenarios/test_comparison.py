@@ -30,8 +30,8 @@ def test_a_source_that_says_something_else_is_seen() -> None:
         "C localhost:9092: expected 'bootstrap: refused', always-ok 'ok'"
     ]
     assert (
-        "2 cells in 1 stacks, 2 answers (1 with the reason, where there is one), 1 cells with a disagreement"
-        in markdown([result])
+        "2 cells in 1 stacks, 2 answers (1 with the reason, where there is one), "
+        "1 asked again, 1 cells with a disagreement" in markdown([result])
     )
     assert "| C | `localhost:9092` | bootstrap: refused | ok | **differs** |" in markdown([result])
 
