@@ -15,7 +15,11 @@ PICTURE = ROOT / "docs/check-listeners.svg"
 def test_the_picture_is_what_is_printed(tmp_path: Path) -> None:
     shutil.copy(STACK, tmp_path / "compose.yml")
     printed = netdiag("check-listeners", "--color", "always", "compose.yml", cwd=tmp_path, env={"PYTHONUTF8": "1"})
-    drawing = [sys.executable, ROOT / "tools/terminal_picture.py", "netdiag check-listeners compose.yml"]
+    drawing: list[str | Path] = [
+        sys.executable,
+        ROOT / "tools/terminal_picture.py",
+        "netdiag check-listeners compose.yml",
+    ]
     drawn = subprocess.run(drawing, input=printed.stdout, capture_output=True, check=True).stdout
     if os.environ.get("GOLDEN") == "write":
         PICTURE.write_bytes(drawn)
