@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.errors import ComposeError
 from netdiag.compose.expand import Path, expand
-from netdiag.compose.merge import merge, plain, remove
+from netdiag.compose.merge import merge, plain, remove, weight
 from netdiag.compose.nodes import load_nodes
 from netdiag.compose.positions import Source, Span, Text
 from netdiag.compose.problems import Problems
@@ -20,6 +20,7 @@ from netdiag.compose.values import Entry, Mapping, Scalar, Scope, Sequence, Valu
 
 Read = Callable[[str], bytes | None]
 MAX_FILES = 200
+EFFORT = 4
 _IMPORTED = ("services", "volumes", "networks", "secrets", "configs", "models")
 
 
@@ -58,6 +59,7 @@ class _Chain:
         return merged
 
     def documents(self, source: Source, scope: Scope) -> list[_Document]:
+        self.problems.spend(EFFORT * len(source.data), source.span(0, 0))
         self.count += 1
         if self.count > MAX_FILES:
             raise ComposeError(f"the project has more than {MAX_FILES} files", span=source.span(0, 0))
@@ -99,6 +101,7 @@ class _Chain:
         if base is None:
             names.entries[name] = replace(entry, value=bare)
             return
+        self.problems.spend(100 * weight(base), extends.span)
         for path in names.removals:
             if path[:2] == ("services", name) and len(path) > 2:
                 base = remove(base, path[2:])

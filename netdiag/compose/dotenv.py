@@ -13,6 +13,7 @@ from netdiag.compose.errors import ComposeError, decoded
 from netdiag.compose.interpolate import Lookup, interpolate
 from netdiag.compose.positions import Segment, Source, Text, assemble
 
+MAX_LENGTH = 4_000_000
 _BLANK = " \t\v\f\r\x85\xa0"
 _ESCAPE = re.compile(r'\\(?:[abcfnrtv$"\\]|0\d{0,3})')
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
@@ -67,6 +68,7 @@ class _Reader:
         self.raw = raw
         self.earlier = earlier
         self.position = 0
+        self.length = 0
         self.found: dict[str, DotenvEntry] = {}
 
     def read(self) -> None:
@@ -169,6 +171,9 @@ class _Reader:
 
     def _expanded(self, value: Text) -> Text:
         expanded, faults = interpolate(value, self._lookup)
+        self.length += len(expanded.value)
+        if self.length > MAX_LENGTH:
+            raise ComposeError("the variables expand to an excessive size", span=value.span)
         if faults:
             raise ComposeError(faults[0].message, span=faults[0].span)
         return expanded

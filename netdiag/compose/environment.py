@@ -13,6 +13,7 @@ from netdiag.compose.values import Mapping, Scalar, Sequence, Value, scoped
 
 Lookup = Callable[[str], Text | str | None]
 Read = Callable[[str], bytes | None]
+EFFORT = 4
 
 
 def read_env_files(reading: Reading, service: Mapping) -> tuple[EnvFile, ...]:
@@ -133,6 +134,8 @@ def _from_file(
             message = f"env file {file.path.value!r} is not found"
             reading.problems.error("env-file", message, file.path.span, service=reading.service)
         return {}
+
+    reading.problems.spend(EFFORT * len(data), file.path.span)
 
     def value_of(name: str) -> Text | str | None:
         outer = lookup(name)

@@ -98,6 +98,7 @@ class _Expander:
 
     def _interpolated(self, text: Text) -> Text:
         text, faults = interpolate(text, self.scope.lookup)
+        self.problems.spend(len(text.value), text.span)
         for fault in faults:
             code = "required-variable" if fault.required else "interpolation"
             self.problems.error(code, fault.message, fault.span)

@@ -20,6 +20,8 @@ _EXPRESSION = re.compile(
 )
 _OPERATOR = re.compile(rf"(?P<name>{_NAME})(?P<operator>:?[-+?])")
 MAX_NESTING = 50
+MAX_LENGTH = 100_000
+MAX_TRACED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,8 @@ def interpolate(text: Text, lookup: Lookup) -> tuple[Text, tuple[Fault, ...]]:
         return text, ()
     run = _Run(text, lookup)
     pieces = run.expand(0, len(text.value), 0)
+    if sum(len(piece.chars or "") for piece in pieces) > MAX_LENGTH:
+        return text, (Fault(message=f"the value becomes longer than {MAX_LENGTH} characters", span=text.span),)
     return _assemble(text, pieces), tuple(run.faults)
 
 
@@ -189,7 +193,7 @@ def _segments(text: Text, piece: _Piece, at: int, length: int) -> list[Segment]:
     if piece.chars is None:
         held = text.slice(piece.start, piece.end)
     found: list[Segment] = []
-    for segment in held.segments if held is not None else ():
+    for segment in held.segments if held is not None and len(held.segments) <= MAX_TRACED else ():
         if held is None or segment.value_end == segment.value_start:
             continue
         found.append(

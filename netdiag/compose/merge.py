@@ -57,6 +57,17 @@ def plain(value: Value) -> object:
             return {key: plain(entry.value) for key, entry in value.entries.items()}
 
 
+def weight(value: Value) -> int:
+    """How many values a value is made of."""
+    match value:
+        case Scalar():
+            return 1
+        case Sequence():
+            return 1 + sum(weight(item) for item in value.items)
+        case Mapping():
+            return 1 + sum(weight(entry.value) for entry in value.entries.values())
+
+
 def _is_open(path: Path, index: int) -> bool:
     """Whether the key at this depth is one that users choose."""
     return index == 1 or (len(path) > 3 and path[2] == "ulimits")

@@ -14,6 +14,7 @@ from netdiag.compose.reading import Reading
 from netdiag.compose.values import Mapping, Scalar, Value
 
 PROTOCOLS = ("tcp", "udp", "sctp")
+EFFORT = 50
 _RANGE = re.compile(r"(\d+)(?:-(\d+)(?:-.*)?)?")
 _IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}")
 
@@ -34,7 +35,9 @@ def read_ports(reading: Reading, service: Mapping) -> tuple[Port, ...]:
         return ()
     found: list[Port] = []
     for item in entries.items:
-        found += _read(reading, item)
+        ports = tuple(_read(reading, item))
+        reading.problems.spend(EFFORT * len(ports), item.span)
+        found += ports
     unique: dict[tuple[object, ...], Port] = {}
     for port in found:
         key = (port.host_ip or "0.0.0.0", port.published, port.published_range, port.target, port.protocol)

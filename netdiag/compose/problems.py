@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from netdiag.compose.errors import ComposeError
 from netdiag.compose.positions import Span
 
 
@@ -22,10 +23,14 @@ class Problem:
     service: str | None = None
 
 
+MAX_EFFORT = 10_000_000
+
+
 class Problems:
-    """The problems met so far while one project is read, each once."""
+    """The problems met so far while one project is read, each once, and the effort spent on reading it."""
 
     def __init__(self) -> None:
+        self._effort = 0
         self._found: dict[tuple[str, str, Span], Problem] = {}
 
     def error(self, code: str, message: str, span: Span, *related: Span, service: str | None = None) -> None:
@@ -36,6 +41,15 @@ class Problems:
         """Compose says this and goes on."""
         found = Problem(code=code, message=message, span=span, severity="warning", related=related, service=service)
         self._add(found)
+
+    def spend(self, effort: int, span: Span) -> None:
+        """Accounts for bytes read and values made; ComposeError when the project asks for too much.
+
+        No single file is large, but files can name each other and values can double many times over.
+        """
+        self._effort += effort
+        if self._effort > MAX_EFFORT:
+            raise ComposeError("the project expands to an excessive size", span=span)
 
     def all(self) -> tuple[Problem, ...]:
         """Every problem, in the order of files and lines."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from netdiag.compose.errors import ComposeError
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
@@ -124,3 +125,33 @@ def test_resets_work_on_earlier_files_and_on_what_is_extended() -> None:
     services = chain(files, "compose.yaml", "over.yaml").services
     assert [port.target for port in services["b"].ports] == [2]
     assert services["a"].ports == ()
+
+
+def test_files_that_multiply_are_bounded() -> None:
+    big = "x-a: |\n" + "  word\n" * 30_000
+    files = {f"f{n}.yaml": big + f"services: {{s{n}: {{image: x}}}}\n" for n in range(40)}
+    loaded = chain({**files, "compose.yaml": f"include: [{', '.join(files)}]\nservices: {{a: {{image: x}}}}\n"})
+    assert any("excessive size" in problem.message for problem in loaded.errors)
+
+
+# compose.yaml, other files
+MULTIPLYING = [
+    (
+        "services:\n"
+        + "".join(f"  s{n}: {{extends: s{n + 1}}}\n" for n in range(200))
+        + f"  s200: {{image: x, environment: {{{', '.join(f'V{n}: 1' for n in range(1000))}}}}}\n",
+        {},
+    ),
+    ("services:\n" + "".join(f"  s{n}: {{image: x, ports: ['1-65535:1-65535']}}\n" for n in range(9)), {}),
+    (
+        "services:\n" + "".join(f"  s{n}: {{image: x, env_file: v.env}}\n" for n in range(100)),
+        {"v.env": "# only a comment\n" * 5000},
+    ),
+]
+
+
+@pytest.mark.parametrize(("yaml", "files"), MULTIPLYING, ids=["extends", "ports", "env_file"])
+def test_what_multiplies_is_bounded(yaml: str, files: dict[str, str]) -> None:
+    held = {path: text.encode() for path, text in files.items()}
+    with pytest.raises(ComposeError, match="excessive size"):
+        load(Source("compose.yaml", yaml), read=held.get, name="p")

@@ -108,3 +108,12 @@ def test_bytes_that_are_no_utf8_are_refused() -> None:
         load_dotenv(Source("f", b"A=1\nB=\xff\n"), {})
     assert caught.value.span is not None
     assert (caught.value.span.line, caught.value.span.column) == (2, 3)
+
+
+def test_values_that_double_are_bounded() -> None:
+    lines = ["A0=xxxxxxxxxx", *(f"A{n}={'$A' + str(n - 1)}{'${A' + str(n - 1) + '}'}" for n in range(1, 60))]
+    with pytest.raises(ComposeError, match=r"longer than|excessive size"):
+        load_dotenv(Source("f", "\n".join(lines)), {})
+    many = "A=" + "x" * 50_000 + "\n" + "B=$A\n" * 200
+    with pytest.raises(ComposeError, match="excessive size"):
+        load_dotenv(Source("f", many), {})
