@@ -22,6 +22,8 @@ from netdiag.render.report import Input, Matrix, Problem, Report
 from netdiag.rules.run import check, condemned
 
 STDIN = "-"
+# What compose says of every second file and what no listener depends on.
+_BESIDE_THE_POINT = ("version",)
 STDIN_NAME = "<stdin>"
 
 
@@ -187,10 +189,12 @@ class _Files:
 def _refused(project: Project) -> Iterable[Finding]:
     """What compose itself would say about the file."""
     for problem in project.problems:
+        if problem.code in _BESIDE_THE_POINT:
+            continue
         refuses = problem.severity == "error"
         yield Finding(
             rule="compose-refuses" if refuses else "compose-warns",
-            severity=Severity.ERROR if refuses else Severity.WARNING,
+            severity=Severity.ERROR if refuses else Severity.NOTE,
             message=problem.message,
             location=location(problem.span),
             related=tuple(Related(location=location(span), message="see also") for span in problem.related),

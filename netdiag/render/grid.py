@@ -101,8 +101,18 @@ class _Folding:
             odd = next((group for group in row_groups if not self._is_foldable(group, column_groups)), None)
             if odd is None:
                 return row_groups, column_groups
+            parts = self._parted(odd, column_groups)
             fresh = len(rows)
-            rows = [fresh + i if a in odd else c for i, (a, c) in enumerate(zip(self._addresses, rows, strict=True))]
+            rows = [fresh + parts[a] if a in parts else c for a, c in zip(self._addresses, rows, strict=True)]
+
+    def _parted(self, rows: Sequence[Address], column_groups: Sequence[Sequence[Vantage]]) -> dict[Address, int]:
+        """A group that cannot be folded as groups that can: one row per broker in each, else one row each."""
+        for columns in column_groups:
+            own = [self._rare(address, columns) for address in rows]
+            several = len(rows) > len(columns) > 2 and len(rows) % len(columns) == 0
+            if several and None not in own and set(Counter(own).values()) == {len(rows) // len(columns)}:
+                return {address: own[:index].count(own[index]) for index, address in enumerate(rows)}
+        return {address: index for index, address in enumerate(rows)}
 
     def _refined(self, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
         while True:
@@ -144,18 +154,22 @@ class _Folding:
             return ()
         if len(rows) == 2:
             return self._diagonal_of_two(rows, columns)
-        own: list[str] = []
-        for address in rows:
-            counts = Counter(self._values[address, v.label] for v in columns)
-            if sorted(counts.values()) != [1, len(columns) - 1]:
-                return ()
-            rare = min(counts, key=lambda value: counts[value])
-            own.append(next(v.label for v in columns if self._values[address, v.label] == rare))
+        own = [label for label in (self._rare(address, columns) for address in rows) if label is not None]
+        if len(own) != len(rows) or len(set(own)) != len(own):
+            return ()
         same = {
-            (self._values[a, o], *sorted({self._values[a, v.label] for v in columns}))
+            (self._values[a, o], frozenset(self._values[a, v.label] for v in columns))
             for a, o in zip(rows, own, strict=True)
         }
-        return tuple(own) if len(set(own)) == len(own) and len(same) == 1 else ()
+        return tuple(own) if len(same) == 1 else ()
+
+    def _rare(self, address: Address, columns: Sequence[Vantage]) -> str | None:
+        """The one column in which a row differs from all its other columns."""
+        counts = Counter(self._values[address, v.label] for v in columns)
+        if sorted(counts.values()) != [1, len(columns) - 1]:
+            return None
+        rare = min(counts, key=lambda value: counts[value])
+        return next(v.label for v in columns if self._values[address, v.label] == rare)
 
     def _diagonal_of_two(self, rows: Sequence[Address], columns: Sequence[Vantage]) -> tuple[str, ...]:
         """Two by two has two diagonals; the one that answers is the broker's own."""
@@ -191,11 +205,25 @@ def _answers(cell: Cell) -> bool:
     return verdict is not None and verdict.advertised is not None
 
 
-def _kinds_of_addresses(addresses: Sequence[Address]) -> list[tuple[str, int]]:
-    """Addresses of one kind may share a row: names that differ in numbers, on one port or on a port each."""
-    hosts = [_host_pattern(address.host) for address in addresses]
-    used = Counter(zip(hosts, [address.port for address in addresses], strict=True))
-    return [(host, a.port if used[host, a.port] > 1 else 0) for host, a in zip(hosts, addresses, strict=True)]
+def _kinds_of_addresses(addresses: Sequence[Address]) -> list[tuple[str, int, int]]:
+    """Addresses of one kind may share a row: names that differ in numbers, on one port or on a port each.
+
+    Where every such name has several ports of its own, the first ones are of a kind, the second ones, and so on.
+    """
+    patterns = [_host_pattern(address.host) for address in addresses]
+    used = Counter((pattern, a.port) for pattern, a in zip(patterns, addresses, strict=True))
+    hosts = {
+        pattern: {a.host for p, a in zip(patterns, addresses, strict=True) if p == pattern} for pattern in patterns
+    }
+    ranks: Counter[str] = Counter()
+    kinds: list[tuple[str, int, int]] = []
+    for pattern, address in zip(patterns, addresses, strict=True):
+        if used[pattern, address.port] > 1:
+            kinds.append((pattern, address.port, 0))
+            continue
+        kinds.append((pattern, 0, ranks[address.host] if len(hosts[pattern]) > 1 else 0))
+        ranks[address.host] += 1
+    return kinds
 
 
 def _host_pattern(host: str) -> str:

@@ -173,6 +173,9 @@ class _Table:
             max(_head_width(head), *(line_width(row[index]) for row in self._cells))
             for index, head in enumerate(self._heads)
         ]
+        # A little closer together is better than in two tables.
+        room = self._screen.width - len(_INDENT) - self._row_width() - sum(self._widths)
+        self._gap = _GAP if room >= len(_GAP) * len(self._widths) or room < len(self._widths) else " "
 
     def lines(self) -> list[Line]:
         lines: list[Line] = []
@@ -205,7 +208,7 @@ class _Table:
         parts: list[list[int]] = [[]]
         used = 0
         for index, columns in enumerate(self._widths):
-            needed = columns + len(_GAP)
+            needed = columns + len(self._gap)
             if parts[-1] and used + needed > room:
                 parts.append([])
                 used = 0
@@ -225,9 +228,9 @@ class _Table:
             runs = [Run(_INDENT + " " * label)]
             for index, head in zip(columns, heads, strict=True):
                 text = ([""] * (height - len(head)) + head)[level]
-                runs.append(Run(_GAP + text + " " * (self._widths[index] - width(text)), Style.BOLD))
+                runs.append(Run(self._gap + text + " " * (self._widths[index] - width(text)), Style.BOLD))
             lines.append(tuple(runs))
-        total = label + sum(self._widths[index] + len(_GAP) for index in columns)
+        total = label + sum(self._widths[index] + len(self._gap) for index in columns)
         lines.append((Run(_INDENT + self._screen.glyphs.rule * total, Style.DIM),))
         lines += [self._row(name, row, columns) for name, row in zip(self._rows, self._cells, strict=True)]
         return lines
@@ -235,7 +238,7 @@ class _Table:
     def _row(self, name: str, row: Sequence[Line], columns: Sequence[int]) -> Line:
         runs = [Run(_INDENT + name + " " * (self._row_width() - width(name)))]
         for index in columns:
-            runs += [Run(_GAP), *row[index], Run(" " * (self._widths[index] - line_width(row[index])))]
+            runs += [Run(self._gap), *row[index], Run(" " * (self._widths[index] - line_width(row[index])))]
         return tuple(runs)
 
 

@@ -61,6 +61,19 @@ def test_two_brokers_have_a_diagonal_that_answers() -> None:
     assert fold(matrix(vantages, swapped)).rows[0].own == ("inside broker-2", "inside broker-1")
 
 
+def test_several_ports_per_broker_fold_port_by_port() -> None:
+    brokers = [inside(f"k{n}") for n in range(1, 4)]
+    rows = {f"k{n}:{port}{n}": [SENT_AWAY] * 3 for port in (909, 919) for n in range(1, 4)}
+    rows |= {
+        f"localhost:{port}{n}": [PARTIAL if n == m else REFUSED for m in range(1, 4)]
+        for port in (909, 919)
+        for n in range(1, 4)
+    }
+    grid = fold(matrix(brokers, rows))
+    assert shape(grid) == ([3, 3, 3, 3], [(3, Part.DIAGONAL), (3, Part.BESIDE)])
+    assert [sorted({a.port // 10 for a in row.addresses}) for row in grid.rows] == [[909], [919], [909], [919]]
+
+
 def test_rows_of_different_names_and_ports_stay_apart() -> None:
     grid = fold(matrix([HOST, LAN], {"kafka:9092": [OK, OK], "redpanda:9092": [OK, OK], "localhost:1": [OK, OK]}))
     assert [len(row.addresses) for row in grid.rows] == [1, 1, 1]
