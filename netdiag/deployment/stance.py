@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from netdiag.deployment.from_engine import member_names, runs_kafka
+from netdiag.deployment.from_engine import member_names
 from netdiag.deployment.member import Deployment, Member
 from netdiag.deployment.vantage import Vantage, VantageKind, client_networks
 from netdiag.engine.container import Container
@@ -40,15 +40,16 @@ def named_stance(name: str) -> Stance:
 
 
 def container_stances(deployment: Deployment, containers: Sequence[Container]) -> tuple[Stance, ...]:
-    """Inside each running container, brokers first."""
+    """Inside each running container, brokers first; an isolated controller is none."""
     names = member_names(containers)
     members = {member.name: member for member in deployment.members}
     shared = frozenset(client_networks(deployment))
     alive = [c for c in containers if c.state.has_process and names[c.id] in members]
-    ordered = sorted(alive, key=lambda c: not runs_kafka(c))
+    brokers = frozenset(broker.name for broker in deployment.brokers if broker.config.is_broker)
+    ordered = sorted(alive, key=lambda c: names[c.id] not in brokers)
     return tuple(
         Stance(
-            vantage=_vantage(members[names[c.id]], shared, broker=runs_kafka(c)),
+            vantage=_vantage(members[names[c.id]], shared, broker=names[c.id] in brokers),
             entrance=ProcessNamespace(pid=c.state.pid, container_id=c.id),
         )
         for c in ordered

@@ -2,6 +2,8 @@
 
 import resource
 import socket
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
@@ -14,6 +16,7 @@ from netdiag.deployment.observations import Address, Answered, Failed
 from netdiag.deployment.stance import docker_host_stance
 from netdiag.deployment.verdict import Cell, Verdict
 from netdiag.io.observe import observe
+from tests.figures import Report
 from tests.io import hostile
 from tests.io.hostile import Behaviour, ScriptedBroker, serving
 
@@ -168,3 +171,37 @@ def test_nothing_is_left_behind() -> None:
     look(Address(host="127.0.0.1", port=1))
     assert threading.active_count() == threads
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == limit
+
+
+_MEASURED = """
+import re, sys
+from netdiag.deployment.observations import Address
+from netdiag.deployment.stance import docker_host_stance
+from netdiag.io.observe import observe
+
+def peak():
+    # Not ru_maxrss, which a child takes over from its parent.
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) // 1024
+
+before = peak()
+cells = observe([docker_host_stance()], [Address(host="127.0.0.1", port=int(p)) for p in sys.argv[1:]], timeout=2).cells
+print(before, peak(), len(cells))
+"""
+
+
+def test_the_memory_of_a_process_among_hostile_servers(figure: Report) -> None:
+    with ExitStack() as servers:
+        kinds = [behaviour for behaviour, _, _ in HOSTILE] + [hostile.announced_and_withheld] * 10
+        ports = [servers.enter_context(serving(behaviour)) for behaviour in kinds for _ in range(5)]
+        many = [
+            ScriptedBroker(node_id=0, brokers=[(n, f"{'x' * 200}{b}-{n}", 9) for n in range(2500)]) for b in range(10)
+        ]
+        ports += [servers.enter_context(serving(broker)) for broker in many]
+        done = subprocess.run(
+            [sys.executable, "-c", _MEASURED, *map(str, ports)], capture_output=True, text=True, check=True, timeout=60
+        )
+    before, after, cells = map(int, done.stdout.split())
+    figure("memory for 110 hostile cells, above the start", after - before, "MiB")
+    figure("memory of the whole process among hostile servers", after, "MiB")
+    assert cells == len(ports)
+    assert after - before < 64
