@@ -15,6 +15,26 @@ In pytest: `pytest_plugins = ["tests.lab.fixtures"]` in the top conftest, then t
 `lab`. As root on a capable machine a lab that cannot start is a failure; without the rights it is
 a skip that says why.
 
+What real clients get in a cell (vantage x bootstrap address), and which brokers answered them::
+
+    from tests.lab import vantages
+    from tests.lab.lead_topics import lead_topics              # LabError where none can be made
+    from tests.lab.oracles import ORACLES, Cell                # kcat, java, kafka-python
+
+    topic = lead_topics(stack)
+    cells = [
+        Cell(vantage=vantages.docker_host(stack), bootstrap="localhost:9091", topic=topic),
+        Cell(vantage=vantages.inside(stack, "broker-2"), bootstrap="localhost:9092", topic=topic),
+        Cell(vantage=vantages.same_network(stack), bootstrap="broker-1:29092", topic=topic),
+        # also other_network(stack), default_bridge(stack), lan_machine(stack)
+    ]
+    answers = lab.oracles.ask_all(cells)                       # several at once, 5 to 10 s for each that fails
+    answers[cells[1], "java"].verdict()                        # "partial 1/5"
+    answers[cells[1], "java"].reached                          # frozenset({2})
+
+Words: ok, partial k/n, advertised, wrong-broker, no-brokers, bootstrap. What each client can and
+cannot tell apart is said at the top of `oracles.py`.
+
 The engine: `lab.engine.docker_host` (unix://...), `lab.engine.docker("ps")`. Places to stand:
 `lab.engine.host` (H, 192.168.8.133), `lab.engine.lan` (L, 192.168.8.50), `stack.state(s).place`
 (inside a container's namespace); `place.argv([...])` is the command line that runs a command of

@@ -11,7 +11,8 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def entry(root: Path, kind: str, key: str, build: Callable[[Path], None]) -> Pat
     final = home / key
     with locked(home / f".{key}.lock"):
         if final.is_dir():
+            os.utime(final)
             return final
         scratch = Path(tempfile.mkdtemp(prefix=f".{key}.", dir=home))
         scratch.chmod(0o755)
@@ -55,6 +57,16 @@ def entry(root: Path, kind: str, key: str, build: Callable[[Path], None]) -> Pat
             shutil.rmtree(scratch, ignore_errors=True)
             raise
     return final
+
+
+def drop_unused(root: Path, kinds: Sequence[str], days: float) -> None:
+    """Delete the entries of `kinds` that no run has asked for in `days`."""
+    oldest = time.time() - days * 86_400
+    for kind in kinds:
+        for folder in (root / kind).glob("[!.]*"):
+            with locked(folder.parent / f".{folder.name}.lock"):
+                if folder.is_dir() and folder.stat().st_mtime < oldest:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.lab.errors import LabImpossible
 from tests.lab.lab import Lab, start_lab
 from tests.lab.prerequisites import install, missing
 
@@ -20,7 +21,10 @@ def lab() -> Iterator[Lab]:
     """The running lab, one for the whole session, torn down at its end."""
     if os.geteuid() != 0:
         pytest.skip("; ".join(missing()))
-    install()
+    try:
+        install()
+    except LabImpossible as error:
+        pytest.skip(str(error))
     reasons = missing()
     if reasons:
         pytest.skip("; ".join(reasons))

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.lab.cache import digest, entry
 from tests.lab.client_layer import client_items
 from tests.lab.jars import KAFKA_3, KAFKA_4, jar_items, kafka_jars
-from tests.lab.layers import APPUSER, Image, Item, write_archive, write_layer
+from tests.lab.layers import APPUSER, Image, Item, write_layer
 from tests.lab.processes import run
 from tests.lab.rootfs import rootfs_tar
 from tests.lab.shared_classes import Mode, archive_items
@@ -31,15 +31,6 @@ def image_key() -> str:
     """Changes whenever anything the images are made of changes."""
     here = Path(__file__).parent
     return digest(_INPUTS, *(here / f"{name}.py" for name in _MODULES))
-
-
-def image_archive(cache: Path) -> Path:
-    """The archive for `docker load` with every image of the lab."""
-
-    def build(folder: Path) -> None:
-        write_archive(folder / "images.tar", images(cache))
-
-    return entry(cache, "images", image_key(), build) / "images.tar"
 
 
 def client_root(cache: Path) -> Path:

@@ -7,12 +7,16 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.cache import cache_root
+from tests.lab.cache import cache_root, drop_unused
 from tests.lab.compose_v2 import compose_binary
 from tests.lab.engine import Engine, engine
 from tests.lab.image_set import client_root
 from tests.lab.oracles import Oracles
 from tests.lab.stack import Stack, Wait, bring_up
+
+# Made again in seconds from what else is in the cache, and half a gigabyte each.
+_BULKY = ("client-root", "layers")
+_KEPT_DAYS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,7 @@ class Lab:
 def start_lab(cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = ()) -> Iterator[Lab]:
     """The whole lab for a block, built first where the cache is empty."""
     root = cache or cache_root()
+    drop_unused(root, _BULKY, _KEPT_DAYS)
     compose = compose_binary(root)
     clients = client_root(root)
     with engine(root, userland_proxy=userland_proxy, flags=flags) as running:

@@ -13,6 +13,7 @@ import tarfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 _EPOCH = 1_700_000_000
 _CREATED = "2023-11-14T22:13:20Z"
@@ -60,11 +61,11 @@ def write_layer(target: Path, items: Iterable[Item]) -> None:
             tar.addfile(info, io.BytesIO(data))
 
 
-def write_archive(target: Path, images: Sequence[Image]) -> None:
-    """Everything `docker load` needs for `images`."""
+def write_archive(target: IO[bytes], images: Sequence[Image]) -> None:
+    """Everything `docker load` needs for `images`, as a stream."""
     digests: dict[Path, str] = {}
     manifest = []
-    with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as tar:
+    with tarfile.open(fileobj=target, mode="w|", format=tarfile.PAX_FORMAT) as tar:
         for image in images:
             for layer in image.layers:
                 if layer not in digests:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.lab.errors import LabError
+from tests.lab.errors import LabImpossible
 from tests.lab.processes import run
 
 # command -> Debian package. kcat, Java and the Kafka tools live in the lab's own images.
@@ -60,7 +60,7 @@ def install() -> None:
     if not absent:
         return
     if shutil.which("apt-get") is None:
-        raise LabError(f"no apt-get to install {', '.join(absent)}")
+        raise LabImpossible("; ".join(missing()))
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     with _no_service_starts():
         run(["apt-get", "update", "-q"], env=quiet, timeout=300)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.cache import digest, entry
+from tests.lab.cache import digest, drop_unused, entry
 from tests.lab.layers import Image, Item, write_archive, write_layer
 from tests.lab.listening import _dialled
 from tests.lab.prerequisites import missing
@@ -28,6 +28,16 @@ def test_a_failed_build_leaves_nothing_and_the_next_one_is_whole(tmp_path: Path)
     made = entry(tmp_path, "thing", "key", lambda folder: (folder / "whole").touch())
     assert [path.name for path in made.iterdir()] == ["whole"]
     assert entry(tmp_path, "thing", "key", fails) == made
+
+
+def test_what_nobody_asks_for_is_dropped(tmp_path: Path) -> None:
+    for key in ("old", "used"):
+        entry(tmp_path, "thing", key, lambda folder: (folder / "whole").touch())
+        os.utime(tmp_path / "thing" / key, (0, 0))
+    used = entry(tmp_path, "thing", "used", lambda folder: None)
+    drop_unused(tmp_path, ["thing"], days=1)
+    assert used.is_dir()
+    assert not (tmp_path / "thing" / "old").exists()
 
 
 def test_the_key_follows_content_and_names(tmp_path: Path) -> None:
@@ -69,7 +79,8 @@ def test_an_archive_holds_a_shared_layer_once(tmp_path: Path) -> None:
     layer = tmp_path / "layer"
     write_layer(layer, [Item(path="x", text="y")])
     images = [Image(tags=(tag,), layers=(layer,), command=("x",)) for tag in ("a:1", "b:1")]
-    write_archive(tmp_path / "all.tar", images)
+    with (tmp_path / "all.tar").open("wb") as target:
+        write_archive(target, images)
     with tarfile.open(tmp_path / "all.tar") as tar:
         assert sum(name.endswith("layer.tar") for name in tar.getnames()) == 1
 
