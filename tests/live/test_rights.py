@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,9 +38,9 @@ def stack(lab: Lab) -> Iterator[Stack]:
         yield up
 
 
-def looked(stack: Stack, *prefix: str) -> dict[str, dict[str, object]]:
+def looked(stack: Stack, *prefix: str) -> dict[str, Any]:
     argv = [*prefix, sys.executable, "-c", _LOOK, stack.engine.docker_host, stack.project]
-    found: dict[str, dict[str, object]] = json.loads(run(argv, cwd=_TOP).stdout)
+    found: dict[str, Any] = json.loads(run(argv, cwd=_TOP).stdout)
     return found
 
 
