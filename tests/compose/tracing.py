@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from netdiag.compose.load import load
@@ -22,10 +23,15 @@ def project(
 
 def cut(data: bytes, span: Span) -> str:
     """The characters under a span, after checking that its lines and columns say the same as its bytes."""
-    source = Source(span.path, data)
+    source = _source(span.path, data)
     assert source.span(span.start, span.end) == span
     assert 0 <= span.start <= span.end <= len(data)
     return data[span.start : span.end].decode()
+
+
+@lru_cache(maxsize=64)
+def _source(path: str, data: bytes) -> Source:
+    return Source(path, data)
 
 
 def assert_traced(text: Text, files: Mapping[str, bytes]) -> None:
