@@ -278,7 +278,8 @@ def _legend(grid: Grid, screen: Screen) -> list[Line]:
         lines.append("( )  predicted, not observed")
     if any(address.host == DOCKER_HOST for row in grid.rows for address in row.addresses):
         lines.append(f"{DOCKER_HOST}  an address of the docker host on its network; name it with --docker-host-ip")
-    return [(Run(_INDENT + line, Style.DIM),) for line in lines]
+    room = screen.width - len(_INDENT)
+    return [(Run(_INDENT + part, Style.DIM),) for line in lines for part in wrap(line, room)]
 
 
 def _second_hop_failed(verdict: Verdict) -> bool:
