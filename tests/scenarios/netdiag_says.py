@@ -1,0 +1,54 @@
+"""netdiag as a source of cells: predicted from the file, predicted from the engine, observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from netdiag.deployment.observations import Address
+from netdiag.linux.netns import ProcessNamespace
+from tests.lab.stack import Stack as Running
+from tests.live.stacks import check
+from tests.scenarios.comparison import Source
+from tests.scenarios.expectations import Stack
+from tests.scenarios.predicted import prediction
+from tests.scenarios.standing import stand
+
+PREDICTED = "predicted from the file"
+PREDICTED_LIVE = "predicted from the engine"
+OBSERVED = "observed"
+NETDIAG = (PREDICTED, PREDICTED_LIVE, OBSERVED)
+
+
+def netdiag_says(running: Running, stack: Stack) -> Mapping[str, Source]:
+    """The three views, taken once; the containers to look from must be there already."""
+    declared = prediction(stack)
+    addresses = tuple(dict.fromkeys(_address(cell.bootstrap) for cell in stack.cells))
+    checked = check(running, addresses=addresses)
+    cells = {(cell.vantage, cell.bootstrap): cell for cell in checked.cells}
+    by_container = {
+        stance.entrance.container_id: stance.vantage.label
+        for stance in checked.live.stances
+        if isinstance(stance.entrance, ProcessNamespace)
+    }
+
+    def label(vantage: str) -> str:
+        if vantage == "H":
+            return "docker host"
+        if vantage == "L":
+            return f"netns:{running.engine.record.lan_netns}"
+        return by_container[stand(running, vantage).container_id]
+
+    labels = {vantage: label(vantage) for vantage in dict.fromkeys(cell.vantage for cell in stack.cells)}
+
+    def predicted_live(vantage: str, bootstrap: str) -> str:
+        return str(cells[labels[vantage], _address(bootstrap)].predicted)
+
+    def observed(vantage: str, bootstrap: str) -> str:
+        return str(cells[labels[vantage], _address(bootstrap)].observed)
+
+    return {PREDICTED: declared.cell, PREDICTED_LIVE: predicted_live, OBSERVED: observed}
+
+
+def _address(bootstrap: str) -> Address:
+    host, _, port = bootstrap.rpartition(":")
+    return Address(host=host, port=int(port))
