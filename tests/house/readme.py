@@ -2,7 +2,7 @@
 
 Every ```console block is a dialogue: `$ command`, then its output. All blocks of a document run in order in one
 copy of the repository, with the environment's own netdiag first in PATH. In an output, a line `...` stands for any
-lines, `…` inside a line for any characters. A block ```console lab needs the engine of tests/lab.
+lines, `…` inside a line for any characters.
 
 `python -m tests.house.readme [FILE]` writes the present output into the document; blocks that hold `...` or `…`
 are left as they are.
@@ -22,7 +22,7 @@ from tests.house.tree import ROOT, files
 
 ANY_LINES = "..."
 ANY_TEXT = "…"
-_FENCE = re.compile(r"^```console(?P<tags>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # What this very run is part of cannot be started from inside it: it is checked to be a target of the Makefile.
 NOT_FROM_INSIDE = {"make test": "test", "make bars": "bars"}
@@ -35,7 +35,6 @@ class Shown:
     command: str
     output: tuple[str, ...]
     line: int
-    lab: bool = False
 
 
 def shown(document: str) -> Iterator[Shown]:
@@ -47,7 +46,7 @@ def shown(document: str) -> Iterator[Shown]:
             if line.startswith("$ "):
                 if current is not None:
                     yield current
-                current = Shown(command=line[2:], output=(), line=number, lab="lab" in block["tags"].split())
+                current = Shown(command=line[2:], output=(), line=number)
             elif current is None:
                 raise ValueError(f"line {number}: a console block begins with a command, not with {line!r}")
             else:
@@ -111,7 +110,7 @@ def update(document: str, folder: Path) -> str:
     status = 0
     now: list[tuple[Shown, str]] = []
     for one in shown(document):
-        if one.lab or one.command in NOT_FROM_INSIDE:
+        if one.command in NOT_FROM_INSIDE:
             continue
         output, status = execute(one.command, folder, last_status=status)
         if not any(ANY_TEXT in line or line == ANY_LINES for line in one.output):

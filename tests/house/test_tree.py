@@ -127,12 +127,14 @@ def _text(path: Path) -> str:
 
 
 def _has_code(path: Path) -> bool:
-    """Whether there is more in the module than a docstring and assignments such as the version."""
+    """Whether there is more in the module than a docstring, names passed on and assignments such as the version."""
     if any(path.relative_to(PACKAGE).as_posix().startswith(folder + "/") for folder in EXECUTED_DOCSTRINGS):
         assert (ROOT / EXAMPLES_TEST).exists(), f"{EXAMPLES_TEST} executes the docstrings of rules"
         return False
     body = ast.parse(_text(path)).body
-    return any(not isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign) for node in body)
+    idle = ast.Expr | ast.Assign | ast.AnnAssign
+    passed_on = ast.Import | ast.ImportFrom if path.name == "__init__.py" else ast.Expr
+    return any(not isinstance(node, idle | passed_on) for node in body)
 
 
 def _mirror(path: Path) -> Path:
