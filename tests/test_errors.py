@@ -17,7 +17,7 @@ def test_the_text_begins_with_the_place_where_there_is_one(where: str | None, te
 
 @pytest.mark.parametrize("kind", [InputError, MissingExtra, EngineError, MissingRight])
 def test_every_kind_is_caught_as_could_not_look(kind: type[NetdiagError]) -> None:
-    with pytest.raises(NetdiagError, match="^gone$"):
+    with pytest.raises(NetdiagError, match=r"^gone$"):
         raise kind("gone")
 
 
