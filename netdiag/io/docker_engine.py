@@ -99,6 +99,10 @@ class Engine:
             return request()
         except (requests.RequestException, docker.errors.DockerException, OSError, ValueError) as error:
             raise self._translated(error) from error
+        except (LookupError, TypeError, AttributeError) as error:
+            # The library trusts the shape of documents.
+            message = f"the engine does not answer as its API promises: {error!r}"
+            raise EngineError(message, where=self.address.url) from error
 
     def _translated(self, error: Exception) -> EngineError:
         if isinstance(error, docker.errors.NotFound):

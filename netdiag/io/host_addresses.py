@@ -19,14 +19,15 @@ _BUFFER = 128 * 1024
 def host_addresses(namespace: Namespace, bridges: frozenset[str]) -> tuple[str, ...]:
     """Its addresses but loopback, link-local ones and those of `bridges`; none where the kernel does not tell."""
     try:
-        links = parse_links(_dump(namespace, RTM_GETLINK))
-        addresses = parse_addresses(_dump(namespace, RTM_GETADDR))
+        links = parse_links(dump(namespace, RTM_GETLINK))
+        addresses = parse_addresses(dump(namespace, RTM_GETADDR))
     except OSError:
         return ()
     return outside_addresses(links, addresses, bridges=bridges)
 
 
-def _dump(namespace: Namespace, kind: int) -> list[bytes]:
+def dump(namespace: Namespace, kind: int) -> list[bytes]:
+    """The datagrams of one dump, `kind` being RTM_GETLINK or RTM_GETADDR."""
     with namespace.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as channel:
         channel.settimeout(5)
         channel.sendto(dump_request(kind), (0, 0))

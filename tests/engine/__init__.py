@@ -1,0 +1,1 @@
+"""Engine documents as values."""

@@ -1,0 +1,1 @@
+"""The world: real sockets, namespaces, files and fake engines."""

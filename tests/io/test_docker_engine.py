@@ -2,7 +2,6 @@
 
 import os
 import socket
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from netdiag.errors import EngineError
 from netdiag.io.docker_engine import Engine, connect
 from netdiag.io.engine_address import EngineAddress
-from netdiag.io.engine_kernel import OtherKernel, locate
 from tests.deployment.test_from_engine import container
 from tests.engine.test_container import BROKER
 from tests.io.fake_engine import VERSION, fake_engine
@@ -94,15 +92,3 @@ def test_no_permission(tmp_path: Path) -> None:
         _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert not folder.exists()
-
-
-def test_a_pid_alone_is_no_proof_of_the_same_kernel(tmp_path: Path) -> None:
-    mine = container(state=replace(container().state, pid=os.getpid()))
-    with fake_engine(tmp_path / "s", {}) as url:
-        address = EngineAddress(url=url, said_by="--host")
-        found = locate(address, [mine])
-        assert isinstance(found, OtherKernel)
-        assert "another machine" in found.because
-        # The process behind the socket is no engine.
-        assert isinstance(locate(address, []), OtherKernel)
-    assert isinstance(locate(EngineAddress(url="tcp://h:1", said_by="--host"), []), OtherKernel)

@@ -20,6 +20,8 @@ from tests.figures import Report
 from tests.io import hostile
 from tests.io.hostile import Behaviour, ScriptedBroker, serving
 
+pytestmark = pytest.mark.bar("hostile-broker")
+
 TIMEOUT = 1.0
 BOUND = TIMEOUT + 2
 

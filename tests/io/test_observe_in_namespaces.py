@@ -17,6 +17,8 @@ from tests.figures import Report
 from tests.io.hostile import ScriptedBroker, serving
 from tests.io.namespaces import FAR, NOBODY, SWALLOWED, Pair, joined_namespaces
 
+pytestmark = pytest.mark.bar("black-hole")
+
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:

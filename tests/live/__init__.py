@@ -1,0 +1,1 @@
+"""Live checks of real brokers in the lab."""

@@ -61,6 +61,7 @@ def test_the_classic_cells(checked: Check) -> None:
     assert lan["192.168.8.133:9091"] == "advertised: refused"
 
 
+@pytest.mark.bar("live-time")
 def test_it_is_fast(checked: Check, figure: Report) -> None:
     figure("live check of five brokers, all vantages", checked.seconds, "s")
     assert checked.seconds < 5
@@ -146,6 +147,7 @@ def test_the_order_of_networks_is_the_resolvers(stack: Stack) -> None:
         docker("network", "rm", *made, check=False)
 
 
+@pytest.mark.bar("black-hole")
 def test_a_frozen_cluster_is_silence_within_the_time(stack: Stack, figure: Report) -> None:
     names = [stack.container(f"broker-{n}") for n in range(1, 6)]
     stack.engine.docker("pause", *names)
@@ -160,6 +162,7 @@ def test_a_frozen_cluster_is_silence_within_the_time(stack: Stack, figure: Repor
     assert checked.seconds < 6
 
 
+@pytest.mark.bar("black-hole")
 def test_a_cluster_that_is_all_black_hole_takes_timeout_and_two_seconds(stack: Stack, figure: Report) -> None:
     entrances = [stance.entrance for stance in check(stack).live.stances]
     spaces = [open_namespace(entrance) for entrance in entrances]

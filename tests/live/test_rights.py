@@ -13,6 +13,8 @@ from tests.lab.processes import run
 from tests.lab.stack import Stack
 from tests.live.stacks import FIVE_BROKERS
 
+pytestmark = pytest.mark.bar("rights")
+
 _TOP = Path(__file__).resolve().parents[2]
 _LOOK = """
 import json, sys
