@@ -9,12 +9,12 @@ from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import finish, surface_of
 from netdiag.cli.terminal import write_text
 from netdiag.render.rule_text import rule_text
-from netdiag.rules.all_rules import DECLARED
+from netdiag.rules.all_rules import ALL
 from netdiag.rules.document import rule_page
 
 
 def _names() -> list[str]:
-    return [rule.ID for rule in DECLARED]
+    return [rule.ID for rule in ALL]
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -27,7 +27,7 @@ def explain(
 ) -> None:
     """Explain a rule."""
     surface = surface_of(context)
-    found = next((known for known in DECLARED if rule == known.ID), None)
+    found = next((known for known in ALL if rule == known.ID), None)
     if found is None:
         close = difflib.get_close_matches(rule, _names(), 1)
         hint = f"; did you mean {close[0]}?" if close else "; `netdiag rules` lists them"

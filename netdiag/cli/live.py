@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from netdiag.cli.declared import Settings, could_not_read, joined, project_of
 from netdiag.cli.surface import Surface, defect
+from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import Vantage, bootstraps
 from netdiag.deployment.verdict import Cell
 from netdiag.errors import MissingExtra, NetdiagError
 from netdiag.render.report import Input, Matrix, Report, Skipped
-from netdiag.rules.run import check
+from netdiag.rules.run import check_live
 
 if TYPE_CHECKING:
     from netdiag.deployment.stance import Skipped as Untaken
@@ -76,22 +77,21 @@ def _one(asked: Input, path: str | None, live: LiveSettings, settings: Settings,
     surface.tell(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
     deployment = replace(seen.deployment, host_addresses=settings.host_addresses or seen.deployment.host_addresses)
     brokers = tuple(broker.name for broker in deployment.brokers)
-    found = Report(inputs=(replace(asked, brokers=brokers),), findings=check(deployment))
+    stopped = {member: str(reason) for member, reason in seen.stopped.items()}
+    ports = {member: frozenset(s.port for s in sockets) for member, sockets in seen.sockets.items()}
+    view = LiveView(deployment=deployment, stopped=stopped, ports=ports)
+    found = Report(inputs=(replace(asked, brokers=brokers),))
     if not brokers or not settings.matrix:
-        return found
+        return replace(found, findings=check_live(view))
     addresses = bootstraps(deployment)
     observed = observe(seen.stances, addresses, timeout=live.timeout)
     skipped = (*seen.skipped, *observed.skipped)
     places = _vantages(seen, skipped)
-    down = frozenset(seen.stopped)
-    matrix = Matrix(
-        input=asked.name,
-        vantages=places,
-        cells=_joined(predict(deployment, places, addresses, down=down), observed.cells),
-        not_running={member: str(reason) for member, reason in seen.stopped.items()},
-    )
+    cells = _joined(predict(deployment, places, addresses, down=frozenset(stopped)), observed.cells)
+    matrix = Matrix(input=asked.name, vantages=places, cells=cells, not_running=stopped)
     return replace(
         found,
+        findings=check_live(replace(view, cells=cells)),
         matrices=(matrix,),
         skipped=tuple(_skipped(item, seen) for item in skipped),
         notes=observed.notes,

@@ -1,4 +1,4 @@
-"""The written-out list of every rule."""
+"""The written-out lists of every rule."""
 
 from netdiag.rules.declared import (
     advertised_empty_host,
@@ -25,7 +25,12 @@ from netdiag.rules.declared import (
     listener_unparsable,
     protocol_map_invalid,
 )
-from netdiag.rules.rule import DeclaredRule
+from netdiag.rules.observed import (
+    live_bound_sockets_differ,
+    live_config_crash,
+    live_differs_from_predicted,
+)
+from netdiag.rules.rule import DeclaredRule, ObservedRule, Rule
 
 DECLARED: tuple[DeclaredRule, ...] = (
     advertised_empty_host,
@@ -52,3 +57,11 @@ DECLARED: tuple[DeclaredRule, ...] = (
     listener_unparsable,
     protocol_map_invalid,
 )
+
+OBSERVED: tuple[ObservedRule, ...] = (
+    live_bound_sockets_differ,
+    live_config_crash,
+    live_differs_from_predicted,
+)
+
+ALL: tuple[Rule, ...] = (*DECLARED, *OBSERVED)

@@ -1,14 +1,15 @@
 """What a rule is: a module with an id, a severity, a docstring that explains it and a check."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
 from netdiag.findings import Finding, Severity
 
 
-class DeclaredRule(Protocol):
-    """A rule about declarations. The docstring is its documentation and holds its executed examples.
+class Rule(Protocol):
+    """What every rule has. The docstring is its documentation and holds its executed examples.
 
     SEVERITY is the usual one; a check may give less where the case is milder. `check` never raises or prints.
     """
@@ -25,13 +26,20 @@ class DeclaredRule(Protocol):
         """The severity that most findings of the rule have."""
         ...
 
+
+class DeclaredRule(Rule, Protocol):
+    """A rule about declarations."""
+
     @property
-    def check(self) -> "Check":
-        """The function that looks for the defect."""
+    def check(self) -> Callable[[Deployment], Iterable[Finding]]:
+        """The function that looks for the defect in a deployment."""
         ...
 
 
-class Check(Protocol):
-    """Findings of one rule in one deployment."""
+class ObservedRule(Rule, Protocol):
+    """A rule about what a live check saw. Its examples are compose files with the observation under `x-observed`."""
 
-    def __call__(self, deployment: Deployment, /) -> Iterable[Finding]: ...
+    @property
+    def check(self) -> Callable[[LiveView], Iterable[Finding]]:
+        """The function that looks for the defect in what was seen."""
+        ...

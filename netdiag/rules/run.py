@@ -1,10 +1,13 @@
 """Running rules over a deployment: all findings in a fixed order, and what follows for the brokers."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
-from netdiag.findings import ContainerLocation, FileLocation, Finding
-from netdiag.rules.all_rules import DECLARED
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Related
+from netdiag.rules.all_rules import DECLARED, OBSERVED
+from netdiag.rules.observed import live_config_crash
 from netdiag.rules.rule import DeclaredRule
 
 
@@ -12,6 +15,36 @@ def check(deployment: Deployment, rules: Iterable[DeclaredRule] = DECLARED) -> t
     """Every finding of every rule, by place, then by rule."""
     found = (finding for rule in rules for finding in rule.check(deployment))
     return tuple(sorted(found, key=_order))
+
+
+def check_live(view: LiveView) -> tuple[Finding, ...]:
+    """What the running configuration and the observation give together.
+
+    A stopped broker whose log holds the sentence that a declared finding foretold is that finding, confirmed, and
+    not a second one.
+    """
+    declared = [_confirmed(finding, view) for finding in check(view.deployment)]
+    foretold = {f.service for f in declared if f.service in view.stopped and _is_foretold(f, view)}
+    observed = [
+        finding
+        for rule in OBSERVED
+        for finding in rule.check(view)
+        if not (finding.rule == live_config_crash.ID and finding.service in foretold)
+    ]
+    return tuple(sorted((*declared, *observed), key=_order))
+
+
+def _is_foretold(finding: Finding, view: LiveView) -> bool:
+    return finding.broker_prints is not None and finding.broker_prints in view.stopped.get(finding.service or "", "")
+
+
+def _confirmed(finding: Finding, view: LiveView) -> Finding:
+    """The finding with the log line that proves it, where there is one."""
+    if finding.service is None or not _is_foretold(finding, view):
+        return finding
+    location = ContainerLocation(container=finding.service, part="log")
+    proof = Related(location=location, message=f"and so it did: {view.stopped[finding.service]}")
+    return replace(finding, related=(*finding.related, proof))
 
 
 def condemned(findings: Iterable[Finding], deployment: Deployment) -> frozenset[str]:

@@ -2,11 +2,22 @@
 
 from pathlib import Path
 
+import pytest
+
 import netdiag.rules.declared
-from netdiag.rules.all_rules import DECLARED
+import netdiag.rules.observed
+from netdiag.rules.all_rules import ALL, DECLARED, OBSERVED
+from netdiag.rules.rule import Rule
 
 
-def test_the_list_holds_every_rule_file_under_its_name() -> None:
-    folder = Path(netdiag.rules.declared.__path__[0])
-    files = sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if path.stem != "__init__")
-    assert [rule.ID for rule in DECLARED] == files
+@pytest.mark.parametrize(
+    ("folder", "rules"),
+    [(netdiag.rules.declared.__path__[0], DECLARED), (netdiag.rules.observed.__path__[0], OBSERVED)],
+)
+def test_the_lists_hold_every_rule_file_under_its_name(folder: str, rules: tuple[Rule, ...]) -> None:
+    files = sorted(path.stem.replace("_", "-") for path in Path(folder).glob("*.py") if path.stem != "__init__")
+    assert [rule.ID for rule in rules] == files
+
+
+def test_no_id_stands_twice() -> None:
+    assert len({rule.ID for rule in ALL}) == len(ALL) == len(DECLARED) + len(OBSERVED)

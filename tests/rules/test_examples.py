@@ -3,16 +3,17 @@
 import pytest
 
 from netdiag.findings import FileLocation, Severity
-from netdiag.rules.all_rules import DECLARED
+from netdiag.rules.all_rules import DECLARED, OBSERVED
 from netdiag.rules.document import RulePage, rule_page
-from netdiag.rules.rule import DeclaredRule
-from netdiag.rules.run import check
+from netdiag.rules.rule import DeclaredRule, ObservedRule, Rule
+from netdiag.rules.run import check, check_live
 from tests.deployment.stacks import deployment_of
+from tests.rules.recorded import view_of
 
 BY_ID = {rule.ID: rule for rule in DECLARED}
 
 
-def _page_of(rule: DeclaredRule) -> RulePage:
+def _page_of(rule: Rule) -> RulePage:
     assert rule.__doc__
     return rule_page(rule.__doc__)
 
@@ -35,3 +36,14 @@ def test_bad_example_has_no_other_defect_above_note(rule: DeclaredRule) -> None:
 @pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
 def test_good_example_is_silent_under_all_rules(rule: DeclaredRule) -> None:
     assert check(deployment_of(_page_of(rule).good)) == ()
+
+
+@pytest.mark.parametrize("rule", OBSERVED, ids=lambda rule: rule.ID)
+def test_bad_observation_fires_once_per_mark(rule: ObservedRule) -> None:
+    page = _page_of(rule)
+    assert [finding.rule for finding in check_live(view_of(page.bad))] == [rule.ID] * len(page.bad_lines) != []
+
+
+@pytest.mark.parametrize("rule", OBSERVED, ids=lambda rule: rule.ID)
+def test_good_observation_is_silent_under_all_rules(rule: ObservedRule) -> None:
+    assert check_live(view_of(_page_of(rule).good)) == ()

@@ -1,7 +1,8 @@
 """Running rules: order, and who is condemned."""
 
+from netdiag.deployment.live_view import LiveView
 from netdiag.findings import FileLocation
-from netdiag.rules.run import check, condemned
+from netdiag.rules.run import check, check_live, condemned
 from tests.deployment.stacks import deployment_of, five_brokers
 
 
@@ -23,3 +24,20 @@ def test_only_brokers_that_will_print_a_refusal_are_condemned() -> None:
 
 def test_the_reference_cluster_is_silent() -> None:
     assert check(deployment_of(five_brokers())) == ()
+
+
+def test_a_log_that_says_what_was_foretold_confirms_the_finding_instead_of_adding_one() -> None:
+    deployment = deployment_of(five_brokers(external="10.0.0.1"))
+    line = "not running, exit 1: Socket server failed to bind to 10.0.0.1:9091: Cannot assign requested address."
+    (first, *_) = check_live(LiveView(deployment=deployment, stopped={"broker-1": line}))
+    assert first.rule == "listener-bound-to-foreign-address"
+    assert first.related[-1].message == f"and so it did: {line}"
+
+
+def test_a_log_that_says_something_else_is_a_finding_beside_it() -> None:
+    deployment = deployment_of(five_brokers(external="10.0.0.1"))
+    found = check_live(LiveView(deployment=deployment, stopped={"broker-1": "not running, exit 137: out of memory"}))
+    assert [f.rule for f in found if f.service == "broker-1"] == [
+        "live-config-crash",
+        "listener-bound-to-foreign-address",
+    ]

@@ -1,0 +1,59 @@
+"""An observation differs from what the running configuration predicts.
+
+Why: something that the configuration does not show decides: a firewall, a hosts file, another process on the port,
+a broker that has not joined yet. Where neither is so, netdiag's model is wrong, and a report is welcome.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      cells:
+        - {vantage: docker host, bootstrap: "kafka:9092", predicted: "bootstrap: unresolved", observed: ok}  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      cells:
+        - {vantage: docker host, bootstrap: "kafka:9092", predicted: "bootstrap: unresolved",
+           observed: "bootstrap: unresolved"}
+
+Seen: predicted≠observed in a cell of the matrix
+
+Sources: docs/architecture.md: a disagreement between predicted and observed is a finding.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.verdict import Cell
+from netdiag.findings import ContainerLocation, Finding, Severity
+
+ID = "live-differs-from-predicted"
+SEVERITY = Severity.WARNING
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every vantage and kind of difference, with the first address and the number of them."""
+    kinds: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in view.cells:
+        if cell.agrees is False:
+            kinds.setdefault((cell.vantage, str(cell.predicted), str(cell.observed)), []).append(cell)
+    for (vantage, predicted, observed), cells in kinds.items():
+        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f"{vantage} → {cells[0].bootstrap}{more}: predicted {predicted}, observed {observed}",
+            location=ContainerLocation(container=vantage, part=str(cells[0].bootstrap)),
+            why="something decides that the configuration does not show",
+            hint="look for a firewall, a hosts file or another process on the port; look again once all brokers are up",
+        )

@@ -1,0 +1,9 @@
+"""What a live check saw, as a value."""
+
+from netdiag.deployment.live_view import LiveView
+from tests.deployment.stacks import deployment_of, five_brokers
+
+
+def test_nothing_seen_is_nothing_wrong() -> None:
+    view = LiveView(deployment=deployment_of(five_brokers()))
+    assert (view.stopped, view.cells, view.ports) == ({}, (), {})
