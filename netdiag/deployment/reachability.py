@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from netdiag.deployment.cluster import metadata
 from netdiag.deployment.delivery import Landed, deliver
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.vantage import Vantage
@@ -25,45 +25,57 @@ def predict(
     A plaintext client is assumed. Contacts are computed once per vantage and address.
     """
     addresses = tuple(bootstraps)
+    answers = _Answers(deployment, down)
     cells: list[Cell] = []
     for vantage in vantages:
-        client = _Client(deployment, vantage, down)
+        client = _Client(answers, vantage)
         for address in addresses:
             verdict = judge(client.contact(address), client.contact_endpoint)
             cells.append(Cell(vantage=vantage.label, bootstrap=address, predicted=verdict))
     return tuple(cells)
 
 
+class _Answers:
+    """What the brokers of a deployment would answer, each asked once."""
+
+    def __init__(self, deployment: Deployment, down: frozenset[str]) -> None:
+        self.deployment = deployment
+        self.down = down
+        self._named: dict[tuple[str, str], tuple[NodeEndpoint, ...] | Unmodelled] = {}
+
+    def named(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unmodelled:
+        key = (broker.name, listener)
+        if key not in self._named:
+            self._named[key] = metadata(self.deployment, broker, listener, self.down)
+        return self._named[key]
+
+
 class _Client:
     """A client at one vantage; remembers what each address gave."""
 
-    def __init__(self, deployment: Deployment, vantage: Vantage, down: frozenset[str]) -> None:
-        self._deployment = deployment
+    def __init__(self, answers: _Answers, vantage: Vantage) -> None:
+        self._answers = answers
         self._vantage = vantage
-        self._down = down
         self._known: dict[Address, Contact] = {}
 
     def contact(self, address: Address) -> Contact:
         if address not in self._known:
-            self._known[address] = predict_contact(self._deployment, self._vantage, address, down=self._down)
+            self._known[address] = _contact(self._answers, self._vantage, address)
         return self._known[address]
 
     def contact_endpoint(self, endpoint: NodeEndpoint) -> Contact:
         return self.contact(endpoint.address)
 
 
-def predict_contact(
-    deployment: Deployment, vantage: Vantage, address: Address, *, down: frozenset[str] = frozenset()
-) -> Contact:
+def _contact(answers: _Answers, vantage: Vantage, address: Address) -> Contact:
     """What one connection from `vantage` to `address` would give."""
+    deployment, down = answers.deployment, answers.down
     resolution = resolve(deployment, vantage, address.host, down)
     if isinstance(resolution, Unresolved):
         return Failed(reason=Reason.UNRESOLVED, because=resolution.because)
     if isinstance(resolution, Unmodelled):
         return Unknown(because=resolution.because)
-    contacts = [
-        _contact_at(deployment, deliver(deployment, vantage, target, address.port, down), down) for target in resolution
-    ]
+    contacts = [_contact_at(answers, deliver(deployment, vantage, target, address.port, down)) for target in resolution]
     if len({_identity(contact) for contact in contacts}) > 1:
         return Unknown(because=f'"{address.host}" stands for {len(contacts)} addresses that lead to different places')
     return contacts[0]
@@ -73,7 +85,7 @@ def _identity(contact: Contact) -> object:
     return (contact.node_id, contact.listener) if isinstance(contact, Answered) else contact
 
 
-def _contact_at(deployment: Deployment, delivery: Landed | Failed | Unmodelled, down: frozenset[str]) -> Contact:
+def _contact_at(answers: _Answers, delivery: Landed | Failed | Unmodelled) -> Contact:
     if isinstance(delivery, Failed):
         return delivery
     if isinstance(delivery, Unmodelled):
@@ -88,7 +100,7 @@ def _contact_at(deployment: Deployment, delivery: Landed | Failed | Unmodelled, 
     if name in broker.config.controller_names:
         because = f"{name} of {broker.name} is a KRaft controller listener, which serves no clients"
         return Failed(reason=Reason.NOT_KAFKA, because=because)
-    brokers = metadata(deployment, broker, name, down)
+    brokers = answers.named(broker, name)
     if isinstance(brokers, Unmodelled):
         return Unknown(because=brokers.because)
     return Answered(

@@ -7,6 +7,7 @@ to `AbstractKafkaConfig`). Absent properties get Kafka's default here and nowher
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 from netdiag.kafka.images import apache, confluent
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, KafkaVersion
@@ -33,7 +34,8 @@ class Mode(Enum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Without slots, so that what is parsed out of a setting is parsed once.
+@dataclass(frozen=True, kw_only=True)
 class BrokerConfig:
     """The settings of one broker, from its image and environment."""
 
@@ -53,29 +55,29 @@ class BrokerConfig:
         setting = self.settings.get(name)
         return setting is not None and setting.value is None
 
-    @property
+    @cached_property
     def roles(self) -> frozenset[str]:
         """The words of `process.roles`."""
         return frozenset(role.strip() for role in (self.value("process.roles") or "").split(",") if role.strip())
 
-    @property
+    @cached_property
     def mode(self) -> Mode:
         """KRaft where roles are given, else ZooKeeper where it is named."""
         if self.roles:
             return Mode.KRAFT
         return Mode.ZOOKEEPER if self.value("zookeeper.connect") else Mode.UNDECIDED
 
-    @property
+    @cached_property
     def is_broker(self) -> bool:
         """Whether clients are served: everything but an isolated controller."""
         return self.mode is not Mode.KRAFT or "broker" in self.roles
 
-    @property
+    @cached_property
     def is_controller(self) -> bool:
         """Whether the node is a member of the KRaft quorum."""
         return "controller" in self.roles
 
-    @property
+    @cached_property
     def node_id(self) -> int | None:
         """`node.id`, or `broker.id` where only that is given."""
         for name in ("node.id", "broker.id"):
@@ -84,33 +86,33 @@ class BrokerConfig:
                 return int(value)
         return None
 
-    @property
+    @cached_property
     def controller_names(self) -> tuple[str, ...]:
         """`controller.listener.names`, as case-sensitive as the broker takes it."""
         return parse_names(self.value("controller.listener.names") or "")
 
-    @property
+    @cached_property
     def listener_entries(self) -> tuple[ListenerEntry | MalformedEntry, ...]:
         """`listeners`, or Kafka's default where nothing is given; empty when unknown."""
         return () if self.is_unknown("listeners") else parse_listeners(self.value("listeners") or DEFAULT_LISTENERS)
 
-    @property
+    @cached_property
     def listeners(self) -> tuple[ListenerEntry, ...]:
         """The well-formed entries of `listeners`."""
         return well_formed(self.listener_entries)
 
-    @property
+    @cached_property
     def is_readable(self) -> bool:
         """Whether the broker can take both listener lists apart; what follows from them is moot otherwise."""
         entries = (*self.listener_entries, *self.advertised_entries)
         return not any(isinstance(entry, MalformedEntry) for entry in entries)
 
-    @property
+    @cached_property
     def broker_listeners(self) -> tuple[ListenerEntry, ...]:
         """The listeners that clients and brokers use: those that are no controller's."""
         return tuple(entry for entry in self.listeners if entry.endpoint.listener not in self.controller_names)
 
-    @property
+    @cached_property
     def advertised_entries(self) -> tuple[ListenerEntry | MalformedEntry, ...]:
         """`advertised.listeners`, or the broker listeners where it is not given; empty when unknown."""
         if self.is_unknown("advertised.listeners"):
@@ -118,18 +120,18 @@ class BrokerConfig:
         value = self.value("advertised.listeners")
         return parse_listeners(value) if value else self.broker_listeners
 
-    @property
+    @cached_property
     def advertised_listeners(self) -> tuple[ListenerEntry, ...]:
         """What clients are told: the well-formed advertised entries without the controller's."""
         entries = well_formed(self.advertised_entries)
         return tuple(entry for entry in entries if entry.endpoint.listener not in self.controller_names)
 
-    @property
+    @cached_property
     def protocol_map_entries(self) -> tuple[MapEntry | MalformedEntry, ...]:
         """`listener.security.protocol.map` as given; empty when absent."""
         return parse_protocol_map(self.value("listener.security.protocol.map") or "")
 
-    @property
+    @cached_property
     def protocol_map(self) -> dict[str, str]:
         """Listener name to security protocol, with the defaults that apply only while the property is absent.
 
@@ -144,13 +146,13 @@ class BrokerConfig:
             mapping |= {name: "PLAINTEXT" for name in self.controller_names if name not in mapping}
         return mapping
 
-    @property
+    @cached_property
     def inter_broker_listener(self) -> str:
         """The listener brokers use among themselves; PLAINTEXT where nothing is set."""
         name = self.value("inter.broker.listener.name")
         return name.upper() if name else (self.value("security.inter.broker.protocol") or "PLAINTEXT").upper()
 
-    @property
+    @cached_property
     def quorum(self) -> str:
         """What brokers of one cluster have in common: the voters or the ZooKeeper address, as one text."""
         if self.mode is Mode.KRAFT:
@@ -158,7 +160,7 @@ class BrokerConfig:
             return ",".join(sorted(voter.strip() for voter in voters.split(",")))
         return (self.value("zookeeper.connect") or "").replace(" ", "")
 
-    @property
+    @cached_property
     def voters(self) -> tuple[tuple[int, str, int], ...]:
         """`controller.quorum.voters` as (node id, host, port); what cannot be parsed is left out."""
         found: list[tuple[int, str, int]] = []
