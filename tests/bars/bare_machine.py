@@ -1,7 +1,7 @@
 """Bar: a bare Debian 12 (a chroot by mmdebstrap) with the README's prerequisites and nothing else.
 
-A chroot shares the kernel and its network but has no rights of its own to namespaces: what the lab cannot do there is
-listed by `make test`, not hidden. Needs root. `python -m tests.bars.bare_machine [SUITE]`, default bookworm.
+A chroot has no namespaces, cgroups or devices of its own, so the lab and with it `make test` are left to `clean-clone`.
+Needs root. `python -m tests.bars.bare_machine [SUITE]`, default bookworm.
 """
 
 import os
