@@ -73,7 +73,8 @@ def _one(asked: Input, path: str | None, live: LiveSettings, settings: Settings,
 
     project = None if path is None else project_of(path, settings).name
     surface.tell("asking the engine" + (f" about project {project}" if project else ""))
-    seen = look(host=live.host, project=project, names=live.containers, netns=live.netns)
+    file = None if path in (None, "-") else os.path.abspath(str(path))
+    seen = look(host=live.host, project=project, compose_file=file, names=live.containers, netns=live.netns)
     surface.tell(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
     deployment = replace(seen.deployment, host_addresses=settings.host_addresses or seen.deployment.host_addresses)
     brokers = tuple(broker.name for broker in deployment.brokers)

@@ -68,6 +68,16 @@ def select(
     return tuple(c for c in everything if c.id in identifiers or any(e.network in networks for e in c.networks))
 
 
+def projects_of(containers: Iterable[Container], *, project: str | None, compose_file: str | None) -> tuple[str, ...]:
+    """The compose projects that are meant: those started from this very file, else the one of that name.
+
+    The file comes first because `docker compose -p` may have given its project any name.
+    """
+    everything = tuple(containers)
+    started = {c.project for c in everything if compose_file in c.compose_files and c.project}
+    return tuple(sorted(started)) or tuple({c.project for c in everything if c.project and c.project == project})
+
+
 def from_engine(
     containers: Sequence[Container],
     networks: Iterable[EngineNetwork],

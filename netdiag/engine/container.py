@@ -7,6 +7,7 @@ from enum import Enum
 from netdiag.engine.document import flag, mapping, number, sequence, text, texts
 
 PROJECT_LABEL = "com.docker.compose.project"
+FILES_LABEL = "com.docker.compose.project.config_files"
 SERVICE_LABEL = "com.docker.compose.service"
 
 
@@ -101,6 +102,11 @@ class Container:
     def project(self) -> str | None:
         """The compose project it belongs to."""
         return self.labels.get(PROJECT_LABEL)
+
+    @property
+    def compose_files(self) -> tuple[str, ...]:
+        """The compose files it was made from, as absolute paths on the machine where compose ran."""
+        return tuple(path for path in self.labels.get(FILES_LABEL, "").split(",") if path)
 
     @property
     def service(self) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from netdiag.deployment.from_engine import from_engine, member_names, runs_kafka, select
+from netdiag.deployment.from_engine import from_engine, member_names, projects_of, runs_kafka, select
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.stance import (
     Skipped,
@@ -49,6 +49,7 @@ def look(
     *,
     host: str | None = None,
     project: str | None = None,
+    compose_file: str | None = None,
     names: Sequence[str] = (),
     netns: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
@@ -56,13 +57,16 @@ def look(
 ) -> Live:
     """What runs on the engine that is meant: a compose project, the containers named, or everything.
 
+    A project is given by its name, and by its file where it was started from one on this machine.
+
     EngineError when the engine cannot be asked, InputError when nothing has that name.
     """
     address = find_engine(host, os.environ if environment is None else environment, home or Path.home())
     with connect(address) as engine:
         version, everything, networks = engine.version(), engine.containers(), engine.networks()
+        project = _project(everything, project, compose_file)
         chosen = select(everything, project=project, names=names)
-        _must_exist(everything, project, names)
+        _must_exist(everything, names)
         reasons = {c.id: stopped(c, engine.log(c)) for c in chosen if runs_kafka(c) and is_down(c)}
     kernel = locate(address, everything)
     host_stance = _docker_host(kernel)
@@ -92,9 +96,23 @@ def look(
     )
 
 
-def _must_exist(containers: Sequence[Container], project: str | None, names: Sequence[str]) -> None:
-    if project is not None and not any(c.project == project for c in containers):
-        raise InputError("the engine has no container of this compose project", where=project)
+def _project(containers: Sequence[Container], project: str | None, compose_file: str | None) -> str | None:
+    """The one project that is meant, if any is."""
+    if project is None and compose_file is None:
+        return None
+    where = project or compose_file
+    found = projects_of(containers, project=project, compose_file=compose_file)
+    if not found:
+        hint = "start it with `docker compose up -d`, or name its containers with --container"
+        raise InputError("the engine has no container of this compose project", where=where, hint=hint)
+    if len(found) > 1:
+        names = ", ".join(found)
+        hint = "name its containers with --container"
+        raise InputError(f"several projects were started from this file: {names}", where=where, hint=hint)
+    return found[0]
+
+
+def _must_exist(containers: Sequence[Container], names: Sequence[str]) -> None:
     for name in names:
         if not select(containers, names=[name]):
             raise InputError(

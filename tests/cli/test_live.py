@@ -75,7 +75,14 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(observe_module, "observe", observe)
     settings = LiveSettings(containers=("kafka",), host="unix:///x", netns=("lan",), timeout=1.5)
     report = live_report((), settings, Settings(), Surface())
-    assert asked == {"host": "unix:///x", "project": None, "names": ("kafka",), "netns": ("lan",), "timeout": 1.5}
+    assert asked == {
+        "host": "unix:///x",
+        "project": None,
+        "compose_file": None,
+        "names": ("kafka",),
+        "netns": ("lan",),
+        "timeout": 1.5,
+    }
     assert [(item.name, item.kind, item.brokers) for item in report.inputs] == [("kafka", "engine", ("kafka", "spare"))]
     (matrix,) = report.matrices
     cells = {(cell.vantage, str(cell.bootstrap)): cell for cell in matrix.cells}
@@ -92,6 +99,7 @@ def test_a_project_is_named_by_its_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "c.yml").write_text("name: shop\n" + CLEAN, encoding="utf-8")
 
     def look(**words: object) -> Live:
+        assert words["compose_file"] == str(tmp_path / "c.yml")
         raise EngineError(f"no containers of {words['project']}", where="engine")
 
     monkeypatch.setattr(live_module, "look", look)

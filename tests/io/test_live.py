@@ -53,6 +53,18 @@ def test_what_the_engine_does_not_have(tmp_path: Path, how: dict[str, Any]) -> N
         looked(tmp_path, answers(), **how)
 
 
+def test_a_project_is_found_by_the_file_it_was_started_from(tmp_path: Path) -> None:
+    documents = answers()
+    (container,) = [v for k, v in documents.items() if k.endswith("/json") and k != "/containers/json"]
+    container["Config"]["Labels"]["com.docker.compose.project.config_files"] = "/shop/a.yml,/shop/b.yml"
+    assert looked(tmp_path, documents, project="shop", compose_file="/shop/b.yml").deployment.name == "held"
+
+
+def test_another_file_of_another_name_is_not_taken_for_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the engine has no container"):
+        looked(tmp_path, answers(), project="shop", compose_file="/shop/c.yml")
+
+
 def test_no_engine(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="no engine answers there"):
         look(host=f"unix://{tmp_path}/none", environment={}, home=tmp_path)
