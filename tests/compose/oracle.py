@@ -26,13 +26,6 @@ class Verdict:
     message: str
 
 
-def find_compose() -> Path | None:
-    """The compose that the lab has built, if it has."""
-    chosen = os.environ.get("NETDIAG_LAB_CACHE")
-    root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netdiag-lab"
-    return next(iter(sorted(root.glob("compose/*/docker-compose"))), None)
-
-
 def surroundings(folder: Path) -> dict[str, str]:
     """The process environment that both sides get."""
     return {"PATH": os.environ.get("PATH", ""), "HOME": str(folder), "PWD": str(folder)}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.compose.errors import ComposeError
-from tests.compose.oracle import ask_compose, differences, find_compose, load_folder
+from tests.compose.oracle import ask_compose, differences, load_folder
 from tests.compose.tracing import CORPUS, ROOT, assert_traced, spans_in, texts_in
 
 FILES = sorted(CORPUS.glob("*/**/*.y*ml"))
@@ -32,21 +32,15 @@ def test_every_value_of_the_corpus_is_traced() -> None:
 
 
 @pytest.mark.skipif(not FILES, reason="shared corpus absent")
-def test_the_corpus_is_what_compose_says(record_property: Callable[[str, object], None]) -> None:
-    compose = find_compose()
-    if compose is None:
-        pytest.skip("the lab cannot run here: it has not built compose yet")
-    wrong = _all_compared(compose, FILES)
+def test_the_corpus_is_what_compose_says(compose_v2: Path, record_property: Callable[[str, object], None]) -> None:
+    wrong = _all_compared(compose_v2, FILES)
     record_property("compared", len(FILES))
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.skipif(not OURS, reason="shared corpus absent")
-def test_our_own_stacks_are_what_compose_says() -> None:
-    compose = find_compose()
-    if compose is None:
-        pytest.skip("the lab cannot run here: it has not built compose yet")
-    wrong = _all_compared(compose, OURS)
+def test_our_own_stacks_are_what_compose_says(compose_v2: Path) -> None:
+    wrong = _all_compared(compose_v2, OURS)
     assert not wrong, "\n".join(wrong)
 
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.lab.cache import cache_root
+from tests.lab.compose_v2 import compose_binary
 from tests.lab.errors import LabImpossible
 from tests.lab.lab import Lab, start_lab
 from tests.lab.prerequisites import install, missing
@@ -19,6 +22,19 @@ from tests.lab.prerequisites import install, missing
 @pytest.fixture(scope="session")
 def lab() -> Iterator[Lab]:
     """The running lab, one for the whole session, torn down at its end."""
+    _possible_or_skip()
+    with start_lab() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def compose_v2() -> Path:
+    """The `docker-compose` executable, the judge of our loader; built when it is not in the cache."""
+    _possible_or_skip()
+    return compose_binary(cache_root())
+
+
+def _possible_or_skip() -> None:
     if os.geteuid() != 0:
         pytest.skip("; ".join(missing()))
     try:
@@ -28,5 +44,3 @@ def lab() -> Iterator[Lab]:
     reasons = missing()
     if reasons:
         pytest.skip("; ".join(reasons))
-    with start_lab() as running:
-        yield running
