@@ -4,7 +4,7 @@ kafka-ui's image cannot be had in the lab. The clients at C stand in for it: the
 network and bootstrap on the address that its service is given.
 
 `make test` asks kcat for every cell and the slower two for one cell of each kind at each vantage;
-with `NETDIAG_ALL_CELLS=1` every client is asked for every cell. `NETDIAG_CELLS_REPORT=FILE` writes the table.
+with `make bars BARS=cells` (or `NETDIAG_ALL_CELLS=1`) every client is asked for every cell. `NETDIAG_CELLS_REPORT=FILE` writes the table.
 """
 
 from __future__ import annotations
@@ -59,17 +59,26 @@ def test_brokers_come_to_rest_as_expected(stack: Stack, running: Running) -> Non
         assert [broker.service for broker in brokers if not broker.is_running] == []
 
 
+@pytest.mark.bar("broker-prints")
 def test_brokers_print_why_they_do_not_start(stack: Stack, running: Running) -> None:
     for service, sentence in stack.broker_prints.items():
         assert sentence in running.logs(service)
 
 
+@pytest.mark.bar("cells")
 def test_netdiag_and_real_clients_say_what_is_expected(
-    lab: Lab, stack: Stack, running: Running, comparisons: list[Comparison], figure: Report
+    lab: Lab,
+    stack: Stack,
+    running: Running,
+    comparisons: list[Comparison],
+    figure: Report,
+    pytestconfig: pytest.Config,
 ) -> None:
     began = time.monotonic()
     sources = {**clients(lab, running, stack), **netdiag_says(running, stack)}
-    result = compare(stack, sources, engine=ENGINE, asks=_asked(stack))
+    result = compare(
+        stack, sources, engine=ENGINE, asks=_asked(stack, everything=pytestconfig.getoption("--bar") == "cells")
+    )
     comparisons.append(result)
     figure(f"{stack.name}: cells", len(result.rows))
     figure(f"{stack.name}: answers of netdiag and of real clients", sum(len(row.said) for row in result.rows))
@@ -78,9 +87,9 @@ def test_netdiag_and_real_clients_say_what_is_expected(
     assert [str(row) for row in result.disagreements()] == []
 
 
-def _asked(stack: Stack) -> Callable[[str, ExpectedCell], bool]:
+def _asked(stack: Stack, *, everything: bool) -> Callable[[str, ExpectedCell], bool]:
     """Which client is asked for which cell."""
-    if os.environ.get("NETDIAG_ALL_CELLS") == "1":
+    if everything or os.environ.get("NETDIAG_ALL_CELLS") == "1":
         return lambda source, cell: True
     kinds: dict[tuple[str, str], ExpectedCell] = {}
     for cell in stack.cells:

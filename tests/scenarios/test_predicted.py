@@ -9,11 +9,13 @@ STACKS = tuple(stacks())
 ENGINE = Engine(version="20.10", proxy=True)
 
 
+@pytest.mark.bar("static")
 @pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
 def test_findings_are_exactly_those_expected(stack: Stack) -> None:
     assert sorted(map(str, prediction(stack).serious())) == sorted(map(str, stack.findings))
 
 
+@pytest.mark.bar("broker-prints")
 @pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
 def test_a_broker_that_is_to_refuse_is_predicted_with_its_sentence(stack: Stack) -> None:
     said = {f.service: f.broker_prints for f in prediction(stack).findings if f.broker_prints}
