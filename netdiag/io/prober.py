@@ -38,6 +38,14 @@ class Place:
     resolver: Resolver
 
 
+class _Progress:
+    """How far one attempt is: its packet is out, it is accepted."""
+
+    def __init__(self) -> None:
+        self.trying = asyncio.Event()
+        self.accepted = asyncio.Event()
+
+
 class Prober:
     """One run. `patience` is seconds for each step of a contact, `deadline` ends everything (loop time)."""
 
@@ -141,18 +149,26 @@ class Prober:
         return await asyncio.shield(self._names[key])
 
     async def _race(self, place: Place, targets: Sequence[Target], expected_node_id: int | None) -> Contact:
-        """One address after another, the next as soon as one fails or has had its head start (as in RFC 8305)."""
-        running: list[asyncio.Task[Contact]] = []
+        """One address after another, as clients do: the next once one has failed.
+
+        An attempt that is not even accepted gets a head start only (RFC 8305), or a black hole would cost all the
+        others their time; one that is accepted is waited for.
+        """
+        running: set[asyncio.Task[Contact]] = set()
         failed: list[Contact] = []
-        waiting = list(targets)
         try:
-            while waiting or running:
-                if waiting:
-                    running.append(asyncio.create_task(self._exchange(place, waiting.pop(0), expected_node_id)))
-                pause = _HEAD_START if waiting else None
-                done, _ = await asyncio.wait(running, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
-                for task in sorted(done, key=running.index):
-                    running.remove(task)
+            for target in targets:
+                step = _Progress()
+                task = asyncio.create_task(self._exchange(place, target, expected_node_id, step))
+                running.add(task)
+                if await _had_its_turn(task, step):
+                    running.discard(task)
+                    if isinstance(task.result(), Answered):
+                        return task.result()
+                    failed.append(task.result())
+            while running:
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
                     if isinstance(task.result(), Answered):
                         return task.result()
                     failed.append(task.result())
@@ -161,8 +177,10 @@ class Prober:
                 task.cancel()
         return _furthest(failed)
 
-    async def _exchange(self, place: Place, target: Target, expected_node_id: int | None) -> Contact:
-        async with self._connected(place, target) as channel:
+    async def _exchange(
+        self, place: Place, target: Target, expected_node_id: int | None, step: _Progress | None = None
+    ) -> Contact:
+        async with self._connected(place, target, step) as channel:
             if isinstance(channel, Failed | Unknown):
                 return channel
             talk = Conversation(expected_node_id=expected_node_id)
@@ -171,7 +189,10 @@ class Prober:
                 return await converse(channel, target, talk, share, until)
 
     @asynccontextmanager
-    async def _connected(self, place: Place, target: Target) -> AsyncIterator[socket.socket | Failed | Unknown]:
+    async def _connected(
+        self, place: Place, target: Target, step: _Progress | None = None
+    ) -> AsyncIterator[socket.socket | Failed | Unknown]:
+        step = step or _Progress()
         async with self._sockets:
             try:
                 channel = place.namespace.socket(target.family, socket.SOCK_STREAM)
@@ -180,7 +201,10 @@ class Prober:
                 return
             with channel:
                 async with self._gates.to(self._key(place, target)).attempt():
+                    step.trying.set()
                     failure = await connect(channel, target, self._deadline, self._patience)
+                if failure is None:
+                    step.accepted.set()
                 yield failure or channel
 
     def _kept_small(self, contact: Answered) -> Contact:
@@ -206,6 +230,23 @@ class Prober:
 
 
 _NO_TIME = Unknown(because="the time of this run was up before it could be tried")
+
+
+async def _had_its_turn(task: asyncio.Task[Contact], step: _Progress) -> bool:
+    """Wait for an attempt's end; False where it is not accepted within its head start and goes on alone."""
+    await _ended_or(task, step.trying, None)
+    await _ended_or(task, step.accepted, _HEAD_START)
+    if step.accepted.is_set():
+        await asyncio.wait({task})
+    return task.done()
+
+
+async def _ended_or(task: asyncio.Task[Contact], event: asyncio.Event, limit: float | None) -> None:
+    happening = asyncio.create_task(event.wait())
+    try:
+        await asyncio.wait({task, happening}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        happening.cancel()
 
 
 def _furthest(failed: Sequence[Contact]) -> Contact:

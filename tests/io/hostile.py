@@ -15,13 +15,15 @@ CORRELATION_ID = 0x6E64_0001
 
 
 @contextlib.contextmanager
-def serving(behaviour: Behaviour, *, address: str = "127.0.0.1", namespace: Namespace | None = None) -> Iterator[int]:
+def serving(
+    behaviour: Behaviour, *, address: str = "127.0.0.1", port: int = 0, namespace: Namespace | None = None
+) -> Iterator[int]:
     """A server that treats each connection to `behaviour`; gives its port, ends with the block."""
     over = threading.Event()
     threads: list[threading.Thread] = []
 
     def listen() -> socket.socket:
-        return socket.create_server((address, 0), backlog=512)
+        return socket.create_server((address, port), backlog=512)
 
     listener = namespace.run(listen) if namespace else listen()
 

@@ -100,7 +100,7 @@ def test_its_own_hosts_file_is_used(pair: Pair) -> None:
     folder = Path("/etc/netns", pair.near)
     folder.mkdir(parents=True)
     try:
-        (folder / "hosts").write_text(f"{FAR} kafka.test\n::1 only-six.test\n")
+        (folder / "hosts").write_text(f"{FAR} kafka.test\n")
         (folder / "resolv.conf").write_text(f"nameserver {FAR}\n")
         observed = look(pair, Address(host="kafka.test", port=1), Address(host="other.test", port=1))
     finally:
@@ -111,3 +111,21 @@ def test_its_own_hosts_file_is_used(pair: Pair) -> None:
     contact = observed.cells[1].observed.bootstrap if observed.cells[1].observed else None
     assert isinstance(contact, Failed)
     assert contact.because == f'"other.test" has no address here: name server {FAR}: Connection refused'
+
+
+def test_a_black_hole_among_the_addresses_of_a_name_costs_a_head_start_only(pair: Pair) -> None:
+    folder = Path("/etc/netns", pair.near)
+    broker = ScriptedBroker(node_id=1, brokers=[])
+    folder.mkdir(parents=True)
+    try:
+        (folder / "hosts").write_text(f"{SWALLOWED.format(1)} both.test\n{FAR} both.test\n")
+        with open_namespace(NamedNamespace(name=pair.far)) as far, serving(broker, address=FAR, namespace=far) as port:
+            broker.brokers = [(1, "both.test", port)]
+            begin = time.perf_counter()
+            observed = look(pair, Address(host="both.test", port=port))
+            taken = time.perf_counter() - begin
+    finally:
+        (folder / "hosts").unlink()
+        folder.rmdir()
+    assert words(observed) == ["ok"]
+    assert taken < 2

@@ -1,6 +1,8 @@
 """One run of contacts: each address once, nothing after the deadline, nothing beyond the limits."""
 
 import asyncio
+import socket
+import threading
 import time
 from collections.abc import Awaitable, Callable
 
@@ -72,6 +74,24 @@ def test_the_next_address_of_a_name_is_tried() -> None:
 
     with serving(broker, address="127.0.0.2") as port:
         run(work)
+
+
+def test_an_address_that_is_slow_to_answer_is_not_overtaken() -> None:
+    class Slow(ScriptedBroker):
+        def __call__(self, channel: socket.socket, over: threading.Event) -> None:
+            over.wait(0.6)
+            super().__call__(channel, over)
+
+    slow, fast = Slow(node_id=1, brokers=[]), ScriptedBroker(node_id=2, brokers=[])
+
+    async def work(prober: Prober, place: Place) -> None:
+        contact = await prober.contact(place, Address(host="two", port=port))
+        assert isinstance(contact, Answered)
+        assert contact.node_id == 1
+
+    with serving(slow) as port, serving(fast, address="127.0.0.2", port=port):
+        run(work, patience=2, seconds=3)
+    assert fast.connections == 0
 
 
 def test_of_all_addresses_that_fail_the_furthest_is_told() -> None:
