@@ -3,8 +3,9 @@
 kafka-ui's image cannot be had in the lab. The clients at C stand in for it: they stand on the brokers'
 network and bootstrap on the address that its service is given.
 
-`make test` asks kcat for every cell and the slower two for one cell of each kind at each vantage;
-with `make bars BARS=cells` (or `NETDIAG_ALL_CELLS=1`) every client is asked for every cell. `NETDIAG_CELLS_REPORT=FILE` writes the table.
+`make test` asks kcat and netdiag for every cell and the slower two for one cell of each kind at each vantage; with
+`make bars BARS=cells` (or `NETDIAG_ALL_CELLS=1`) every client is asked for every cell. `NETDIAG_CELLS_REPORT=FILE`
+writes the table.
 """
 
 from __future__ import annotations
