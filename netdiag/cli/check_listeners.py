@@ -9,10 +9,9 @@ import typer
 
 from netdiag.cli.declared import STDIN, Settings, report_on
 from netdiag.cli.exit_status import ExitStatus, status_of
-from netdiag.cli.live import LiveSettings, live_report
+from netdiag.cli.live import LiveSettings, live_report, needs_extra
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say, write_bytes, write_text
-from netdiag.compose.load import ALL_PROFILES
 from netdiag.errors import NetdiagError
 from netdiag.findings import Severity
 from netdiag.io.files import COMPOSE_FILE_NAMES, find_compose_file, write_file
@@ -53,7 +52,7 @@ _EnvFile = Annotated[
 ]
 _Profile = Annotated[
     list[str] | None,
-    typer.Option("--profile", metavar="NAME", help="Only services of this profile and of none; default: all."),
+    typer.Option("--profile", metavar="NAME", help="Services of this profile as well; default: as compose does."),
 ]
 _DockerHostIp = Annotated[
     list[str] | None, typer.Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
@@ -126,7 +125,7 @@ def check_listeners(
         settings=Settings(
             environ=os.environ,
             env_files=tuple(env_file or ()),
-            profiles=tuple(profile) if profile else ALL_PROFILES,
+            profiles=tuple(profile) if profile else None,
             host_addresses=tuple(docker_host_ip or ()),
             matrix=matrix and not diff,
         ),
@@ -174,6 +173,9 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
 
 def _looked(options: _Options, surface: Surface) -> Report:
     if options.live:
+        if options.format is Format.TEXT:
+            # One line says it; only a format for machines needs a whole document around it.
+            needs_extra()
         return live_report(options.files, options.live, options.settings, surface)
     files = options.files or _discovered()
     if not files:

@@ -11,7 +11,7 @@ from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.load import ALL_PROFILES, load
 from netdiag.compose.positions import Source, Text
 from netdiag.compose.project import Project
-from netdiag.deployment.from_compose import from_compose, location
+from netdiag.deployment.from_compose import from_compose, location, runs_kafka
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import bootstraps, vantages
@@ -29,11 +29,11 @@ STDIN_NAME = "<stdin>"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the options say about reading compose files."""
+    """What the options say about reading compose files; profiles of None are those that compose would take."""
 
     environ: Mapping[str, str] = field(default_factory=dict)
     env_files: tuple[str, ...] = ()
-    profiles: tuple[str, ...] = ALL_PROFILES
+    profiles: tuple[str, ...] | None = None
     host_addresses: tuple[str, ...] = ()
     matrix: bool = True
 
@@ -112,15 +112,31 @@ def _one(path: str, settings: Settings) -> Report:
 
 
 def _loaded(path: str, settings: Settings, files: "_Files") -> Project:
+    """The project with its profiles chosen: those asked for, else those of COMPOSE_PROFILES, else none.
+
+    Where that leaves no broker although profiles hold some, all are taken: a file is checked for what is in it.
+    """
     name = _name(path)
-    return load(
-        Source(name, files.keep(name, read_stdin() if path == STDIN else read_file(path))),
-        dotenv=_dotenv(files, settings),
-        environ=settings.environ,
-        profiles=settings.profiles,
-        read=files.read,
-        default_name=Path(files.folder or ".").resolve().name,
-    )
+    source = Source(name, files.keep(name, read_stdin() if path == STDIN else read_file(path)))
+    dotenv = _dotenv(files, settings)
+
+    def loaded(profiles: tuple[str, ...]) -> Project:
+        return load(
+            source,
+            dotenv=dotenv,
+            environ=settings.environ,
+            profiles=profiles,
+            read=files.read,
+            default_name=Path(files.folder or ".").resolve().name,
+        )
+
+    if settings.profiles is not None:
+        return loaded(settings.profiles)
+    chosen = settings.environ.get("COMPOSE_PROFILES", "")
+    project = loaded(tuple(word.strip() for word in chosen.split(",") if word.strip()))
+    if project.disabled and not any(map(runs_kafka, project.services.values())):
+        return loaded(ALL_PROFILES)
+    return project
 
 
 def _folder(path: str) -> str:

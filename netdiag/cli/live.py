@@ -67,7 +67,7 @@ def _asked(path: str | None, live: LiveSettings) -> Input:
 
 
 def _one(asked: Input, path: str | None, live: LiveSettings, settings: Settings, surface: Surface) -> Report:
-    _needs_extra()
+    needs_extra()
     from netdiag.io.live import look
     from netdiag.io.observe import observe
 
@@ -99,8 +99,8 @@ def _one(asked: Input, path: str | None, live: LiveSettings, settings: Settings,
     )
 
 
-def _needs_extra() -> None:
-    """One clear line instead of an import error."""
+def needs_extra() -> None:
+    """MissingExtra instead of an import error."""
     try:
         import netdiag.io.live
         import netdiag.io.observe  # noqa: F401

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TextIO
 
-from netdiag.errors import InputError, NetdiagError
+from netdiag.errors import InputError, MissingExtra, NetdiagError
 from netdiag.render.redact import redacted
-from netdiag.render.screen import Run, Screen, Style, paint
+from netdiag.render.screen import Line, Run, Screen, Style, paint
 
 # Wider lines are hard to read; a pipe has no width of its own.
 _WIDEST = 140
@@ -68,9 +68,11 @@ def say(text: str) -> None:
 
 
 def report_error(error: NetdiagError, screen: Screen) -> None:
-    """One clear line, and the way out below it."""
-    lines = [(Run("netdiag: ", Style.ERROR), screen.run(redacted(str(error))))]
-    if error.hint:
+    """One clear line, and the way out below it; a command that is the whole answer stands on the line itself."""
+    lines: list[Line] = [(Run("netdiag: ", Style.ERROR), screen.run(redacted(str(error))))]
+    if error.hint and isinstance(error, MissingExtra):
+        lines = [(*lines[0], Run(": "), screen.run(error.hint))]
+    elif error.hint:
         lines.append((Run("  fix: ", Style.PLACE), screen.run(error.hint)))
     _say(paint(lines, screen))
 

@@ -71,7 +71,7 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> D
     members = {name: _member(project, service) for name, service in project.services.items()}
     sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
     brokers = tuple(
-        _broker(service, members[name]) for name, service in project.services.items() if _runs_kafka(service)
+        _broker(service, members[name]) for name, service in project.services.items() if runs_kafka(service)
     )
     broker_names = {broker.name for broker in brokers}
     return Deployment(
@@ -87,7 +87,8 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> D
     )
 
 
-def _runs_kafka(service: Service) -> bool:
+def runs_kafka(service: Service) -> bool:
+    """Whether a service starts a broker: by its image, unless its command is replaced by something else."""
     if service.image is None or parse_image(service.image.value).family not in _BROKER_FAMILIES:
         return False
     overrides = [_joined(part) for part in (service.command, service.entrypoint) if part is not None]
