@@ -1,6 +1,5 @@
 """A deployment from compose files: services as members, Kafka images as brokers, every value with its place."""
 
-import re
 from collections.abc import Iterable
 
 from netdiag.compose.positions import Span, Text
@@ -20,13 +19,10 @@ from netdiag.deployment.member import (
 )
 from netdiag.findings import Edit, FileLocation
 from netdiag.kafka.broker_config import broker_config
-from netdiag.kafka.images.reference import ImageFamily, parse_image
+from netdiag.kafka.images.reference import parse_image, runs_broker
 
-# What a replaced command must hold for the container still to be a broker.
-_STARTS_BROKER = re.compile(r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka")
 # The key of the engine's own network; no compose file can declare it under this name.
 DEFAULT_BRIDGE = "(default bridge)"
-_BROKER_FAMILIES = (ImageFamily.APACHE, ImageFamily.CONFLUENT)
 
 
 class ComposeValue(Declared):
@@ -89,11 +85,8 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> D
 
 def runs_kafka(service: Service) -> bool:
     """Whether a service starts a broker: by its image, unless its command is replaced by something else."""
-    if service.image is None or parse_image(service.image.value).family not in _BROKER_FAMILIES:
-        return False
-    overrides = [_joined(part) for part in (service.command, service.entrypoint) if part is not None]
-    overrides = [text for text in overrides if text]
-    return not overrides or any(_STARTS_BROKER.search(text) for text in overrides)
+    overrides = (_joined(part) for part in (service.entrypoint, service.command) if part is not None)
+    return service.image is not None and runs_broker(service.image.value, " ".join(filter(None, overrides)))
 
 
 def _joined(command: Text | tuple[Text, ...]) -> str:

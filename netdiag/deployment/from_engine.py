@@ -26,11 +26,8 @@ from netdiag.engine.container import Container, ContainerState, EndpointSettings
 from netdiag.engine.network import EngineNetwork
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
-from netdiag.kafka.images.reference import ImageFamily, parse_image
+from netdiag.kafka.images.reference import parse_image, runs_broker
 
-# What the command of a broker holds, the images' own default commands included.
-_STARTS_BROKER = re.compile(r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka")
-_BROKER_FAMILIES = (ImageFamily.APACHE, ImageFamily.CONFLUENT)
 _NO_NETWORKS = ("host", "none")
 
 
@@ -116,9 +113,9 @@ def member_names(containers: Iterable[Container]) -> Mapping[str, str]:
 
 def runs_kafka(container: Container) -> bool:
     """Whether its image is a broker's and its command has not been replaced by another (init jobs, shells)."""
-    if parse_image(container.image).family not in _BROKER_FAMILIES:
-        return False
-    return _STARTS_BROKER.search(" ".join((*container.entrypoint, *container.command))) is not None
+    # The engine always names the command, the image's own included; none at all runs nothing.
+    command = " ".join((*container.entrypoint, *container.command))
+    return bool(command) and runs_broker(container.image, command)
 
 
 def _is_named(container: Container, names: Sequence[str]) -> bool:

@@ -3,9 +3,8 @@
 import json
 import subprocess
 
-from netdiag.io.host_addresses import dump, host_addresses
+from netdiag.io.host_addresses import host_addresses, read_addresses, read_links
 from netdiag.io.netns import open_namespace
-from netdiag.linux.address import RTM_GETADDR, RTM_GETLINK, parse_addresses, parse_links
 from netdiag.linux.netns import NamedNamespace
 from tests.io.namespaces import NEAR, ip, joined_namespaces
 
@@ -16,8 +15,8 @@ def test_the_same_as_iproute2() -> None:
         ip("-n", pair.near, "link", "set", "br-x", "up")
         ip("-n", pair.near, "address", "add", "172.30.0.1/16", "dev", "br-x")
         ip("-n", pair.near, "address", "add", "2001:db8::1/64", "dev", "eth0", "nodad")
-        links = parse_links(dump(namespace, RTM_GETLINK))
-        addresses = parse_addresses(dump(namespace, RTM_GETADDR))
+        links = read_links(namespace)
+        addresses = read_addresses(namespace)
         told = json.loads(
             subprocess.run(
                 ["ip", "-n", pair.near, "-d", "-j", "address"], check=True, capture_output=True, text=True

@@ -1,15 +1,6 @@
 """Links and addresses of a namespace, from literals."""
 
-import pytest
-
-from netdiag.linux.address import (
-    InterfaceAddress,
-    Link,
-    dump_ended,
-    outside_addresses,
-    parse_addresses,
-    parse_links,
-)
+from netdiag.linux.address import InterfaceAddress, Link, outside_addresses
 
 
 def link(ifindex: int, ifname: str, *, up: bool = True, loopback: bool = False) -> Link:
@@ -33,10 +24,3 @@ def test_what_other_machines_know() -> None:
         address(4, "172.18.0.1"),
     ]
     assert outside_addresses(links, addresses, bridges=frozenset({"br-1"})) == ("192.168.8.133", "2001:db8::5")
-
-
-@pytest.mark.parametrize("datagram", [b"", b"\0" * 15, b"\0" * 16, b"\xff" * 64, bytes(range(64))])
-def test_bytes_that_are_no_dump(datagram: bytes) -> None:
-    assert parse_links([datagram]) == ()
-    assert parse_addresses([datagram]) == ()
-    assert not dump_ended(datagram)

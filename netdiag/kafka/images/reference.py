@@ -42,6 +42,9 @@ class ImageReference:
     kafka_version: KafkaVersion | None
 
 
+# What a replaced command must hold for the container still to run a broker.
+_STARTS_BROKER = re.compile(r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka")
+_BROKER_FAMILIES = (ImageFamily.APACHE, ImageFamily.CONFLUENT)
 _REPOSITORIES = {
     "apache/kafka": ImageFamily.APACHE,
     "apache/kafka-native": ImageFamily.APACHE,
@@ -51,6 +54,15 @@ _REPOSITORIES = {
     "confluentinc/cp-zookeeper": ImageFamily.CONFLUENT_ZOOKEEPER,
 }
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+|x))?")
+
+
+def runs_broker(image: str, command: str) -> bool:
+    """Whether a container of this image runs a broker; `command` replaces the image's own, empty where none does.
+
+    Init jobs and shells are often started from a broker's image.
+    """
+    family = parse_image(image).family
+    return family in _BROKER_FAMILIES and (not command or _STARTS_BROKER.search(command) is not None)
 
 
 def parse_image(text: str) -> ImageReference:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.kafka.images.reference import ImageFamily, parse_image
+from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,18 @@ def test_reference(text: str, family: ImageFamily, version: str | None) -> None:
     image = parse_image(text)
     assert image.family is family
     assert (str(image.kafka_version) if image.kafka_version else None) == version
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "runs"),
+    [
+        ("apache/kafka:3.9.1", "", True),
+        ("apache/kafka:3.9.1", "/__cacert_entrypoint.sh /etc/kafka/docker/run", True),
+        ("confluentinc/cp-kafka:7.9.2", "sh -c 'sleep 5; exec /etc/confluent/docker/run'", True),
+        ("confluentinc/cp-kafka:7.9.2", "kafka-topics --list", False),
+        ("confluentinc/cp-zookeeper:7.9.2", "", False),
+        ("example/app", "/etc/kafka/docker/run", False),
+    ],
+)
+def test_what_runs_a_broker(image: str, command: str, runs: bool) -> None:
+    assert runs_broker(image, command) is runs
