@@ -14,7 +14,7 @@ from tests.house.tree import PACKAGE, ROOT, modules
 
 PROVEN = ("", "live", "capture")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema")
-BROKEN = ROOT / "compose" / "five-brokers" / "S08-single-listener-localhost" / "kraft.broken.yml"
+BROKEN = ROOT / "compose" / "five-brokers" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 # The layers that import a library, and the rules, whose examples are loaded with one.
 LAYERS = {"cli", "compose", "io"}
 TESTS = sorted(f"tests/{layer}" for layer in LAYERS | {"rules"})

@@ -19,7 +19,7 @@ DATA = {
 # What each extra must make importable. Spark is 500 MB: `make bars BARS=spark-extra` installs it.
 IMPORTS = {"live": "import docker, pyroute2, dns.resolver", "capture": "import scapy.utils"}
 ONLY_IN_BARS = {"spark"}
-BROKEN = ROOT / "compose" / "five-brokers" / "S08-single-listener-localhost" / "kraft.broken.yml"
+BROKEN = ROOT / "compose" / "five-brokers" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 NO_ENGINE = "unix:///nonexistent/docker.sock"
 
 

@@ -22,7 +22,7 @@ Good:
           KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
           KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
 
-Seen: 3.x: The kafka configuration file appears to be for a legacy cluster.
+Seen: 3.x: Missing required configuration `zookeeper.connect` which has no default value.
     4.x: Missing required configuration "process.roles" which has no default value.
 
 Sources: KafkaDockerWrapper.prepareServerConfigs, StorageTool, KAFKA-18331.
@@ -67,5 +67,6 @@ def _importance(setting: object) -> tuple[bool, str]:
 def _prints(broker: Broker) -> str:
     version = broker.config.version
     if version is not None and not version.at_least(4):
-        return "The kafka configuration file appears to be for a legacy cluster."
+        # Without roles a 3.x broker takes itself for one of a ZooKeeper cluster.
+        return "Missing required configuration `zookeeper.connect` which has no default value."
     return 'Missing required configuration "process.roles" which has no default value.'

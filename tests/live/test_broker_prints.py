@@ -1,0 +1,66 @@
+"""What a rule says the broker will print is what the real broker prints: every such Bad example is started."""
+
+from pathlib import Path
+
+import pytest
+
+from netdiag.rules.all_rules import DECLARED
+from netdiag.rules.document import rule_page
+from netdiag.rules.rule import DeclaredRule
+from tests.deployment.stacks import deployment_of
+from tests.figures import Report
+from tests.lab.lab import Lab
+
+# Brokers in ZooKeeper mode are started only once their ZooKeeper answers.
+ZOOKEEPER = """\
+  zookeeper:
+    image: confluentinc/cp-zookeeper:7.9.2
+    environment: {ZOOKEEPER_CLIENT_PORT: 2181, KAFKA_HEAP_OPTS: -Xmx128m}
+"""
+
+
+KRAFT_4 = "apache/kafka:4.3.1"
+
+
+def bad_example(rule: DeclaredRule, image: str | None) -> str:
+    """The rule's Bad example, on `image` instead of the apache/kafka it names where one is given."""
+    text = rule_page(rule.__doc__ or "").bad
+    return text.replace("apache/kafka:3.9.1", image) if image else text
+
+
+def sentences(rule: DeclaredRule, image: str | None = None) -> dict[str, str]:
+    """What the rule foretells of its own Bad example, by service."""
+    found = rule.check(deployment_of(bad_example(rule, image)))
+    return {f.service: f.broker_prints for f in found if f.service and f.broker_prints}
+
+
+FORETELLING = tuple(rule for rule in DECLARED if sentences(rule))
+CASES = (
+    *((rule, None) for rule in FORETELLING),
+    *((rule, KRAFT_4) for rule in FORETELLING if "apache/kafka:" in bad_example(rule, None)),
+)
+
+
+def stack_of(rule: DeclaredRule, image: str | None = None) -> str:
+    """The Bad example, with the ZooKeeper that it names."""
+    text = f"name: prints\n{bad_example(rule, image)}"
+    return text.replace("services:\n", f"services:\n{ZOOKEEPER}", 1) if "zookeeper:2181" in text else text
+
+
+def test_most_rules_that_condemn_a_broker_say_what_it_prints() -> None:
+    assert len(FORETELLING) >= 12
+
+
+@pytest.mark.bar("broker-prints")
+@pytest.mark.parametrize(("rule", "image"), CASES, ids=[f"{rule.ID} {image or ''}".strip() for rule, image in CASES])
+def test_the_real_broker_prints_it(
+    lab: Lab, tmp_path: Path, rule: DeclaredRule, image: str | None, figure: Report
+) -> None:
+    file = tmp_path / "compose.yml"
+    file.write_text(stack_of(rule, image), encoding="utf-8")
+    foretold = sentences(rule, image)
+    with lab.up(file, wait="settled") as stack:
+        for service, sentence in foretold.items():
+            assert not stack.state(service).is_running
+            assert sentence in stack.logs(service)
+    figure(f"{rule.ID}: sentences found in the log of a real broker", len(foretold))
