@@ -1,6 +1,6 @@
 """What happens to a connection at a vantage: the model of loopback, bridges, publishing and isolation.
 
-Row numbers in comments are those of the decision table in docs/architecture.md. What the table does not cover
+Row numbers in comments are those of the decision table in docs/reachability.md. What the table does not cover
 is `Unmodelled`, never a guess.
 """
 

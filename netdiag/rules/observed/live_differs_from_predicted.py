@@ -28,7 +28,7 @@ Good:
 
 Seen: predicted≠observed in a cell of the matrix
 
-Sources: docs/architecture.md: a disagreement between predicted and observed is a finding.
+Sources: docs/architecture.md, section 3.
 """
 
 from collections.abc import Iterator
