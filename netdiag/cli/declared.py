@@ -1,7 +1,7 @@
 """From compose files to a report: each input is loaded, judged and predicted on its own."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
@@ -25,6 +25,8 @@ STDIN = "-"
 # What compose says of every second file and what no listener depends on.
 _BESIDE_THE_POINT = ("version",)
 STDIN_NAME = "<stdin>"
+# Of a matrix larger than this nobody reads a cell, and predicting or probing it takes long.
+MOST_CELLS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +79,26 @@ def joined(first: Report, second: Report) -> Report:
     )
 
 
-def predicted(name: str, deployment: Deployment, findings: Iterable[Finding]) -> Matrix:
-    """The matrix of a deployment in which the brokers that findings condemn do not run."""
+def too_large(name: str, places: Sized, addresses: Sized) -> str:
+    """Why there is no matrix, as a note; empty where there is one."""
+    if len(places) * len(addresses) <= MOST_CELLS:
+        return ""
+    return f"{name}: no matrix of {len(places)} vantages and {len(addresses)} addresses, it would be too large to read"
+
+
+def predicted(name: str, deployment: Deployment, findings: Iterable[Finding]) -> Matrix | str:
+    """The matrix of a deployment in which the brokers that findings condemn do not run, or why there is none."""
     findings = tuple(findings)
     down = condemned(findings, deployment)
     because = {f.service: f.rule for f in reversed(findings) if f.broker_prints and f.service}
-    places = vantages(deployment, down=down)
+    places, addresses = vantages(deployment, down=down), bootstraps(deployment)
+    note = too_large(name, places, addresses)
+    if note:
+        return note
     return Matrix(
         input=name,
         vantages=places,
-        cells=predict(deployment, places, bootstraps(deployment), down=down),
+        cells=predict(deployment, places, addresses, down=down),
         not_running={b.name: because.get(b.name, "") for b in deployment.brokers if b.name in down},
     )
 
@@ -103,10 +115,12 @@ def _one(path: str, settings: Settings) -> Report:
     deployment = from_compose(project, host_addresses=settings.host_addresses)
     findings = tuple(files.at_home(f) for f in (*_refused(project), *check(deployment)))
     brokers = tuple(broker.name for broker in deployment.brokers)
+    matrix = predicted(name, deployment, findings) if brokers and settings.matrix else None
     return Report(
         inputs=(Input(name=name, brokers=brokers, also_read=tuple(p for p in files.kept if p != name)),),
         findings=findings,
-        matrices=(predicted(name, deployment, findings),) if brokers and settings.matrix else (),
+        matrices=(matrix,) if isinstance(matrix, Matrix) else (),
+        notes=(matrix,) if isinstance(matrix, str) else (),
         sources=files.kept,
     )
 

@@ -9,7 +9,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netdiag.cli.declared import Settings, could_not_read, joined, project_of
+from netdiag.cli.declared import Settings, could_not_read, joined, project_of, too_large
 from netdiag.cli.surface import Surface, defect
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.reachability import predict
@@ -85,6 +85,9 @@ def _one(asked: Input, path: str | None, live: LiveSettings, settings: Settings,
     if not brokers or not settings.matrix:
         return replace(found, findings=check_live(view))
     addresses = bootstraps(deployment)
+    note = too_large(asked.name, seen.stances, addresses)
+    if note:
+        return replace(found, findings=check_live(view), notes=(note,))
     observed = observe(seen.stances, addresses, timeout=live.timeout)
     skipped = (*seen.skipped, *observed.skipped)
     places = _vantages(seen, skipped)

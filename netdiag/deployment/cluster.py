@@ -11,13 +11,13 @@ from netdiag.kafka.listeners import ListenerEntry
 
 def cluster_of(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
     """The brokers that share this one's quorum or ZooKeeper, itself included."""
-    return tuple(
-        other
-        for other in deployment.brokers
-        if other.config.mode is broker.config.mode
-        and other.config.quorum == broker.config.quorum
-        and other.config.cluster_id == broker.config.cluster_id
-    )
+    key = cluster_key(broker)
+    return tuple(other for other in deployment.brokers if cluster_key(other) == key)
+
+
+def cluster_key(broker: Broker) -> tuple[Mode, str, str | None]:
+    """What the brokers of one cluster have in common."""
+    return (broker.config.mode, broker.config.quorum, broker.config.cluster_id)
 
 
 def inside(broker: Broker) -> Vantage:

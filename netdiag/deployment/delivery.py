@@ -91,7 +91,7 @@ def _to_member(
     port: int,
     down: frozenset[str],
 ) -> Delivery:
-    member = next(m for m in deployment.members if m.name == target.member)
+    member = deployment.by_name[target.member]
     if vantage.kind is VantageKind.LAN:
         return Unmodelled(because="whether the LAN has a route to container addresses cannot be told")
     if not running(member, down):
@@ -178,10 +178,8 @@ def _sockets(
     """The listeners on `port` in the namespace of `owner`, whoever opened them."""
     return [
         (broker, entry, binding(deployment, broker, entry))
-        for broker in deployment.brokers
-        if running(broker.member, down) and network_owner(deployment, broker.member) is owner
-        for entry in broker.config.listeners
-        if entry.endpoint.port == port
+        for broker, entry in deployment.listening.get((owner.name, port), ())
+        if running(broker.member, down)
     ]
 
 
@@ -199,17 +197,15 @@ def _host_mode_socket(deployment: Deployment, port: int, down: frozenset[str], *
 def _publishers(deployment: Deployment, port: int, down: frozenset[str]) -> list[tuple[Member, PublishedPort]]:
     return [
         (member, published)
-        for member in deployment.members
+        for member, published in deployment.publishing.get(port, ())
         if running(member, down)
         and member.mode in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE)
         and _outward(deployment, member)
-        for published in member.published
-        if published.published == port and published.protocol == "tcp"
     ]
 
 
 def _nothing_published(deployment: Deployment, port: int) -> Failed:
-    silent = [m for m in deployment.members for p in m.published if p.published == port]
+    silent = [member for member, _ in deployment.publishing.get(port, ())]
     if silent and silent[0].attachments and not _outward(deployment, silent[0]):
         because = f"{silent[0].name} is on internal networks only, through which nothing is published"
         return Failed(reason=Reason.REFUSED, because=because)

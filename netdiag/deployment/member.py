@@ -3,13 +3,19 @@
 A member is a declared service or a running container; which of the two cannot be told from here on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
+from typing import TypeVar
 
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images.settings import Provenance
+from netdiag.kafka.listeners import ListenerEntry
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class NetworkMode(Enum):
@@ -177,7 +183,8 @@ class Dependent:
     active: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Without slots, so that what is looked up often is indexed once.
+@dataclass(frozen=True, kw_only=True)
 class Deployment:
     """Brokers, other members and networks, from files or from the engine.
 
@@ -193,16 +200,64 @@ class Deployment:
     host_addresses: tuple[str, ...] = ()
     userland_proxy: bool | None = None
 
-    @property
+    @cached_property
     def configured(self) -> tuple[Broker, ...]:
         """The brokers whose image hands a configuration to Kafka: what rules about that configuration look at."""
         return tuple(b for b in self.brokers if b.config.refusal is None and b.config.mode is not Mode.UNDECIDED)
 
-    @property
+    @cached_property
     def members(self) -> tuple[Member, ...]:
         """Every member, brokers first."""
         return (*(broker.member for broker in self.brokers), *self.others)
 
+    @cached_property
+    def by_name(self) -> Mapping[str, Member]:
+        """The members by name."""
+        return {member.name: member for member in self.members}
+
+    @cached_property
+    def owner_names(self) -> Mapping[str, str]:
+        """For each member that shares another's network namespace, the name of the owner."""
+        called = {alias: m.name for m in self.members for alias in (m.container, m.service, m.name) if alias}
+        sharing = (m for m in self.members if m.mode is NetworkMode.SHARED)
+        return {m.name: called.get(m.shares_with or "", m.name) for m in sharing}
+
+    @cached_property
+    def called(self) -> Mapping[tuple[str, str], tuple[Member, ...]]:
+        """Who answers to a name on a network, by (network, name)."""
+        return _grouped(((a.network, name), m) for m in self.members for a in m.attachments for name in a.names)
+
+    @cached_property
+    def addressed(self) -> Mapping[str, tuple[tuple[Member, Attachment], ...]]:
+        """Who has an address that is known."""
+        return _grouped((address, (m, a)) for m in self.members for a in m.attachments for address in a.addresses)
+
+    @cached_property
+    def publishing(self) -> Mapping[int, tuple[tuple[Member, PublishedPort], ...]]:
+        """Who publishes a TCP port of the docker host, running or not."""
+        return _grouped(
+            (port.published, (member, port))
+            for member in self.members
+            for port in member.published
+            if port.published is not None and port.protocol == "tcp"
+        )
+
+    @cached_property
+    def listening(self) -> Mapping[tuple[str, int], tuple[tuple[Broker, ListenerEntry], ...]]:
+        """The listeners in a network namespace, by (name of its owner, port)."""
+        return _grouped(
+            ((self.owner_names.get(broker.name, broker.name), entry.endpoint.port), (broker, entry))
+            for broker in self.brokers
+            for entry in broker.config.listeners
+        )
+
     def broker(self, name: str) -> Broker | None:
         """The broker of that member name."""
         return next((broker for broker in self.brokers if broker.name == name), None)
+
+
+def _grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, tuple[_Value, ...]]:
+    found: dict[_Key, list[_Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return {key: tuple(values) for key, values in found.items()}

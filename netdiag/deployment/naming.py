@@ -7,10 +7,9 @@ The docker host and the LAN know none of these names.
 """
 
 import ipaddress
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netdiag.deployment.member import Attachment, Deployment, Member, NetworkKind, NetworkMode, State
+from netdiag.deployment.member import Deployment, Member, NetworkKind, NetworkMode, State
 from netdiag.deployment.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 
@@ -75,15 +74,13 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str, down: frozenset
 
 def member_at(deployment: Deployment, vantage: Vantage) -> Member | None:
     """The member whose namespace the vantage stands in."""
-    return next((m for m in deployment.members if m.name == vantage.member), None)
+    return deployment.by_name.get(vantage.member) if vantage.member is not None else None
 
 
 def network_owner(deployment: Deployment, member: Member) -> Member:
     """The member whose network namespace this one uses: itself, unless it shares another's."""
-    if member.mode is not NetworkMode.SHARED:
-        return member
-    named = (m for m in deployment.members if member.shares_with in (m.name, m.service, m.container))
-    return next(named, member)
+    owner = deployment.owner_names.get(member.name)
+    return member if owner is None else deployment.by_name[owner]
 
 
 def running(member: Member, down: frozenset[str]) -> bool:
@@ -108,9 +105,8 @@ def _resolve_literal(deployment: Deployment, literal: str) -> Resolution:
         return (HostAddress(text=literal),)
     if any(literal in network.gateways for network in deployment.networks.values()):
         return (HostAddress(text=literal, gateway=True),)
-    for member, attachment in _attached(deployment):
-        if literal in attachment.addresses:
-            return (MemberAddress(member=member.name, network=attachment.network),)
+    for member, attachment in deployment.addressed.get(literal, ()):
+        return (MemberAddress(member=member.name, network=attachment.network),)
     return Unmodelled(because=f"whose address {literal} is cannot be told from here")
 
 
@@ -129,8 +125,8 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str, d
             continue
         found = tuple(
             MemberAddress(member=member.name, network=network)
-            for member, attachment in _attached(deployment)
-            if attachment.network == network and host in attachment.names and running(member, down)
+            for member in deployment.called.get((network, host), ())
+            if running(member, down)
         )
         if found:
             return found
@@ -152,15 +148,9 @@ def _not_found(
         return Unmodelled(because=f'an external network may hold a container called "{host}"')
     if host in _HOST_ALIASES:
         return Unresolved(because=f'"{host}" needs an extra_hosts entry on Linux')
-    owners = [m.name for m, a in _attached(deployment) if host in a.names]
+    owners = [m for network in deployment.networks for m in deployment.called.get((network, host), ())]
     if not owners:
         return Unresolved(because=f'no container is called "{host}"')
-    if all(not running(m, down) for m in deployment.members if m.name in owners):
+    if all(not running(member, down) for member in owners):
         return Unresolved(because=f'the container called "{host}" is not running')
     return Unresolved(because=f'"{host}" is on no network of this container')
-
-
-def _attached(deployment: Deployment) -> Iterator[tuple[Member, Attachment]]:
-    for member in deployment.members:
-        for attachment in member.attachments:
-            yield member, attachment

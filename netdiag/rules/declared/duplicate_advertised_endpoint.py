@@ -48,7 +48,7 @@ Sources: KafkaServer.createBrokerInfo (2.0 to 3.9, KAFKA-6394); ClusterControlMa
 
 from collections.abc import Iterator
 
-from netdiag.deployment.cluster import cluster_of
+from netdiag.deployment.cluster import cluster_key
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
@@ -60,24 +60,17 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every endpoint that an earlier broker of the cluster advertises already."""
-    brokers = [broker for broker in deployment.configured if broker.config.is_broker]
-    for position, broker in enumerate(brokers):
-        earlier = [b for b in brokers[:position] if b in cluster_of(deployment, broker)]
+    first: dict[tuple[object, str, int], tuple[Broker, ListenerEntry]] = {}
+    for broker in deployment.configured:
+        if not broker.config.is_broker:
+            continue
         for entry in broker.config.advertised_listeners:
-            for other in earlier:
-                same = _same(other, entry)
-                if same is not None:
-                    yield _finding(broker, entry, other, same)
-                    break
-
-
-def _same(other: Broker, entry: ListenerEntry) -> ListenerEntry | None:
-    if not entry.endpoint.host:
-        return None
-    wanted = (entry.endpoint.host.lower(), entry.endpoint.port)
-    return next(
-        (e for e in other.config.advertised_listeners if (e.endpoint.host.lower(), e.endpoint.port) == wanted), None
-    )
+            if not entry.endpoint.host:
+                continue
+            key = (cluster_key(broker), entry.endpoint.host.lower(), entry.endpoint.port)
+            other, same = first.setdefault(key, (broker, entry))
+            if other is not broker:
+                yield _finding(broker, entry, other, same)
 
 
 def _finding(broker: Broker, entry: ListenerEntry, other: Broker, same: ListenerEntry) -> Finding:

@@ -42,13 +42,13 @@ Seen: Connection to node 2 (kafka-2/172.18.0.4:9092) could not be established. B
 Sources: ReplicaFetcherThread, ControllerChannelManager; KIP-103.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.cluster import inside
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.entrants import advertised_of, listener_of, other_brokers
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.member import Broker, Deployment, Member
 from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.observations import Failed
 from netdiag.findings import Finding, Severity
@@ -68,11 +68,22 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             continue
         if binding(deployment, broker, bound).reach in (Reach.LOOPBACK, Reach.FOREIGN):
             continue
-        for other in other_brokers(deployment, broker):
+        for other in _of_each_kind(other_brokers(deployment, broker), entry.endpoint.host):
             failure = _failure(deployment, other, broker, entry)
             if failure is not None:
                 yield _finding(broker, entry, other, failure)
                 break
+
+
+def _of_each_kind(brokers: Iterable[Broker], host: str) -> Iterable[Broker]:
+    """One broker for each way to be connected: brokers that are connected alike reach `host` alike."""
+
+    def kind(member: Member) -> tuple[object, ...]:
+        networks = tuple(attachment.network for attachment in member.attachments)
+        own = member.name if host in member.hostnames else None
+        return (member.mode, member.shares_with, networks, member.extra_hosts.get(host), own)
+
+    return {kind(broker.member): broker for broker in brokers}.values()
 
 
 def _failure(deployment: Deployment, source: Broker, target: Broker, entry: ListenerEntry) -> str | None:
