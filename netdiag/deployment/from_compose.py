@@ -38,6 +38,11 @@ class ComposeValue(Declared):
         """The place of characters start..end in the file."""
         return location(self.text.span_of(start, len(self.value) if end is None else end))
 
+    @property
+    def blanks(self) -> tuple[tuple[int, str], ...]:
+        """Where variables without value and default left nothing behind."""
+        return tuple((s.value_start, s.variable) for s in self.text.segments if s.unset and s.variable)
+
     def edit(self, start: int, end: int, replacement: str) -> Edit | None:
         """The edit at the bytes that hold these characters; None where an expression or escape produced them."""
         span = self.text.edit_span(start, end)

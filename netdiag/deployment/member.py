@@ -131,6 +131,11 @@ class Declared:
         """The place of characters start..end of the value."""
         raise NotImplementedError
 
+    @property
+    def blanks(self) -> tuple[tuple[int, str], ...]:
+        """Where variables without value and default left nothing behind: (offset in the value, variable)."""
+        return ()
+
     def edit(self, start: int, end: int, replacement: str) -> Edit | None:
         """The edit that replaces characters start..end where they really stand; None where that cannot be done."""
         raise NotImplementedError
@@ -160,13 +165,17 @@ class Broker:
             return self.member.where
         return source.at(start, end) if setting.provenance is Provenance.VARIABLE else source.at()
 
+    def source_of(self, property_name: str) -> Declared | None:
+        """The value that somebody wrote for a property; None where it is derived, a default or not written."""
+        setting = self.config.settings.get(property_name)
+        if setting is None or setting.variable is None or setting.provenance is not Provenance.VARIABLE:
+            return None
+        return self.declared.get(setting.variable)
+
     def edit(self, property_name: str, start: int, end: int, replacement: str) -> tuple[Edit, ...]:
         """The edit of characters start..end of a property; none where it cannot be made there."""
-        setting = self.config.settings.get(property_name)
-        source = self.declared.get(setting.variable) if setting and setting.variable else None
-        if setting is None or source is None or setting.provenance is not Provenance.VARIABLE:
-            return ()
-        edit = source.edit(start, end, replacement)
+        source = self.source_of(property_name)
+        edit = source.edit(start, end, replacement) if source else None
         return (edit,) if edit else ()
 
 

@@ -22,6 +22,7 @@ from netdiag.kafka.listeners import (
     parse_protocol_map,
     well_formed,
 )
+from netdiag.kafka.quorum import MalformedVoter, Voter, parse_voters
 
 DEFAULT_LISTENERS = "PLAINTEXT://:9092"
 
@@ -59,6 +60,16 @@ class BrokerConfig:
     def roles(self) -> frozenset[str]:
         """The words of `process.roles`."""
         return frozenset(role.strip() for role in (self.value("process.roles") or "").split(",") if role.strip())
+
+    @cached_property
+    def is_broker_only(self) -> bool:
+        """Whether the node serves clients and leaves the quorum to others."""
+        return self.roles == {"broker"}
+
+    @cached_property
+    def is_controller_only(self) -> bool:
+        """Whether the node is an isolated controller."""
+        return self.roles == {"controller"}
 
     @cached_property
     def mode(self) -> Mode:
@@ -161,21 +172,43 @@ class BrokerConfig:
         return (self.value("zookeeper.connect") or "").replace(" ", "")
 
     @cached_property
+    def voter_entries(self) -> tuple[Voter | MalformedVoter, ...]:
+        """`controller.quorum.voters` entry by entry; empty when absent or unknown."""
+        return parse_voters(self.value("controller.quorum.voters") or "")
+
+    @cached_property
+    def well_formed_voters(self) -> tuple[Voter, ...]:
+        """The voters that can be parsed, with their places."""
+        return tuple(voter for voter in self.voter_entries if isinstance(voter, Voter))
+
+    @cached_property
     def voters(self) -> tuple[tuple[int, str, int], ...]:
         """`controller.quorum.voters` as (node id, host, port); what cannot be parsed is left out."""
-        found: list[tuple[int, str, int]] = []
-        for voter in (self.value("controller.quorum.voters") or "").split(","):
-            number, at, address = voter.strip().partition("@")
-            host, colon, port = address.rpartition(":")
-            if at and colon and number.isdigit() and port.isdigit():
-                found.append((int(number), host.strip("[]"), int(port)))
-        return tuple(found)
+        return tuple((voter.node_id, voter.host, voter.port) for voter in self.well_formed_voters)
+
+    @cached_property
+    def controller_listeners(self) -> tuple[ListenerEntry, ...]:
+        """The listeners that `controller.listener.names` names."""
+        return tuple(entry for entry in self.listeners if entry.endpoint.listener in self.controller_names)
+
+    @cached_property
+    def advertised_controller_listeners(self) -> tuple[ListenerEntry, ...]:
+        """The advertised entries that `controller.listener.names` names."""
+        entries = well_formed(self.advertised_entries)
+        return tuple(entry for entry in entries if entry.endpoint.listener in self.controller_names)
+
+    def is_older_than(self, major: int, minor: int = 0) -> bool:
+        """Whether the release is known, and older than `major.minor`; a floating tag stands for the newest."""
+        return self.version is not None and not self.version.at_least(major, minor)
 
 
 def broker_config(image: ImageReference, environment: Mapping[str, str | None]) -> BrokerConfig:
     """The configuration of a container of this image; a family without known semantics yields no settings."""
     made = _image_settings(image, environment)
-    default_cluster = apache.DEFAULT_CLUSTER_ID if image.family is ImageFamily.APACHE else None
+    is_apache = image.family is ImageFamily.APACHE
+    # A bare key is passed on from a shell nobody here can see.
+    is_passed_on = "CLUSTER_ID" in environment and environment["CLUSTER_ID"] is None
+    default_cluster = apache.DEFAULT_CLUSTER_ID if is_apache and not is_passed_on else None
     return BrokerConfig(
         family=image.family,
         version=image.kafka_version,

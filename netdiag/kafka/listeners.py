@@ -79,7 +79,7 @@ def is_wildcard(host: str) -> bool:
 
 def parse_listeners(value: str) -> tuple[ListenerEntry | MalformedEntry, ...]:
     """The entries of `listeners` or `advertised.listeners`, in order; blanks around commas do not count."""
-    return tuple(_parse_entry(text, start) for text, start in _split(value))
+    return tuple(_parse_entry(text, start) for text, start in split_items(value))
 
 
 def well_formed(entries: tuple[ListenerEntry | MalformedEntry, ...]) -> tuple[ListenerEntry, ...]:
@@ -90,7 +90,7 @@ def well_formed(entries: tuple[ListenerEntry | MalformedEntry, ...]) -> tuple[Li
 def parse_protocol_map(value: str) -> tuple[MapEntry | MalformedEntry, ...]:
     """The pairs of `listener.security.protocol.map`; the name ends at the last colon, as in Kafka's `Csv`."""
     entries: list[MapEntry | MalformedEntry] = []
-    for text, start in _split(value):
+    for text, start in split_items(value):
         name, colon, protocol = text.rpartition(":")
         if not colon:
             entries.append(MalformedEntry(text=text, start=start, end=start + len(text)))
@@ -108,8 +108,8 @@ def parse_names(value: str) -> tuple[str, ...]:
     return tuple(name for name in value.split(",") if name) if value else ()
 
 
-def _split(value: str) -> list[tuple[str, int]]:
-    """The non-empty items of a comma list with their offsets, outer blanks stripped."""
+def split_items(value: str) -> list[tuple[str, int]]:
+    """The non-empty items of a comma list with their offsets, outer blanks stripped, as Kafka takes a LIST apart."""
     items: list[tuple[str, int]] = []
     position = 0
     for separator in [*_SEPARATOR.finditer(value), None]:

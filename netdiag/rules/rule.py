@@ -18,7 +18,7 @@ class Rule(Protocol):
 
     @property
     def ID(self) -> str:
-        """Kebab-case: the file name with dashes."""
+        """Kebab-case: the file name with dashes, which also stand for the dots of a version number."""
         ...
 
     @property

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.entrants import listener_of, published_for
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.unexpanded import unexpanded
 from netdiag.findings import Finding, Related, Severity
 
 ID = "advertised-empty-host"
@@ -44,8 +45,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         name = "advertised.listeners" if written else "listeners"
         if name not in broker.config.settings:
             continue
+        unset = {found.start for found in unexpanded(broker, name)}
         for entry in broker.config.advertised_listeners:
-            if entry.endpoint.host:
+            if entry.endpoint.host or entry.start in unset:
                 continue
             bound = listener_of(broker, entry.endpoint.listener) or entry
             ports = published_for(broker, bound)

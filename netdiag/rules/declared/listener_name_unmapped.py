@@ -33,6 +33,7 @@ Sources: SocketServerConfigs.listenerListToEndPoints, KIP-103, KAFKA-13456.
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.unexpanded import is_quoted
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, well_formed
 
@@ -52,7 +53,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         reported: set[str] = set()
         for name, entry in _uses(broker):
             listener = entry.endpoint.listener
-            if listener in mapped or listener in reported:
+            if listener in mapped or listener in reported or is_quoted(broker.config.value(name) or ""):
                 continue
             reported.add(listener)
             yield _finding(broker, name, entry)

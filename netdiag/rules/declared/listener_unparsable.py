@@ -27,8 +27,10 @@ Sources: SocketServerConfigs.listenerListToEndPoints (3.9, 4.x), EndPoint (3.8 a
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.unexpanded import unexpanded
 from netdiag.findings import Finding, Severity
+from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import MalformedEntry
 
 ID = "listener-unparsable"
@@ -43,8 +45,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             ("advertised.listeners", broker.config.advertised_entries),
         )
         for name, entries in lists:
+            if name == "listeners" and _repeats_the_advertised(broker):
+                continue
+            said = unexpanded(broker, name)
             for entry in entries:
-                if isinstance(entry, MalformedEntry):
+                if isinstance(entry, MalformedEntry) and not any(f.start <= entry.start < f.end for f in said):
                     yield Finding(
                         rule=ID,
                         severity=SEVERITY,
@@ -55,6 +60,13 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                         service=broker.name,
                         broker_prints=f"Unable to parse {entry.text} to a broker endpoint",
                     )
+
+
+def _repeats_the_advertised(broker: Broker) -> bool:
+    """Whether the list is derived from advertised entries that cannot be parsed themselves."""
+    setting = broker.config.settings.get("listeners")
+    derived = setting is not None and setting.provenance is Provenance.DERIVED
+    return derived and any(isinstance(entry, MalformedEntry) for entry in broker.config.advertised_entries)
 
 
 def _hint(text: str) -> str:

@@ -1,0 +1,86 @@
+"""A node has no id, or two different ones.
+
+Why: the members of a KRaft cluster know each other by node.id, and there is none by default. broker.id is its older
+name: where both are given they must be equal.
+
+Bad:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+          KAFKA_BROKER_ID: 2  # <- here
+
+Good:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+
+Seen: You must set `node.id` to the same value as `broker.id`.
+
+Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-18331 (4.0).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.broker_config import Mode
+
+ID = "kraft-node-id-missing-or-mismatch"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every KRaft node without id and for every node whose two ids differ."""
+    for broker in deployment.configured:
+        settings = broker.config.settings
+        if "node.id" not in settings and "broker.id" not in settings:
+            if broker.config.mode is Mode.KRAFT:
+                yield _missing(broker)
+        elif _differ(broker) and not broker.config.is_older_than(3, 1):
+            yield Finding(
+                rule=ID,
+                severity=SEVERITY,
+                message=f"{broker.name} has the node.id {settings['node.id'].value} "
+                f"and the broker.id {settings['broker.id'].value}",
+                location=broker.place("broker.id"),
+                related=(Related(location=broker.place("node.id"), message="the other id"),),
+                why="both name the same thing",
+                hint="remove KAFKA_BROKER_ID, or give both the same value",
+                service=broker.name,
+                broker_prints="You must set `node.id` to the same value as `broker.id`.",
+            )
+
+
+def _differ(broker: Broker) -> bool:
+    ids = {(broker.config.value(name) or "").strip() for name in ("node.id", "broker.id")}
+    return len(ids) == 2 and all(number.isdigit() for number in ids) and len({int(number) for number in ids}) == 2
+
+
+def _missing(broker: Broker) -> Finding:
+    prints = 'Missing required configuration "node.id" which has no default value.'
+    if broker.config.is_older_than(4):
+        prints = "Missing configuration `node.id` which is required when `process.roles` is defined"
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{broker.name} is a KRaft node without node.id",
+        location=broker.place("process.roles"),
+        why="the members of the quorum know each other by their ids",
+        hint="set KAFKA_NODE_ID to a number that no other node of the cluster has",
+        service=broker.name,
+        broker_prints=prints,
+    )

@@ -1,0 +1,82 @@
+"""Quotes or an unexpanded variable reach the broker.
+
+Why: in a list entry KEY="value" the quotes belong to the value, $${VAR} and $(command) are handed on as they stand,
+and a variable without a value leaves a blank: Kafka expands nothing and takes every character literally.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          - KAFKA_ZOOKEEPER_CONNECT=zookeeper:2181
+          - KAFKA_ADVERTISED_LISTENERS="PLAINTEXT://kafka:9092"  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          - KAFKA_ZOOKEEPER_CONNECT=zookeeper:2181
+          - KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://kafka:9092
+
+Seen: Error creating broker listeners from '"PLAINTEXT://kafka:9092"': Unable to parse "PLAINTEXT://kafka:9092" to a
+    broker endpoint
+
+Sources: compose-spec, environment and interpolation; SocketServerConfigs.listenerListToEndPoints (3.9, 4.x).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.unexpanded import Cause, Unexpanded, unexpanded
+from netdiag.findings import Edit, Finding, Severity
+
+ID = "listener-unexpanded-or-quoted"
+SEVERITY = Severity.ERROR
+_LISTS = ("listeners", "advertised.listeners")
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every list in quotes and every entry with a variable in it; a warning where it is only unset."""
+    for broker in deployment.configured:
+        for name in _LISTS:
+            for found in unexpanded(broker, name):
+                yield _finding(broker, name, found)
+
+
+def _finding(broker: Broker, name: str, found: Unexpanded) -> Finding:
+    match found.cause:
+        case Cause.QUOTED:
+            message = f"the quotes around {name} of {broker.name} are part of the value"
+            why = "in the list form of environment everything behind the = is the value"
+            hint = "remove the quotes, or put them around the whole entry"
+        case Cause.LITERAL:
+            message = f"{found.text} in {name} of {broker.name} reaches the broker as it stands"
+            why = "nothing between compose and Kafka expands it"
+            hint = f"write the value instead of {found.text}, or ${{VARIABLE}} for compose to fill in"
+        case Cause.BLANK:
+            message = f"{found.text} is not set, which leaves a blank in {name} of {broker.name}"
+            why = "compose puts nothing in the place of a variable that has no value"
+            hint = f"set {found.text} in .env or in the shell, or give it a default: ${{{found.text}:-kafka}}"
+    return Finding(
+        rule=ID,
+        severity=Severity.WARNING if found.cause is Cause.BLANK else SEVERITY,
+        message=message,
+        location=broker.place(name, found.start, found.end),
+        why=why,
+        hint=hint,
+        service=broker.name,
+        edits=_edits(broker, name, found),
+        broker_prints="Error creating broker listeners from" if found.is_fatal else None,
+    )
+
+
+def _edits(broker: Broker, name: str, found: Unexpanded) -> tuple[Edit, ...]:
+    """Take the quotes away, both or none."""
+    if found.cause is not Cause.QUOTED:
+        return ()
+    edits = (
+        *broker.edit(name, found.start, found.start + 1, ""),
+        *broker.edit(name, found.end - 1, found.end, ""),
+    )
+    return edits if len(edits) == 2 else ()
