@@ -1,0 +1,101 @@
+"""Nodes of one quorum have different cluster ids.
+
+Why: CLUSTER_ID is written into the storage of a node before it starts. Controllers answer only to nodes of their own
+cluster, so that a node with another id never gets any metadata.
+
+Bad:
+    services:
+      controller:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: controller
+          KAFKA_LISTENERS: CONTROLLER://:9093
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@controller:9093
+          CLUSTER_ID: MkU3OEVBNTcwNTJENDM2Qg
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 2
+          KAFKA_PROCESS_ROLES: broker
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@controller:9093
+          CLUSTER_ID: 4L6g3nShT-eMCtK--X86sw  # <- here
+
+Good:
+    services:
+      controller:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: controller
+          KAFKA_LISTENERS: CONTROLLER://:9093
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@controller:9093
+          CLUSTER_ID: MkU3OEVBNTcwNTJENDM2Qg
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 2
+          KAFKA_PROCESS_ROLES: broker
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@controller:9093
+          CLUSTER_ID: MkU3OEVBNTcwNTJENDM2Qg
+
+Seen: INCONSISTENT_CLUSTER_ID
+
+Sources: KafkaRaftClient.hasValidClusterId, KIP-595; docker/resources/common-scripts/configure.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Location, Related, Severity
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.listeners import is_loopback
+
+ID = "cluster-id-inconsistent"
+SEVERITY = Severity.ERROR
+_VARIABLE = "CLUSTER_ID"
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every node whose id is not that of most nodes with the same voters."""
+    quorums: dict[str, list[Broker]] = {}
+    for broker in deployment.configured:
+        config = broker.config
+        shared = any(not is_loopback(voter.host) for voter in config.well_formed_voters)
+        if config.mode is Mode.KRAFT and shared and config.cluster_id is not None:
+            quorums.setdefault(config.quorum, []).append(broker)
+    for nodes in quorums.values():
+        yield from _strangers(nodes)
+
+
+def _strangers(nodes: Sequence[Broker]) -> Iterator[Finding]:
+    usual = Counter(node.config.cluster_id for node in nodes).most_common(1)[0][0]
+    reference = next(node for node in nodes if node.config.cluster_id == usual)
+    for node in nodes:
+        if node.config.cluster_id == usual:
+            continue
+        given = "" if _VARIABLE in node.declared else ", the one of its image"
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f"{node.name} has the cluster id {node.config.cluster_id}{given}, {reference.name} has {usual}",
+            location=_place(node),
+            related=(Related(location=_place(reference), message=f"the id of {reference.name}"),),
+            why="a controller answers only to nodes with its own cluster id",
+            hint=f"set {_VARIABLE} to {usual} in every node of the cluster, and format their storage anew",
+            service=node.name,
+        )
+
+
+def _place(node: Broker) -> Location:
+    declared = node.declared.get(_VARIABLE)
+    return declared.at() if declared else node.member.where

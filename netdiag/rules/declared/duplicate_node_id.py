@@ -1,0 +1,88 @@
+"""Two nodes of one cluster have the same id.
+
+Why: a cluster knows its members by number. Whichever of two comes second is turned away, or the two take turns.
+
+Bad:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:9092
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1  # <- here
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092
+
+Good:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:9092
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 2
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092
+
+Seen: ZooKeeper: Error while creating ephemeral at /brokers/ids/1, node already exists
+    KRaft: Another broker is registered with that broker id.
+
+Sources: KafkaZkClient.CheckedEphemeral, ClusterControlManager.registerBroker.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.cluster import cluster_key
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.listeners import is_loopback
+
+ID = "duplicate-node-id"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every node whose id an earlier node of its cluster has already."""
+    first: dict[tuple[object, int], Broker] = {}
+    for broker in deployment.configured:
+        node_id = broker.config.node_id
+        # A negative id asks for one that is free.
+        if node_id is None or node_id < 0 or not _is_shared(broker):
+            continue
+        other = first.setdefault((cluster_key(broker), node_id), broker)
+        if other is not broker:
+            yield _finding(broker, other, node_id)
+
+
+def _is_shared(broker: Broker) -> bool:
+    """Whether what names the cluster means the same to every node: localhost is another machine for each."""
+    config = broker.config
+    if config.mode is Mode.KRAFT:
+        return any(not is_loopback(voter.host) for voter in config.well_formed_voters)
+    return bool(config.quorum) and not is_loopback(config.quorum.partition(":")[0])
+
+
+def _finding(broker: Broker, other: Broker, node_id: int) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{broker.name} has the id {node_id}, which {other.name} has already",
+        location=broker.place(_property(broker)),
+        related=(Related(location=other.place(_property(other)), message=f"the id of {other.name}"),),
+        why="the nodes of a cluster are told apart by their ids",
+        hint=f"give {broker.name} an id of its own",
+        service=broker.name,
+    )
+
+
+def _property(broker: Broker) -> str:
+    return "node.id" if "node.id" in broker.config.settings else "broker.id"

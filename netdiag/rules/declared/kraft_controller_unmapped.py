@@ -1,0 +1,121 @@
+"""A broker has no security protocol for its controllers.
+
+Why: a node that is only a broker connects to the controllers over the listener that controller.listener.names
+names first. It binds no such listener, but the protocol map must say how to speak there; a map that is set replaces
+the default.
+
+Bad:
+    services:
+      controller:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: controller
+          KAFKA_LISTENERS: CONTROLLER://:9093
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@controller:9093
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 2
+          KAFKA_PROCESS_ROLES: broker
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@controller:9093
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT  # <- here
+
+Good:
+    services:
+      controller:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: controller
+          KAFKA_LISTENERS: CONTROLLER://:9093
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@controller:9093
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 2
+          KAFKA_PROCESS_ROLES: broker
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@controller:9093
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT"
+
+Seen: Controller listener with name CONTROLLER defined in controller.listener.names not found in
+    listener.security.protocol.map
+
+Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Edit, Finding, Related, Severity
+from netdiag.kafka.listeners import MalformedEntry
+
+ID = "kraft-controller-unmapped"
+SEVERITY = Severity.ERROR
+_NAMES = "controller.listener.names"
+_MAP = "listener.security.protocol.map"
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every node that is only a broker and cannot know how to speak to its controllers."""
+    for broker in deployment.configured:
+        config = broker.config
+        if not config.is_broker_only or config.is_unknown(_NAMES) or config.is_unknown(_MAP):
+            continue
+        if not config.controller_names:
+            if not config.is_older_than(3, 1):
+                yield _unnamed(broker)
+            continue
+        if any(isinstance(entry, MalformedEntry) for entry in config.protocol_map_entries):
+            continue
+        for name in config.controller_names:
+            listener = name.strip().upper()
+            if listener not in config.protocol_map and not config.is_older_than(3, 1):
+                yield _unmapped(broker, listener)
+
+
+def _unnamed(broker: Broker) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{broker.name} is only a broker and does not name the listener of its controllers",
+        location=broker.place("process.roles"),
+        why="the broker takes the protocol to speak with its controllers from the listener of that name",
+        hint="set KAFKA_CONTROLLER_LISTENER_NAMES to the name that the controllers use, usually CONTROLLER",
+        service=broker.name,
+        broker_prints=f"{_NAMES} must contain at least one value when running KRaft with just the broker role",
+    )
+
+
+def _unmapped(broker: Broker, listener: str) -> Finding:
+    given = _MAP in broker.config.settings
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{broker.name} has no security protocol for the listener {listener} of its controllers",
+        location=broker.place(_MAP if given else _NAMES),
+        related=(Related(location=broker.place(_NAMES), message="the listener of the controllers"),) if given else (),
+        why="a broker that binds no controller listener still needs to know what to speak there",
+        hint=f"add {listener}:PLAINTEXT, or the protocol that the controllers use, to {_MAP}",
+        service=broker.name,
+        listener=listener,
+        edits=_edits(broker, listener),
+        broker_prints=f"defined in {_NAMES} not found in {_MAP}",
+    )
+
+
+def _edits(broker: Broker, listener: str) -> tuple[Edit, ...]:
+    """Append the name as PLAINTEXT, unless the name itself speaks of another protocol."""
+    value = broker.config.value(_MAP)
+    end = len((value or "").rstrip().rstrip(","))
+    if not value or end == 0 or "SSL" in listener or "SASL" in listener:
+        return ()
+    return broker.edit(_MAP, end - 1, end, f"{value[end - 1]},{listener}:PLAINTEXT")

@@ -1,0 +1,70 @@
+"""A broker advertises controller listeners only.
+
+Why: clients are led to advertised broker listeners. Where every entry is one that controller.listener.names names,
+there is nowhere to lead them.
+
+Bad:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: CONTROLLER://kafka:9093  # <- here
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+
+Good:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+
+Seen: There must be at least one broker advertised listener. Perhaps all listeners appear in
+    controller.listener.names?
+
+Sources: KafkaConfig.validateValues, KAFKA-13456, KIP-853.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.broker_config import Mode
+
+ID = "kraft-no-broker-advertised"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every KRaft broker with endpoints that are all the controller's."""
+    for broker in deployment.configured:
+        config = broker.config
+        if config.mode is not Mode.KRAFT or not config.is_broker or not config.is_readable:
+            continue
+        written = bool(config.value("advertised.listeners"))
+        name = "advertised.listeners" if written else "listeners"
+        entries = config.advertised_controller_listeners if written else config.controller_listeners
+        if config.is_unknown("advertised.listeners") or config.advertised_listeners or not entries:
+            continue
+        if written and config.is_older_than(3, 9):
+            # Refused before, by kraft-controller-advertised.
+            continue
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f"{broker.name} is a broker, but {name} holds controller listeners only",
+            location=broker.place(name, entries[0].start, entries[-1].end),
+            related=(Related(location=broker.place("controller.listener.names"), message="named as the controller's"),),
+            why="clients never use a listener that controller.listener.names names",
+            hint="add a broker listener, for example PLAINTEXT://:9092, and advertise it",
+            service=broker.name,
+            broker_prints="Perhaps all listeners appear in controller.listener.names?",
+        )
