@@ -38,13 +38,17 @@ class Mode(Enum):
 # Without slots, so that what is parsed out of a setting is parsed once.
 @dataclass(frozen=True, kw_only=True)
 class BrokerConfig:
-    """The settings of one broker, from its image and environment."""
+    """The settings of one broker, from its image and environment.
+
+    `is_newest` tells that the tag stands for whatever release is the newest.
+    """
 
     family: ImageFamily
     version: KafkaVersion | None
     settings: Mapping[str, Setting]
     refusal: Refusal | None = None
     cluster_id: str | None = None
+    is_newest: bool = False
 
     def value(self, name: str) -> str | None:
         """The text of a property; None when it is absent or unknown."""
@@ -215,6 +219,7 @@ def broker_config(image: ImageReference, environment: Mapping[str, str | None]) 
         settings=made.settings,
         refusal=made.refusal,
         cluster_id=environment.get("CLUSTER_ID") or default_cluster,
+        is_newest=image.is_newest,
     )
 
 

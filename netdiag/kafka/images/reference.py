@@ -41,6 +41,13 @@ class ImageReference:
     family: ImageFamily
     kafka_version: KafkaVersion | None
 
+    @property
+    def is_newest(self) -> bool:
+        """Whether the tag stands for the newest release: none or `latest`, of an image that still gets releases."""
+        floating = self.tag is None or _LATEST.fullmatch(self.tag) is not None
+        pinned = "@" in self.text or self.text.endswith(":")
+        return floating and not pinned and not self.repository.endswith("cp-enterprise-kafka")
+
 
 # What a replaced command must hold for the container still to run a broker.
 _STARTS_BROKER = re.compile(r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka")
@@ -53,6 +60,7 @@ _REPOSITORIES = {
     "confluentinc/cp-enterprise-kafka": ImageFamily.CONFLUENT,
     "confluentinc/cp-zookeeper": ImageFamily.CONFLUENT_ZOOKEEPER,
 }
+_LATEST = re.compile(r"latest([.-].*)?")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+|x))?")
 
 
@@ -94,8 +102,9 @@ def _kafka_version(family: ImageFamily, tag: str) -> KafkaVersion | None:
     patch = int(match[3]) if match[3] and match[3] != "x" else None
     if family is ImageFamily.APACHE:
         return KafkaVersion(major, minor, patch)
-    if family is ImageFamily.CONFLUENT and major >= 5:
-        # Confluent Platform 7.n carries Apache Kafka 3.n, 8.n carries 4.n, 5.n and 6.n carry 2.n.
-        offset = {5: (2, minor), 6: (2, minor + 6)}.get(major, (major - 4, minor))
+    if family is ImageFamily.CONFLUENT and major >= 3:
+        # Confluent Platform 7.n carries Apache Kafka 3.n, 8.n carries 4.n, 5.n and 6.n carry 2.n, 4.n carries 1.n.
+        ancient = (0, 11 if minor >= 3 else 10)
+        offset = {3: ancient, 4: (1, minor), 5: (2, minor), 6: (2, minor + 6)}.get(major, (major - 4, minor))
         return KafkaVersion(*offset, patch if major >= 7 else None)
     return None

@@ -24,7 +24,7 @@ Sources: the images' configure scripts, Confluent Platform 7.2 to 8.0.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Severity
 
 ID = "image-required-env-missing"
@@ -35,7 +35,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every broker whose image stops at a missing variable."""
     for broker in deployment.brokers:
         refusal = broker.config.refusal
-        if refusal is None or not refusal.missing:
+        if refusal is None or not refusal.missing or _is_for_zookeeper(broker, refusal.variable):
             continue
         yield Finding(
             rule=ID,
@@ -47,3 +47,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             service=broker.name,
             broker_prints=refusal.prints,
         )
+
+
+def _is_for_zookeeper(broker: Broker, variable: str) -> bool:
+    """Whether roles are missing because the broker is meant for a ZooKeeper: image-version-breaks-mode says that."""
+    return variable == "KAFKA_PROCESS_ROLES" and bool(broker.config.value("zookeeper.connect"))

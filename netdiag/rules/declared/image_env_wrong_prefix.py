@@ -1,0 +1,70 @@
+"""A variable has the prefix of another image.
+
+Why: Bitnami's images read KAFKA_CFG_, those of Apache and Confluent KAFKA_. There the longer prefix names the property
+cfg.something, which Kafka ignores: the broker runs as if the variable were not there.
+
+Bad:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+          KAFKA_CFG_NUM_PARTITIONS: 3  # <- here
+
+Good:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+          KAFKA_NUM_PARTITIONS: 3
+
+Seen: nothing: the setting has no effect
+
+Sources: KafkaDockerWrapper.getKafkaConfigFromEnv; kafka-env.sh and libkafka.sh of bitnami/containers.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Related, Severity
+
+ID = "image-env-wrong-prefix"
+SEVERITY = Severity.ERROR
+_PREFIX = "cfg."
+# What decides whether clients and nodes find the broker.
+_VITAL = ("listener", "process.roles", "node.id", "broker.id", "quorum", "zookeeper.connect", "inter.broker")
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every such variable; a warning where the broker works without, a note where it is set as well."""
+    for broker in deployment.brokers:
+        settings = broker.config.settings
+        for name in sorted(settings):
+            variable = settings[name].variable
+            if not name.startswith(_PREFIX) or variable is None:
+                continue
+            meant = name.removeprefix(_PREFIX)
+            known = meant in settings
+            vital = any(word in meant for word in _VITAL)
+            related = (Related(location=broker.place(meant), message="what holds"),) if known else ()
+            yield Finding(
+                rule=ID,
+                severity=Severity.NOTE if known else SEVERITY if vital else Severity.WARNING,
+                message=f"{broker.member.image} takes {variable} of {broker.name} for the property {name}",
+                location=broker.place(name),
+                related=related,
+                why="KAFKA_CFG_ is the prefix of Bitnami's images; Kafka ignores properties that it does not know",
+                hint=f"remove {variable}" if known else f"call it {variable.replace('KAFKA_CFG_', 'KAFKA_', 1)}",
+                service=broker.name,
+            )

@@ -1,0 +1,79 @@
+"""The image has no ZooKeeper mode any more.
+
+Why: Kafka 4.0 and with it Confluent Platform 8.0 run without ZooKeeper. A tag that moves with the releases brought
+many files there that were right when they were written.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:latest
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181  # <- here
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Seen: environment variable "KAFKA_PROCESS_ROLES" is not set
+
+Sources: configure of cp-kafka 8.0; KIP-500, KIP-833.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment, State
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.images.reference import ImageFamily
+
+ID = "image-version-breaks-mode"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every Confluent broker with ZooKeeper on a release without; a note where the release is unknown.
+
+    A container tells by running which release a moving tag stood for: nothing is said about it.
+    """
+    for broker in deployment.brokers:
+        if broker.config.family is not ImageFamily.CONFLUENT or not _lost_zookeeper(broker):
+            continue
+        if broker.config.version is not None:
+            yield _finding(broker, SEVERITY, f"{broker.member.image} has no ZooKeeper mode")
+        elif broker.member.state is State.DECLARED and broker.config.is_newest:
+            yield _finding(broker, SEVERITY, f"today's {broker.member.image} has no ZooKeeper mode")
+        elif broker.member.state is State.DECLARED and not _is_left_open(broker.member.image):
+            unknown = f"whether {broker.member.image} still has a ZooKeeper mode cannot be told from its tag"
+            yield _finding(broker, Severity.NOTE, unknown)
+
+
+def _lost_zookeeper(broker: Broker) -> bool:
+    """Whether a broker is meant for ZooKeeper on a release that may not have it."""
+    config = broker.config
+    given = config.value("zookeeper.connect") and not config.roles and not config.is_unknown("process.roles")
+    return bool(given) and not config.is_older_than(4)
+
+
+def _is_left_open(image: str) -> bool:
+    """Whether the tag is an unset variable's, or the image had its last release while there was a ZooKeeper mode."""
+    return image.endswith(":") or "cp-enterprise-kafka" in image
+
+
+def _finding(broker: Broker, severity: Severity, said: str) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=severity,
+        message=f"{broker.name} is set up for ZooKeeper, but {said}"
+        if severity is SEVERITY
+        else f"{broker.name} is set up for ZooKeeper, and {said}",
+        location=broker.place("zookeeper.connect"),
+        why="Kafka 4.0 and Confluent Platform 8.0 dropped ZooKeeper",
+        hint="pin a release with ZooKeeper, for example 7.9.2, or set the node up for KRaft: KAFKA_PROCESS_ROLES, "
+        "KAFKA_NODE_ID, KAFKA_CONTROLLER_QUORUM_VOTERS, KAFKA_CONTROLLER_LISTENER_NAMES, CLUSTER_ID",
+        service=broker.name,
+        broker_prints='environment variable "KAFKA_PROCESS_ROLES" is not set' if severity is SEVERITY else None,
+    )

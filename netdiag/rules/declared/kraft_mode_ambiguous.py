@@ -1,0 +1,85 @@
+"""A node has settings of KRaft and of ZooKeeper.
+
+Why: process.roles makes a KRaft node, its absence one of a ZooKeeper. A controller listener without roles ends the
+broker; a ZooKeeper beside roles is ignored, except in a migration.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Seen: requirement failed: controller.listener.names must be empty when not running in KRaft mode: [CONTROLLER]
+
+Sources: KafkaConfig.validateValues (3.1 to 3.9), KAFKA-13456; KIP-866.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.broker_config import Mode
+
+ID = "kraft-mode-ambiguous"
+SEVERITY = Severity.ERROR
+_NAMES = "controller.listener.names"
+_ZOOKEEPER = "zookeeper.connect"
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every node with settings of both modes; a note where the broker ignores one of them."""
+    for broker in deployment.configured:
+        config = broker.config
+        if "zookeeper.metadata.migration.enable" in config.settings or config.is_unknown("process.roles"):
+            continue
+        if config.mode is Mode.ZOOKEEPER and config.value(_NAMES) and _is_refused(broker):
+            yield _finding(
+                broker,
+                severity=SEVERITY,
+                places=(_NAMES, _ZOOKEEPER),
+                message=f"{broker.name} names controller listeners, but has no process.roles: it runs with ZooKeeper",
+                hint="set KAFKA_PROCESS_ROLES for KRaft, or remove KAFKA_CONTROLLER_LISTENER_NAMES for ZooKeeper",
+                prints=f"{_NAMES} must be empty when not running in KRaft mode",
+            )
+        elif config.mode is Mode.KRAFT and config.value(_ZOOKEEPER):
+            yield _finding(
+                broker,
+                severity=Severity.NOTE,
+                places=(_ZOOKEEPER, "process.roles"),
+                message=f"{broker.name} is a KRaft node and names a ZooKeeper, which it ignores",
+                hint="remove KAFKA_ZOOKEEPER_CONNECT",
+                prints=None,
+            )
+
+
+def _is_refused(broker: Broker) -> bool:
+    version = broker.config.version
+    return version is not None and version.at_least(3, 1) and not version.at_least(4)
+
+
+def _finding(
+    broker: Broker, *, severity: Severity, places: tuple[str, str], message: str, hint: str, prints: str | None
+) -> Finding:
+    at, beside = places
+    return Finding(
+        rule=ID,
+        severity=severity,
+        message=message,
+        location=broker.place(at),
+        related=(Related(location=broker.place(beside), message="the setting of the other mode"),),
+        why="a node runs with a quorum of controllers or with a ZooKeeper",
+        hint=hint,
+        service=broker.name,
+        broker_prints=prints,
+    )
