@@ -198,3 +198,17 @@ def test_ids_of_brokers_with_zookeeper(ids: tuple[str | None, str | None], clash
         for n, number in enumerate(ids)
     )
     assert serious(kraft(brokers)) == ({"duplicate-node-id": Severity.ERROR} if clash else {})
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("CONTROLLER", {}),
+        ("CONTROLLER,OTHER", {"kraft-controller-listener-missing": Severity.ERROR}),
+        ("controller", {"kraft-controller-listener-missing": Severity.ERROR}),
+    ],
+)
+def test_every_controller_name_is_bound_as_it_is_written(names: str, expected: dict[str, Severity]) -> None:
+    mapped = "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT"
+    text = kraft(node(KAFKA_CONTROLLER_LISTENER_NAMES=names, KAFKA_LISTENER_SECURITY_PROTOCOL_MAP=mapped))
+    assert serious(text) == expected

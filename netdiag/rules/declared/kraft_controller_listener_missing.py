@@ -35,7 +35,7 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.settings import Provenance
 
@@ -44,14 +44,17 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every controller none of whose controller names is bound."""
+    """One finding for every controller that binds none of its names, and for every name that it leaves unbound."""
     for broker in deployment.configured:
         config = broker.config
         if not config.is_controller or config.is_unknown("listeners") or not config.is_readable:
             continue
         names = config.controller_names
         bound = {entry.endpoint.listener for entry in config.listeners}
-        if bound & set(names) or config.is_unknown("controller.listener.names"):
+        if config.is_unknown("controller.listener.names"):
+            continue
+        if bound & set(names):
+            yield from _left_over(broker, [name for name in names if name.strip() not in bound])
             continue
         setting = config.settings.get("listeners")
         derived = setting is not None and setting.provenance is Provenance.DERIVED
@@ -71,5 +74,26 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             service=broker.name,
             listener=wanted,
             broker_prints="controller.listener.names must contain at least one value appearing in the 'listeners' "
+            "configuration when running the KRaft controller role",
+        )
+
+
+def _left_over(broker: Broker, names: list[str]) -> Iterator[Finding]:
+    """Names that stand for no listener beside one that does."""
+    if broker.config.is_older_than(3, 1):
+        return
+    for name in names:
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f'{broker.name} names the controller listener "{name}", but binds none of that name',
+            location=broker.place("controller.listener.names"),
+            related=(Related(location=broker.place("listeners"), message="what it binds"),),
+            why="a node with the controller role must bind every listener that controller.listener.names names",
+            hint=f"remove {name} from KAFKA_CONTROLLER_LISTENER_NAMES, or add {name.strip().upper()}://:PORT to "
+            "KAFKA_LISTENERS",
+            service=broker.name,
+            listener=name.strip().upper(),
+            broker_prints="controller.listener.names must only contain values appearing in the 'listeners' "
             "configuration when running the KRaft controller role",
         )
