@@ -24,4 +24,4 @@ def test_names_are_completed(tmp_path: Path) -> None:
         cwd=tmp_path,
         env={"_NETDIAG_COMPLETE": "complete_bash", "COMP_WORDS": "netdiag explain advertised-wild", "COMP_CWORD": "2"},
     )
-    assert done.stdout.split() == [b"advertised-wildcard"]
+    assert done.stdout.split() == [b"advertised-wildcard", b"advertised-wildcard-uncaught"]
