@@ -66,6 +66,17 @@ def container_text(location: ContainerLocation) -> str:
     return harmless(f"{location.container} ({location.part})" if location.part else location.container)
 
 
+def file_text(location: Location, root: str = "") -> str:
+    """The file of a place, for programs that know of files only; a container is a file of its name."""
+    match location:
+        case FileLocation():
+            return harmless(path_text(location.path, root))
+        case ContainerLocation():
+            return container_text(location)
+        case _:
+            assert_never(location)
+
+
 def place_text(location: Location, root: str = "") -> str:
     """A place in one line: path:line:column, or a container."""
     match location:

@@ -3,7 +3,17 @@
 import pytest
 
 from netdiag.findings import ContainerLocation
-from netdiag.render.places import container_text, harmless, in_order, path_text, place_text, plain, unread_place, uri
+from netdiag.render.places import (
+    container_text,
+    file_text,
+    harmless,
+    in_order,
+    path_text,
+    place_text,
+    plain,
+    unread_place,
+    uri,
+)
 from tests.render.reports import EVERYTHING, FOREIGN, RUNNING
 
 
@@ -42,6 +52,8 @@ def test_places_and_their_order() -> None:
     assert place_text(FOREIGN.location) == "compose.yml:4:13"
     assert place_text(RUNNING.location) == "kafka-9"
     assert container_text(ContainerLocation(container="k", part="A")) == "k (A)"
+    assert file_text(FOREIGN.location) == "compose.yml"
+    assert file_text(RUNNING.location) == "kafka-9"
     assert unread_place(EVERYTHING.inputs[2]) == "gone.yml"
     ordered = in_order(EVERYTHING.findings)
     assert ordered == in_order(reversed(EVERYTHING.findings))
