@@ -3,14 +3,16 @@
 Errors and warnings are failures; a note is a passed case with output; an input that could not be read is an error.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
-from netdiag.findings import Finding, Severity
+from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.places import file_text, in_order, place_text, plain, unread_place
 from netdiag.render.report import Input, Report, Skipped
 from netdiag.render.xml_text import xml_text
 
+# How a suite counts outcomes. The schema of Jenkins (junit-10.xsd) lets the root count all but the last.
 _COUNTS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 _CHECK = "check-listeners"
 
@@ -25,6 +27,7 @@ class _Case:
     kind: str = ""
     message: str = ""
     text: str = ""
+    position: tuple[tuple[str, str], ...] = ()
 
 
 def render(report: Report, root: str = "") -> str:
@@ -34,22 +37,22 @@ def render(report: Report, root: str = "") -> str:
     inputs = [_of_input(item, root) for item in report.inputs]
     cases = [case for case in inputs if case.outcome or case.suite not in told] + cases
     cases += [_of_skipped(item) for item in report.skipped]
-    top = Element("testsuites", {"name": "netdiag", **_counted(cases)})
+    top = Element("testsuites", {"name": "netdiag", **_counted(cases, tuple(_COUNTS)[:2])})
     for name in dict.fromkeys(case.suite for case in cases):
         here = [case for case in cases if case.suite == name]
-        suite = SubElement(top, "testsuite", {"name": name, **_counted(here)})
+        suite = SubElement(top, "testsuite", {"name": name, **_counted(here, tuple(_COUNTS))})
         for case in here:
             _add(suite, case)
     return xml_text(top)
 
 
-def _counted(cases: list[_Case]) -> dict[str, str]:
-    counts = {plural: str(sum(case.outcome == one for case in cases)) for one, plural in _COUNTS.items()}
+def _counted(cases: Sequence[_Case], outcomes: Sequence[str]) -> dict[str, str]:
+    counts = {_COUNTS[one]: str(sum(case.outcome == one for case in cases)) for one in outcomes}
     return {"tests": str(len(cases)), **counts}
 
 
 def _add(suite: Element, case: _Case) -> None:
-    element = SubElement(suite, "testcase", {"classname": case.suite, "name": case.name})
+    element = SubElement(suite, "testcase", {"classname": case.suite, "name": case.name, **dict(case.position)})
     if case.outcome is None:
         return
     about = {name: value for name, value in (("type", case.kind), ("message", case.message)) if value}
@@ -70,6 +73,7 @@ def _of_finding(finding: Finding, root: str) -> _Case:
     lines += [f"{place_text(r.location, root)}: {plain(r.message)}" for r in finding.related]
     told = (("why", finding.why), ("the broker will print", finding.broker_prints), ("fix", finding.hint))
     lines += [f"{title}: {plain(text)}" for title, text in told if text]
+    line = finding.location.line if isinstance(finding.location, FileLocation) else None
     note = finding.severity is Severity.NOTE
     return _Case(
         suite=file_text(finding.location, root),
@@ -78,6 +82,7 @@ def _of_finding(finding: Finding, root: str) -> _Case:
         kind="" if note else finding.severity.value,
         message="" if note else plain(finding.message),
         text="\n".join(lines),
+        position=(("file", file_text(finding.location, root)), ("line", str(line))) if line else (),
     )
 
 
