@@ -3,7 +3,7 @@
 from xml.etree.ElementTree import Element, SubElement
 
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, plain, unread_place
+from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, plain, unread_file
 from netdiag.render.report import Report
 from netdiag.render.xml_text import xml_text
 
@@ -21,10 +21,11 @@ def render(report: Report, root: str = "") -> str:
         return files[name]
 
     for item in report.inputs:
-        element = file(unread_place(item, root))
+        name, line = unread_file(item, root)
+        element = file(name)
         if item.error:
             about = {"severity": "error", "message": plain(item.error.message), "source": f"netdiag.{COULD_NOT_CHECK}"}
-            SubElement(element, "error", {"line": "1", **about})
+            SubElement(element, "error", {"line": str(line), **about})
     for finding in in_order(report.findings):
         _add(file(file_text(finding.location, root)), finding)
     return xml_text(top)

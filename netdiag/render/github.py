@@ -6,7 +6,16 @@ The escaping is that of the runner: `%`, line ends, and in properties also `:` a
 from typing import assert_never
 
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
-from netdiag.render.places import COULD_NOT_CHECK, container_text, harmless, in_order, path_text, plain, unread_place
+from netdiag.render.places import (
+    COULD_NOT_CHECK,
+    container_text,
+    harmless,
+    in_order,
+    path_text,
+    plain,
+    unread_file,
+    unread_place,
+)
 from netdiag.render.report import Input, Report, Skipped
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -47,7 +56,8 @@ def _position(location: FileLocation, root: str) -> dict[str, str]:
 def _unread(item: Input, root: str) -> str:
     properties = {"title": f"netdiag {COULD_NOT_CHECK}"}
     if item.kind == "file":
-        properties["file"] = harmless(path_text(item.name, root))
+        path, line = unread_file(item, root)
+        properties |= {"file": path, "line": str(line)}
     text = f"{unread_place(item, root)}: {plain(item.error.message) if item.error else ''}"
     if item.error and item.error.hint:
         text += f"\nfix: {plain(item.error.hint)}"

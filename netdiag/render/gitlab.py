@@ -5,7 +5,7 @@ from typing import Any
 
 from netdiag.findings import ContainerLocation, Finding, Location, Severity
 from netdiag.render.fingerprints import digest, fingerprints
-from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, plain, unread_place
+from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, path_text, plain, unread_file
 from netdiag.render.report import Input, Report
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
@@ -44,13 +44,13 @@ def _lines(location: Location) -> dict[str, int]:
 
 
 def _unread(item: Input, root: str) -> dict[str, Any]:
-    place = unread_place(item, root)
+    path, line = unread_file(item, root)
     return {
         "type": "issue",
         "check_name": COULD_NOT_CHECK,
         "description": f"could not be checked: {plain(item.error.message) if item.error else ''}",
         "categories": ["Bug Risk"],
         "severity": "blocker",
-        "fingerprint": digest(COULD_NOT_CHECK, place, item.name),
-        "location": {"path": place, "lines": {"begin": 1, "end": 1}},
+        "fingerprint": digest(COULD_NOT_CHECK, path, path_text(item.name, root)),
+        "location": {"path": path, "lines": {"begin": line, "end": line}},
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.render.places import file_text, in_order, place_text, plain, unread_place
+from netdiag.render.places import file_text, in_order, place_text, plain, unread_file
 from netdiag.render.report import Input, Report, Skipped
 from netdiag.render.xml_text import xml_text
 
@@ -60,11 +60,19 @@ def _add(suite: Element, case: _Case) -> None:
 
 
 def _of_input(item: Input, root: str) -> _Case:
-    suite = unread_place(item, root)
+    suite, line = unread_file(item, root)
     if item.error is None:
         return _Case(suite=suite, name=_CHECK)
     hint = f"fix: {plain(item.error.hint)}" if item.error.hint else ""
-    return _Case(suite=suite, name=_CHECK, outcome="error", kind="error", message=plain(item.error.message), text=hint)
+    return _Case(
+        suite=suite,
+        name=_CHECK,
+        outcome="error",
+        kind="error",
+        message=plain(item.error.message),
+        text=hint,
+        position=(("file", suite), ("line", str(line))) if item.kind == "file" else (),
+    )
 
 
 def _of_finding(finding: Finding, root: str) -> _Case:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from netdiag.findings import Finding, Severity
 from netdiag.render.counts import summary
 from netdiag.render.matrix_text import matrix_lines
-from netdiag.render.places import in_order, place_text, plain, unread_place
+from netdiag.render.places import harmless, in_order, path_text, place_text, plain, unread_place
 from netdiag.render.report import Input, Matrix, Report, Skipped
 from netdiag.render.screen import Screen, paint
 
@@ -35,7 +35,7 @@ def render(report: Report, root: str = "") -> str:
         blocks.append(_table(findings, root, _LONGEST - sum(map(len, blocks))))
     several = len(report.inputs) > 1
     for matrix in report.matrices:
-        details = _matrix(matrix, named=several) if matrix.cells else ""
+        details = _matrix(matrix, root, named=several) if matrix.cells else ""
         if details and sum(map(len, blocks)) + len(details) < _LONGEST:
             blocks.append(details)
     remarks = [_skipped(item) for item in report.skipped] + [f"- {escaped(plain(note))}" for note in report.notes]
@@ -83,11 +83,11 @@ def _unread(item: Input, root: str) -> str:
     return text + (f"<br>**fix**: {escaped(plain(problem.hint))}" if problem and problem.hint else "")
 
 
-def _matrix(matrix: Matrix, *, named: bool) -> str:
+def _matrix(matrix: Matrix, root: str, *, named: bool) -> str:
     """The table of the text output, preformatted: columns keep their widths, and nothing in it is markup."""
     text = paint(matrix_lines(matrix, Screen(width=_WIDE), named=False), Screen(width=_WIDE))
     body = _plain_lines(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").rstrip("\n")
-    title = "From where a client works" + (f": {escaped(plain(matrix.input))}" if named else "")
+    title = "From where a client works" + (f": {escaped(harmless(path_text(matrix.input, root)))}" if named else "")
     return f"<details>\n<summary>{title}</summary>\n\n<pre>\n{body}\n</pre>\n\n</details>"
 
 

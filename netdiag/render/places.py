@@ -13,6 +13,7 @@ from netdiag.render.screen import Screen
 COULD_NOT_CHECK = "could-not-check"
 
 _UTF8 = Screen()
+_AT = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
 _DRIVE = re.compile(r"[A-Za-z]:/")
 # Noncharacters: no letter of any text, and two of them are forbidden in XML 1.0.
 _NONCHARACTER = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
@@ -59,6 +60,15 @@ def unread_place(item: Input, root: str = "") -> str:
     """What an error of an input is about, in one line."""
     where = item.error.where if item.error else None
     return harmless(path_text(where or item.name, root))
+
+
+def unread_file(item: Input, root: str = "") -> tuple[str, int]:
+    """The file that an error of an input is about and the line there, 1 where the error does not say."""
+    where = (item.error.where if item.error else None) or item.name
+    match = _AT.fullmatch(where) if where != item.name else None
+    if match is None:
+        return harmless(path_text(where, root)), 1
+    return harmless(path_text(match["path"], root)), max(1, int(match["line"]))
 
 
 def container_text(location: ContainerLocation) -> str:

@@ -35,7 +35,7 @@ def render(report: Report, root: str = "", pages: str | None = None) -> str:
         "columnKind": "utf16CodeUnits",
         # Lines are counted as YAML counts them.
         "newlineSequences": ["\r\n", "\n", "\r"],
-        "invocations": [_invocation(report, places)],
+        "invocations": [_invocation(report, places, root)],
         "results": [_result(f, names.index(f.rule), key, places) for f, key in zip(findings, prints, strict=True)],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
@@ -79,8 +79,8 @@ def _told(finding: Finding) -> str:
     return "\n".join(parts)
 
 
-def _invocation(report: Report, places: Places) -> dict[str, Any]:
-    notifications = [_unread(item, places) for item in report.inputs if item.error]
+def _invocation(report: Report, places: Places, root: str) -> dict[str, Any]:
+    notifications = [_unread(item, places, root) for item in report.inputs if item.error]
     notifications += [_skipped(item) for item in report.skipped]
     notifications += [{"level": "note", "message": _message(plain(note))} for note in report.notes]
     invocation: dict[str, Any] = {
@@ -91,10 +91,10 @@ def _invocation(report: Report, places: Places) -> dict[str, Any]:
     return invocation
 
 
-def _unread(item: Input, places: Places) -> dict[str, Any]:
+def _unread(item: Input, places: Places, root: str) -> dict[str, Any]:
     problem = item.error
     hint = f"\nfix: {plain(problem.hint)}" if problem and problem.hint else ""
-    text = f"{unread_place(item)}: could not be checked: {plain(problem.message) if problem else ''}{hint}"
+    text = f"{unread_place(item, root)}: could not be checked: {plain(problem.message) if problem else ''}{hint}"
     notification: dict[str, Any] = {"level": "error", "message": _message(text)}
     if item.kind == "file":
         notification["locations"] = [{"physicalLocation": {"artifactLocation": places.artifact(item.name)}}]

@@ -11,9 +11,11 @@ from netdiag.render.places import (
     path_text,
     place_text,
     plain,
+    unread_file,
     unread_place,
     uri,
 )
+from netdiag.render.report import Input, Problem
 from tests.render.reports import EVERYTHING, FOREIGN, RUNNING
 
 
@@ -46,6 +48,22 @@ def test_text_is_one_line_without_secrets() -> None:
     assert plain("a\nb password=hunter2") == "a\\nb password=[hidden]"
     assert harmless("\x1b[2J\u202e\x00\ud800\ufffe") == "\\x1b[2J\\u202e\\x00\\ud800\\ufffe"
     assert harmless("日本 \U0001f600") == "日本 \U0001f600"
+
+
+@pytest.mark.parametrize(
+    ("where", "file"),
+    [
+        (None, ("/r/a:5", 1)),
+        ("/r/a:5", ("/r/a:5", 1)),
+        ("/r/b.yml:7:2", ("/r/b.yml", 7)),
+        ("b.yml:7", ("b.yml", 7)),
+        ("b:x.yml", ("b:x.yml", 1)),
+    ],
+)
+def test_an_error_names_a_file_and_maybe_a_line(where: str | None, file: tuple[str, int]) -> None:
+    item = Input(name="/r/a:5", error=Problem(message="m", where=where))
+    assert unread_file(item) == file
+    assert unread_file(item, "/r") == (file[0].removeprefix("/r/"), file[1])
 
 
 def test_places_and_their_order() -> None:
