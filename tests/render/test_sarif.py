@@ -89,7 +89,7 @@ def test_hostile_text(text: str) -> None:
     assert rendered.isascii()
     message = run_of(rendered)["results"][0]["message"]["text"]
     assert all(line.isprintable() for line in message.split("\n"))
-    shown = harmless(text).replace("[f](", "\\[f](")
+    shown = harmless(text).replace("[", "\\[") if "](" in text else harmless(text)
     assert message.startswith(f"says {shown}\nwhy: ")
 
 
