@@ -40,7 +40,7 @@ def render(report: Report, root: str = "") -> str:
             blocks.append(details)
     remarks = [_skipped(item) for item in report.skipped] + [f"- {escaped(plain(note))}" for note in report.notes]
     if remarks:
-        blocks.append("\n".join(_fitting(remarks, _LONGEST - sum(map(len, blocks)), "- {} more remarks")))
+        blocks.append("\n".join(_fitting(remarks, _LONGEST - sum(map(len, blocks)), "- and {} more")))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -53,7 +53,7 @@ def escaped(text: str) -> str:
 def _table(findings: Iterable[Finding], root: str, room: int) -> str:
     rows = [_row(finding, root) for finding in findings]
     head = ["| | Where | What |", "|---|---|---|"]
-    return "\n".join(head + _fitting(rows, room, "| | | {} more findings |"))
+    return "\n".join(head + _fitting(rows, room, "| | | and {} more |"))
 
 
 def _row(finding: Finding, root: str) -> str:

@@ -51,8 +51,8 @@ def test_a_long_report_is_counted() -> None:
     many = tuple(replace(RUNNING, message=f"{n} " + "<" * 500) for n in range(500))
     text = render(Report(findings=many, notes=("n" * 99_000,)))
     assert len(text) < 65_536
-    assert " more findings |\n" in text
-    assert "- 1 more remarks\n" in text
+    assert " more |\n" in text
+    assert "- and 1 more\n" in text
 
 
 def test_secrets_and_order() -> None:
