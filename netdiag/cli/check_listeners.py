@@ -10,23 +10,15 @@ import typer
 from netdiag.cli.declared import STDIN, Settings, report_on
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.live import LiveSettings, live_report, needs_extra
+from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import say, write_bytes, write_text
+from netdiag.cli.terminal import say, write_bytes
 from netdiag.errors import NetdiagError
 from netdiag.findings import Severity
 from netdiag.io.files import COMPOSE_FILE_NAMES, find_compose_file, write_file
-from netdiag.render import json, text
 from netdiag.render.counts import plural
 from netdiag.render.edits import Repair, repair, unified_diff
 from netdiag.render.report import Report
-from netdiag.render.screen import Screen
-
-
-class Format(StrEnum):
-    """How to print the result."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class FailOn(StrEnum):
@@ -41,9 +33,15 @@ _Files = Annotated[
     list[str] | None,
     typer.Argument(metavar="FILE", help="Compose files; - is standard input; none: the one in this folder."),
 ]
-_Format = Annotated[Format, typer.Option("--format", help="What to print.")]
+_Format = Annotated[
+    list[Format] | None,
+    typer.Option("--format", help="What to print; repeatable, each to an --output.", show_default="text"),
+]
 _FailOn = Annotated[FailOn, typer.Option("--fail-on", help="Exit with 1 from this severity on.")]
-_Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file.")]
+_Output = Annotated[
+    list[str] | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write the --format before it to a file; repeatable."),
+]
 _Fix = Annotated[bool, typer.Option("--fix", help="Make the repairs that can be made, then check again.")]
 _Diff = Annotated[bool, typer.Option("--diff", help="Print the repairs as a patch and change nothing.")]
 _Matrix = Annotated[bool, typer.Option("--matrix/--no-matrix", help="Tell from where each address works.")]
@@ -81,9 +79,8 @@ _RequireAll = Annotated[
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
     files: tuple[str, ...]
-    format: Format
+    outputs: tuple[Output, ...]
     fail_on: Severity
-    output: str | None
     fix: bool
     diff: bool
     settings: Settings
@@ -94,7 +91,7 @@ class _Options:
 def check_listeners(
     context: typer.Context,
     files: _Files = None,
-    format: _Format = Format.TEXT,
+    format: _Format = None,
     fail_on: _FailOn = FailOn.ERROR,
     output: _Output = None,
     fix: _Fix = False,
@@ -117,9 +114,8 @@ def check_listeners(
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
     options = _Options(
         files=tuple(files or ()),
-        format=format,
+        outputs=outputs_of(context, format or (), output or ()),
         fail_on=Severity(fail_on.value),
-        output=output,
         fix=fix,
         diff=diff,
         settings=Settings(
@@ -147,7 +143,7 @@ def _refuse_contradictions(options: _Options) -> None:
         raise typer.BadParameter("name containers or files, not both")
     if options.fix and options.diff:
         raise typer.BadParameter("--fix and --diff exclude each other")
-    if options.diff and options.format is not Format.TEXT:
+    if options.diff and (len(options.outputs) > 1 or options.outputs[0].format is not Format.TEXT):
         raise typer.BadParameter("--diff prints a patch: it has no other format")
     if options.fix and STDIN in options.files:
         raise typer.BadParameter("standard input cannot be repaired in place; use --diff")
@@ -159,21 +155,22 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
     report = _looked(options, surface)
     if report.interrupted:
         say("netdiag: interrupted")
-        if options.format is Format.JSON:
-            _print(report, options, surface)
+        # A format for machines is a whole document, whatever happened.
+        machines = [output for output in options.outputs if output.format is not Format.TEXT]
+        write_outputs(machines, report, surface, matrix=options.settings.matrix)
         return ExitStatus.INTERRUPTED
     if options.diff:
         _print_patch(repair(report.findings, report.sources), report, options)
     elif options.fix and _repaired(report):
         report = _looked(options, surface)
     if not options.diff:
-        _print(report, options, surface)
+        write_outputs(options.outputs, report, surface, matrix=options.settings.matrix)
     return status_of(report, fail_on=options.fail_on, require_all=options.require_all)
 
 
 def _looked(options: _Options, surface: Surface) -> Report:
     if options.live:
-        if options.format is Format.TEXT:
+        if all(output.format is Format.TEXT for output in options.outputs):
             # One line says it; only a format for machines needs a whole document around it.
             needs_extra()
         return live_report(options.files, options.live, options.settings, surface)
@@ -186,18 +183,6 @@ def _looked(options: _Options, surface: Surface) -> Report:
 def _discovered() -> tuple[str, ...]:
     found = find_compose_file("")
     return () if found is None else (found,)
-
-
-def _print(report: Report, options: _Options, surface: Surface) -> None:
-    if options.format is Format.JSON:
-        result = json.render(report)
-    else:
-        screen = surface.screen if options.output is None else Screen()
-        result = text.render(report, screen, matrix=options.settings.matrix, full=surface.verbose)
-    if options.output is None:
-        write_text(result)
-    else:
-        write_file(options.output, result.encode())
 
 
 def _repaired(report: Report) -> bool:
@@ -213,10 +198,11 @@ def _repaired(report: Report) -> bool:
 
 def _print_patch(made: Repair, report: Report, options: _Options) -> None:
     patch = b"".join(unified_diff(path, report.sources[path], data) for path, data in made.files.items())
-    if options.output is None:
+    (output,) = options.outputs
+    if output.path is None:
         write_bytes(patch)
     else:
-        write_file(options.output, patch)
+        write_file(output.path, patch)
     for item in report.inputs:
         if item.error:
             say(f"netdiag: {NetdiagError(item.error.message, where=item.error.where or item.name)}")

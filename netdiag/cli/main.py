@@ -9,6 +9,7 @@ from netdiag import __version__
 from netdiag.cli.check_listeners import check_listeners
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.explain import explain
+from netdiag.cli.outputs import InOrder
 from netdiag.cli.rules import rules
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose
 from netdiag.cli.terminal import Colour, silence, write_text
@@ -39,7 +40,7 @@ def main(
     context.obj = Surface(verbose=verbose, debug=debug, colour=colour or Colour.AUTO)
 
 
-app.command("check-listeners")(check_listeners)
+app.command("check-listeners", cls=InOrder)(check_listeners)
 app.command("rules")(rules)
 app.command("explain")(explain)
 

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
+from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.counts import summary
 from netdiag.render.finding_text import SEVERITY_STYLES, SourceLines, finding_lines
 from netdiag.render.matrix_text import matrix_lines
+from netdiag.render.places import in_order
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Report, Skipped
 from netdiag.render.screen import Line, Run, Screen, Style, paint
@@ -22,7 +23,7 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
     """
     sources = SourceLines(report.sources)
     blocks = [_unread(item, screen) for item in report.inputs if item.error]
-    findings = sorted(report.findings, key=_order)
+    findings = in_order(report.findings)
     blocks += [finding_lines(group[0], sources, screen, likewise=group[1:]) for group in _alike(findings, full=full)]
     if matrix:
         several = len(report.inputs) > 1
@@ -36,14 +37,6 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
         blocks.append([_summary(report)])
     lines = [line for block in blocks for line in (*block, _BLANK)]
     return paint(lines[:-1], screen)
-
-
-def _order(finding: Finding) -> tuple[str, int, int, str, str]:
-    match finding.location:
-        case FileLocation(path=path, line=line, column=column):
-            return (path, line, column, finding.rule, finding.message)
-        case ContainerLocation(container=container, part=part):
-            return (container, 0, 0, finding.rule, part + finding.message)
 
 
 def _alike(findings: Sequence[Finding], *, full: bool) -> list[list[Finding]]:

@@ -1,5 +1,7 @@
 """A report with one of everything, as a literal."""
 
+from dataclasses import replace
+
 from netdiag.deployment.verdict import Cell
 from netdiag.findings import ContainerLocation, Edit, Finding, Related, Severity
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
@@ -87,3 +89,43 @@ EVERYTHING = Report(
     notes=("inside kafka-9: cannot read /etc/hosts: no such file",),
     sources={"compose.yml": COMPOSE, "other.env": OTHER},
 )
+
+# What somebody may write into a file, a name or a log to be taken for something else.
+HOSTILE = (
+    "\x1b[2J\x1b]8;;http://evil\x07",
+    "\u202eevil",
+    "\x00\x0b\x0c\x7f\x85\u2028",
+    "\r\n::error::evil",
+    "%0A::error::evil, file=a:b",
+    "]]> <script>alert(1)</script> &amp; </failure>",
+    "a | b\n| c | `d` ``` </details> **e** [f](http://evil) <!-- --> @team #1 http://evil www.evil.com",
+    "\ud800 \udcff \ufffe \uffff \U0001f600 日本",
+    "'\"\\{0}",
+)
+
+
+def hostile(text: str) -> Report:
+    """A report whose one finding holds the text wherever there is foreign text."""
+    finding = replace(
+        loopback("broker-1"),
+        message=f"says {text}",
+        why=text,
+        hint=text,
+        service=text,
+        listener=text,
+        location=place(COMPOSE, "127.0.0.1", f"a{text}.yml"),
+        related=(Related(location=ContainerLocation(container=text, part=text), message=text),),
+        broker_prints=text,
+    )
+    return Report(findings=(finding,), notes=(text,), skipped=(Skipped(vantage=text, reason=text, command=text),))
+
+
+def _secret() -> Report:
+    text = 'bad password="hunter2"'
+    finding = replace(RUNNING, message=text, why=text, hint=text, broker_prints=text)
+    finding = replace(finding, related=(Related(location=RUNNING.location, message=text),))
+    problem = Problem(message=text, hint=text)
+    return Report(inputs=(Input(name="x", error=problem),), findings=(finding,), notes=(text,))
+
+
+SECRET = _secret()

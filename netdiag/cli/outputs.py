@@ -1,0 +1,154 @@
+"""Which formats go where: several in one run, each `--output` belonging to the `--format` before it.
+
+A parser of options keeps the values of each option, and not which came after which; `InOrder` keeps that, too.
+A renderer is imported when its format is asked for: nobody pays for the others.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+import typer
+from typer.core import TyperCommand
+
+from netdiag.cli.surface import Surface
+from netdiag.cli.terminal import write_text
+from netdiag.errors import NetdiagError
+from netdiag.io.files import write_file
+from netdiag.render.report import Report
+from netdiag.render.screen import Screen
+
+_ORDER = "netdiag.cli.outputs.order"
+
+
+class Format(StrEnum):
+    """How to print the result."""
+
+    TEXT = "text"
+    CONCISE = "concise"
+    JSON = "json"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    CHECKSTYLE = "checkstyle"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    MARKDOWN = "markdown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """One format and its file; None is standard output."""
+
+    format: Format = Format.TEXT
+    path: str | None = None
+
+
+class InOrder(TyperCommand):
+    """A command that remembers the order in which its options were given."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Parse them as ever; the names of the parameters, one for each occurrence, are kept in the context."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.meta[_ORDER] = tuple(parameter.name for parameter in order)
+        return super().parse_args(ctx, args)
+
+
+def outputs_of(context: typer.Context, formats: Sequence[Format], paths: Sequence[str]) -> tuple[Output, ...]:
+    """The outputs that were asked for, text on standard output when nothing was; typer.BadParameter when unclear."""
+    outputs = paired(context.meta.get(_ORDER, ()), formats, paths)
+    if sum(output.path is None for output in outputs) > 1:
+        raise typer.BadParameter("one format only can go to standard output: give the others an --output each")
+    files = [os.path.realpath(output.path) for output in outputs if output.path not in (None, os.devnull)]
+    if len(set(files)) < len(files):
+        raise typer.BadParameter("two formats cannot go to one file")
+    return outputs
+
+
+def paired(order: Iterable[str], formats: Sequence[Format], paths: Sequence[str]) -> tuple[Output, ...]:
+    """Formats with their files; a file named before any format belongs to the first one."""
+    rest_of_formats, rest_of_paths = iter(formats), iter(paths)
+    outputs: list[Output] = []
+    early: str | None = None
+    for name in order:
+        if name == "format":
+            outputs.append(Output(format=next(rest_of_formats), path=early))
+            early = None
+        elif name == "output":
+            path = next(rest_of_paths)
+            if not outputs and early is None:
+                early = path
+            elif outputs and outputs[-1].path is None:
+                outputs[-1] = Output(format=outputs[-1].format, path=path)
+            else:
+                raise typer.BadParameter(f"{path!r} has no format: each --output belongs to the --format before it")
+    return tuple(outputs) or (Output(path=early),)
+
+
+def write_outputs(outputs: Iterable[Output], report: Report, surface: Surface, *, matrix: bool) -> None:
+    """Write every one of them; where one cannot be written, the others are, and then the first error is raised."""
+    failed: NetdiagError | None = None
+    root = _folder()
+    for output in outputs:
+        result = _rendered(output, report, surface, root, matrix=matrix)
+        try:
+            if output.path is None:
+                write_text(result)
+            else:
+                write_file(output.path, result.encode())
+        except NetdiagError as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+
+
+def _rendered(output: Output, report: Report, surface: Surface, root: str, *, matrix: bool) -> str:
+    match output.format:
+        case Format.TEXT:
+            from netdiag.render import text
+
+            screen = surface.screen if output.path is None else Screen()
+            return text.render(report, screen, matrix=matrix, full=surface.verbose)
+        case Format.CONCISE:
+            from netdiag.render import concise
+
+            return concise.render(report, root)
+        case Format.JSON:
+            from netdiag.render import json
+
+            return json.render(report)
+        case Format.SARIF:
+            from netdiag.render import sarif
+
+            return sarif.render(report, root)
+        case Format.JUNIT | Format.CHECKSTYLE:
+            return _xml(output.format, report, root)
+        case Format.GITHUB:
+            from netdiag.render import github
+
+            return github.render(report, root)
+        case Format.GITLAB:
+            from netdiag.render import gitlab
+
+            return gitlab.render(report, root)
+        case Format.MARKDOWN:
+            from netdiag.render import markdown
+
+            return markdown.render(report, root)
+        case _:
+            assert_never(output.format)
+
+
+def _xml(form: Format, report: Report, root: str) -> str:
+    from netdiag.render import checkstyle, junit
+
+    return junit.render(report, root) if form is Format.JUNIT else checkstyle.render(report, root)
+
+
+def _folder() -> str:
+    """The current folder, below which paths are relative; empty when it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

@@ -1,0 +1,46 @@
+"""A report in the XML of checkstyle, which review bots and build servers read: a file, its findings."""
+
+from xml.etree.ElementTree import Element, SubElement
+
+from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, plain, unread_file
+from netdiag.render.report import Report
+from netdiag.render.xml_text import xml_text
+
+_SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "info"}
+
+
+def render(report: Report, root: str = "") -> str:
+    """The XML text; inputs without findings are files without errors, a container is a file of its name."""
+    top = Element("checkstyle", version="4.3")
+    files: dict[str, Element] = {}
+
+    def file(name: str) -> Element:
+        if name not in files:
+            files[name] = SubElement(top, "file", name=name)
+        return files[name]
+
+    for item in report.inputs:
+        name, line = unread_file(item, root)
+        element = file(name)
+        if item.error:
+            about = {"severity": "error", "message": plain(item.error.message), "source": f"netdiag.{COULD_NOT_CHECK}"}
+            SubElement(element, "error", {"line": str(line), **about})
+    for finding in in_order(report.findings):
+        _add(file(file_text(finding.location, root)), finding)
+    return xml_text(top)
+
+
+def _add(file: Element, finding: Finding) -> None:
+    line, column = 1, None
+    if isinstance(finding.location, FileLocation):
+        line, column = max(1, finding.location.line), max(1, finding.location.column)
+    message = plain(finding.message) + (f"; {plain(finding.hint)}" if finding.hint else "")
+    about = {
+        "line": str(line),
+        **({"column": str(column)} if column else {}),
+        "severity": _SEVERITIES[finding.severity],
+        "message": message,
+        "source": f"netdiag.{finding.rule}",
+    }
+    SubElement(file, "error", about)

@@ -1,0 +1,106 @@
+"""Where findings are, in the words of other programs: order, relative paths, URIs, text that is safe to hand on."""
+
+import re
+from collections.abc import Iterable
+from typing import assert_never
+from urllib.parse import quote
+
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Location
+from netdiag.render.redact import redacted
+from netdiag.render.report import Input
+from netdiag.render.screen import Screen
+
+COULD_NOT_CHECK = "could-not-check"
+
+_UTF8 = Screen()
+_AT = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
+_DRIVE = re.compile(r"[A-Za-z]:/")
+# Noncharacters: no letter of any text, and two of them are forbidden in XML 1.0.
+_NONCHARACTER = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+
+
+def plain(text: str) -> str:
+    """Foreign text on one line: secrets hidden, controls, directions and broken characters spelled out."""
+    return harmless(redacted(text))
+
+
+def harmless(text: str) -> str:
+    """Foreign text that holds no secret (a path, a name) on one line."""
+    return _NONCHARACTER.sub(lambda match: f"\\u{ord(match[0]):04x}", _UTF8.visible(text))
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings in the order of their places; equal reports give equal lists."""
+    return sorted(findings, key=_order)
+
+
+def path_text(path: str, root: str = "") -> str:
+    """A path as seen from the folder `root`, with slashes; one outside of it stays absolute."""
+    path, root = path.replace("\\", "/"), root.replace("\\", "/").rstrip("/")
+    if root and path.startswith(root + "/"):
+        path = path[len(root) + 1 :]
+    while path.startswith("./"):
+        path = path[2:].lstrip("/")
+    return path
+
+
+def uri(path: str, root: str = "") -> str:
+    """A path as a URI reference (RFC 3986), relative where `path_text` is; its bytes are those of the file's name."""
+    path = path_text(path, root)
+    try:
+        encoded = quote(path, safe="/", errors="surrogateescape")
+    except UnicodeEncodeError:
+        encoded = quote(path, safe="/", errors="replace")
+    if _DRIVE.match(path):
+        return "file:///" + path[:2] + encoded[4:]
+    return "file://" + encoded if path.startswith("/") else encoded
+
+
+def unread_place(item: Input, root: str = "") -> str:
+    """What an error of an input is about, in one line."""
+    where = item.error.where if item.error else None
+    return harmless(path_text(where or item.name, root))
+
+
+def unread_file(item: Input, root: str = "") -> tuple[str, int]:
+    """The file that an error of an input is about and the line there, 1 where the error does not say."""
+    where = (item.error.where if item.error else None) or item.name
+    match = _AT.fullmatch(where) if where != item.name else None
+    if match is None:
+        return harmless(path_text(where, root)), 1
+    return harmless(path_text(match["path"], root)), max(1, int(match["line"]))
+
+
+def container_text(location: ContainerLocation) -> str:
+    """A place in a container, in one line."""
+    return harmless(f"{location.container} ({location.part})" if location.part else location.container)
+
+
+def file_text(location: Location, root: str = "") -> str:
+    """The file of a place, for programs that know of files only; a container is a file of its name."""
+    match location:
+        case FileLocation():
+            return harmless(path_text(location.path, root))
+        case ContainerLocation():
+            return container_text(location)
+        case _:
+            assert_never(location)
+
+
+def place_text(location: Location, root: str = "") -> str:
+    """A place in one line: path:line:column, or a container."""
+    match location:
+        case FileLocation():
+            return f"{harmless(path_text(location.path, root))}:{location.line}:{location.column}"
+        case ContainerLocation():
+            return container_text(location)
+        case _:
+            assert_never(location)
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str, str]:
+    match finding.location:
+        case FileLocation(path=path, line=line, column=column):
+            return (path, line, column, finding.rule, finding.message)
+        case ContainerLocation(container=container, part=part):
+            return (container, 0, 0, finding.rule, part + finding.message)

@@ -1,0 +1,32 @@
+"""Every format of every stack in this repository, held to its structure, the same bytes twice."""
+
+from pathlib import Path
+
+import pytest
+
+from netdiag.cli.declared import Settings, report_on
+from netdiag.cli.surface import Surface
+from netdiag.render import checkstyle, concise, github, gitlab, junit, markdown, sarif
+from tests.house.tree import ROOT
+from tests.render import test_checkstyle, test_github, test_gitlab, test_junit
+from tests.render.sarif_structure import run_of
+
+STACKS = sorted(ROOT.glob("compose/**/*.yml"))
+
+
+@pytest.mark.parametrize("stack", STACKS, ids=lambda path: "/".join(path.parts[-2:]))
+def test_every_stack(stack: Path) -> None:
+    report = report_on([str(stack)], Settings(), Surface())
+    root = str(ROOT)
+    count = len(report.findings)
+    assert len(run_of(sarif.render(report, root))["results"]) == count
+    assert len(test_gitlab.issues(gitlab.render(report, root))) == count
+    assert len(test_github.commands(github.render(report, root))) == count
+    assert len(concise.render(report, root).splitlines()) == count
+    assert sum(map(len, test_checkstyle.parsed(checkstyle.render(report, root)))) == count
+    cases = [case for suite in test_junit.parsed(junit.render(report, root)).values() for case in suite]
+    assert len(cases) == max(count, 1)
+    for form in (sarif, gitlab, github, concise, checkstyle, junit, markdown):
+        text = form.render(report, root)
+        assert text == form.render(report, root)
+        assert root not in text

@@ -1,0 +1,20 @@
+"""Every rule has a descriptor with its page; a name without a page has one, too."""
+
+from netdiag.render.sarif_rules import descriptors
+from netdiag.rules.all_rules import ALL
+
+
+def test_every_rule() -> None:
+    for rule, found in zip(ALL, descriptors(rule.ID for rule in ALL), strict=True):
+        assert found["id"] == rule.ID
+        assert found["name"].isalnum()
+        assert found["shortDescription"]["text"] in (rule.__doc__ or "")
+        assert "Why: " in found["help"]["text"]
+        assert found["properties"]["problem.severity"] in ("error", "warning", "recommendation")
+        assert "helpUri" not in found
+
+
+def test_what_compose_says_and_what_nobody_knows() -> None:
+    refuses, unknown = descriptors(["compose-refuses", "x"])
+    assert refuses == {"id": "compose-refuses", "shortDescription": {"text": "docker compose refuses this file"}}
+    assert unknown == {"id": "x"}
