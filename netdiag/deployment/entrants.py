@@ -1,11 +1,12 @@
 """Who can enter through a listener: the docker host and the LAN by publishing, containers by sharing a network."""
 
+from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.cluster import cluster_of
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.member import Broker, Dependent, Deployment, Member, NetworkMode, PublishedPort
 from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.vantage import Vantage, VantageKind
-from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.listeners import ListenerEntry, is_loopback
 
 _NOBODY: frozenset[str] = frozenset()
 
@@ -25,6 +26,24 @@ def listener_of(broker: Broker, name: str) -> ListenerEntry | None:
 def advertised_of(broker: Broker, name: str) -> ListenerEntry | None:
     """The advertised entry of that listener name."""
     return next((entry for entry in broker.config.advertised_listeners if entry.endpoint.listener == name), None)
+
+
+def sends_all_to_loopback(deployment: Deployment, broker: Broker) -> bool:
+    """Whether a broker that containers can enter tells all of them to use their own loopback."""
+    if not broker.config.is_broker or not broker.member.attachments:
+        return False
+    advertised = broker.config.advertised_listeners
+    return all(is_loopback(entry.endpoint.host) for entry in advertised) and any(
+        faces_containers(deployment, broker, entry) for entry in advertised
+    )
+
+
+def faces_containers(deployment: Deployment, broker: Broker, advertised: ListenerEntry) -> bool:
+    """Whether containers can enter through the listener of an advertised entry."""
+    bound = listener_of(broker, advertised.endpoint.listener)
+    if bound is None:
+        return False
+    return binding(deployment, broker, bound).reach in (Reach.EVERYWHERE, Reach.ONE_NETWORK)
 
 
 def other_brokers(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:

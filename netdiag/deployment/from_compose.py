@@ -78,6 +78,7 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> D
             *(d for n, s in project.services.items() if n not in broker_names for d in _dependents(s, members[n])),
             *(d for n, s in project.disabled.items() for d in _dependents(s, sleeping[n], active=False)),
         ),
+        sleeping=tuple(sleeping.values()),
         networks=_networks(project),
         host_addresses=host_addresses,
     )
@@ -128,6 +129,8 @@ def _member(project: Project, service: Service) -> Member:
         shares_with=shares_with,
         hostnames=(hostname,) if hostname else (),
         extra_hosts={extra.name: extra.address for extra in service.extra_hosts},
+        links=_links(service),
+        variables={name: v.value.value for name, v in service.environment.items() if v.value is not None},
         published=tuple(
             PublishedPort(
                 target=port.target,
@@ -140,6 +143,11 @@ def _member(project: Project, service: Service) -> Member:
         ),
         container=service.container_name.value if service.container_name else None,
     )
+
+
+def _links(service: Service) -> dict[str, str | None]:
+    outside = (text.value.rpartition(":")[2] for text in service.external_links)
+    return {**dict.fromkeys(outside), **{link.alias: link.service for link in service.links}}
 
 
 def _mode(service: Service) -> tuple[NetworkMode, str | None]:

@@ -97,7 +97,9 @@ class Member:
     """One service or container, Kafka or not.
 
     `attachments` stand in the order in which the engine's resolver and its published ports take them:
-    internal networks last, then by network name. `hostnames` are the names in the member's own hosts file.
+    internal networks last, then by network name. `hostnames` are the names in the member's own hosts file;
+    `links` lead from an alias to the member it stands for, None for a container that is not shown; `variables`
+    are those of its environment that have a value.
     """
 
     name: str
@@ -109,6 +111,8 @@ class Member:
     shares_with: str | None = None
     hostnames: tuple[str, ...] = ()
     extra_hosts: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str | None] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
     published: tuple[PublishedPort, ...] = ()
     state: State = State.DECLARED
     container: str | None = None
@@ -188,6 +192,7 @@ class Dependent:
 class Deployment:
     """Brokers, other members and networks, from files or from the engine.
 
+    `sleeping` are the members whose profile is not switched on, of which nothing else here knows.
     `host_addresses` are the docker host's own non-loopback addresses where known; `userland_proxy` is None
     where nobody has said, which stands for Docker's default (on).
     """
@@ -196,6 +201,7 @@ class Deployment:
     brokers: tuple[Broker, ...]
     others: tuple[Member, ...] = ()
     dependents: tuple[Dependent, ...] = ()
+    sleeping: tuple[Member, ...] = ()
     networks: Mapping[str, Network] = field(default_factory=dict)
     host_addresses: tuple[str, ...] = ()
     userland_proxy: bool | None = None

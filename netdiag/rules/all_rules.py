@@ -8,6 +8,11 @@ from netdiag.rules.declared import (
     advertised_port_differs_from_published,
     advertised_port_not_published,
     advertised_wildcard,
+    dependent_bootstrap_control_port,
+    dependent_bootstrap_external_listener,
+    dependent_bootstrap_localhost,
+    dependent_bootstrap_unknown_host,
+    dependent_bootstrap_wrong_port,
     duplicate_advertised_endpoint,
     duplicate_host_port,
     image_defaults_dropped,
@@ -23,6 +28,7 @@ from netdiag.rules.declared import (
     listener_name_unmapped,
     listener_port_conflict,
     listener_unparsable,
+    networks_not_shared,
     protocol_map_invalid,
 )
 from netdiag.rules.observed import (
@@ -40,6 +46,11 @@ DECLARED: tuple[DeclaredRule, ...] = (
     advertised_port_differs_from_published,
     advertised_port_not_published,
     advertised_wildcard,
+    dependent_bootstrap_control_port,
+    dependent_bootstrap_external_listener,
+    dependent_bootstrap_localhost,
+    dependent_bootstrap_unknown_host,
+    dependent_bootstrap_wrong_port,
     duplicate_advertised_endpoint,
     duplicate_host_port,
     image_defaults_dropped,
@@ -55,6 +66,7 @@ DECLARED: tuple[DeclaredRule, ...] = (
     listener_name_unmapped,
     listener_port_conflict,
     listener_unparsable,
+    networks_not_shared,
     protocol_map_invalid,
 )
 
