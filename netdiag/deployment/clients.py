@@ -131,7 +131,9 @@ def nameless(deployment: Deployment, attempt: Attempt) -> Nameless | None:
     host = attempt.address.host
     if not isinstance(resolve(deployment, attempt.vantage, host, NOBODY), Unresolved) or host in HOST_ALIASES:
         return None
-    if _has_sleeping(deployment, host) or (not attempt.dependent.active and host in attempt.client.extra_hosts):
+    if host in attempt.client.links or _has_sleeping(deployment, host):
+        return None
+    if not attempt.dependent.active and host in attempt.client.extra_hosts:
         return None
     mode = network_owner(deployment, attempt.client).mode
     called = members_called(deployment, host)
@@ -148,7 +150,13 @@ def nameless(deployment: Deployment, attempt: Attempt) -> Nameless | None:
 
 def members_called(deployment: Deployment, host: str) -> tuple[Member, ...]:
     """The members that have a name anywhere, on a network or not."""
-    return tuple(member for member in deployment.members if _is_called(member, host))
+    return tuple(member for member in deployment.members if is_known_to(member, host))
+
+
+def is_known_to(member: Member, host: str) -> bool:
+    """Whether a member has a name anywhere, on a network or not."""
+    names = {name for attachment in member.attachments for name in attachment.names}
+    return host in names | {member.name, member.service, member.container}
 
 
 def names_broker(deployment: Deployment, host: str) -> bool:
@@ -184,13 +192,8 @@ def _is_for_kafka(deployment: Deployment, attempt: Attempt) -> bool:
     return address.port in ports | published
 
 
-def _is_called(member: Member, host: str) -> bool:
-    names = {name for attachment in member.attachments for name in attachment.names}
-    return host in names | {member.name, member.service, member.container}
-
-
 def _has_sleeping(deployment: Deployment, host: str) -> bool:
-    return any(_is_called(member, host) for member in deployment.sleeping)
+    return any(is_known_to(member, host) for member in deployment.sleeping)
 
 
 def _may_be_known_elsewhere(deployment: Deployment, host: str) -> bool:

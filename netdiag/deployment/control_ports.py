@@ -6,6 +6,10 @@ from netdiag.deployment.member import Deployment, Member
 
 _HTTP = re.compile(r"schema-registry|kafka-rest|kafka-connect|debezium/connect|ksqldb|akhq|kafka-ui|kafdrop")
 _JMX_PORT = re.compile(r"jmxremote\.(?:rmi\.)?port=(\d+)|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d+)")
+# JMX, Jolokia, exporters of metrics, debuggers.
+_USUAL = frozenset(
+    {1099, 1234, 5005, 5555, 5556, 7070, 7071, 7072, 7203, 8778, 9010, 9101, 9102, 9308, 9404, 9997, 9999}
+)
 
 
 def control_port(deployment: Deployment, member: Member, port: int) -> str | None:
@@ -27,6 +31,18 @@ def jmx_ports(member: Member) -> frozenset[int]:
             found.add(int(value))
         found.update(int(one or other) for one, other in _JMX_PORT.findall(value))
     return frozenset(found)
+
+
+def is_explained(member: Member, port: int) -> bool:
+    """Whether a port of a broker is likely to be JMX, metrics or HTTP: a variable has it, or it is usual for that."""
+    if port in _USUAL or 8080 <= port <= 8099 or port in jmx_ports(member):
+        return True
+    number = re.compile(rf"(?<!\d){port}(?!\d)")
+    return any(
+        number.search(value) is not None
+        for name, value in member.variables.items()
+        if not name.upper().endswith(("LISTENERS", "ZOOKEEPER_CONNECT"))
+    )
 
 
 def zookeeper_port(member: Member) -> int | None:

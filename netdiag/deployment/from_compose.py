@@ -107,6 +107,8 @@ def _broker(service: Service, member: Member) -> Broker:
 
 
 def _dependents(service: Service, member: Member, *, active: bool = True) -> Iterable[Dependent]:
+    if _idles(service):
+        return
     for name, variable in service.environment.items():
         if variable.value is None or not is_bootstrap_variable(name):
             continue
@@ -114,6 +116,12 @@ def _dependents(service: Service, member: Member, *, active: bool = True) -> Ite
         if addresses:
             declared = ComposeValue(variable=name, text=variable.value)
             yield Dependent(member=member, declared=declared, bootstraps=addresses, active=active)
+
+
+def _idles(service: Service) -> bool:
+    """Whether a service only keeps its container alive, whatever its variables say."""
+    words = " ".join(_joined(part) for part in (service.entrypoint, service.command) if part is not None)
+    return words.startswith("sleep ") or words == "tail -f /dev/null"
 
 
 def _member(project: Project, service: Service) -> Member:
