@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from netdiag.deployment.delivery import Landed, deliver
-from netdiag.deployment.entrants import container_vantage
+from netdiag.deployment.entrants import advertised_of, container_vantage
 from netdiag.deployment.member import Broker, Dependent, Deployment, Member, NetworkMode
 from netdiag.deployment.naming import (
     HOST_ALIASES,
@@ -21,7 +21,6 @@ from netdiag.deployment.naming import (
     resolve,
 )
 from netdiag.deployment.observations import Address, Failed
-from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import Vantage
 from netdiag.findings import Location, Severity
 
@@ -131,7 +130,7 @@ def nameless(deployment: Deployment, attempt: Attempt) -> Nameless | None:
     host = attempt.address.host
     if not isinstance(resolve(deployment, attempt.vantage, host, NOBODY), Unresolved) or host in HOST_ALIASES:
         return None
-    if host in attempt.client.links or _has_sleeping(deployment, host):
+    if host in attempt.client.links or is_asleep(deployment, host):
         return None
     if not attempt.dependent.active and host in attempt.client.extra_hosts:
         return None
@@ -150,13 +149,12 @@ def nameless(deployment: Deployment, attempt: Attempt) -> Nameless | None:
 
 def members_called(deployment: Deployment, host: str) -> tuple[Member, ...]:
     """The members that have a name anywhere, on a network or not."""
-    return tuple(member for member in deployment.members if is_known_to(member, host))
+    return deployment.known_as.get(host, ())
 
 
-def is_known_to(member: Member, host: str) -> bool:
-    """Whether a member has a name anywhere, on a network or not."""
-    names = {name for attachment in member.attachments for name in attachment.names}
-    return host in names | {member.name, member.service, member.container}
+def is_asleep(deployment: Deployment, host: str) -> bool:
+    """Whether a name is that of a member whose profile is not switched on."""
+    return any(host in member.all_names for member in deployment.sleeping)
 
 
 def names_broker(deployment: Deployment, host: str) -> bool:
@@ -172,13 +170,17 @@ def holds_broker(member: Member) -> bool:
 
 
 def usable_address(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker, ...] = ()) -> Address | None:
-    """An address at which the client would work, of one of `brokers` or of any."""
+    """An address at which both hops end at one listener, of one of `brokers` or of any of the first few."""
     for broker in brokers or deployment.configured[:8]:
         host = broker.member.service or broker.name
-        addresses = [Address(host=host, port=entry.endpoint.port) for entry in broker.config.broker_listeners]
-        for cell in predict(deployment, (attempt.vantage,), addresses):
-            if cell.predicted is not None and cell.predicted.usable:
-                return cell.bootstrap
+        for entry in broker.config.broker_listeners:
+            told = advertised_of(broker, entry.endpoint.listener)
+            if told is None:
+                continue
+            first = landing(deployment, attempt.vantage, host, entry.endpoint.port)
+            second = landing(deployment, attempt.vantage, told.endpoint.host, told.endpoint.port)
+            if all(end and end.broker is broker and end.entry == entry for end in (first, second)):
+                return Address(host=host, port=entry.endpoint.port)
     return None
 
 
@@ -192,12 +194,8 @@ def _is_for_kafka(deployment: Deployment, attempt: Attempt) -> bool:
     return address.port in ports | published
 
 
-def _has_sleeping(deployment: Deployment, host: str) -> bool:
-    return any(is_known_to(member, host) for member in deployment.sleeping)
-
-
 def _may_be_known_elsewhere(deployment: Deployment, host: str) -> bool:
     """Whether a name that nobody here has may be one of a public or company name server, or of Docker Desktop."""
     if members_called(deployment, host):
         return False
-    return "." in host or _has_sleeping(deployment, host)
+    return "." in host or is_asleep(deployment, host)

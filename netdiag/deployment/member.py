@@ -117,6 +117,12 @@ class Member:
     state: State = State.DECLARED
     container: str | None = None
 
+    @property
+    def all_names(self) -> frozenset[str]:
+        """What this member is called anywhere, on a network or not."""
+        on_networks = (name for attachment in self.attachments for name in attachment.names)
+        return frozenset(filter(None, (self.name, self.service, self.container, *on_networks)))
+
     def on(self, network: str) -> Attachment | None:
         """This member's attachment to a network."""
         return next((a for a in self.attachments if a.network == network), None)
@@ -232,6 +238,11 @@ class Deployment:
     def called(self) -> Mapping[tuple[str, str], tuple[Member, ...]]:
         """Who answers to a name on a network, by (network, name)."""
         return _grouped(((a.network, name), m) for m in self.members for a in m.attachments for name in a.names)
+
+    @cached_property
+    def known_as(self) -> Mapping[str, tuple[Member, ...]]:
+        """Who has a name, on whatever network or on none."""
+        return _grouped((name, m) for m in self.members for name in m.all_names)
 
     @cached_property
     def addressed(self) -> Mapping[str, tuple[tuple[Member, Attachment], ...]]:

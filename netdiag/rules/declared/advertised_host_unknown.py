@@ -29,7 +29,7 @@ Sources: Docker's embedded DNS knows service names, container_name, hostname and
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import NOBODY, is_known_to, members_called
+from netdiag.deployment.clients import NOBODY, is_asleep, members_called
 from netdiag.deployment.cluster import inside
 from netdiag.deployment.entrants import dependents_entering, listener_of, other_brokers
 from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
@@ -57,7 +57,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _is_nobody(deployment: Deployment, broker: Broker, host: str) -> bool:
     if is_wildcard(host) or is_loopback(host) or "." in host or ":" in host or host in HOST_ALIASES:
         return False
-    if members_called(deployment, host) or any(is_known_to(member, host) for member in deployment.sleeping):
+    if members_called(deployment, host) or is_asleep(deployment, host):
         return False
     return isinstance(resolve(deployment, inside(broker), host, NOBODY), Unresolved)
 

@@ -44,7 +44,6 @@ from collections.abc import Iterator
 
 from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.clients import (
-    NOBODY,
     Attempt,
     attempts,
     failure,
@@ -53,7 +52,6 @@ from netdiag.deployment.clients import (
     severity,
     usable_address,
 )
-from netdiag.deployment.cluster import is_informed
 from netdiag.deployment.delivery import Landed
 from netdiag.deployment.entrants import advertised_of, other_brokers, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Deployment
@@ -72,8 +70,6 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if landed is None or landed.broker not in deployment.configured or _is_reported(deployment, landed):
             continue
         name = landed.entry.endpoint.listener
-        if is_informed(deployment, landed.broker, NOBODY) is False:
-            continue
         brokers = (landed.broker, *other_brokers(deployment, landed.broker))
         named = [entry for broker in brokers if (entry := advertised_of(broker, name))]
         failures = [_failure(deployment, attempt, entry) for entry in named]

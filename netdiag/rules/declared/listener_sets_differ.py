@@ -52,8 +52,9 @@ Sources: KIP-103; MetadataCache leaves out brokers without the listener that was
 
 from collections.abc import Iterator
 
+from netdiag.deployment.clients import landing
 from netdiag.deployment.cluster import cluster_key
-from netdiag.deployment.entrants import advertised_of, dependents_entering, listener_of, published_for
+from netdiag.deployment.entrants import advertised_of, container_vantage, listener_of, published_for
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 
@@ -67,12 +68,13 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for broker in deployment.configured:
         if broker.config.is_broker:
             clusters.setdefault(cluster_key(broker), []).append(broker)
+    entered = _entered(deployment) if any(len(brokers) > 1 for brokers in clusters.values()) else frozenset()
     for brokers in clusters.values():
         names = dict.fromkeys(e.endpoint.listener for b in brokers for e in b.config.advertised_listeners)
         for name in names:
             having = [b for b in brokers if advertised_of(b, name) and listener_of(b, name)]
             lacking = [b for b in brokers if _lacks(b, name)]
-            severity = _severity(deployment, having, name) if lacking else None
+            severity = _severity(having, name, entered) if lacking else None
             if severity is not None:
                 yield from (_finding(broker, name, having[0], severity) for broker in lacking)
 
@@ -83,9 +85,16 @@ def _lacks(broker: Broker, name: str) -> bool:
     return known and name != config.inter_broker_listener and advertised_of(broker, name) is None
 
 
-def _severity(deployment: Deployment, brokers: list[Broker], name: str) -> Severity | None:
+def _entered(deployment: Deployment) -> frozenset[tuple[str, str]]:
+    """The (broker, listener) pairs at which clients of the files arrive."""
+    active = (d for d in deployment.dependents if d.active)
+    tried = (landing(deployment, container_vantage(d.member), *address) for d in active for address in d.bootstraps)
+    return frozenset((end.broker.name, end.entry.endpoint.listener) for end in tried if end)
+
+
+def _severity(brokers: list[Broker], name: str, entered: frozenset[tuple[str, str]]) -> Severity | None:
     """By who enters through the listener: a client of the files, somebody outside, or nobody that is shown."""
-    if any(d.active for broker in brokers for d in dependents_entering(deployment, broker, name)):
+    if any((broker.name, name) in entered for broker in brokers):
         return Severity.ERROR
     bound = ((broker, listener_of(broker, name)) for broker in brokers)
     if any(entry is not None and published_for(broker, entry) for broker, entry in bound):

@@ -37,7 +37,7 @@ Sources: ZooKeeperClient.waitUntilConnected; zkServer, clientPort.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netdiag.deployment.clients import NOBODY, is_known_to, members_called
+from netdiag.deployment.clients import NOBODY, is_asleep, members_called
 from netdiag.deployment.cluster import inside
 from netdiag.deployment.control_ports import zookeeper_port
 from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
@@ -120,7 +120,7 @@ def _why_nameless(deployment: Deployment, host: str) -> str | None:
     called = members_called(deployment, host)
     if called:
         return f"but shares no network with {called[0].name}"
-    if "." in host or any(is_known_to(member, host) for member in deployment.sleeping):
+    if "." in host or is_asleep(deployment, host):
         return None
     return "a name that no container has"
 
