@@ -138,6 +138,7 @@ def _member(project: Project, service: Service) -> Member:
         hostnames=(hostname,) if hostname else (),
         extra_hosts={extra.name: extra.address for extra in service.extra_hosts},
         links=_links(service),
+        mounts=tuple(volume.target for volume in service.volumes),
         variables={name: v.value.value for name, v in service.environment.items() if v.value is not None},
         published=tuple(
             PublishedPort(

@@ -99,7 +99,7 @@ class Member:
     `attachments` stand in the order in which the engine's resolver and its published ports take them:
     internal networks last, then by network name. `hostnames` are the names in the member's own hosts file;
     `links` lead from an alias to the member it stands for, None for a container that is not shown; `variables`
-    are those of its environment that have a value.
+    are those of its environment that have a value; `mounts` are the paths inside that come from outside.
     """
 
     name: str
@@ -113,6 +113,7 @@ class Member:
     extra_hosts: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, str | None] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
+    mounts: tuple[str, ...] = ()
     published: tuple[PublishedPort, ...] = ()
     state: State = State.DECLARED
     container: str | None = None
@@ -158,6 +159,15 @@ class Broker:
     def name(self) -> str:
         """The member's name."""
         return self.member.name
+
+    @property
+    def is_configured_by_file(self) -> bool:
+        """Whether a properties file is mounted that may say otherwise than the variables."""
+        folders = ("/mnt/shared/config", "/opt/kafka/config", "/etc/kafka")
+        return any(
+            path.rstrip("/") in folders or path.endswith(("server.properties", "kafka.properties"))
+            for path in self.member.mounts
+        )
 
     def place(self, property_name: str, start: int = 0, end: int | None = None) -> Location:
         """Where characters start..end of a property stand; the member itself where nobody wrote the property.

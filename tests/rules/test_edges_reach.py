@@ -124,6 +124,13 @@ def test_networks(mine: str, theirs: str, networks: str, expected: dict[str, Sev
     assert found(text) == expected
 
 
+def test_a_mounted_file_may_open_other_ports() -> None:
+    mount = "    volumes: ['./conf/server.properties:/etc/kafka/server.properties']\n"
+    assert found(stack("kafka:9099", broker=mount + "    ports: ['9092:9092', '5000:5000']\n")) == {}
+    secrets = "    volumes: ['./secrets:/etc/kafka/secrets']\n"
+    assert found(stack("kafka:9099", broker=secrets)) != {}
+
+
 def test_every_address_of_a_list_is_pointed_at() -> None:
     findings = check(deployment_of(stack("kafka:9098, localhost:9092")))
     columns = [(f.rule, f.location.column, f.location.end_column) for f in findings]  # type: ignore[union-attr]

@@ -78,9 +78,13 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_reported(deployment: Deployment, landed: Landed) -> bool:
-    """Whether another rule tells that nobody can use what the listener advertises."""
+    """Whether another rule tells that nobody can use what the listener advertises, or the files do not show it."""
     broker, name = landed.broker, landed.entry.endpoint.listener
-    if name in broker.config.controller_names or sends_all_to_loopback(deployment, broker):
+    if (
+        broker.is_configured_by_file
+        or name in broker.config.controller_names
+        or sends_all_to_loopback(deployment, broker)
+    ):
         return True
     if name == broker.config.inter_broker_listener and other_brokers(deployment, broker):
         return True

@@ -58,7 +58,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         broker = deployment.broker(member.name) if member else None
         if member is None or broker is None or broker not in deployment.configured or not broker.config.is_readable:
             continue
-        if broker.config.is_unknown("listeners") or not broker.config.listeners or _shares(deployment, broker):
+        if broker.is_configured_by_file or broker.config.is_unknown("listeners"):
+            continue
+        if not broker.config.listeners or _shares(deployment, broker):
             continue
         if (member.name, attempt.address.port) in deployment.listening:
             continue

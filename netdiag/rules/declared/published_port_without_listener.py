@@ -63,7 +63,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _shows_its_ports(deployment: Deployment, broker: Broker) -> bool:
     """Whether everything that listens in the broker's network namespace can be told."""
     config = broker.config
-    if config.is_unknown("listeners") or not config.listeners or not config.is_readable:
+    if broker.is_configured_by_file or config.is_unknown("listeners") or not config.listeners or not config.is_readable:
         return False
     if broker.member.mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE):
         return False
