@@ -11,7 +11,7 @@ from enum import Enum
 
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.entrants import advertised_of, container_vantage
-from netdiag.deployment.member import Broker, Dependent, Deployment, Member, NetworkMode
+from netdiag.deployment.member import Broker, Dependent, Deployment, Member, NetworkMode, State
 from netdiag.deployment.naming import (
     HOST_ALIASES,
     MemberAddress,
@@ -138,13 +138,17 @@ def nameless(deployment: Deployment, attempt: Attempt) -> Nameless | None:
     called = members_called(deployment, host)
     modes = {network_owner(deployment, member).mode for member in called}
     if not called:
-        return None if "." in host or mode is NetworkMode.HOST else Nameless.NOBODY
+        # Not every container of a running client's networks need be shown.
+        elsewhere = "." in host or mode is NetworkMode.HOST or attempt.client.state is not State.DECLARED
+        return None if elsewhere else Nameless.NOBODY
     if mode is NetworkMode.HOST or modes == {NetworkMode.HOST}:
         return Nameless.HOST_MODE
     if mode is NetworkMode.DEFAULT_BRIDGE or modes == {NetworkMode.DEFAULT_BRIDGE}:
         return Nameless.DEFAULT_BRIDGE
+    shared = any(member.on(a.network) for member in called for a in attempt.client.attachments)
     own = {member.mode for member in called}
-    return Nameless.NOT_SHARED if own == {NetworkMode.NETWORKS} else None
+    # A name of a shared network that does not resolve is that of a container that has stopped.
+    return Nameless.NOT_SHARED if own == {NetworkMode.NETWORKS} and not shared else None
 
 
 def members_called(deployment: Deployment, host: str) -> tuple[Member, ...]:

@@ -112,7 +112,7 @@ class Member:
     hostnames: tuple[str, ...] = ()
     extra_hosts: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, str | None] = field(default_factory=dict)
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     mounts: tuple[str, ...] = ()
     published: tuple[PublishedPort, ...] = ()
     state: State = State.DECLARED

@@ -36,7 +36,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.control_ports import is_explained
 from netdiag.deployment.entrants import published_astray
-from netdiag.deployment.member import Broker, Deployment, NetworkMode, PublishedPort
+from netdiag.deployment.member import Broker, Deployment, NetworkMode, PublishedPort, State
 from netdiag.deployment.naming import network_owner
 from netdiag.findings import Finding, Location, Related, Severity
 
@@ -64,6 +64,9 @@ def _shows_its_ports(deployment: Deployment, broker: Broker) -> bool:
     """Whether everything that listens in the broker's network namespace can be told."""
     config = broker.config
     if broker.is_configured_by_file or config.is_unknown("listeners") or not config.listeners or not config.is_readable:
+        return False
+    if broker.member.state is not State.DECLARED:
+        # What a running container mounts is not told; live-bound-sockets-differ looks at its sockets.
         return False
     if broker.member.mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE):
         return False

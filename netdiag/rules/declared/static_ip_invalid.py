@@ -44,7 +44,7 @@ Sources: libnetwork's address management; compose-spec, ipv4_address and ipam.
 import ipaddress
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Attachment, Deployment, Member, Network, NetworkKind
+from netdiag.deployment.member import Attachment, Deployment, Member, Network, NetworkKind, State
 from netdiag.findings import Finding, Related, Severity
 
 ID = "static-ip-invalid"
@@ -56,7 +56,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     if not deployment.brokers:
         return
     taken: dict[tuple[str, str], str] = {}
-    for member in deployment.members:
+    declared = (member for member in deployment.members if member.state is State.DECLARED)
+    for member in declared:
         for attachment in member.attachments:
             network = deployment.networks.get(attachment.network)
             if network is None or network.external or network.kind is not NetworkKind.USER_BRIDGE:
