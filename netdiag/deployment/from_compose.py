@@ -83,6 +83,7 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> D
             *(d for n, s in project.services.items() if n not in broker_names for d in _dependents(s, members[n])),
             *(d for n, s in project.disabled.items() for d in _dependents(s, sleeping[n], active=False)),
         ),
+        sleeping=tuple(sleeping.values()),
         networks=_networks(project),
         host_addresses=host_addresses,
     )
@@ -111,6 +112,8 @@ def _broker(service: Service, member: Member) -> Broker:
 
 
 def _dependents(service: Service, member: Member, *, active: bool = True) -> Iterable[Dependent]:
+    if _idles(service):
+        return
     for name, variable in service.environment.items():
         if variable.value is None or not is_bootstrap_variable(name):
             continue
@@ -118,6 +121,12 @@ def _dependents(service: Service, member: Member, *, active: bool = True) -> Ite
         if addresses:
             declared = ComposeValue(variable=name, text=variable.value)
             yield Dependent(member=member, declared=declared, bootstraps=addresses, active=active)
+
+
+def _idles(service: Service) -> bool:
+    """Whether a service only keeps its container alive, whatever its variables say."""
+    words = " ".join(_joined(part) for part in (service.entrypoint, service.command) if part is not None)
+    return words.startswith("sleep ") or words == "tail -f /dev/null"
 
 
 def _member(project: Project, service: Service) -> Member:
@@ -133,6 +142,9 @@ def _member(project: Project, service: Service) -> Member:
         shares_with=shares_with,
         hostnames=(hostname,) if hostname else (),
         extra_hosts={extra.name: extra.address for extra in service.extra_hosts},
+        links=_links(service),
+        mounts=tuple(volume.target for volume in service.volumes),
+        variables={name: v.value.value for name, v in service.environment.items() if v.value is not None},
         published=tuple(
             PublishedPort(
                 target=port.target,
@@ -145,6 +157,11 @@ def _member(project: Project, service: Service) -> Member:
         ),
         container=service.container_name.value if service.container_name else None,
     )
+
+
+def _links(service: Service) -> dict[str, str | None]:
+    outside = (text.value.rpartition(":")[2] for text in service.external_links)
+    return {**dict.fromkeys(outside), **{link.alias: link.service for link in service.links}}
 
 
 def _mode(service: Service) -> tuple[NetworkMode, str | None]:

@@ -177,6 +177,7 @@ def _member(container: Container, names: Mapping[str, str], networks: Mapping[st
         shares_with=shares_with,
         hostnames=tuple(text for text in (hostname, full) if text) if mode is not NetworkMode.HOST else (),
         extra_hosts=dict(container.extra_hosts),
+        variables=container.environment,
         published=_published(container.name, container.ports if alive else container.requested_ports),
         state=state,
         container=container.name,

@@ -97,7 +97,9 @@ class Member:
     """One service or container, Kafka or not.
 
     `attachments` stand in the order in which the engine's resolver and its published ports take them:
-    internal networks last, then by network name. `hostnames` are the names in the member's own hosts file.
+    internal networks last, then by network name. `hostnames` are the names in the member's own hosts file;
+    `links` lead from an alias to the member it stands for, None for a container that is not shown; `variables`
+    are those of its environment that have a value; `mounts` are the paths inside that come from outside.
     """
 
     name: str
@@ -109,9 +111,18 @@ class Member:
     shares_with: str | None = None
     hostnames: tuple[str, ...] = ()
     extra_hosts: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str | None] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    mounts: tuple[str, ...] = ()
     published: tuple[PublishedPort, ...] = ()
     state: State = State.DECLARED
     container: str | None = None
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        """What this member is called anywhere, on a network or not."""
+        on_networks = (name for attachment in self.attachments for name in attachment.names)
+        return frozenset(filter(None, (self.name, self.service, self.container, *on_networks)))
 
     def on(self, network: str) -> Attachment | None:
         """This member's attachment to a network."""
@@ -153,6 +164,15 @@ class Broker:
     def name(self) -> str:
         """The member's name."""
         return self.member.name
+
+    @property
+    def is_configured_by_file(self) -> bool:
+        """Whether a properties file is mounted that may say otherwise than the variables."""
+        folders = ("/mnt/shared/config", "/opt/kafka/config", "/etc/kafka")
+        return any(
+            path.rstrip("/") in folders or path.endswith(("server.properties", "kafka.properties"))
+            for path in self.member.mounts
+        )
 
     def place(self, property_name: str, start: int = 0, end: int | None = None) -> Location:
         """Where characters start..end of a property stand; the member itself where nobody wrote the property.
@@ -197,6 +217,7 @@ class Dependent:
 class Deployment:
     """Brokers, other members and networks, from files or from the engine.
 
+    `sleeping` are the members whose profile is not switched on, of which nothing else here knows.
     `host_addresses` are the docker host's own non-loopback addresses where known; `userland_proxy` is None
     where nobody has said, which stands for Docker's default (on).
     """
@@ -205,6 +226,7 @@ class Deployment:
     brokers: tuple[Broker, ...]
     others: tuple[Member, ...] = ()
     dependents: tuple[Dependent, ...] = ()
+    sleeping: tuple[Member, ...] = ()
     networks: Mapping[str, Network] = field(default_factory=dict)
     host_addresses: tuple[str, ...] = ()
     userland_proxy: bool | None = None
@@ -235,6 +257,11 @@ class Deployment:
     def called(self) -> Mapping[tuple[str, str], tuple[Member, ...]]:
         """Who answers to a name on a network, by (network, name)."""
         return _grouped(((a.network, name), m) for m in self.members for a in m.attachments for name in a.names)
+
+    @cached_property
+    def known_as(self) -> Mapping[str, tuple[Member, ...]]:
+        """Who has a name, on whatever network or on none."""
+        return _grouped((name, m) for m in self.members for name in m.all_names)
 
     @cached_property
     def addressed(self) -> Mapping[str, tuple[tuple[Member, Attachment], ...]]:

@@ -13,7 +13,7 @@ from netdiag.deployment.member import Deployment, Member, NetworkKind, NetworkMo
 from netdiag.deployment.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 
-_HOST_ALIASES = ("host.docker.internal", "gateway.docker.internal")
+HOST_ALIASES = ("host.docker.internal", "gateway.docker.internal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +119,11 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str, d
             return _resolve_extra_host(deployment, extra)
         if host in inside.hostnames and inside.attachments:
             return tuple(MemberAddress(member=inside.name, network=a.network) for a in inside.attachments)
+        if host in inside.links:
+            linked = inside.links[host]
+            if linked is None:
+                return Unmodelled(because=f'"{host}" is a link to a container that is not shown')
+            host = linked
     networks = tuple(a.network for a in inside.attachments) if inside else vantage.networks
     for network in networks:
         if network in deployment.networks and deployment.networks[network].kind is NetworkKind.DEFAULT_BRIDGE:
@@ -146,7 +151,7 @@ def _not_found(
 ) -> Resolution:
     if any(n in deployment.networks and deployment.networks[n].external for n in networks):
         return Unmodelled(because=f'an external network may hold a container called "{host}"')
-    if host in _HOST_ALIASES:
+    if host in HOST_ALIASES:
         return Unresolved(because=f'"{host}" needs an extra_hosts entry on Linux')
     owners = [m for network in deployment.networks for m in deployment.called.get((network, host), ())]
     if not owners:

@@ -1,5 +1,6 @@
 """What a rule says the broker will print is what the real broker prints: every such Bad example is started."""
 
+import re
 import time
 from pathlib import Path
 
@@ -21,13 +22,19 @@ ZOOKEEPER = """\
 """
 
 
-KRAFT_4 = "apache/kafka:4.3.1"
+CP_KAFKA, CP_ZOOKEEPER = "confluentinc/cp-kafka:7.9.2", "confluentinc/cp-zookeeper:7.9.2"
+KRAFT_3, KRAFT_4 = "apache/kafka:3.9.1", "apache/kafka:4.3.1"
+
+
+def images(text: str) -> set[str]:
+    """The images that a compose file names."""
+    return set(re.findall(r"image: (\S+)", text))
 
 
 def bad_example(rule: DeclaredRule, image: str | None) -> str:
     """The rule's Bad example, on `image` instead of the apache/kafka it names where one is given."""
     text = rule_page(rule.__doc__ or "").bad
-    return text.replace("apache/kafka:3.9.1", image) if image else text
+    return text.replace(KRAFT_3, image) if image else text
 
 
 def sentences(rule: DeclaredRule, image: str | None = None) -> dict[str, str]:
@@ -37,9 +44,13 @@ def sentences(rule: DeclaredRule, image: str | None = None) -> dict[str, str]:
 
 
 FORETELLING = tuple(rule for rule in DECLARED if sentences(rule))
-CASES = (
-    *((rule, None) for rule in FORETELLING),
-    *((rule, KRAFT_4) for rule in FORETELLING if "apache/kafka:" in bad_example(rule, None)),
+# The images that the lab can stand in for: a sentence of another version is read in its source, not run.
+IN_THE_LAB = {CP_KAFKA, CP_ZOOKEEPER, KRAFT_3, KRAFT_4}
+CASES = tuple(
+    (rule, image)
+    for rule in FORETELLING
+    for image in (None, KRAFT_4)
+    if (image is None or KRAFT_3 in bad_example(rule, None)) and images(bad_example(rule, image)) <= IN_THE_LAB
 )
 
 
@@ -57,8 +68,14 @@ def has_ended(stack: Stack, service: str, *, within: float = 90) -> bool:
     return not stack.state(service).is_running
 
 
-def test_most_rules_that_condemn_a_broker_say_what_it_prints() -> None:
-    assert len(FORETELLING) >= 12
+def test_what_cannot_be_run_here_is_known() -> None:
+    run = {rule.ID for rule, _ in CASES}
+    assert {rule.ID for rule in FORETELLING} - run == {
+        "controller-wildcard-on-3.9.0",
+        "image-version-breaks-mode",
+        "kraft-controller-advertised",
+    }
+    assert len(run) >= 20
 
 
 @pytest.mark.bar("broker-prints")

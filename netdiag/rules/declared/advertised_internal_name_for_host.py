@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.cluster import inside
-from netdiag.deployment.entrants import listener_of, published_for
+from netdiag.deployment.entrants import listener_of, nothing_gets_out, published_for
 from netdiag.deployment.member import Broker, Deployment, PublishedPort
 from netdiag.deployment.naming import MemberAddress, resolve
 from netdiag.findings import Finding, Related, Severity
@@ -46,6 +46,8 @@ SEVERITY = Severity.WARNING
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every published listener that advertises a container's name."""
     for broker in deployment.configured:
+        if nothing_gets_out(deployment, broker):
+            continue
         published = [(e, ports) for e in broker.config.advertised_listeners if (ports := _ports(broker, e))]
         internal = [e for e, _ in published if _is_container_name(deployment, broker, e.endpoint.host)]
         served = any(_serves_host(deployment, broker, entry) for entry in broker.config.advertised_listeners)

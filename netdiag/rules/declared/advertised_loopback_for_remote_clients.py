@@ -39,11 +39,10 @@ Sources: KIP-103: a client is told the advertised endpoint of the listener that 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.entrants import dependents_entering, listener_of
+from netdiag.deployment.entrants import dependents_entering, faces_containers, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Dependent, Deployment
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.listeners import ListenerEntry, is_loopback
+from netdiag.kafka.listeners import ListenerEntry
 
 ID = "advertised-loopback-for-remote-clients"
 SEVERITY = Severity.ERROR
@@ -52,21 +51,9 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every broker that sends whoever enters to loopback, whichever listener it is."""
     for broker in deployment.configured:
-        if not broker.config.is_broker or not broker.member.attachments:
-            continue
-        advertised = broker.config.advertised_listeners
-        if not all(is_loopback(entry.endpoint.host) for entry in advertised):
-            continue
-        facing = [entry for entry in advertised if _faces_containers(deployment, broker, entry)]
-        if facing:
-            yield _finding(deployment, broker, facing[0])
-
-
-def _faces_containers(deployment: Deployment, broker: Broker, advertised: ListenerEntry) -> bool:
-    bound = listener_of(broker, advertised.endpoint.listener)
-    if bound is None:
-        return False
-    return binding(deployment, broker, bound).reach in (Reach.EVERYWHERE, Reach.ONE_NETWORK)
+        if sends_all_to_loopback(deployment, broker):
+            advertised = broker.config.advertised_listeners
+            yield _finding(deployment, broker, next(e for e in advertised if faces_containers(deployment, broker, e)))
 
 
 def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Finding:

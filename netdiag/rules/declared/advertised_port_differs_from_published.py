@@ -32,7 +32,7 @@ Sources: KIP-103; compose-spec, ports.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import listener_of, published_for
+from netdiag.deployment.entrants import listener_of, published_astray, published_for
 from netdiag.deployment.member import Broker, Deployment, PublishedPort
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
@@ -48,6 +48,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             host = entry.endpoint.host
             bound = listener_of(broker, entry.endpoint.listener)
             if bound is None or not (is_loopback(host) or host in deployment.host_addresses):
+                continue
+            if published_astray(deployment, broker, entry):
                 continue
             ports = published_for(broker, bound)
             numbers = [p.published for p in ports]

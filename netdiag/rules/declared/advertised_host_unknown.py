@@ -1,0 +1,85 @@
+"""A listener advertises a name that no container has.
+
+Why: whoever enters through the listener is sent to a name that Docker's resolver does not know. A name without a dot
+may only be known to the hosts file of some machine. An error where a client in the same files enters there. Where other
+brokers fail for the same name, inter-broker-endpoint-unreachable says so instead; host.docker.internal and its like are
+host-alias-portability. Silent for names with a dot, on external networks and in the docker host's own network.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://broker:9092  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        hostname: broker
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://broker:9092
+
+Seen: java.net.UnknownHostException: broker
+
+Sources: Docker's embedded DNS knows service names, container_name, hostname and aliases.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import NOBODY, is_asleep, members_called
+from netdiag.deployment.cluster import inside
+from netdiag.deployment.entrants import dependents_entering, listener_of, other_brokers
+from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
+from netdiag.deployment.naming import HOST_ALIASES, Unresolved, resolve
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, is_loopback, is_wildcard
+
+ID = "advertised-host-unknown"
+SEVERITY = Severity.WARNING
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every advertised name without a dot that nobody has."""
+    for broker in deployment.configured:
+        if broker.member.mode is not NetworkMode.NETWORKS:
+            continue
+        for entry in broker.config.advertised_listeners:
+            name = entry.endpoint.listener
+            if listener_of(broker, name) is None or not _is_nobody(deployment, broker, entry.endpoint.host):
+                continue
+            if name != broker.config.inter_broker_listener or not other_brokers(deployment, broker):
+                yield _finding(broker, entry, _sent_astray(deployment, broker, entry))
+
+
+def _is_nobody(deployment: Deployment, broker: Broker, host: str) -> bool:
+    if is_wildcard(host) or is_loopback(host) or "." in host or ":" in host or host in HOST_ALIASES:
+        return False
+    if members_called(deployment, host) or is_asleep(deployment, host):
+        return False
+    return isinstance(resolve(deployment, inside(broker), host, NOBODY), Unresolved)
+
+
+def _sent_astray(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> tuple[Dependent, ...]:
+    entering = dependents_entering(deployment, broker, entry.endpoint.listener)
+    return tuple(d for d in entering if entry.endpoint.host not in d.member.extra_hosts)
+
+
+def _finding(broker: Broker, entry: ListenerEntry, astray: tuple[Dependent, ...]) -> Finding:
+    endpoint = entry.endpoint
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR if any(d.active for d in astray) else SEVERITY,
+        message=f'{endpoint.listener} of {broker.name} sends clients to "{endpoint.host}", a name nobody has',
+        location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
+        related=tuple(
+            Related(location=d.declared.at(), message=f"{d.member.name} enters here and is sent there") for d in astray
+        ),
+        why="the names inside a network are service names, container_name, hostname and aliases",
+        hint=f"advertise {endpoint.listener}://{broker.member.service or broker.name}:{endpoint.port}, or give the "
+        f'container the alias "{endpoint.host}"',
+        service=broker.name,
+        listener=endpoint.listener,
+    )

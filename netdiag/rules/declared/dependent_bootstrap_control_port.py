@@ -1,0 +1,76 @@
+"""A client is given a port that serves no Kafka clients.
+
+Why: the controller listener of a KRaft node answers no client, ZooKeeper, JMX and the schema registry speak other
+protocols. The connection is accepted and then comes to nothing.
+
+Bad:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:9093  # <- here
+
+Good:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:9092
+
+Seen: Did you attempt to connect to a kafka controller (no metadata support)?
+
+Sources: KIP-631: controllers serve brokers; the METADATA request is not among what they answer.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import Attempt, attempts, severity, target, usable_address
+from netdiag.deployment.control_ports import control_port
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Severity
+
+ID = "dependent-bootstrap-control-port"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every bootstrap address that leads to something else than a broker's listener."""
+    for attempt in attempts(deployment):
+        member = target(deployment, attempt)
+        what = control_port(deployment, member, attempt.address.port) if member else None
+        if what is not None:
+            yield _finding(deployment, attempt, what)
+
+
+def _finding(deployment: Deployment, attempt: Attempt, what: str) -> Finding:
+    better = usable_address(deployment, attempt)
+    variable = attempt.dependent.declared.variable
+    return Finding(
+        rule=ID,
+        severity=severity(deployment, attempt),
+        message=f"{attempt.client.name} looks for Kafka at {attempt.address}, which is {what}",
+        location=attempt.where,
+        why="a bootstrap address is that of a listener for clients; nothing else answers what a client asks first",
+        hint=f"set {variable} to {better}" if better else "use the port of a listener that serves clients",
+        service=attempt.client.name,
+    )

@@ -1,0 +1,140 @@
+"""A client enters through a listener that is meant for others.
+
+Why: the bootstrap succeeds, and the answer sends the client to addresses that mean nothing in its container. Reported
+elsewhere, and not here: a broker that advertises loopback alone (advertised-loopback-for-remote-clients), an endpoint
+that other brokers cannot use either (inter-broker-endpoint-unreachable), a listener bound to the wrong address, an
+advertised wildcard, a host nobody has (advertised-host-unknown), a host alias (host-alias-portability).
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:9092  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:29092
+
+Seen: Connection to node 1 (localhost/127.0.0.1:9092) could not be established. Node may not be available.
+
+Sources: KIP-103: a client is told the advertised endpoint of the listener that it entered through.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.binding import Reach, binding
+from netdiag.deployment.clients import (
+    Attempt,
+    attempts,
+    failure,
+    landing,
+    members_called,
+    severity,
+    usable_address,
+)
+from netdiag.deployment.delivery import Landed
+from netdiag.deployment.entrants import advertised_of, other_brokers, sends_all_to_loopback
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.naming import HOST_ALIASES
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, bracketed, is_loopback, is_wildcard
+
+ID = "dependent-bootstrap-external-listener"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every bootstrap address that works and leads to endpoints none of which does."""
+    for attempt in attempts(deployment):
+        landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
+        if landed is None or landed.broker not in deployment.configured or _is_reported(deployment, landed):
+            continue
+        name = landed.entry.endpoint.listener
+        brokers = (landed.broker, *other_brokers(deployment, landed.broker))
+        named = [entry for broker in brokers if (entry := advertised_of(broker, name))]
+        failures = [_failure(deployment, attempt, entry) for entry in named]
+        if failures and failures[0] is not None and None not in failures:
+            yield _finding(deployment, attempt, landed, named[0], failures[0])
+
+
+def _is_reported(deployment: Deployment, landed: Landed) -> bool:
+    """Whether another rule tells that nobody can use what the listener advertises, or the files do not show it."""
+    broker, name = landed.broker, landed.entry.endpoint.listener
+    if (
+        broker.is_configured_by_file
+        or name in broker.config.controller_names
+        or sends_all_to_loopback(deployment, broker)
+    ):
+        return True
+    if name == broker.config.inter_broker_listener and other_brokers(deployment, broker):
+        return True
+    return binding(deployment, broker, landed.entry).reach is not Reach.EVERYWHERE and not is_loopback(
+        _host_of(advertised_of(broker, name))
+    )
+
+
+def _host_of(entry: ListenerEntry | None) -> str:
+    return entry.endpoint.host if entry else ""
+
+
+def _failure(deployment: Deployment, attempt: Attempt, entry: ListenerEntry) -> str | None:
+    """Why the client cannot use an endpoint; None where it can, nobody can tell, or another rule has it."""
+    host, port = entry.endpoint.host, entry.endpoint.port
+    if is_wildcard(host) or host in HOST_ALIASES:
+        return None
+    if not (is_loopback(host) or members_called(deployment, host)):
+        return None
+    return failure(deployment, attempt.vantage, host, port)
+
+
+def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, entry: ListenerEntry, because: str) -> Finding:
+    broker, name = landed.broker, landed.entry.endpoint.listener
+    return Finding(
+        rule=ID,
+        severity=severity(deployment, attempt),
+        message=f"{attempt.client.name} enters {broker.name} at {attempt.address} and is sent to "
+        f"{bracketed(entry.endpoint.host)}:{entry.endpoint.port}: "
+        f"{because}",
+        location=attempt.where,
+        related=_advertised(broker, name),
+        why=f"port {attempt.address.port} belongs to {name}, and a client is told what the listener it enters "
+        "through advertises",
+        hint=_hint(deployment, attempt, broker),
+        service=attempt.client.name,
+        listener=name,
+    )
+
+
+def _advertised(broker: Broker, name: str) -> tuple[Related, ...]:
+    entry = advertised_of(broker, name)
+    if entry is None:
+        return ()
+    place = broker.place("advertised.listeners", entry.start, entry.end)
+    return (Related(location=place, message="what the client is told"),)
+
+
+def _hint(deployment: Deployment, attempt: Attempt, broker: Broker) -> str:
+    better = usable_address(deployment, attempt, (broker,))
+    if better is not None:
+        return f"set {attempt.dependent.declared.variable} to {better}"
+    return f"give {broker.name} a listener that advertises its service name and the port that it binds"

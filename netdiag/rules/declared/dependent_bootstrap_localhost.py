@@ -1,0 +1,70 @@
+"""A client container looks for Kafka on its own loopback.
+
+Why: localhost is whoever uses it, and in a client's container no broker listens there. An error where a broker stands
+in the same files, a warning where none does or the client's profile is not switched on. A container that shares the
+broker's network namespace, or the docker host's, may use localhost.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: localhost:9092  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:9092
+
+Seen: Connection to node -1 (localhost/127.0.0.1:9092) could not be established. Node may not be available.
+
+Sources: network_namespaces(7): every container has a loopback interface of its own.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import Attempt, attempts, failure, holds_broker, severity, usable_address
+from netdiag.deployment.member import Deployment, NetworkMode
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.listeners import is_loopback
+
+ID = "dependent-bootstrap-localhost"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every loopback address in a bootstrap list of a container without a broker."""
+    for attempt in attempts(deployment):
+        address, client = attempt.address, attempt.client
+        if not is_loopback(address.host) or client.mode is NetworkMode.HOST or holds_broker(client):
+            continue
+        if any(port.target == address.port for port in client.published):
+            continue
+        if failure(deployment, attempt.vantage, address.host, address.port):
+            yield _finding(deployment, attempt)
+
+
+def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
+    client, variable = attempt.client, attempt.dependent.declared.variable
+    better = usable_address(deployment, attempt)
+    return Finding(
+        rule=ID,
+        severity=severity(deployment, attempt) if deployment.brokers else Severity.WARNING,
+        message=f"{client.name} looks for Kafka at {attempt.address}, which is {client.name} itself",
+        location=attempt.where,
+        why="localhost inside a container is that container alone, not the docker host and not the broker",
+        hint=f"set {variable} to {better}" if better else "name the broker's service and a port that it listens on",
+        service=client.name,
+    )

@@ -1,0 +1,66 @@
+"""A client is given a host that no container has.
+
+Why: a container resolves the names of the containers on its networks. A name with a dot may be known to some name
+server, and a name that only a container outside these files has is unknown when a network is external: both are
+silent, and so are files without a broker. A container that exists on another network is networks-not-shared.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka-broker:9092  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:9092
+
+Seen: Couldn't resolve server kafka-broker:9092 from bootstrap.servers as DNS resolution failed for kafka-broker
+
+Sources: Docker's embedded DNS; compose-spec, aliases, container_name, hostname, links, extra_hosts.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import Attempt, Nameless, attempts, nameless, severity, usable_address
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Severity
+
+ID = "dependent-bootstrap-unknown-host"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every bootstrap host that nobody has, in files that show a broker."""
+    if not deployment.brokers:
+        return
+    for attempt in attempts(deployment):
+        if nameless(deployment, attempt) is Nameless.NOBODY:
+            yield _finding(deployment, attempt)
+
+
+def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
+    better = usable_address(deployment, attempt)
+    variable = attempt.dependent.declared.variable
+    return Finding(
+        rule=ID,
+        severity=severity(deployment, attempt),
+        message=f'{attempt.client.name} looks for Kafka at "{attempt.address.host}", a name that no container has',
+        location=attempt.where,
+        why="the names inside a network are service names, container_name, hostname and aliases",
+        hint=f"set {variable} to {better}" if better else "use the name of the broker's service",
+        service=attempt.client.name,
+    )

@@ -1,0 +1,103 @@
+"""A client asks a broker at a port that no listener has.
+
+Why: between containers the container's own ports count. A port of the docker host that is published to another
+container port exists on the docker host only. The port of a controller, of JMX or of ZooKeeper is
+dependent-bootstrap-control-port; a listener that is bound to the wrong address has rules of its own.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9094:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9094
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:9094  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9094:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9094
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:29092
+
+Seen: Connection to node -1 (kafka/172.18.0.3:9094) could not be established. Node may not be available.
+
+Sources: compose-spec, ports: HOST:CONTAINER, of which other containers see the second.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import Attempt, attempts, severity, target, usable_address
+from netdiag.deployment.control_ports import control_port
+from netdiag.deployment.member import Broker, Deployment, NetworkMode
+from netdiag.deployment.naming import network_owner
+from netdiag.findings import Finding, Related, Severity
+
+ID = "dependent-bootstrap-wrong-port"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every bootstrap address of a broker whose port is no listener's."""
+    for attempt in attempts(deployment):
+        member = target(deployment, attempt)
+        broker = deployment.broker(member.name) if member else None
+        if member is None or broker is None or broker not in deployment.configured or not broker.config.is_readable:
+            continue
+        if broker.is_configured_by_file or broker.config.is_unknown("listeners"):
+            continue
+        if not broker.config.listeners or _shares(deployment, broker):
+            continue
+        if (member.name, attempt.address.port) in deployment.listening:
+            continue
+        if control_port(deployment, member, attempt.address.port) is None:
+            yield _finding(deployment, attempt, broker)
+
+
+def _shares(deployment: Deployment, broker: Broker) -> bool:
+    """Whether others open ports in the broker's namespace, or it stands in one that is not its own."""
+    sharing = any(
+        network_owner(deployment, member) is broker.member and member is not broker.member
+        for member in deployment.members
+    )
+    return sharing or broker.member.mode is not NetworkMode.NETWORKS
+
+
+def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Finding:
+    address = attempt.address
+    published = next((p for p in broker.member.published if p.published == address.port and p.protocol == "tcp"), None)
+    better = usable_address(deployment, attempt, (broker,))
+    why = "between containers a client uses the container's own ports, those in listeners"
+    if published is not None:
+        why = f"{address.port} is a port of the docker host, published to {published.target}; other containers see that"
+    return Finding(
+        rule=ID,
+        severity=severity(deployment, attempt),
+        message=f"{attempt.client.name} looks for Kafka at {address}, where {broker.name} has no listener",
+        location=attempt.where,
+        related=(
+            Related(location=broker.place("listeners"), message=f"{broker.name} listens on {_ports(broker)}"),
+            *([Related(location=published.where, message="for clients outside only")] if published else []),
+        ),
+        why=why,
+        hint=f"set {attempt.dependent.declared.variable} to {better}" if better else "use the port of a listener",
+        service=attempt.client.name,
+    )
+
+
+def _ports(broker: Broker) -> str:
+    return ", ".join(str(entry.endpoint.port) for entry in broker.config.broker_listeners)

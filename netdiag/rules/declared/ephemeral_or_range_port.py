@@ -1,0 +1,76 @@
+"""A listener for the docker host is published on a port that nobody can know.
+
+Why: without a number, or with a range, the engine picks a port of the docker host when the container starts; the
+advertised port is another one.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092"]  # <- here
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Seen: Connect to ipv4#127.0.0.1:9092 failed: Connection refused
+
+Sources: compose-spec, ports: a container port alone is published on any free port.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.entrants import is_host_address, listener_of, nothing_gets_out, published_for
+from netdiag.deployment.member import Broker, Deployment, PublishedPort
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry
+
+ID = "ephemeral-or-range-port"
+SEVERITY = Severity.WARNING
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every host-facing listener of which no published port is a given one."""
+    for broker in deployment.configured:
+        if nothing_gets_out(deployment, broker):
+            continue
+        for entry in broker.config.advertised_listeners:
+            bound = listener_of(broker, entry.endpoint.listener)
+            if bound is None or not is_host_address(deployment, entry.endpoint.host):
+                continue
+            ports = published_for(broker, bound)
+            if ports and all(port.published is None for port in ports):
+                yield _finding(broker, entry, ports[0])
+
+
+def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> Finding:
+    endpoint = entry.endpoint
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{endpoint.listener} of {broker.name} sends clients to port {endpoint.port}, but is published on "
+        "whichever port is free",
+        location=port.where,
+        related=(
+            Related(
+                location=broker.place("advertised.listeners", entry.port_start, entry.port_end),
+                message="where clients are sent",
+            ),
+        ),
+        why="the engine picks the port when the container starts, and the broker cannot know it",
+        hint=f'publish "{endpoint.port}:{port.target}"',
+        service=broker.name,
+        listener=endpoint.listener,
+    )

@@ -1,0 +1,103 @@
+"""An address is a name that only some installations of Docker have.
+
+Why: host.docker.internal exists on Docker Desktop, and on Linux in containers that map it with extra_hosts; no other
+machine knows it. A warning where a client in the same files depends on it without extra_hosts, else a note.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://host.docker.internal:9092  # <- here
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:9092
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:29092
+
+Seen: getaddrinfo ENOTFOUND host.docker.internal
+
+Sources: docs.docker.com, Docker Desktop networking; moby 20.10, host-gateway.
+"""
+
+import re
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import Attempt, attempts
+from netdiag.deployment.entrants import dependents_entering
+from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry
+
+ID = "host-alias-portability"
+SEVERITY = Severity.WARNING
+
+_ALIAS = re.compile(
+    r"(?:host|gateway)\.docker\.internal|docker\.for\.(?:mac|win)\.(?:localhost|host\.internal)", re.IGNORECASE
+)
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every alias of the docker host that is advertised, or in a bootstrap list and not mapped."""
+    for broker in deployment.configured:
+        for entry in broker.config.advertised_listeners:
+            if _ALIAS.fullmatch(entry.endpoint.host):
+                yield _advertised(deployment, broker, entry)
+    for attempt in attempts(deployment):
+        if _ALIAS.fullmatch(attempt.address.host) and not _maps(attempt.dependent, attempt.address.host):
+            yield _bootstrap(attempt)
+
+
+def _maps(dependent: Dependent, host: str) -> bool:
+    return host in dependent.member.extra_hosts
+
+
+def _advertised(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Finding:
+    name, host = entry.endpoint.listener, entry.endpoint.host
+    entering = [d for d in dependents_entering(deployment, broker, name) if not _maps(d, host)]
+    return Finding(
+        rule=ID,
+        severity=SEVERITY if entering else Severity.NOTE,
+        message=f'{name} of {broker.name} sends clients to "{host}", which only Docker Desktop knows by itself',
+        location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
+        related=tuple(
+            Related(location=d.declared.at(), message=f"{d.member.name} enters here and has no extra_hosts entry")
+            for d in entering
+        ),
+        why="on Linux the name exists in containers that map it, and on no other machine",
+        hint="let containers use a listener that advertises the service name, and advertise localhost for the host",
+        service=broker.name,
+        listener=name,
+    )
+
+
+def _bootstrap(attempt: Attempt) -> Finding:
+    host, client = attempt.address.host, attempt.client
+    in_host = client.mode is NetworkMode.HOST
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f'{client.name} looks for Kafka at "{host}", which only Docker Desktop knows by itself',
+        location=attempt.where,
+        why="on Linux the name exists in containers that map it",
+        hint="use localhost" if in_host else f'add extra_hosts: ["{host}:host-gateway"] to {client.name}',
+        service=client.name,
+    )

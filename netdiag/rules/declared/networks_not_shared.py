@@ -1,0 +1,80 @@
+"""A client and its broker share no network.
+
+Why: names resolve, and packets pass, inside a network only. Silent where an external network may join the two, and
+where one of them uses the network of the docker host (host-network-mode) or the default bridge (default-bridge-no-dns).
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        networks: [back]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: example/app:1
+        networks: [front]
+        environment:
+          KAFKA_BROKERS: kafka:9092  # <- here
+    networks:
+      front:
+      back:
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        networks: [back]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: example/app:1
+        networks: [front, back]
+        environment:
+          KAFKA_BROKERS: kafka:9092
+    networks:
+      front:
+      back:
+
+Seen: Couldn't resolve server kafka:9092 from bootstrap.servers as DNS resolution failed for kafka
+
+Sources: Docker's embedded DNS answers for the networks of the asking container; bridges drop each other's packets.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import Attempt, Nameless, attempts, members_called, nameless, severity
+from netdiag.deployment.member import Deployment, Member
+from netdiag.findings import Finding, Related, Severity
+
+ID = "networks-not-shared"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every bootstrap host that is a container on none of the client's networks."""
+    for attempt in attempts(deployment):
+        if nameless(deployment, attempt) is Nameless.NOT_SHARED:
+            yield _finding(deployment, attempt, members_called(deployment, attempt.address.host)[0])
+
+
+def _finding(deployment: Deployment, attempt: Attempt, member: Member) -> Finding:
+    client = attempt.client
+    return Finding(
+        rule=ID,
+        severity=severity(deployment, attempt),
+        message=f'{client.name} looks for Kafka at "{attempt.address.host}", but {client.name} is on '
+        f"{_networks(client)} and {member.name} on {_networks(member)}",
+        location=attempt.where,
+        related=tuple(
+            Related(location=a.where, message=f"{member.name} is on {a.network}") for a in member.attachments if a.where
+        ),
+        why="names resolve inside a network only, and Docker drops what goes from one network to another",
+        hint=f"attach {client.name} to {member.attachments[0].network}",
+        service=client.name,
+    )
+
+
+def _networks(member: Member) -> str:
+    return " and ".join(attachment.network for attachment in member.attachments)

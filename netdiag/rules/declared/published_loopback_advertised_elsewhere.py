@@ -1,0 +1,77 @@
+"""A port is published for the docker host alone, and the listener advertises another address.
+
+Why: a port published on 127.0.0.1 is refused at every other address of the docker host, and that is where clients are
+sent. Host names are silent, because they may stand for 127.0.0.1.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["127.0.0.1:9092:9092"]  # <- here
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://192.168.1.20:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://192.168.1.20:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Seen: Connect to ipv4#192.168.1.20:9092 failed: Connection refused
+
+Sources: compose-spec, ports: the address in front is the only one that is bound.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.entrants import is_host_address, listener_of, nothing_gets_out, published_for
+from netdiag.deployment.member import Broker, Deployment, PublishedPort
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, is_loopback
+
+ID = "published-loopback-advertised-elsewhere"
+SEVERITY = Severity.WARNING
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every advertised number whose port is published on loopback only."""
+    for broker in deployment.configured:
+        if nothing_gets_out(deployment, broker):
+            continue
+        for entry in broker.config.advertised_listeners:
+            host = entry.endpoint.host
+            bound = listener_of(broker, entry.endpoint.listener)
+            if bound is None or is_loopback(host) or not is_host_address(deployment, host):
+                continue
+            ports = published_for(broker, bound)
+            if ports and all(port.host_ip == "::1" or port.host_ip.startswith("127.") for port in ports):
+                yield _finding(broker, entry, ports[0])
+
+
+def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> Finding:
+    endpoint = entry.endpoint
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{endpoint.listener} of {broker.name} sends clients to {endpoint.host}, but is published on "
+        f"{port.host_ip} only",
+        location=port.where,
+        related=(
+            Related(
+                location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
+                message="where clients are sent",
+            ),
+        ),
+        why=f"the docker host refuses connections to any address but {port.host_ip} at this port",
+        hint=f'publish "{port.published}:{port.target}", or advertise localhost',
+        service=broker.name,
+        listener=endpoint.listener,
+    )

@@ -1,0 +1,94 @@
+"""A broker publishes a port at which it does not listen.
+
+Why: the docker host accepts the connection and then closes it, because nothing answers in the container. Ports that a
+variable of the broker explains (JMX, a metrics agent, an HTTP endpoint) or that are usual for these are silent; where
+the port is an advertised one, published-port-wrong-listener says so.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092", "39092:39092"]  # <- here
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        ports: ["9092:9092", "19101:19101"]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_JMX_PORT: 19101
+          KAFKA_LISTENERS: PLAINTEXT://:29092,EXTERNAL://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
+
+Seen: Disconnected while requesting ApiVersion: might be caused by incorrect security.protocol configuration
+
+Sources: compose-spec, ports; docker-proxy accepts before it finds that nothing listens behind it.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.control_ports import is_explained
+from netdiag.deployment.entrants import published_astray
+from netdiag.deployment.member import Broker, Deployment, NetworkMode, PublishedPort, State
+from netdiag.deployment.naming import network_owner
+from netdiag.findings import Finding, Location, Related, Severity
+
+ID = "published-port-without-listener"
+SEVERITY = Severity.WARNING
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every `ports` entry of a broker that leads to no listener."""
+    for broker in deployment.configured:
+        if not _shows_its_ports(deployment, broker):
+            continue
+        advertised = broker.config.advertised_listeners
+        astray = [port for entry in advertised if (port := published_astray(deployment, broker, entry))]
+        entries: dict[Location, list[PublishedPort]] = {}
+        for port in broker.member.published:
+            entries.setdefault(port.where, []).append(port)
+        for ports in entries.values():
+            # A range is one entry, which need not be used as a whole.
+            if not any(port in astray or _leads_somewhere(deployment, broker, port) for port in ports):
+                yield _finding(broker, ports[0])
+
+
+def _shows_its_ports(deployment: Deployment, broker: Broker) -> bool:
+    """Whether everything that listens in the broker's network namespace can be told."""
+    config = broker.config
+    if broker.is_configured_by_file or config.is_unknown("listeners") or not config.listeners or not config.is_readable:
+        return False
+    if broker.member.state is not State.DECLARED:
+        # What a running container mounts is not told; live-bound-sockets-differ looks at its sockets.
+        return False
+    if broker.member.mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE):
+        return False
+    users = [m for m in deployment.members if network_owner(deployment, m) is broker.member]
+    return users == [broker.member]
+
+
+def _leads_somewhere(deployment: Deployment, broker: Broker, port: PublishedPort) -> bool:
+    if port.protocol != "tcp" or (broker.name, port.target) in deployment.listening:
+        return True
+    return is_explained(broker.member, port.target)
+
+
+def _finding(broker: Broker, port: PublishedPort) -> Finding:
+    listeners = ", ".join(str(entry.endpoint.port) for entry in broker.config.listeners)
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{broker.name} publishes container port {port.target}, at which it has no listener",
+        location=port.where,
+        related=(Related(location=broker.place("listeners"), message=f"it listens on {listeners}"),),
+        why="the docker host accepts and then closes: whoever enters here gets nothing",
+        hint="publish the port of a listener, or leave the entry out",
+        service=broker.name,
+    )

@@ -1,0 +1,98 @@
+"""A broker advertises a number that Docker hands out anew.
+
+Why: a container's address changes with the order in which containers start, means nothing on another network and is not
+routed by Docker Desktop. A warning where the number lies in a subnet of these files and nobody has it fixed, a note
+where it lies in the ranges Docker takes by default. Silent for an address that is fixed with ipv4_address, for a
+gateway and for addresses that are declared to be the docker host's.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        networks: [net]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://172.18.0.3:9092  # <- here
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+    networks:
+      net:
+        ipam:
+          config:
+            - subnet: 172.18.0.0/16
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        networks: [net]
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+    networks:
+      net:
+        ipam:
+          config:
+            - subnet: 172.18.0.0/16
+
+Seen: Connect to ipv4#172.18.0.3:9092 failed: Connection timed out
+
+Sources: docs.docker.com, default address pools and Docker Desktop networking; moby/vpnkit#564.
+"""
+
+import ipaddress
+from collections.abc import Iterator
+
+from netdiag.deployment.entrants import in_subnet, listener_of
+from netdiag.deployment.member import Broker, Deployment, NetworkMode
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.listeners import ListenerEntry
+
+ID = "unstable-ip-advertised"
+SEVERITY = Severity.WARNING
+
+# The engine takes these for new networks, one /16 after the other.
+_DEFAULT_POOLS = tuple(ipaddress.ip_network(f"172.{n}.0.0/16") for n in range(17, 32))
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every advertised number that is a container's by chance."""
+    for broker in deployment.configured:
+        if broker.member.mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE):
+            continue
+        for entry in broker.config.advertised_listeners:
+            if listener_of(broker, entry.endpoint.listener) is None:
+                continue
+            severity = _severity(deployment, entry.endpoint.host)
+            if severity is not None:
+                yield _finding(broker, entry, severity)
+
+
+def _severity(deployment: Deployment, host: str) -> Severity | None:
+    try:
+        number = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    networks = deployment.networks.values()
+    if host in deployment.host_addresses or host in deployment.addressed or any(host in n.gateways for n in networks):
+        return None
+    subnets = [subnet for network in networks for subnet in network.subnets if in_subnet(subnet, number)]
+    if subnets:
+        usual = any(number == ipaddress.ip_network(subnet, strict=False)[1] for subnet in subnets)
+        return None if usual else SEVERITY
+    return Severity.NOTE if any(number in pool for pool in _DEFAULT_POOLS) else None
+
+
+def _finding(broker: Broker, entry: ListenerEntry, severity: Severity) -> Finding:
+    endpoint = entry.endpoint
+    return Finding(
+        rule=ID,
+        severity=severity,
+        message=f"{endpoint.listener} of {broker.name} sends clients to {endpoint.host}, an address that Docker "
+        "hands out",
+        location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
+        why="who gets the address depends on which container starts first",
+        hint=f"advertise {endpoint.listener}://{broker.member.service or broker.name}:{endpoint.port} to containers",
+        service=broker.name,
+        listener=endpoint.listener,
+    )

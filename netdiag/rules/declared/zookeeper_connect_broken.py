@@ -1,0 +1,165 @@
+"""A broker looks for ZooKeeper where it is not.
+
+Why: without ZooKeeper a broker of this mode ends after some seconds. The address must be one of a container on a common
+network, at the client port that it is told. Judged against the files only: silent where they show no ZooKeeper, on
+external networks and for names with a dot. A warning where another address of the list may do, and where the list names
+several ZooKeepers that do not know of each other.
+
+Bad:
+    services:
+      zookeeper:
+        image: confluentinc/cp-zookeeper:7.9.2
+        environment:
+          ZOOKEEPER_CLIENT_PORT: 32181
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181  # <- here
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Good:
+    services:
+      zookeeper:
+        image: confluentinc/cp-zookeeper:7.9.2
+        environment:
+          ZOOKEEPER_CLIENT_PORT: 32181
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:32181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Seen: Timed out waiting for connection while in state: CONNECTING
+
+Sources: ZooKeeperClient.waitUntilConnected; zkServer, clientPort.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netdiag.deployment.clients import NOBODY, is_asleep, members_called
+from netdiag.deployment.cluster import inside
+from netdiag.deployment.control_ports import zookeeper_port
+from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
+from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, network_owner, resolve
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.listeners import is_loopback
+
+ID = "zookeeper-connect-broken"
+SEVERITY = Severity.ERROR
+_PROPERTY = "zookeeper.connect"
+_ENSEMBLE = frozenset({"ZOOKEEPER_SERVERS", "ZOO_SERVERS", "KAFKA_OPTS"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Address:
+    """One host:port of the connect string, with its place in it."""
+
+    host: str
+    port: int
+    start: int
+    end: int
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every address that no ZooKeeper of the files answers at, or for each list that is no ensemble."""
+    told: set[tuple[str, ...]] = set()
+    if not any(zookeeper_port(member) for member in deployment.members):
+        return
+    for broker in deployment.configured:
+        if broker.config.mode is not Mode.ZOOKEEPER or broker.member.mode is not NetworkMode.NETWORKS:
+            continue
+        addresses = _addresses(broker.config.value(_PROPERTY) or "")
+        reasons = [(address, _failure(deployment, broker, address)) for address in addresses]
+        severity = SEVERITY if all(reason for _, reason in reasons) else Severity.WARNING
+        for address, reason in reasons:
+            if reason is not None:
+                yield _broken(broker, address, reason, severity)
+        strangers = _strangers(deployment, broker, addresses)
+        names = tuple(sorted(member.name for member in strangers))
+        if strangers and names not in told and not any(reason for _, reason in reasons):
+            told.add(names)
+            yield _no_ensemble(broker, strangers)
+
+
+def _addresses(value: str) -> tuple[_Address, ...]:
+    """The addresses of a connect string; a path at its end is the chroot. Nothing where one of them is odd."""
+    found: list[_Address] = []
+    position = 0
+    for item in value.partition("/")[0].split(","):
+        text = item.strip()
+        start = position + len(item) - len(item.lstrip())
+        position += len(item) + 1
+        host, colon, port = text.rpartition(":")
+        if not colon or not host or not port.isdigit():
+            return ()
+        found.append(_Address(host=host, port=int(port), start=start, end=start + len(text)))
+    return tuple(found)
+
+
+def _failure(deployment: Deployment, broker: Broker, address: _Address) -> str | None:
+    """Why no ZooKeeper answers; None where one does, or nobody can tell."""
+    if is_loopback(address.host):
+        users = [m for m in deployment.members if network_owner(deployment, m) is broker.member]
+        return f"which is {broker.name} itself" if users == [broker.member] else None
+    resolution = resolve(deployment, inside(broker), address.host, NOBODY)
+    if isinstance(resolution, Unmodelled):
+        return None
+    if isinstance(resolution, Unresolved):
+        return _why_nameless(deployment, address.host)
+    match resolution:
+        case (MemberAddress() as only,):
+            port = zookeeper_port(deployment.by_name[only.member])
+            return f"but {only.member} serves clients on {port}" if port not in (None, address.port) else None
+        case _:
+            return None
+
+
+def _why_nameless(deployment: Deployment, host: str) -> str | None:
+    called = members_called(deployment, host)
+    if called:
+        return f"but shares no network with {called[0].name}"
+    if "." in host or is_asleep(deployment, host):
+        return None
+    return "a name that no container has"
+
+
+def _strangers(deployment: Deployment, broker: Broker, addresses: tuple[_Address, ...]) -> tuple[Member, ...]:
+    """The ZooKeepers of the list, where there are several and none of them is told of another."""
+    found: dict[str, Member] = {}
+    for address in addresses:
+        resolution = resolve(deployment, inside(broker), address.host, NOBODY)
+        match resolution:
+            case (MemberAddress() as only,):
+                member = deployment.by_name[only.member]
+                found[member.name] = member
+            case _:
+                return ()
+    alone = all(zookeeper_port(m) and not m.variables.keys() & _ENSEMBLE for m in found.values())
+    return tuple(found.values()) if len(found) > 1 and alone else ()
+
+
+def _broken(broker: Broker, address: _Address, reason: str, severity: Severity) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=severity,
+        message=f"{broker.name} looks for ZooKeeper at {address.host}:{address.port}, {reason}",
+        location=broker.place(_PROPERTY, address.start, address.end),
+        why="a broker that gets no session with ZooKeeper ends",
+        hint="name the ZooKeeper service and its client port",
+        service=broker.name,
+    )
+
+
+def _no_ensemble(broker: Broker, strangers: tuple[Member, ...]) -> Finding:
+    names = " and ".join(member.name for member in strangers)
+    return Finding(
+        rule=ID,
+        severity=Severity.WARNING,
+        message=f"{broker.name} takes {names} for one ensemble, but each of them stands alone",
+        location=broker.place(_PROPERTY),
+        why="a broker connects to any address of the list, and each stand-alone ZooKeeper holds another cluster",
+        hint="name one of them, or set ZOOKEEPER_SERVERS in each",
+        service=broker.name,
+    )
