@@ -1,5 +1,6 @@
 """The rules of a SARIF run: what each is about, with its whole page as help."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,7 +25,7 @@ def _of_rule(rule: Rule, pages: str | None) -> dict[str, Any]:
     page = rule_page(rule.__doc__ or "")
     descriptor: dict[str, Any] = {
         "id": rule.ID,
-        "name": "".join(word.capitalize() for word in rule.ID.split("-")),
+        "name": "".join(word.capitalize() for word in re.split(r"[^a-z0-9]", rule.ID)),
         "shortDescription": {"text": page.title},
         "fullDescription": {"text": " ".join(page.why.split())},
         "help": {"text": _text(page), "markdown": _markdown(page)},
