@@ -98,3 +98,10 @@ def test_names_keep_case_and_blanks_as_a_broker_does() -> None:
 )
 def test_kinds_of_host(host: str, loopback: bool, wildcard: bool) -> None:
     assert (is_loopback(host), is_wildcard(host)) == (loopback, wildcard)
+
+
+def test_a_long_run_of_blanks_is_one_malformed_entry_at_once() -> None:
+    value = "A" + " " * 1_000_000 + "B"  # quadratic work on it would take minutes
+    (entry,) = parse_listeners(f" {value} ,")
+    assert isinstance(entry, MalformedEntry)
+    assert (entry.start, entry.end) == (1, 1 + len(value))
