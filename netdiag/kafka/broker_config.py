@@ -229,5 +229,5 @@ def _image_settings(image: ImageReference, environment: Mapping[str, str | None]
             return apache.settings(environment)
         case ImageFamily.CONFLUENT:
             return confluent.settings(environment, image.kafka_version)
-        case ImageFamily.CONFLUENT_ZOOKEEPER | ImageFamily.OTHER:
+        case _:
             return ImageSettings()

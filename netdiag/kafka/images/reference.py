@@ -11,6 +11,12 @@ class ImageFamily(Enum):
     APACHE = "apache/kafka"
     CONFLUENT = "confluentinc/cp-kafka"
     CONFLUENT_ZOOKEEPER = "confluentinc/cp-zookeeper"
+    CONFLUENT_LOCAL = "confluentinc/confluent-local"
+    BITNAMI = "bitnami/kafka"
+    WURSTMEISTER = "wurstmeister/kafka"
+    DEBEZIUM = "debezium/kafka"
+    STRIMZI = "strimzi/kafka"
+    FAST_DATA_DEV = "lensesio/fast-data-dev"
     OTHER = "other"
 
 
