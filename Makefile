@@ -4,6 +4,7 @@
 # make lint    ruff, mypy, import-linter
 # make format  lets ruff rewrite the sources
 # make readme  runs the commands of README.md, writes their output into it
+# make docs    writes docs/rules from the rules
 # make clean   removes what these made
 
 BIN := .venv/bin
@@ -11,7 +12,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint c
 # The extras that some test uses.
 EXTRAS := live
 
-.PHONY: help demo test bars lint format readme constraints clean
+.PHONY: help demo test bars lint format readme docs constraints clean
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
@@ -32,6 +33,9 @@ format: .venv/.full
 
 readme: .venv/.full
 	@$(BIN)/python -m tests.house.readme
+
+docs: .venv/.full
+	@$(BIN)/python -m tests.house.rule_pages
 
 .venv/.bare: pyproject.toml constraints.txt netdiag/__init__.py
 	@.ci/venv .venv

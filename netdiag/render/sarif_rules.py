@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from netdiag.render.rule_markdown import rule_markdown
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.document import RulePage, rule_page
 from netdiag.rules.rule import Rule
@@ -28,7 +29,7 @@ def _of_rule(rule: Rule, pages: str | None) -> dict[str, Any]:
         "name": "".join(word.capitalize() for word in re.split(r"[^a-z0-9]", rule.ID)),
         "shortDescription": {"text": page.title},
         "fullDescription": {"text": " ".join(page.why.split())},
-        "help": {"text": _text(page), "markdown": _markdown(page)},
+        "help": {"text": _text(page), "markdown": rule_markdown(page) + "\n"},
         "defaultConfiguration": {"level": rule.SEVERITY.value},
         "properties": {"tags": ["kafka", "docker", "listeners"], "problem.severity": _for_github(rule.SEVERITY.value)},
     }
@@ -46,13 +47,6 @@ def _text(page: RulePage) -> str:
     return (
         f"{page.title}\n\nWhy: {page.why}\n\nBad:\n{page.bad}\nGood:\n{page.good}\n"
         f"Seen: {page.seen}\n\nSources: {page.sources}\n"
-    )
-
-
-def _markdown(page: RulePage) -> str:
-    return (
-        f"{page.title}\n\n{page.why}\n\n## Bad\n\n```yaml\n{page.bad.rstrip()}\n```\n\n"
-        f"## Good\n\n```yaml\n{page.good.rstrip()}\n```\n\n## Seen\n\n{page.seen}\n\n## Sources\n\n{page.sources}\n"
     )
 
 

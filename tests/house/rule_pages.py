@@ -1,0 +1,102 @@
+"""docs/rules: a page for every rule and an index, made from the rules themselves.
+
+`python -m tests.house.rule_pages` (`make docs`) writes them. What a page says netdiag prints, and the repair it
+shows, is what the rule finds in its own bad example.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from netdiag.findings import Finding
+from netdiag.render.edits import repair, unified_diff
+from netdiag.render.rule_markdown import escaped, fenced, rule_markdown
+from netdiag.rules.all_rules import ALL, DECLARED, OBSERVED
+from netdiag.rules.document import rule_page
+from netdiag.rules.rule import Rule
+from netdiag.rules.run import check, check_live
+from tests.deployment.stacks import deployment_of
+from tests.house.tree import ROOT
+from tests.rules.recorded import view_of
+
+FOLDER = ROOT / "docs" / "rules"
+COMMAND = "make docs"
+INDEX = "README.md"
+_HEAD = f"""# Rules
+
+What `netdiag check-listeners` looks for. `netdiag explain RULE` prints the same in a terminal. The severity is the
+usual one: a rule lowers it where less is known. These pages are made from the rules by `{COMMAND}`.
+"""
+_FILE = "compose.yml"
+
+
+def pages() -> dict[str, str]:
+    """The text of every file of docs/rules by its name."""
+    return {INDEX: index(), **{f"{rule.ID}.md": page_of(rule) for rule in ALL}}
+
+
+def index() -> str:
+    """The list of the rules."""
+    return "\n".join([_HEAD, *_table("In compose files", DECLARED), "", *_table("In what runs", OBSERVED), ""])
+
+
+def page_of(rule: Rule) -> str:
+    """The page of one rule."""
+    page = rule_page(rule.__doc__ or "")
+    findings = found(rule)
+    where = "with `--live` only" if rule in OBSERVED else "in compose files and in what runs"
+    says = f"netdiag says:\n\n{fenced(_said(findings), 'text')}"
+    body = rule_markdown(page, after_bad=says, after_good=f"## Repair\n\n{_repair(findings, page.bad)}")
+    return f"# {rule.ID}\n\n**{rule.SEVERITY.value}**, {where}\n\n{body}\n"
+
+
+def found(rule: Rule) -> tuple[Finding, ...]:
+    """What the rule finds in its bad example."""
+    bad = rule_page(rule.__doc__ or "").bad
+    all_found = check_live(view_of(bad)) if rule in OBSERVED else check(deployment_of(bad, path=_FILE))
+    return tuple(finding for finding in all_found if finding.rule == rule.ID)
+
+
+def _table(title: str, rules: Sequence[Rule]) -> list[str]:
+    rows = [
+        f"| [{rule.ID}]({rule.ID}.md) | {rule.SEVERITY.value} | {escaped(rule_page(rule.__doc__ or '').title)} |"
+        for rule in rules
+    ]
+    return [f"## {title}", "", "| Rule | Severity | What it finds |", "|---|---|---|", *rows]
+
+
+def _said(findings: Sequence[Finding]) -> str:
+    lines = []
+    for finding in findings:
+        told = (("why", finding.why), ("the broker will print", finding.broker_prints))
+        lines.append(f"{finding.severity.value}: {finding.message}")
+        lines += [f"  {name}: {text}" for name, text in told if text]
+    return "\n".join(lines)
+
+
+def _repair(findings: Sequence[Finding], bad: str) -> str:
+    hints = dict.fromkeys(finding.hint for finding in findings if finding.hint)
+    blocks = ["\n".join(f"- {escaped(hint)}" for hint in hints)]
+    sources = {_FILE: bad.encode()}
+    changed = repair(findings, sources).files.get(_FILE)
+    if changed is not None:
+        patch = unified_diff(_FILE, sources[_FILE], changed).decode()
+        blocks.append(f"As an edit that netdiag can make:\n\n{fenced(patch, 'diff')}")
+    return "\n\n".join(block for block in blocks if block)
+
+
+def main(folder: Path) -> None:
+    """Write what is missing or differs, delete pages of rules that are gone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    now = pages()
+    for path in folder.glob("*.md"):
+        if path.name not in now:
+            path.unlink()
+    for name, text in now.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else FOLDER)
