@@ -83,3 +83,19 @@ class Finding:
     listener: str | None = None
     edits: tuple[Edit, ...] = ()
     broker_prints: str | None = None
+
+
+class Overlooked(Enum):
+    """Who asked to overlook a finding; the value is the word users see."""
+
+    COMMENT = "comment"
+    BASELINE = "baseline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppressed:
+    """A finding that the user asked to overlook, and the reason they gave."""
+
+    finding: Finding
+    by: Overlooked
+    reason: str = ""

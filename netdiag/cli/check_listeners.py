@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from netdiag.cli.declared import STDIN, Settings, report_on
+from netdiag.cli.control import (
+    Control,
+    ExitZero,
+    IgnoreRules,
+    NoIgnores,
+    Part,
+    Select,
+    control_of,
+    controlled,
+    controlled_report,
+    selection_of,
+)
+from netdiag.cli.declared import STDIN, Settings
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.live import LiveSettings, live_report, needs_extra
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
@@ -81,6 +93,7 @@ class _Options:
     files: tuple[str, ...]
     outputs: tuple[Output, ...]
     fail_on: Severity
+    control: Control
     fix: bool
     diff: bool
     settings: Settings
@@ -92,7 +105,11 @@ def check_listeners(
     context: typer.Context,
     files: _Files = None,
     format: _Format = None,
+    select: Select = None,
+    ignore: IgnoreRules = None,
     fail_on: _FailOn = FailOn.ERROR,
+    exit_zero: ExitZero = False,
+    no_ignores: NoIgnores = False,
     output: _Output = None,
     fix: _Fix = False,
     diff: _Diff = False,
@@ -116,6 +133,7 @@ def check_listeners(
         files=tuple(files or ()),
         outputs=outputs_of(context, format or (), output or ()),
         fail_on=Severity(fail_on.value),
+        control=control_of(select, ignore, exit_zero=exit_zero, no_ignores=no_ignores),
         fix=fix,
         diff=diff,
         settings=Settings(
@@ -165,7 +183,8 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
         report = _looked(options, surface)
     if not options.diff:
         write_outputs(options.outputs, report, surface, matrix=options.settings.matrix)
-    return status_of(report, fail_on=options.fail_on, require_all=options.require_all)
+    status = status_of(report, fail_on=options.fail_on, require_all=options.require_all)
+    return ExitStatus.CLEAN if status is ExitStatus.FINDINGS and options.control.exit_zero else status
 
 
 def _looked(options: _Options, surface: Surface) -> Report:
@@ -173,11 +192,12 @@ def _looked(options: _Options, surface: Surface) -> Report:
         if all(output.format is Format.TEXT for output in options.outputs):
             # One line says it; only a format for machines needs a whole document around it.
             needs_extra()
-        return live_report(options.files, options.live, options.settings, surface)
+        report = live_report(options.files, options.live, options.settings, surface)
+        return controlled([Part(report=report, selection=selection_of(options.control))], options.control, live=True)
     files = options.files or _discovered()
     if not files:
         say(f"netdiag: nothing to check: no {', '.join(COMPOSE_FILE_NAMES)} in this folder")
-    return report_on(files, options.settings, surface)
+    return controlled_report(files, options.control, options.settings, surface)
 
 
 def _discovered() -> tuple[str, ...]:

@@ -72,6 +72,7 @@ def joined(first: Report, second: Report) -> Report:
     return Report(
         inputs=first.inputs + second.inputs,
         findings=first.findings + second.findings,
+        suppressed=first.suppressed + second.suppressed,
         matrices=first.matrices + second.matrices,
         skipped=first.skipped + second.skipped,
         notes=first.notes + second.notes,

@@ -27,7 +27,8 @@ def summary(report: Report) -> str:
     line = f"{', '.join(parts) or 'no findings'} in {_inputs(read)}"
     if brokers:
         line += f" ({plural(brokers, 'broker')})"
-    return f"{line}; {failed}" if failed else line
+    overlooked = f"{len(report.suppressed)} suppressed" if report.suppressed else ""
+    return "; ".join(filter(None, (line, overlooked, failed)))
 
 
 def _inputs(items: Sequence[Input]) -> str:

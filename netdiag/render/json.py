@@ -18,6 +18,14 @@ def render(report: Report) -> str:
         "version": VERSION,
         "inputs": [_input(item, report) for item in report.inputs],
         "findings": [_finding(finding) for finding in report.findings],
+        "suppressed": [
+            {
+                "by": item.by.value,
+                "reason": redacted(item.reason) or None,
+                "finding": _finding(item.finding),
+            }
+            for item in report.suppressed
+        ],
         "matrix": [_cell(matrix, cell) for matrix in report.matrices for cell in matrix.cells],
         "skipped": [_skipped(item) for item in report.skipped],
         "notes": [redacted(note) for note in report.notes],

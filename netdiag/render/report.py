@@ -6,7 +6,7 @@ from typing import Literal
 
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell
-from netdiag.findings import Finding
+from netdiag.findings import Finding, Suppressed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +52,13 @@ class Skipped:
 class Report:
     """Everything a renderer may show. `sources` holds the bytes of the files that findings point into.
 
+    `suppressed` are those that the user asked to overlook, which are in `findings` no more.
     `interrupted` says that the user stopped the run: inputs that were not reached carry that as their error.
     """
 
     inputs: tuple[Input, ...] = ()
     findings: tuple[Finding, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
     matrices: tuple[Matrix, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from netdiag import __version__
-from netdiag.findings import Finding
+from netdiag.findings import Finding, Overlooked, Suppressed
 from netdiag.render.fingerprints import fingerprints
 from netdiag.render.places import in_order, plain, unread_place
 from netdiag.render.report import Input, Report, Skipped
@@ -18,7 +18,8 @@ _FINGERPRINT = "netdiagFinding/v1"
 
 def render(report: Report, root: str = "", pages: str | None = None) -> str:
     """The SARIF text, ASCII only; paths below the folder `root` are relative, `pages` is where rule pages are."""
-    findings = in_order(report.findings)
+    overlooked = {id(item.finding): item for item in report.suppressed}
+    findings = in_order((*report.findings, *(item.finding for item in report.suppressed)))
     names = sorted({finding.rule for finding in findings})
     places = Places(report.sources, root)
     prints = fingerprints(findings, report.sources, root)
@@ -34,7 +35,10 @@ def render(report: Report, root: str = "", pages: str | None = None) -> str:
         # Lines are counted as YAML counts them.
         "newlineSequences": ["\r\n", "\n", "\r"],
         "invocations": [_invocation(report, places, root)],
-        "results": [_result(f, names.index(f.rule), key, places) for f, key in zip(findings, prints, strict=True)],
+        "results": [
+            _result(finding, names.index(finding.rule), key, places) | _suppressions(overlooked.get(id(finding)))
+            for finding, key in zip(findings, prints, strict=True)
+        ],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
@@ -63,6 +67,16 @@ def _result(finding: Finding, index: int, fingerprint: str, places: Places) -> d
     if properties:
         result["properties"] = properties
     return result
+
+
+def _suppressions(item: Suppressed | None) -> dict[str, Any]:
+    """Why a result needs nobody's attention (SARIF 3.27.23)."""
+    if item is None:
+        return {}
+    suppression = {"kind": "inSource" if item.by is Overlooked.COMMENT else "external", "status": "accepted"}
+    if item.reason:
+        suppression["justification"] = plain(item.reason)
+    return {"suppressions": [suppression]}
 
 
 def _told(finding: Finding) -> str:

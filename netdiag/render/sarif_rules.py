@@ -8,12 +8,7 @@ from netdiag.render.rule_markdown import rule_markdown
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.document import RulePage, rule_page
 from netdiag.rules.rule import Rule
-
-# What compose itself says of a file has no page of ours.
-_OF_COMPOSE = {
-    "compose-refuses": "docker compose refuses this file",
-    "compose-warns": "docker compose warns about this file",
-}
+from netdiag.rules.selection import WITHOUT_RULE
 
 
 def descriptors(names: Iterable[str], pages: str | None = None) -> list[dict[str, Any]]:
@@ -39,7 +34,7 @@ def _of_rule(rule: Rule, pages: str | None) -> dict[str, Any]:
 
 
 def _of_name(name: str) -> dict[str, Any]:
-    text = _OF_COMPOSE.get(name)
+    text = WITHOUT_RULE.get(name)
     return {"id": name, "shortDescription": {"text": text}} if text else {"id": name}
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from netdiag.deployment.verdict import Cell
-from netdiag.findings import ContainerLocation, Edit, Finding, Related, Severity
+from netdiag.findings import ContainerLocation, Edit, Finding, Overlooked, Related, Severity, Suppressed
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 from tests.render.literals import HOST, OK, REFUSED, UNKNOWN, address, five_brokers, inside, place
 
@@ -117,7 +117,12 @@ def hostile(text: str) -> Report:
         related=(Related(location=ContainerLocation(container=text, part=text), message=text),),
         broker_prints=text,
     )
-    return Report(findings=(finding,), notes=(text,), skipped=(Skipped(vantage=text, reason=text, command=text),))
+    return Report(
+        findings=(finding,),
+        suppressed=(Suppressed(finding=RUNNING, by=Overlooked.COMMENT, reason=text),),
+        notes=(text,),
+        skipped=(Skipped(vantage=text, reason=text, command=text),),
+    )
 
 
 def _secret() -> Report:
@@ -125,7 +130,12 @@ def _secret() -> Report:
     finding = replace(RUNNING, message=text, why=text, hint=text, broker_prints=text)
     finding = replace(finding, related=(Related(location=RUNNING.location, message=text),))
     problem = Problem(message=text, hint=text)
-    return Report(inputs=(Input(name="x", error=problem),), findings=(finding,), notes=(text,))
+    return Report(
+        inputs=(Input(name="x", error=problem),),
+        findings=(finding,),
+        suppressed=(Suppressed(finding=finding, by=Overlooked.COMMENT, reason=text),),
+        notes=(text,),
+    )
 
 
 SECRET = _secret()

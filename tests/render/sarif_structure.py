@@ -25,6 +25,7 @@ _RESULT = {
     "relatedLocations",
     "partialFingerprints",
     "fixes",
+    "suppressions",
     "properties",
 }
 _LEVELS = {"error", "warning", "note"}

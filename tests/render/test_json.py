@@ -39,7 +39,9 @@ def test_everything() -> None:
 
 
 def test_nothing() -> None:
-    nothing: dict[str, object] = {name: [] for name in ("inputs", "findings", "matrix", "skipped", "notes")}
+    nothing: dict[str, object] = {
+        name: [] for name in ("inputs", "findings", "suppressed", "matrix", "skipped", "notes")
+    }
     assert valid(render(Report())) == {"version": 1, **nothing}
 
 

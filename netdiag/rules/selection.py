@@ -1,0 +1,144 @@
+"""Which rules speak, how loudly, and where: patterns of ids become a choice that is applied to findings.
+
+A pattern is an id, the beginning of ids up to a dash (`kraft-`), or `all`. Where `select` and `ignore` of one place
+both match, the longer pattern wins, and `ignore` wins a tie.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from netdiag.findings import ContainerLocation, Finding, Severity
+from netdiag.rules.all_rules import ALL
+
+EVERY = "all"
+# What is said without a rule: by compose about the file, by netdiag about what it was told to overlook.
+WITHOUT_RULE: Mapping[str, str] = {
+    "compose-refuses": "docker compose refuses this file",
+    "compose-warns": "docker compose warns about this file",
+    "stale-baseline": "An entry of the baseline matches nothing any more.",
+    "unused-ignore": "A comment that ignores findings has nothing to ignore.",
+}
+
+
+class UnknownRule(ValueError):
+    """A pattern that matches no rule; the text says which and what may be meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One place's say: `select` of None leaves what was chosen before, `ignore` takes away from it."""
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChoice:
+    """Ids that are not looked for in files that match `glob`, a pattern relative to `folder`."""
+
+    glob: str
+    folder: str
+    rules: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The ids that are chosen, those left out in some files, and severities other than a rule's own."""
+
+    rules: frozenset[str]
+    elsewhere: tuple[FileChoice, ...] = ()
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+
+    def includes(self, rule: str, path: str = "", root: str = "") -> bool:
+        """Whether a rule is looked for in a file, whose path is seen from the folder `root`."""
+        if rule not in self.rules:
+            return False
+        left_out = (item for item in self.elsewhere if rule in item.rules)
+        return not (path and any(matches(item.glob, _from(path, root, item.folder)) for item in left_out))
+
+    def of(self, findings: Iterable[Finding], root: str = "") -> tuple[Finding, ...]:
+        """The findings that are chosen, with the severity that was asked for."""
+        return tuple(self._graded(f) for f in findings if self.includes(f.rule, _path(f), root))
+
+    def _graded(self, finding: Finding) -> Finding:
+        severity = self.severities.get(finding.rule, finding.severity)
+        return finding if severity is finding.severity else replace(finding, severity=severity)
+
+
+def known_ids() -> tuple[str, ...]:
+    """Every id that a finding can have, in order."""
+    return tuple(sorted((*(rule.ID for rule in ALL), *WITHOUT_RULE)))
+
+
+def everything() -> Selection:
+    """All rules everywhere, as severe as they are."""
+    return Selection(rules=frozenset(known_ids()))
+
+
+def expanded(pattern: str) -> frozenset[str]:
+    """The ids that a pattern stands for; UnknownRule when there are none."""
+    ids = known_ids()
+    if pattern == EVERY:
+        return frozenset(ids)
+    found = frozenset(name for name in ids if name == pattern or (pattern.endswith("-") and name.startswith(pattern)))
+    if not found:
+        raise UnknownRule(f"no rule is called {pattern!r}{_meant(pattern, ids)}")
+    return found
+
+
+def chosen(choices: Iterable[Choice]) -> frozenset[str]:
+    """What is left of all ids after each place has had its say; a `select` begins anew."""
+    left = frozenset(known_ids())
+    for choice in choices:
+        wanted = _lengths(choice.select) if choice.select is not None else dict.fromkeys(left, 0)
+        unwanted = _lengths(choice.ignore)
+        left = frozenset(name for name, length in wanted.items() if length > unwanted.get(name, -1))
+    return left
+
+
+def matches(glob: str, path: str) -> bool:
+    """Whether a path with slashes matches: `*` and `?` stop at a slash, `**` does not.
+
+    A pattern without a slash is compared with the file's name alone.
+    """
+    if "/" not in glob:
+        path = path.rpartition("/")[2]
+    return re.fullmatch(_pattern(glob), path) is not None
+
+
+def _pattern(glob: str) -> str:
+    """The regular expression of a glob; runs of stars are one, so that matching stays quick."""
+    words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    parts = re.findall(r"\*\*+/|\*\*+|\*|\?|[^*?]+", glob.removeprefix("./"))
+    return "".join(words.get(re.sub(r"\*\*+", "**", part), re.escape(part)) for part in parts)
+
+
+def _lengths(patterns: Sequence[str]) -> dict[str, int]:
+    """For every id the length of the longest pattern that matches it; `all` is shorter than any."""
+    found: dict[str, int] = {}
+    for pattern in patterns:
+        for name in expanded(pattern):
+            found[name] = max(found.get(name, 0), 0 if pattern == EVERY else len(pattern))
+    return found
+
+
+def _meant(pattern: str, ids: Sequence[str]) -> str:
+    import difflib
+
+    if any(name.startswith(pattern + "-") for name in ids) and pattern:
+        return f"; did you mean {pattern + '-'!r}?"
+    close = difflib.get_close_matches(pattern, ids, 1)
+    return f"; did you mean {close[0]!r}?" if close else "; `netdiag rules` lists them"
+
+
+def _path(finding: Finding) -> str:
+    return "" if isinstance(finding.location, ContainerLocation) else finding.location.path
+
+
+def _from(path: str, root: str, folder: str) -> str:
+    """A path as seen from a folder, with slashes; one outside of it stays absolute."""
+    full = os.path.normpath(os.path.join(root, path)).replace("\\", "/")
+    folder = os.path.normpath(os.path.join(root, folder)).replace("\\", "/").rstrip("/")
+    return full[len(folder) + 1 :] if full.startswith(folder + "/") else full
