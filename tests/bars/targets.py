@@ -39,6 +39,11 @@ TARGETS = (
         "broker-prints",
         'the "broker will print" sentence of a finding equals the log of the real broker that failed to start',
     ),
+    _tests(
+        "mutants",
+        "a defect of every rule in correct stacks of every image family: caught by its own rule at its line, nothing "
+        "but true consequences beside it",
+    ),
     _tests("live-time", "live check of the five-broker cluster, all vantages: under 5 s"),
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(

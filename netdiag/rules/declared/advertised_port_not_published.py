@@ -33,7 +33,7 @@ Sources: compose-spec, ports; a container port that is not published is not reac
 from collections.abc import Iterator
 
 from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.entrants import listener_of, published_for
+from netdiag.deployment.entrants import dependents_entering, listener_of, published_for, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
@@ -57,6 +57,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             if bound is None or published_for(broker, bound) or not _is_for_host(deployment, entry.endpoint.host):
                 continue
             if binding(deployment, broker, bound).reach is Reach.LOOPBACK or _published_elsewhere(broker, entry):
+                continue
+            if sends_all_to_loopback(deployment, broker) and dependents_entering(
+                deployment, broker, bound.endpoint.listener
+            ):
+                # A listener for containers that advertises localhost: what is wrong with it is not the port.
                 continue
             yield _finding(broker, entry, bound, SEVERITY if publishes else Severity.NOTE)
 

@@ -98,8 +98,15 @@ def _failure(deployment: Deployment, source: Broker, target: Broker, entry: List
     if isinstance(delivery, Failed):
         return delivery.because
     if isinstance(delivery, Landed) and delivery.broker is not target:
+        if any(_address(mine) == _address(entry) for mine in delivery.broker.config.advertised_listeners):
+            # Two brokers that advertise one endpoint are a finding of their own.
+            return None
         return f"{delivery.broker.name} answers there"
     return None
+
+
+def _address(entry: ListenerEntry) -> tuple[str, int]:
+    return entry.endpoint.host.lower(), entry.endpoint.port
 
 
 def _finding(broker: Broker, entry: ListenerEntry, other: Broker, failure: str) -> Finding:

@@ -1,0 +1,1 @@
+"""Correct stacks of every image family, and every rule's defect put into each of them."""

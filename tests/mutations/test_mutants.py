@@ -1,0 +1,58 @@
+"""A defect of every rule in every stack it fits: its own rule says so at its line, and little else speaks."""
+
+import pytest
+
+from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.rules.all_rules import DECLARED
+from netdiag.rules.run import check
+from tests.deployment.stacks import deployment_of
+from tests.figures import Report
+from tests.mutations.bases import BASES
+from tests.mutations.defects import DEFECTS, Defect
+
+MUTANTS = [(base, defect) for defect in DEFECTS for base in BASES.values() if defect.where(base)]
+
+
+def _findings(text: str) -> tuple[Finding, ...]:
+    return check(deployment_of(text))
+
+
+def _missed(base_name: str, defect: Defect) -> str | None:
+    """What is wrong with what netdiag says of a mutant; None where nothing is."""
+    stack = BASES[base_name].copy()
+    marks = list(defect.make(stack))
+    text, places = stack.render()
+    found = _findings(text)
+    wanted = {places[mark] for mark in marks}
+    lines = {f.location.line for f in found if f.rule == defect.rule and isinstance(f.location, FileLocation)}
+    if lines != wanted:
+        others = sorted({f.rule for f in found})
+        return f"{defect.rule} spoke at {sorted(lines)} instead of {sorted(wanted)}; rules that spoke: {others}"
+    beside = sorted(
+        {
+            f"{f.rule}: {f.message}"
+            for f in found
+            if f.rule != defect.rule and f.rule not in defect.also and f.severity is not Severity.NOTE
+        }
+    )
+    return f"not consequences: {beside}" if beside else None
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_correct_stacks_are_silent(name: str) -> None:
+    assert _findings(BASES[name].render()[0]) == ()
+
+
+@pytest.mark.bar("mutants")
+@pytest.mark.parametrize(
+    ("base", "defect"), [pytest.param(b.name, d, id=f"{d.rule}-{d.name}-{b.name}") for b, d in MUTANTS]
+)
+def test_a_mutant_is_caught_by_its_own_rule(base: str, defect: Defect) -> None:
+    assert _missed(base, defect) is None
+
+
+@pytest.mark.bar("mutants")
+def test_every_rule_has_a_defect(figure: Report) -> None:
+    missing = {rule.ID for rule in DECLARED} - {defect.rule for defect in DEFECTS}
+    figure("mutants", len(MUTANTS))
+    assert missing == set()
