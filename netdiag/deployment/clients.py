@@ -5,10 +5,11 @@ dependents divide the attempts among themselves, so that each is reported by one
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from netdiag.deployment.bootstrap_lists import BootstrapAddress
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.entrants import advertised_of, container_vantage
 from netdiag.deployment.member import Broker, Dependent, Deployment, Member, NetworkMode, State
@@ -35,13 +36,12 @@ _SAYS_KAFKA = re.compile(r"KAFKA|BOOTSTRAP|REDPANDA")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One address of a client's bootstrap list; `start` and `end` are its place in the value."""
+    """One address of a client's bootstrap list, tried from where the client stands."""
 
     dependent: Dependent
     vantage: Vantage
     address: Address
-    start: int
-    end: int
+    told: BootstrapAddress
 
     @property
     def client(self) -> Member:
@@ -51,7 +51,7 @@ class Attempt:
     @property
     def where(self) -> Location:
         """The address in the file."""
-        return self.dependent.declared.at(self.start, self.end)
+        return self.dependent.declared.at(self.told.start, self.told.end)
 
 
 class Nameless(Enum):
@@ -65,30 +65,42 @@ class Nameless(Enum):
 
 def attempts(deployment: Deployment) -> Iterator[Attempt]:
     """Every bootstrap address that is for Kafka, of every client whose network can be told."""
-    for dependent in deployment.dependents:
+    for attempt in _attempts(deployment, deployment.dependents):
+        if _is_for_kafka(deployment, attempt):
+            yield attempt
+
+
+def waits(deployment: Deployment) -> Iterator[Attempt]:
+    """Every address with a broker's name that some container only waits for."""
+    for attempt in _attempts(deployment, deployment.waiting):
+        if names_broker(deployment, attempt.address.host):
+            yield attempt
+
+
+def health_checks(deployment: Deployment) -> Iterator[Attempt]:
+    """Every address that a broker's health check asks."""
+    return _attempts(deployment, deployment.health_checks)
+
+
+def _attempts(deployment: Deployment, dependents: Iterable[Dependent]) -> Iterator[Attempt]:
+    for dependent in dependents:
         mode = network_owner(deployment, dependent.member).mode
         if mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE, NetworkMode.HOST):
             continue
-        position = 0
         vantage = container_vantage(dependent.member)
-        items = dependent.declared.value.split(",")
-        for item, (host, port) in zip(items, dependent.bootstraps, strict=True):
-            start = position + len(item) - len(item.lstrip())
-            address = Address(host=host, port=port)
-            attempt = Attempt(
-                dependent=dependent, vantage=vantage, address=address, start=start, end=start + len(item.strip())
-            )
-            position += len(item) + 1
-            if _is_for_kafka(deployment, attempt):
-                yield attempt
+        for told in dependent.bootstraps:
+            address = Address(host=told.host, port=told.port)
+            yield Attempt(dependent=dependent, vantage=vantage, address=address, told=told)
 
 
 def severity(deployment: Deployment, attempt: Attempt) -> Severity:
     """An error; a warning where the client may be inactive, or has another address that a broker answers at."""
     if not attempt.dependent.active:
         return Severity.WARNING
-    others = (a for a in attempt.dependent.bootstraps if a != (attempt.address.host, attempt.address.port))
-    spare = any(landing(deployment, attempt.vantage, host, port) for host, port in others)
+    others = (
+        a for a in attempt.dependent.bootstraps if (a.host, a.port) != (attempt.address.host, attempt.address.port)
+    )
+    spare = any(landing(deployment, attempt.vantage, a.host, a.port) for a in others)
     return Severity.WARNING if spare else Severity.ERROR
 
 
@@ -189,9 +201,12 @@ def usable_address(deployment: Deployment, attempt: Attempt, brokers: tuple[Brok
 
 
 def _is_for_kafka(deployment: Deployment, attempt: Attempt) -> bool:
-    """Whether a variable means Kafka: by its name, or because a broker has the host or the port."""
-    address = attempt.address
-    if _SAYS_KAFKA.search(attempt.dependent.declared.variable.upper()) or names_broker(deployment, address.host):
+    """Whether a list means Kafka: by its setting, or because a broker has the host or the port."""
+    address, dependent = attempt.address, attempt.dependent
+    if not dependent.certain:
+        landed = landing(deployment, attempt.vantage, address.host, address.port)
+        return landed is not None and landed.entry.endpoint.listener not in landed.broker.config.controller_names
+    if _SAYS_KAFKA.search(dependent.setting.upper()) or dependent.tool or names_broker(deployment, address.host):
         return True
     ports = {entry.endpoint.port for broker in deployment.brokers for entry in broker.config.broker_listeners}
     published = {port.published for broker in deployment.brokers for port in broker.member.published}

@@ -99,7 +99,8 @@ def dependents_entering(deployment: Deployment, broker: Broker, listener: str) -
         dependent
         for dependent in deployment.dependents
         if any(
-            _lands(deployment, dependent.member, host, port, broker, listener) for host, port in dependent.bootstraps
+            _lands(deployment, dependent.member, address.host, address.port, broker, listener)
+            for address in dependent.bootstraps
         )
     )
 

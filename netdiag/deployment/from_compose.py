@@ -1,15 +1,12 @@
 """A deployment from compose files: services as members, Kafka images as brokers, every value with its place."""
 
-from collections.abc import Iterable
-
 from netdiag.compose.positions import Span, Text
 from netdiag.compose.project import Project, Service
-from netdiag.deployment.dependents import bootstrap_addresses, is_bootstrap_variable
+from netdiag.deployment.compose_clients import checked_by, clients_of, reporters_of, waiting_of
 from netdiag.deployment.member import (
     Attachment,
     Broker,
     Declared,
-    Dependent,
     Deployment,
     Member,
     Network,
@@ -75,14 +72,20 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> D
         _broker(service, members[name]) for name, service in project.services.items() if runs_kafka(service)
     )
     broker_names = {broker.name for broker in brokers}
+    clients = [(service, members[name]) for name, service in project.services.items() if name not in broker_names]
+    asleep = [(service, sleeping[name]) for name, service in project.disabled.items()]
+    kafka = [(project.services[broker.name], broker.member) for broker in brokers]
     return Deployment(
         name=project.name,
         brokers=brokers,
         others=tuple(member for name, member in members.items() if name not in broker_names),
         dependents=(
-            *(d for n, s in project.services.items() if n not in broker_names for d in _dependents(s, members[n])),
-            *(d for n, s in project.disabled.items() for d in _dependents(s, sleeping[n], active=False)),
+            *(d for service, member in clients for d in clients_of(service, member, ComposeValue)),
+            *(d for service, member in kafka for d in reporters_of(service, member, ComposeValue)),
+            *(d for service, member in asleep for d in clients_of(service, member, ComposeValue, active=False)),
         ),
+        waiting=tuple(d for service, member in clients for d in waiting_of(service, member, ComposeValue)),
+        health_checks=tuple(d for service, member in kafka for d in checked_by(service, member, ComposeValue)),
         sleeping=tuple(sleeping.values()),
         networks=_networks(project),
         host_addresses=host_addresses,
@@ -109,24 +112,6 @@ def _broker(service: Service, member: Member) -> Broker:
             name: ComposeValue(variable=name, text=v.value) for name, v in variables.items() if v.value is not None
         },
     )
-
-
-def _dependents(service: Service, member: Member, *, active: bool = True) -> Iterable[Dependent]:
-    if _idles(service):
-        return
-    for name, variable in service.environment.items():
-        if variable.value is None or not is_bootstrap_variable(name):
-            continue
-        addresses = bootstrap_addresses(variable.value.value)
-        if addresses:
-            declared = ComposeValue(variable=name, text=variable.value)
-            yield Dependent(member=member, declared=declared, bootstraps=addresses, active=active)
-
-
-def _idles(service: Service) -> bool:
-    """Whether a service only keeps its container alive, whatever its variables say."""
-    words = " ".join(_joined(part) for part in (service.entrypoint, service.command) if part is not None)
-    return words.startswith("sleep ") or words == "tail -f /dev/null"
 
 
 def _member(project: Project, service: Service) -> Member:

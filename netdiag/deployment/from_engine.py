@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from netdiag.deployment.dependents import bootstrap_addresses, is_bootstrap_variable
+from netdiag.deployment.dependents import told_by_variables
 from netdiag.deployment.member import (
     Attachment,
     Broker,
@@ -153,11 +153,18 @@ def _broker(container: Container, member: Member) -> Broker:
 
 
 def _dependents(container: Container, member: Member) -> Iterable[Dependent]:
-    for variable, value in container.environment.items():
-        addresses = bootstrap_addresses(value) if is_bootstrap_variable(variable) else ()
-        if addresses:
-            declared = ContainerValue(container=container.name, variable=variable, value=value)
-            yield Dependent(member=member, declared=declared, bootstraps=addresses)
+    for told in told_by_variables(container.environment):
+        if told.waits:
+            continue
+        value = container.environment[told.source]
+        yield Dependent(
+            member=member,
+            declared=ContainerValue(container=container.name, variable=told.source, value=value),
+            setting=told.setting,
+            bootstraps=told.addresses,
+            certain=told.certain,
+            protocol=told.protocol,
+        )
 
 
 def _member(container: Container, names: Mapping[str, str], networks: Mapping[str, Network]) -> Member:

@@ -9,6 +9,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
+from netdiag.deployment.bootstrap_lists import BootstrapAddress
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images.settings import Provenance
@@ -203,13 +204,21 @@ class Broker:
 class Dependent:
     """A member that is told a bootstrap list: a client that the files themselves show.
 
-    `active` is false for a service whose profile is not switched on.
+    The list is part of `declared`; `setting` is what a person changes there. `active` is false for a service whose
+    profile is not switched on, `certain` where only a broker's own name tells that the list is for Kafka. `protocol`
+    is the security protocol declared beside it; `tool` the program that is given the list in a command, `configured`
+    whether a file is named there that may say more.
     """
 
     member: Member
     declared: Declared
-    bootstraps: tuple[tuple[str, int], ...]
+    setting: str
+    bootstraps: tuple[BootstrapAddress, ...]
     active: bool = True
+    certain: bool = True
+    protocol: str | None = None
+    tool: str = ""
+    configured: bool = False
 
 
 # Without slots, so that what is looked up often is indexed once.
@@ -217,7 +226,8 @@ class Dependent:
 class Deployment:
     """Brokers, other members and networks, from files or from the engine.
 
-    `sleeping` are the members whose profile is not switched on, of which nothing else here knows.
+    `sleeping` are the members whose profile is not switched on, of which nothing else here knows. `waiting` are told
+    an address only to wait until it can be connected to, `health_checks` are what brokers ask themselves.
     `host_addresses` are the docker host's own non-loopback addresses where known; `userland_proxy` is None
     where nobody has said, which stands for Docker's default (on).
     """
@@ -226,6 +236,8 @@ class Deployment:
     brokers: tuple[Broker, ...]
     others: tuple[Member, ...] = ()
     dependents: tuple[Dependent, ...] = ()
+    waiting: tuple[Dependent, ...] = ()
+    health_checks: tuple[Dependent, ...] = ()
     sleeping: tuple[Member, ...] = ()
     networks: Mapping[str, Network] = field(default_factory=dict)
     host_addresses: tuple[str, ...] = ()

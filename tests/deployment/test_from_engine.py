@@ -188,7 +188,7 @@ def test_clients_are_seen_by_their_variables() -> None:
     )
     (dependent,) = from_engine([container(), ui], NETWORKS).dependents
     assert dependent.member.name == "ui"
-    assert dependent.bootstraps == (("broker-1", 29092), ("broker-2", 29092))
+    assert [(a.host, a.port) for a in dependent.bootstraps] == [("broker-1", 29092), ("broker-2", 29092)]
     assert dependent.declared.at() == ContainerLocation(container="p-ui-1", part="KAFKA_CLUSTERS_0_BOOTSTRAPSERVERS")
 
 

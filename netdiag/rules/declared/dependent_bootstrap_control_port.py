@@ -64,7 +64,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _finding(deployment: Deployment, attempt: Attempt, what: str) -> Finding:
     better = usable_address(deployment, attempt)
-    variable = attempt.dependent.declared.variable
+    variable = attempt.dependent.setting
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),

@@ -136,5 +136,5 @@ def _advertised(broker: Broker, name: str) -> tuple[Related, ...]:
 def _hint(deployment: Deployment, attempt: Attempt, broker: Broker) -> str:
     better = usable_address(deployment, attempt, (broker,))
     if better is not None:
-        return f"set {attempt.dependent.declared.variable} to {better}"
+        return f"set {attempt.dependent.setting} to {better}"
     return f"give {broker.name} a listener that advertises its service name and the port that it binds"

@@ -57,7 +57,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
-    client, variable = attempt.client, attempt.dependent.declared.variable
+    client, variable = attempt.client, attempt.dependent.setting
     better = usable_address(deployment, attempt)
     return Finding(
         rule=ID,

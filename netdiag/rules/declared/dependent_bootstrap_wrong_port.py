@@ -94,7 +94,7 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
             *([Related(location=published.where, message="for clients outside only")] if published else []),
         ),
         why=why,
-        hint=f"set {attempt.dependent.declared.variable} to {better}" if better else "use the port of a listener",
+        hint=f"set {attempt.dependent.setting} to {better}" if better else "use the port of a listener",
         service=attempt.client.name,
     )
 

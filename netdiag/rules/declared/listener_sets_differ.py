@@ -88,7 +88,7 @@ def _lacks(broker: Broker, name: str) -> bool:
 def _entered(deployment: Deployment) -> frozenset[tuple[str, str]]:
     """The (broker, listener) pairs at which clients of the files arrive."""
     active = (d for d in deployment.dependents if d.active)
-    tried = (landing(deployment, container_vantage(d.member), *address) for d in active for address in d.bootstraps)
+    tried = (landing(deployment, container_vantage(d.member), a.host, a.port) for d in active for a in d.bootstraps)
     return frozenset((end.broker.name, end.entry.endpoint.listener) for end in tried if end)
 
 
