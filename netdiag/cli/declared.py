@@ -11,19 +11,17 @@ from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.load import ALL_PROFILES, load
 from netdiag.compose.positions import Source, Text
 from netdiag.compose.project import Project
-from netdiag.deployment.from_compose import from_compose, location, runs_kafka
+from netdiag.deployment.from_compose import from_compose, runs_kafka
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import bootstraps, vantages
 from netdiag.errors import NetdiagError
-from netdiag.findings import FileLocation, Finding, Location, Related, Severity
+from netdiag.findings import FileLocation, Finding, Location, Related
 from netdiag.io.files import read_file, read_optional, read_stdin
 from netdiag.render.report import Input, Matrix, Problem, Report
-from netdiag.rules.run import check, condemned
+from netdiag.rules.run import check, check_project, condemned
 
 STDIN = "-"
-# What compose says of every second file and what no listener depends on.
-_BESIDE_THE_POINT = ("version",)
 STDIN_NAME = "<stdin>"
 # Of a matrix larger than this nobody reads a cell, and predicting or probing it takes long.
 MOST_CELLS = 20_000
@@ -114,7 +112,7 @@ def _one(path: str, settings: Settings) -> Report:
     files = _Files(_folder(path))
     project = _loaded(path, settings, files)
     deployment = from_compose(project, host_addresses=settings.host_addresses)
-    findings = tuple(files.at_home(f) for f in (*_refused(project), *check(deployment)))
+    findings = tuple(files.at_home(f) for f in (*check_project(project), *check(deployment)))
     brokers = tuple(broker.name for broker in deployment.brokers)
     matrix = predicted(name, deployment, findings) if brokers and settings.matrix else None
     return Report(
@@ -215,19 +213,3 @@ class _Files:
         if isinstance(place, FileLocation) and place.path in self._named:
             return replace(place, path=self._named[place.path])
         return place
-
-
-def _refused(project: Project) -> Iterable[Finding]:
-    """What compose itself would say about the file."""
-    for problem in project.problems:
-        if problem.code in _BESIDE_THE_POINT:
-            continue
-        refuses = problem.severity == "error"
-        yield Finding(
-            rule="compose-refuses" if refuses else "compose-warns",
-            severity=Severity.ERROR if refuses else Severity.NOTE,
-            message=problem.message,
-            location=location(problem.span),
-            related=tuple(Related(location=location(span), message="see also") for span in problem.related),
-            service=problem.service,
-        )

@@ -1,5 +1,21 @@
 """The written-out lists of every rule."""
 
+from netdiag.rules.compose import (
+    compose_conflict,
+    compose_dependency_cycle,
+    compose_duplicate_key,
+    compose_env_file,
+    compose_extends,
+    compose_include,
+    compose_interpolation,
+    compose_merge,
+    compose_obsolete,
+    compose_schema,
+    compose_syntax,
+    compose_undefined_reference,
+    compose_variable_unescaped,
+    compose_variable_unset,
+)
 from netdiag.rules.declared import (
     advertised_empty_host,
     advertised_host_unknown,
@@ -69,7 +85,24 @@ from netdiag.rules.observed import (
     live_config_crash,
     live_differs_from_predicted,
 )
-from netdiag.rules.rule import DeclaredRule, ObservedRule, Rule
+from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule
+
+COMPOSE: tuple[ComposeRule, ...] = (
+    compose_conflict,
+    compose_dependency_cycle,
+    compose_duplicate_key,
+    compose_env_file,
+    compose_extends,
+    compose_include,
+    compose_interpolation,
+    compose_merge,
+    compose_obsolete,
+    compose_schema,
+    compose_syntax,
+    compose_undefined_reference,
+    compose_variable_unescaped,
+    compose_variable_unset,
+)
 
 DECLARED: tuple[DeclaredRule, ...] = (
     advertised_empty_host,
@@ -142,4 +175,4 @@ OBSERVED: tuple[ObservedRule, ...] = (
     live_differs_from_predicted,
 )
 
-ALL: tuple[Rule, ...] = (*DECLARED, *OBSERVED)
+ALL: tuple[Rule, ...] = (*COMPOSE, *DECLARED, *OBSERVED)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
 from netdiag.findings import Finding, Severity
@@ -33,6 +34,20 @@ class DeclaredRule(Rule, Protocol):
     @property
     def check(self) -> Callable[[Deployment], Iterable[Finding]]:
         """The function that looks for the defect in a deployment."""
+        ...
+
+
+class ComposeRule(Rule, Protocol):
+    """A rule about compose files as such. CODES are the kinds of problems of the loader that are its findings."""
+
+    @property
+    def CODES(self) -> frozenset[str]:
+        """The codes of the loader's problems that this rule reports."""
+        ...
+
+    @property
+    def check(self) -> Callable[[Project], Iterable[Finding]]:
+        """The function that looks for the defect in a project."""
         ...
 
 

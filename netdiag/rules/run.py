@@ -3,17 +3,24 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Related
-from netdiag.rules.all_rules import DECLARED, OBSERVED
+from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED
 from netdiag.rules.observed import live_config_crash
-from netdiag.rules.rule import DeclaredRule
+from netdiag.rules.rule import ComposeRule, DeclaredRule
 
 
 def check(deployment: Deployment, rules: Iterable[DeclaredRule] = DECLARED) -> tuple[Finding, ...]:
     """Every finding of every rule, by place, then by rule."""
     found = (finding for rule in rules for finding in rule.check(deployment))
+    return tuple(sorted(found, key=_order))
+
+
+def check_project(project: Project, rules: Iterable[ComposeRule] = COMPOSE) -> tuple[Finding, ...]:
+    """What compose itself would say of the files, and what it takes otherwise than it was meant."""
+    found = (finding for rule in rules for finding in rule.check(project))
     return tuple(sorted(found, key=_order))
 
 

@@ -13,10 +13,8 @@ from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.rules.all_rules import ALL
 
 EVERY = "all"
-# What is said without a rule: by compose about the file, by netdiag about what it was told to overlook.
+# What is said without a rule: by netdiag about what it was told to overlook.
 WITHOUT_RULE: Mapping[str, str] = {
-    "compose-refuses": "docker compose refuses this file",
-    "compose-warns": "docker compose warns about this file",
     "stale-baseline": "An entry of the baseline matches nothing any more.",
     "unused-ignore": "A comment that ignores findings has nothing to ignore.",
 }

@@ -28,7 +28,7 @@ def test_brokers_findings_cells_and_sources(folder: Path) -> None:
 def test_what_compose_refuses_is_a_finding(folder: Path) -> None:
     (folder / "a.yml").write_text(CLEAN + "    ports: ['1:1']\n", encoding="utf-8")
     found = report_on(["a.yml"], Settings(), Surface()).findings
-    assert [finding.rule for finding in found].count("compose-refuses") == 1
+    assert [finding.rule for finding in found].count("compose-duplicate-key") == 1
 
 
 @pytest.mark.parametrize("text", ["", "[", "- a\n", "\xff", "services: " + "[" * 5000])

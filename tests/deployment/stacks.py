@@ -2,14 +2,19 @@
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
+from netdiag.compose.project import Project
 from netdiag.deployment.from_compose import from_compose
 from netdiag.deployment.member import Deployment
 
 
 def deployment_of(text: str, *, path: str = "compose.yml", host_addresses: tuple[str, ...] = ()) -> Deployment:
     """The deployment of one compose file, with no .env and an empty environment."""
-    project = load(Source(path, text), dotenv=None, environ={}, read=lambda _: None)
-    return from_compose(project, host_addresses=host_addresses)
+    return from_compose(project_of(text, path=path), host_addresses=host_addresses)
+
+
+def project_of(text: str, *, path: str = "compose.yml") -> Project:
+    """The project of one compose file, with no .env and an empty environment."""
+    return load(Source(path, text), dotenv=None, environ={}, read=lambda _: None)
 
 
 FIVE = """\

@@ -11,11 +11,11 @@ from pathlib import Path
 from netdiag.findings import Finding
 from netdiag.render.edits import repair, unified_diff
 from netdiag.render.rule_markdown import escaped, fenced, rule_markdown
-from netdiag.rules.all_rules import ALL, DECLARED, OBSERVED
+from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED
 from netdiag.rules.document import rule_page
 from netdiag.rules.rule import Rule
-from netdiag.rules.run import check, check_live
-from tests.deployment.stacks import deployment_of
+from netdiag.rules.run import check, check_live, check_project
+from tests.deployment.stacks import deployment_of, project_of
 from tests.house.tree import ROOT
 from tests.rules.recorded import view_of
 
@@ -37,14 +37,17 @@ def pages() -> dict[str, str]:
 
 def index() -> str:
     """The list of the rules."""
-    return "\n".join([_HEAD, *_table("In compose files", DECLARED), "", *_table("In what runs", OBSERVED), ""])
+    tables = (("In what compose files declare", DECLARED), ("In compose files", COMPOSE), ("In what runs", OBSERVED))
+    return "\n".join([_HEAD, *(line for title, rules in tables for line in (*_table(title, rules), ""))])
 
 
 def page_of(rule: Rule) -> str:
     """The page of one rule."""
     page = rule_page(rule.__doc__ or "")
     findings = found(rule)
-    where = "with `--live` only" if rule in OBSERVED else "in compose files and in what runs"
+    where = "in compose files and in what runs"
+    if rule in OBSERVED or rule in COMPOSE:
+        where = "with `--live` only" if rule in OBSERVED else "in compose files"
     says = f"netdiag says:\n\n{fenced(_said(findings), 'text')}"
     body = rule_markdown(page, after_bad=says, after_good=f"## Repair\n\n{_repair(findings, page.bad)}")
     return f"# {rule.ID}\n\n**{rule.SEVERITY.value}**, {where}\n\n{body}\n"
@@ -53,7 +56,12 @@ def page_of(rule: Rule) -> str:
 def found(rule: Rule) -> tuple[Finding, ...]:
     """What the rule finds in its bad example."""
     bad = rule_page(rule.__doc__ or "").bad
-    all_found = check_live(view_of(bad)) if rule in OBSERVED else check(deployment_of(bad, path=_FILE))
+    if rule in COMPOSE:
+        all_found = check_project(project_of(bad, path=_FILE))
+    elif rule in OBSERVED:
+        all_found = check_live(view_of(bad))
+    else:
+        all_found = check(deployment_of(bad, path=_FILE))
     return tuple(finding for finding in all_found if finding.rule == rule.ID)
 
 

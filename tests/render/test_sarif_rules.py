@@ -14,7 +14,7 @@ def test_every_rule() -> None:
         assert "helpUri" not in found
 
 
-def test_what_compose_says_and_what_nobody_knows() -> None:
-    refuses, unknown = descriptors(["compose-refuses", "x"])
-    assert refuses == {"id": "compose-refuses", "shortDescription": {"text": "docker compose refuses this file"}}
+def test_what_has_no_rule_and_what_nobody_knows() -> None:
+    unused, unknown = descriptors(["unused-ignore", "x"])
+    assert unused["shortDescription"]["text"] == "A comment that ignores findings has nothing to ignore."
     assert unknown == {"id": "x"}

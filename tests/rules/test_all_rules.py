@@ -4,15 +4,20 @@ from pathlib import Path
 
 import pytest
 
+import netdiag.rules.compose
 import netdiag.rules.declared
 import netdiag.rules.observed
-from netdiag.rules.all_rules import ALL, DECLARED, OBSERVED
+from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED
 from netdiag.rules.rule import Rule
 
 
 @pytest.mark.parametrize(
     ("folder", "rules"),
-    [(netdiag.rules.declared.__path__[0], DECLARED), (netdiag.rules.observed.__path__[0], OBSERVED)],
+    [
+        (netdiag.rules.compose.__path__[0], COMPOSE),
+        (netdiag.rules.declared.__path__[0], DECLARED),
+        (netdiag.rules.observed.__path__[0], OBSERVED),
+    ],
 )
 def test_the_lists_hold_every_rule_file_under_its_name(folder: str, rules: tuple[Rule, ...]) -> None:
     files = sorted(path.stem.replace("_", "-") for path in Path(folder).glob("*.py") if path.stem != "__init__")
@@ -20,4 +25,4 @@ def test_the_lists_hold_every_rule_file_under_its_name(folder: str, rules: tuple
 
 
 def test_no_id_stands_twice() -> None:
-    assert len({rule.ID for rule in ALL}) == len(ALL) == len(DECLARED) + len(OBSERVED)
+    assert len({rule.ID for rule in ALL}) == len(ALL) == len(COMPOSE) + len(DECLARED) + len(OBSERVED)

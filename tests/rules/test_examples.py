@@ -3,11 +3,11 @@
 import pytest
 
 from netdiag.findings import FileLocation, Severity
-from netdiag.rules.all_rules import DECLARED, OBSERVED
+from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED
 from netdiag.rules.document import RulePage, rule_page
-from netdiag.rules.rule import DeclaredRule, ObservedRule, Rule
-from netdiag.rules.run import check, check_live
-from tests.deployment.stacks import deployment_of
+from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule
+from netdiag.rules.run import check, check_live, check_project
+from tests.deployment.stacks import deployment_of, project_of
 from tests.rules.recorded import view_of
 
 BY_ID = {rule.ID: rule for rule in DECLARED}
@@ -47,3 +47,21 @@ def test_bad_observation_fires_once_per_mark(rule: ObservedRule) -> None:
 @pytest.mark.parametrize("rule", OBSERVED, ids=lambda rule: rule.ID)
 def test_good_observation_is_silent_under_all_rules(rule: ObservedRule) -> None:
     assert check_live(view_of(_page_of(rule).good)) == ()
+
+
+@pytest.mark.parametrize("rule", COMPOSE, ids=lambda rule: rule.ID)
+def test_bad_file_fires_exactly_at_its_marks(rule: ComposeRule) -> None:
+    page = _page_of(rule)
+    findings = check_project(project_of(page.bad))
+    lines = tuple(f.location.line for f in findings if isinstance(f.location, FileLocation))
+    assert page.bad_lines
+    assert {finding.rule for finding in findings} == {rule.ID}
+    assert {finding.severity for finding in findings} == {rule.SEVERITY}
+    assert lines == page.bad_lines
+
+
+@pytest.mark.parametrize("rule", COMPOSE, ids=lambda rule: rule.ID)
+def test_good_file_is_silent_under_all_rules(rule: ComposeRule) -> None:
+    good = _page_of(rule).good
+    assert check_project(project_of(good)) == ()
+    assert check(deployment_of(good)) == ()

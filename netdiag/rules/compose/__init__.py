@@ -1,0 +1,1 @@
+"""Rules about the compose files themselves: what compose refuses, warns about or silently takes otherwise."""

@@ -1,0 +1,41 @@
+"""Two settings of a service exclude each other.
+
+Why: A network mode leaves no choice of networks, a container name can be taken once, a name is given in one place,
+and a service has one number of replicas. Compose refuses the whole project.
+
+Bad:
+    services:
+      kafka:
+        image: example/kafka:1
+        network_mode: host  # <- here
+        networks: [net]
+    networks:
+      net:
+
+Good:
+    services:
+      kafka:
+        image: example/kafka:1
+        networks: [net]
+    networks:
+      net:
+
+Seen: service kafka declares mutually exclusive `network_mode` and `networks`: invalid compose project
+
+Sources: compose-spec, services (network_mode, container_name, scale, deploy.replicas); compose-go, loader/validate.go.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.compose.project import Project
+from netdiag.findings import Finding, Severity
+from netdiag.rules.problems import told
+
+ID = "compose-conflict"
+SEVERITY = Severity.ERROR
+CODES = frozenset({"network-mode", "scale", "container-name", "external-name"})
+
+
+def check(project: Project) -> Iterator[Finding]:
+    """One finding for every place at which compose says so."""
+    yield from told(project, ID, CODES, hint="keep one of the two")

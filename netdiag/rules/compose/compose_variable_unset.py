@@ -1,0 +1,43 @@
+"""A variable of the compose file has no value.
+
+Why: compose puts nothing in the place of a variable that neither the shell nor .env sets. Nobody but the author can
+tell whether another shell sets it, so this is a note; where a listener is broken by it, a rule about listeners says so.
+
+Bad:
+    services:
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: ${KAFKA_HOST}:9092  # <- here
+
+Good:
+    services:
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: ${KAFKA_HOST:-kafka}:9092
+
+Seen: The "KAFKA_HOST" variable is not set. Defaulting to a blank string.
+
+Sources: compose-spec, interpolation.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.compose.project import Project
+from netdiag.compose.unescaped import unescaped
+from netdiag.findings import Finding, Severity
+from netdiag.rules.problems import finding
+
+ID = "compose-variable-unset"
+SEVERITY = Severity.NOTE
+CODES = frozenset({"unset-variable"})
+
+
+def check(project: Project) -> Iterator[Finding]:
+    """One finding for every variable without a value that is not required and not meant for the container's shell."""
+    required = [problem.span for problem in project.problems if problem.code == "required-variable"]
+    elsewhere = {(span.path, span.start) for span in (*required, *(found.span for found in unescaped(project)))}
+    for problem in project.problems:
+        if problem.code in CODES and (problem.span.path, problem.span.start) not in elsewhere:
+            yield finding(problem, ID, "set it in .env, or give it a default: ${NAME:-default}")

@@ -1,0 +1,34 @@
+"""Findings out of what the loader met: each kind of problem belongs to one rule."""
+
+from collections.abc import Iterator
+
+from netdiag.compose.positions import Span
+from netdiag.compose.problems import Problem
+from netdiag.compose.project import Project
+from netdiag.deployment.from_compose import location
+from netdiag.findings import Finding, Related, Severity
+
+
+def told(project: Project, rule: str, codes: frozenset[str], *, hint: str) -> Iterator[Finding]:
+    """One finding for every problem of these kinds: an error where compose refuses the project, else a note."""
+    for problem in project.problems:
+        if problem.code in codes:
+            yield finding(problem, rule, hint)
+
+
+def finding(problem: Problem, rule: str, hint: str) -> Finding:
+    """What compose would say, as a finding."""
+    refuses = problem.severity == "error"
+    return Finding(
+        rule=rule,
+        severity=Severity.ERROR if refuses else Severity.NOTE,
+        message=problem.message,
+        location=location(problem.span),
+        related=tuple(_see_also(span) for span in problem.related),
+        hint=hint,
+        service=problem.service,
+    )
+
+
+def _see_also(span: Span) -> Related:
+    return Related(location=location(span), message="see also")

@@ -1,0 +1,86 @@
+"""Rules about compose files: every problem of the loader belongs to one, and what a shell in a container is left."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import netdiag.compose
+from netdiag.findings import Severity
+from netdiag.rules.all_rules import COMPOSE
+from netdiag.rules.run import check_project
+from tests.deployment.stacks import project_of
+
+# Said of every second file, and no listener depends on it.
+BESIDE_THE_POINT = {"version"}
+_CODE = re.compile(r'(?:problems\.(?:error|warning)\(\s*|code = |, error, )"([a-z-]+)"(?: if .* else "([a-z-]+)")?')
+
+
+def test_every_problem_of_the_loader_belongs_to_one_rule() -> None:
+    sources = "\n".join(path.read_text() for path in Path(netdiag.compose.__path__[0]).glob("*.py"))
+    used = {code for match in _CODE.findall(sources) for code in match if code}
+    claimed = [code for rule in COMPOSE for code in rule.CODES]
+    assert len(claimed) == len(set(claimed))
+    assert used - BESIDE_THE_POINT == set(claimed)
+
+
+def found(text: str) -> dict[str, Severity]:
+    return {finding.rule: finding.severity for finding in check_project(project_of(text))}
+
+
+SERVICE = """\
+services:
+  job:
+    image: {image}
+    environment:
+      TOPIC: orders
+      KAFKA_TOPIC: orders
+    {field}: {command}
+"""
+
+
+@pytest.mark.parametrize(
+    ("image", "field", "command", "expected"),
+    [
+        ("apache/kafka", "command", 'sh -c "echo $TOPIC"', {"compose-variable-unescaped": Severity.WARNING}),
+        (
+            "apache/kafka",
+            "command",
+            '["bash", "-c", "echo ${TOPIC}"]',
+            {"compose-variable-unescaped": Severity.WARNING},
+        ),
+        ("busybox", "command", 'sh -c "echo $KAFKA_TOPIC"', {"compose-variable-unescaped": Severity.WARNING}),
+        # nothing of ours: told, but not loudly
+        ("busybox", "command", 'sh -c "echo $TOPIC"', {"compose-variable-unescaped": Severity.NOTE}),
+        # set by the script itself
+        (
+            "apache/kafka",
+            "command",
+            'sh -c "for t in a b; do echo $t; done"',
+            {"compose-variable-unescaped": Severity.WARNING},
+        ),
+        ("apache/kafka", "command", 'sh -c "t=a; echo $t"', {"compose-variable-unescaped": Severity.WARNING}),
+        # a shell takes care of a healthcheck given as one text
+        ("apache/kafka", "healthcheck", '{test: "echo $TOPIC"}', {"compose-variable-unescaped": Severity.WARNING}),
+        ("apache/kafka", "healthcheck", '{test: [CMD, "echo", "$TOPIC"]}', {"compose-variable-unset": Severity.NOTE}),
+        # without a shell nobody in the container would expand it either
+        ("apache/kafka", "command", "kafka-topics --topic $TOPIC", {"compose-variable-unset": Severity.NOTE}),
+        # nobody in the container sets it: it can only come from outside
+        ("apache/kafka", "command", 'sh -c "echo $OTHER"', {"compose-variable-unset": Severity.NOTE}),
+        ("apache/kafka", "command", 'sh -c "echo $$TOPIC"', {}),
+        ("apache/kafka", "command", 'sh -c "echo ${TOPIC:-x}"', {}),
+    ],
+)
+def test_a_variable_meant_for_the_container(
+    image: str, field: str, command: str, expected: dict[str, Severity]
+) -> None:
+    assert found(SERVICE.format(image=image, field=field, command=command)) == expected
+
+
+def test_the_repair_writes_the_dollar_sign_twice() -> None:
+    text = SERVICE.format(image="apache/kafka", field="command", command='sh -c "echo ${TOPIC} $KAFKA_TOPIC"')
+    edits = [edit for finding in check_project(project_of(text)) for edit in finding.edits]
+    for edit in sorted(edits, key=lambda e: -e.start):
+        text = text[: edit.start] + edit.replacement + text[edit.end :]
+    assert "echo $${TOPIC} $$KAFKA_TOPIC" in text
+    assert found(text) == {}
