@@ -187,7 +187,7 @@ def holds_broker(member: Member) -> bool:
 
 def usable_address(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker, ...] = ()) -> Address | None:
     """An address at which both hops end at one listener, of one of `brokers` or of any of the first few."""
-    for broker in brokers or deployment.configured[:8]:
+    for broker in brokers or deployment.serving[:8]:
         host = broker.member.service or broker.name
         for entry in broker.config.broker_listeners:
             told = advertised_of(broker, entry.endpoint.listener)

@@ -2,11 +2,12 @@
 
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.naming import Unmodelled, Unresolved, resolve, running
+from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, resolve, running
 from netdiag.deployment.observations import NodeEndpoint
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.images import redpanda
+from netdiag.kafka.listeners import ListenerEntry, is_loopback
 
 
 def cluster_of(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
@@ -46,15 +47,32 @@ def metadata(
     for other in cluster_of(deployment, broker):
         if not other.config.is_broker or not running(other.member, down):
             continue
-        for entry in other.config.advertised_listeners:
-            if entry.endpoint.listener != listener:
-                continue
+        if other.config.is_unknown("advertised.listeners"):
+            return Unmodelled(because=f"what {other.name} advertises cannot be told")
+        for entry in _told(broker, other, listener):
             host = advertised_host(other, entry)
             node_id = other.config.node_id
             if host is None or node_id is None:
                 return Unmodelled(because=f"what {other.name} advertises on {listener} is decided at run time")
             named.append(NodeEndpoint(node_id=node_id, host=host, port=entry.endpoint.port))
     return tuple(sorted(named, key=lambda endpoint: endpoint.node_id))
+
+
+def _told(broker: Broker, other: Broker, listener: str) -> tuple[ListenerEntry, ...]:
+    """The endpoints of `other` that `broker` tells a client on `listener`: those of that name.
+
+    Redpanda guesses for a node without one, by the port of its own endpoint, else by the order; without an endpoint
+    of its own it tells nothing of such a node, itself included (`guess_peer_listener`, 22.1 and newer).
+    """
+    told = other.config.advertised_listeners
+    same = tuple(entry for entry in told if entry.endpoint.listener == listener)
+    if same or broker.config.mode is not Mode.REDPANDA:
+        return same
+    own = next((e for e in broker.config.advertised_listeners if e.endpoint.listener == listener), None)
+    if own is None:
+        return ()
+    alike = tuple(entry for entry in told if entry.endpoint.port == own.endpoint.port)
+    return (alike or told)[:1]
 
 
 def is_informed(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:
@@ -68,6 +86,8 @@ def is_informed(deployment: Deployment, broker: Broker, down: frozenset[str]) ->
             return _told_by_controller(deployment, broker, down)
         case Mode.KRAFT:
             return _fetches_from_quorum(deployment, broker, down)
+        case Mode.REDPANDA:
+            return _joins_by_seeds(deployment, broker, down)
         case Mode.UNDECIDED:
             return Unmodelled(because=f"{broker.name} has neither a quorum nor a ZooKeeper")
 
@@ -95,6 +115,30 @@ def _told_by_controller(deployment: Deployment, broker: Broker, down: frozenset[
     if len(answers) > 1:
         return Unmodelled(because=f"only some brokers reach {broker.name}: it depends on which one is the controller")
     return answers == {True}
+
+
+def _joins_by_seeds(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:
+    """A Redpanda serves nobody before it has joined: it asks its seeds and is called back at its own RPC address."""
+    nodes = cluster_of(deployment, broker)
+    hosts = redpanda.hosts(broker.config.value(redpanda.SEEDS))
+    if len(nodes) == 1 and not hosts:
+        return True
+    asked = [resolve(deployment, inside(broker), host, down) for host in hosts]
+    targets = [target for found in asked if isinstance(found, tuple) for target in found]
+    names = {target.member for target in targets if isinstance(target, MemberAddress)}
+    if hosts and not names & {node.name for node in nodes}:
+        return Unmodelled(because=f"{broker.name} finds none of its seeds: it may never join a cluster")
+    alone = next((node for node in nodes if len(nodes) > 1 and is_loopback(_rpc_host(node))), None)
+    if alone is not None:
+        return Unmodelled(because=f"{alone.name} advertises its RPC address on its own loopback: it may never join")
+    alive = sum(running(node.member, down) for node in nodes)
+    if alive * 2 <= len(nodes):
+        return Unmodelled(because=f"{alive} of {len(nodes)} nodes run, which is no majority")
+    return True
+
+
+def _rpc_host(broker: Broker) -> str:
+    return next(iter(redpanda.hosts(broker.config.value(redpanda.RPC))), "")
 
 
 def _fetches_from_quorum(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:

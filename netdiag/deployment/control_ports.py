@@ -2,7 +2,9 @@
 
 import re
 
-from netdiag.deployment.member import Deployment, Member
+from netdiag.deployment.member import Broker, Deployment, Member
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.images import redpanda
 
 _HTTP = re.compile(r"schema-registry|kafka-rest|kafka-connect|debezium/connect|ksqldb|akhq|kafka-ui|kafdrop")
 _JMX_PORT = re.compile(r"jmxremote\.(?:rmi\.)?port=(\d+)|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d+)")
@@ -20,7 +22,18 @@ def control_port(deployment: Deployment, member: Member, port: int) -> str | Non
     for entry in broker.config.listeners:
         if entry.endpoint.port == port and entry.endpoint.listener in broker.config.controller_names:
             return f"the KRaft controller listener {entry.endpoint.listener}"
+    if port in other_ports(broker):
+        return "another API of Redpanda"
     return "JMX" if port in jmx_ports(member) else None
+
+
+def other_ports(broker: Broker) -> frozenset[int]:
+    """The ports at which a Redpanda serves something else than Kafka: named by its flags, or usual."""
+    if broker.config.mode is not Mode.REDPANDA:
+        return frozenset()
+    named = (broker.config.value(redpanda.OTHER_PORTS) or "").split(",")
+    taken = {entry.endpoint.port for entry in broker.config.listeners}
+    return (redpanda.USUAL_PORTS | {int(port) for port in named if port}) - taken
 
 
 def jmx_ports(member: Member) -> frozenset[int]:

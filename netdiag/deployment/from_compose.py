@@ -1,12 +1,11 @@
 """A deployment from compose files: services as members, Kafka images as brokers, every value with its place."""
 
-from netdiag.compose.positions import Span, Text
+from netdiag.compose.positions import Text
 from netdiag.compose.project import Project, Service
 from netdiag.deployment.compose_clients import checked_by, clients_of, reporters_of, waiting_of
 from netdiag.deployment.member import (
     Attachment,
     Broker,
-    Declared,
     Deployment,
     Member,
     Network,
@@ -14,51 +13,13 @@ from netdiag.deployment.member import (
     NetworkMode,
     PublishedPort,
 )
-from netdiag.findings import Edit, FileLocation
+from netdiag.deployment.redpanda_node import clustered, redpanda_broker, starts_redpanda
+from netdiag.deployment.written import ComposeValue, location
 from netdiag.kafka.broker_config import broker_config
-from netdiag.kafka.images.reference import parse_image, runs_broker
+from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
 
 # The key of the engine's own network; no compose file can declare it under this name.
 DEFAULT_BRIDGE = "(default bridge)"
-
-
-class ComposeValue(Declared):
-    """A value of a compose file (or of what it pulls in)."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, *, variable: str, text: Text) -> None:
-        super().__init__(variable=variable, value=text.value)
-        self.text = text
-
-    def at(self, start: int = 0, end: int | None = None) -> FileLocation:
-        """The place of characters start..end in the file."""
-        return location(self.text.span_of(start, len(self.value) if end is None else end))
-
-    @property
-    def blanks(self) -> tuple[tuple[int, str], ...]:
-        """Where variables without value and default left nothing behind."""
-        return tuple((s.value_start, s.variable) for s in self.text.segments if s.unset and s.variable)
-
-    def edit(self, start: int, end: int, replacement: str) -> Edit | None:
-        """The edit at the bytes that hold these characters; None where an expression or escape produced them."""
-        span = self.text.edit_span(start, end)
-        if span is None:
-            return None
-        return Edit(path=span.path, start=span.start, end=span.end, replacement=replacement)
-
-
-def location(span: Span) -> FileLocation:
-    """A compose span as the place of a finding."""
-    return FileLocation(
-        path=span.path,
-        line=span.line,
-        column=span.column,
-        end_line=span.end_line,
-        end_column=span.end_column,
-        start=span.start,
-        end=span.end,
-    )
 
 
 def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> Deployment:
@@ -68,8 +29,8 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> D
     """
     members = {name: _member(project, service) for name, service in project.services.items()}
     sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
-    brokers = tuple(
-        _broker(service, members[name]) for name, service in project.services.items() if runs_kafka(service)
+    brokers = clustered(
+        [_broker(service, members[name]) for name, service in project.services.items() if runs_kafka(service)]
     )
     broker_names = {broker.name for broker in brokers}
     clients = [(service, members[name]) for name, service in project.services.items() if name not in broker_names]
@@ -94,6 +55,8 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> D
 
 def runs_kafka(service: Service) -> bool:
     """Whether a service starts a broker: by its image, unless its command is replaced by something else."""
+    if service.image is not None and parse_image(service.image.value).family is ImageFamily.REDPANDA:
+        return starts_redpanda(service)
     overrides = (_joined(part) for part in (service.entrypoint, service.command) if part is not None)
     return service.image is not None and runs_broker(service.image.value, " ".join(filter(None, overrides)))
 
@@ -103,6 +66,8 @@ def _joined(command: Text | tuple[Text, ...]) -> str:
 
 
 def _broker(service: Service, member: Member) -> Broker:
+    if parse_image(member.image).family is ImageFamily.REDPANDA:
+        return redpanda_broker(service, member, None, {})
     variables = service.environment
     environment = {name: v.value.value if v.value is not None else None for name, v in variables.items()}
     return Broker(

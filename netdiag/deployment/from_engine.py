@@ -22,11 +22,12 @@ from netdiag.deployment.member import (
     PublishedPort,
     State,
 )
+from netdiag.deployment.redpanda_node import UNSEEN_FILE, clustered, container_flags, redpanda_config
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
-from netdiag.kafka.images.reference import parse_image, runs_broker
+from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
 
 _NO_NETWORKS = ("host", "none")
 
@@ -88,10 +89,11 @@ def from_engine(
     names = member_names(containers)
     members = {c.id: _member(c, names, known) for c in containers}
     brokers = [c for c in containers if runs_kafka(c)]
+    found = clustered([_broker(c, members[c.id]) for c in brokers])
     others = [c for c in containers if not runs_kafka(c)]
     return Deployment(
         name=name,
-        brokers=tuple(_broker(c, members[c.id]) for c in brokers),
+        brokers=found,
         others=tuple(members[c.id] for c in others),
         dependents=tuple(dependent for c in others for dependent in _dependents(c, members[c.id])),
         networks=known,
@@ -115,6 +117,8 @@ def runs_kafka(container: Container) -> bool:
     """Whether its image is a broker's and its command has not been replaced by another (init jobs, shells)."""
     # The engine always names the command, the image's own included; none at all runs nothing.
     command = " ".join((*container.entrypoint, *container.command))
+    if parse_image(container.image).family is ImageFamily.REDPANDA:
+        return container_flags(container) is not None
     return bool(command) and runs_broker(container.image, command)
 
 
@@ -142,12 +146,19 @@ def _network(network: EngineNetwork) -> Network:
 
 def _broker(container: Container, member: Member) -> Broker:
     environment = container.environment
+    image = parse_image(container.image)
+    values = dict(environment)
+    if image.family is ImageFamily.REDPANDA:
+        flags = container_flags(container) or {}
+        config = redpanda_config(image, flags, environment, UNSEEN_FILE)
+        values |= {flag: value for flag, value in flags.items() if value is not None}
+    else:
+        config = broker_config(image, environment)
     return Broker(
         member=member,
-        config=broker_config(parse_image(container.image), environment),
+        config=config,
         declared={
-            variable: ContainerValue(container=container.name, variable=variable, value=value)
-            for variable, value in environment.items()
+            name: ContainerValue(container=container.name, variable=name, value=value) for name, value in values.items()
         },
     )
 

@@ -246,6 +246,11 @@ class Deployment:
     @cached_property
     def configured(self) -> tuple[Broker, ...]:
         """The brokers whose image hands a configuration to Kafka: what rules about that configuration look at."""
+        return tuple(broker for broker in self.serving if broker.config.mode is not Mode.REDPANDA)
+
+    @cached_property
+    def serving(self) -> tuple[Broker, ...]:
+        """Those and the ones that only speak Kafka's protocol: what rules about the ways to a listener look at."""
         return tuple(b for b in self.brokers if b.config.refusal is None and b.config.mode is not Mode.UNDECIDED)
 
     @cached_property

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from netdiag.kafka.images import apache, confluent
+from netdiag.kafka.images import apache, confluent, redpanda
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, KafkaVersion
 from netdiag.kafka.images.settings import ImageSettings, Refusal, Setting
 from netdiag.kafka.listeners import (
@@ -28,10 +28,14 @@ DEFAULT_LISTENERS = "PLAINTEXT://:9092"
 
 
 class Mode(Enum):
-    """How the broker coordinates with others; UNDECIDED is a broker that has been told neither."""
+    """How the broker coordinates with others; UNDECIDED is a broker that has been told neither.
+
+    REDPANDA is no Apache Kafka: it speaks the protocol, and none of Kafka's own checks apply to it.
+    """
 
     KRAFT = "kraft"
     ZOOKEEPER = "zookeeper"
+    REDPANDA = "redpanda"
     UNDECIDED = "undecided"
 
 
@@ -78,6 +82,8 @@ class BrokerConfig:
     @cached_property
     def mode(self) -> Mode:
         """KRaft where roles are given, else ZooKeeper where it is named."""
+        if self.family is ImageFamily.REDPANDA:
+            return Mode.REDPANDA
         if self.roles:
             return Mode.KRAFT
         return Mode.ZOOKEEPER if self.value("zookeeper.connect") else Mode.UNDECIDED
@@ -109,7 +115,11 @@ class BrokerConfig:
     @cached_property
     def listener_entries(self) -> tuple[ListenerEntry | MalformedEntry, ...]:
         """`listeners`, or Kafka's default where nothing is given; empty when unknown."""
-        return () if self.is_unknown("listeners") else parse_listeners(self.value("listeners") or DEFAULT_LISTENERS)
+        if self.is_unknown("listeners"):
+            return ()
+        if self.mode is Mode.REDPANDA:
+            return redpanda.parse_addresses(self.value("listeners") or "")
+        return parse_listeners(self.value("listeners") or DEFAULT_LISTENERS)
 
     @cached_property
     def listeners(self) -> tuple[ListenerEntry, ...]:
@@ -133,7 +143,9 @@ class BrokerConfig:
         if self.is_unknown("advertised.listeners"):
             return ()
         value = self.value("advertised.listeners")
-        return parse_listeners(value) if value else self.broker_listeners
+        if not value:
+            return self.broker_listeners
+        return redpanda.parse_addresses(value) if self.mode is Mode.REDPANDA else parse_listeners(value)
 
     @cached_property
     def advertised_listeners(self) -> tuple[ListenerEntry, ...]:
@@ -153,6 +165,8 @@ class BrokerConfig:
         A KRaft node also maps its controller listeners to PLAINTEXT, unless a listener or controller is named
         after another protocol (KAFKA-13456, 3.1).
         """
+        if self.mode is Mode.REDPANDA:
+            return redpanda.protocols(self.value(redpanda.PROTOCOLS), self.listeners)
         if "listener.security.protocol.map" in self.settings:
             return {e.listener: e.protocol for e in self.protocol_map_entries if isinstance(e, MapEntry)}
         mapping = {protocol: protocol for protocol in SECURITY_PROTOCOLS}
@@ -163,7 +177,9 @@ class BrokerConfig:
 
     @cached_property
     def inter_broker_listener(self) -> str:
-        """The listener brokers use among themselves; PLAINTEXT where nothing is set."""
+        """The listener brokers use among themselves; PLAINTEXT where nothing is set, none of a Redpanda's."""
+        if self.mode is Mode.REDPANDA:
+            return ""
         name = self.value("inter.broker.listener.name")
         return name.upper() if name else (self.value("security.inter.broker.protocol") or "PLAINTEXT").upper()
 

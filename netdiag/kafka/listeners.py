@@ -24,7 +24,7 @@ class Endpoint:
     port: int
 
     def __str__(self) -> str:
-        return f"{self.listener}://{bracketed(self.host)}:{self.port}"
+        return endpoint_text(self.listener, self.host, self.port)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +58,11 @@ class MapEntry:
     protocol: str
     start: int
     end: int
+
+
+def endpoint_text(listener: str, host: str, port: int | None) -> str:
+    """An endpoint as a user writes it; a listener that has no name of its own stands without one."""
+    return f"{'' if listener.startswith('(') else f'{listener}://'}{bracketed(host)}:{port}"
 
 
 def bracketed(host: str) -> str:

@@ -204,3 +204,26 @@ def test_selection() -> None:
     assert select(everything, names=["/far", "hosted"]) == (far, hosted)
     assert select(everything, names=[broker.id[:12]]) == (broker, neighbour)
     assert select(everything, names=["abc"]) == select(everything, project="q") == ()
+
+
+def test_a_running_redpanda_has_the_listeners_of_its_flags() -> None:
+    flags = ("--kafka-addr", "a://0.0.0.0:9092", "--advertise-kafka-addr=a://redpanda:9092")
+    made = container(
+        "redpanda",
+        image="redpandadata/redpanda:v24.2.4",
+        entrypoint=("/entrypoint.sh",),
+        command=("redpanda", "start", *flags),
+        environment={},
+    )
+    broker = from_engine([made], NETWORKS).brokers[0]
+    assert [str(entry.endpoint) for entry in broker.config.advertised_listeners] == ["a://redpanda:9092"]
+    assert broker.place("advertised.listeners") == ContainerLocation(
+        container="redpanda", part="--advertise-kafka-addr"
+    )
+
+
+def test_what_a_running_redpanda_is_not_told_by_flags_is_unknown() -> None:
+    made = container(
+        "redpanda", image="redpandadata/redpanda", entrypoint=("/entrypoint.sh",), command=("redpanda", "start")
+    )
+    assert from_engine([made], NETWORKS).brokers[0].config.is_unknown("listeners")

@@ -17,6 +17,7 @@ class ImageFamily(Enum):
     DEBEZIUM = "debezium/kafka"
     STRIMZI = "strimzi/kafka"
     FAST_DATA_DEV = "lensesio/fast-data-dev"
+    REDPANDA = "redpandadata/redpanda"
     OTHER = "other"
 
 
@@ -65,6 +66,8 @@ _REPOSITORIES = {
     "confluentinc/cp-server": ImageFamily.CONFLUENT,
     "confluentinc/cp-enterprise-kafka": ImageFamily.CONFLUENT,
     "confluentinc/cp-zookeeper": ImageFamily.CONFLUENT_ZOOKEEPER,
+    "redpandadata/redpanda": ImageFamily.REDPANDA,
+    "vectorized/redpanda": ImageFamily.REDPANDA,
 }
 _LATEST = re.compile(r"latest([.-].*)?")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+|x))?")

@@ -35,7 +35,7 @@ from netdiag.deployment.entrants import dependents_entering, listener_of, other_
 from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
 from netdiag.deployment.naming import HOST_ALIASES, Unresolved, resolve
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.listeners import ListenerEntry, is_loopback, is_wildcard
+from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback, is_wildcard
 
 ID = "advertised-host-unknown"
 SEVERITY = Severity.WARNING
@@ -43,7 +43,7 @@ SEVERITY = Severity.WARNING
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every advertised name without a dot that nobody has."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if broker.member.mode is not NetworkMode.NETWORKS:
             continue
         for entry in broker.config.advertised_listeners:
@@ -69,6 +69,7 @@ def _sent_astray(deployment: Deployment, broker: Broker, entry: ListenerEntry) -
 
 def _finding(broker: Broker, entry: ListenerEntry, astray: tuple[Dependent, ...]) -> Finding:
     endpoint = entry.endpoint
+    better = endpoint_text(endpoint.listener, broker.member.service or broker.name, endpoint.port)
     return Finding(
         rule=ID,
         severity=Severity.ERROR if any(d.active for d in astray) else SEVERITY,
@@ -78,8 +79,7 @@ def _finding(broker: Broker, entry: ListenerEntry, astray: tuple[Dependent, ...]
             Related(location=d.declared.at(), message=f"{d.member.name} enters here and is sent there") for d in astray
         ),
         why="the names inside a network are service names, container_name, hostname and aliases",
-        hint=f"advertise {endpoint.listener}://{broker.member.service or broker.name}:{endpoint.port}, or give the "
-        f'container the alias "{endpoint.host}"',
+        hint=f'advertise {better}, or give the container the alias "{endpoint.host}"',
         service=broker.name,
         listener=endpoint.listener,
     )

@@ -45,7 +45,7 @@ SEVERITY = Severity.WARNING
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every published listener that advertises a container's name."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if nothing_gets_out(deployment, broker):
             continue
         published = [(e, ports) for e in broker.config.advertised_listeners if (ports := _ports(broker, e))]
@@ -89,7 +89,7 @@ def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort, *, serve
         f"do not publish the port of {name}: another listener serves the host"
         if served
         else f"add a second listener for the host, EXTERNAL://localhost:PORT, on a port of its own, publish that port "
-        f"and keep {name}://{host}:{entry.endpoint.port} for containers"
+        f"and keep {entry.endpoint} for containers"
     )
     return Finding(
         rule=ID,

@@ -42,6 +42,7 @@ from collections.abc import Iterator
 from netdiag.deployment.entrants import dependents_entering, faces_containers, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Dependent, Deployment
 from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import ListenerEntry
 
 ID = "advertised-loopback-for-remote-clients"
@@ -50,7 +51,7 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every broker that sends whoever enters to loopback, whichever listener it is."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if sends_all_to_loopback(deployment, broker):
             advertised = broker.config.advertised_listeners
             yield _finding(deployment, broker, next(e for e in advertised if faces_containers(deployment, broker, e)))
@@ -71,8 +72,8 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Fi
             for d in entering
         ),
         why="localhost is whoever uses it: the docker host reaches the published port, a container reaches itself",
-        hint=f"add a second listener for containers, {internal}://{service}:29092, beside {entry.text}: bind both, map "
-        f"both, and let containers use {service}:29092",
+        hint=f"add a second listener for containers, {internal}://{service}:29092, beside {entry.text}: bind both, "
+        f"{'' if broker.config.mode is Mode.REDPANDA else 'map both, '}and let containers use {service}:29092",
         service=broker.name,
         listener=name,
     )

@@ -34,8 +34,8 @@ from collections.abc import Iterator
 
 from netdiag.deployment.entrants import listener_of, published_astray, published_for
 from netdiag.deployment.member import Broker, Deployment, PublishedPort
-from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.listeners import ListenerEntry, is_loopback
+from netdiag.findings import Edit, Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback
 
 ID = "advertised-port-differs-from-published"
 SEVERITY = Severity.ERROR
@@ -43,7 +43,7 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every host-facing endpoint whose listener is published on other ports only."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         for entry in broker.config.advertised_listeners:
             host = entry.endpoint.host
             bound = listener_of(broker, entry.endpoint.listener)
@@ -77,8 +77,15 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry, port:
         location=broker.place("advertised.listeners", entry.port_start, entry.port_end),
         related=(Related(location=port.where, message=f"the docker host offers it on port {port.published}"),),
         why="after bootstrap, a client uses the advertised port and no other",
-        hint=f"advertise {endpoint.listener}://{endpoint.host}:{port.published}",
+        hint=f"advertise {endpoint_text(endpoint.listener, endpoint.host, port.published)}",
         service=broker.name,
         listener=endpoint.listener,
-        edits=broker.edit("advertised.listeners", entry.port_start, entry.port_end, str(port.published)),
+        edits=_edits(broker, entry, port),
     )
+
+
+def _edits(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> tuple[Edit, ...]:
+    if entry.port_start == entry.port_end:
+        # Redpanda's default, which nobody wrote.
+        return ()
+    return broker.edit("advertised.listeners", entry.port_start, entry.port_end, str(port.published))

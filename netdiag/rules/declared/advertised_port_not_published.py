@@ -47,7 +47,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
     A note where the broker publishes nothing at all: then nobody outside is served on purpose.
     """
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if broker.member.mode is not NetworkMode.NETWORKS:
             continue
         own = {e.endpoint.port for e in broker.config.broker_listeners}

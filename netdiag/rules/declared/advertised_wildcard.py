@@ -1,7 +1,8 @@
 """The broker advertises 0.0.0.0.
 
 Why: 0.0.0.0 says "bind every address"; as an address to connect to it means nothing to another machine. Without
-advertised.listeners the broker advertises what it binds.
+advertised.listeners the broker advertises what it binds. Kafka and Redpanda from 23.3 on refuse to start, an older
+Redpanda tells its clients 0.0.0.0.
 
 Bad:
     services:
@@ -23,13 +24,17 @@ Good:
 Seen: requirement failed: advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP
     address.
 
-Sources: KafkaConfig.validateValues, KAFKA-4260 (1.0).
+Sources: KafkaConfig.validateValues, KAFKA-4260 (1.0); Redpanda, node_config, redpanda-data/redpanda#123.
 """
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Severity
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.images import redpanda
+from netdiag.kafka.images.reference import parse_image
+from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_wildcard
 
 ID = "advertised-wildcard"
 SEVERITY = Severity.ERROR
@@ -37,24 +42,38 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every advertised broker endpoint on 0.0.0.0, written or inherited from listeners."""
-    for broker in deployment.configured:
-        written = bool(broker.config.value("advertised.listeners"))
-        name = "advertised.listeners" if written else "listeners"
+    for broker in deployment.serving:
         if not broker.config.is_broker:
             continue
         for entry in broker.config.advertised_listeners:
-            if entry.endpoint.host != "0.0.0.0":
-                continue
-            inherited = "" if written else ", inherited from listeners because advertised.listeners is not set"
-            yield Finding(
-                rule=ID,
-                severity=SEVERITY,
-                message=f"{entry.endpoint.listener} of {broker.name} advertises 0.0.0.0{inherited}",
-                location=broker.place(name, entry.host_start, entry.host_end),
-                why="0.0.0.0 can be bound but not connected to from elsewhere",
-                hint=f"advertise a name that clients resolve, for example {entry.endpoint.listener}://"
-                f"{broker.member.service or broker.name}:{entry.endpoint.port} for containers",
-                service=broker.name,
-                listener=entry.endpoint.listener,
-                broker_prints="advertised.listeners cannot use the nonroutable meta-address 0.0.0.0",
-            )
+            if entry.endpoint.host == "0.0.0.0" or (_is_redpanda(broker) and is_wildcard(entry.endpoint.host)):
+                yield _finding(broker, entry)
+
+
+def _finding(broker: Broker, entry: ListenerEntry) -> Finding:
+    written = bool(broker.config.value("advertised.listeners"))
+    inherited = "" if written else ", inherited from listeners because advertised.listeners is not set"
+    if _is_redpanda(broker) and not written:
+        inherited = ", which it binds, because no other address is given"
+    told = endpoint_text(entry.endpoint.listener, broker.member.service or broker.name, entry.endpoint.port)
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{entry.endpoint.listener} of {broker.name} advertises {entry.endpoint.host}{inherited}",
+        location=broker.place("advertised.listeners" if written else "listeners", entry.host_start, entry.host_end),
+        why="0.0.0.0 can be bound but not connected to from elsewhere",
+        hint=f"advertise a name that clients resolve, for example {told} for containers",
+        service=broker.name,
+        listener=entry.endpoint.listener,
+        broker_prints=_prints(broker),
+    )
+
+
+def _is_redpanda(broker: Broker) -> bool:
+    return broker.config.mode is Mode.REDPANDA
+
+
+def _prints(broker: Broker) -> str | None:
+    if not _is_redpanda(broker):
+        return "advertised.listeners cannot use the nonroutable meta-address 0.0.0.0"
+    return redpanda.REFUSES_WILDCARD if redpanda.refuses_wildcard(parse_image(broker.member.image)) else None

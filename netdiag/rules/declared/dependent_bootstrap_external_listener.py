@@ -67,7 +67,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every bootstrap address that works and leads to endpoints none of which does."""
     for attempt in attempts(deployment):
         landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
-        if landed is None or landed.broker not in deployment.configured or _is_reported(deployment, landed):
+        if landed is None or landed.broker not in deployment.serving or _is_reported(deployment, landed):
             continue
         name = landed.entry.endpoint.listener
         brokers = (landed.broker, *other_brokers(deployment, landed.broker))

@@ -56,7 +56,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for attempt in attempts(deployment):
         member = target(deployment, attempt)
         broker = deployment.broker(member.name) if member else None
-        if member is None or broker is None or broker not in deployment.configured or not broker.config.is_readable:
+        if member is None or broker is None or broker not in deployment.serving or not broker.config.is_readable:
             continue
         if broker.is_configured_by_file or broker.config.is_unknown("listeners"):
             continue

@@ -61,7 +61,7 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every endpoint that an earlier broker of the cluster advertises already."""
     first: dict[tuple[object, str, int], tuple[Broker, ListenerEntry]] = {}
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if not broker.config.is_broker:
             continue
         for entry in broker.config.advertised_listeners:

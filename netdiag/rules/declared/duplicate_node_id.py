@@ -53,7 +53,7 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every node whose id an earlier node of its cluster has already."""
     first: dict[tuple[object, int], Broker] = {}
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         node_id = broker.config.node_id
         # A negative id asks for one that is free.
         if node_id is None or node_id < 0 or not _is_shared(broker):
@@ -68,6 +68,8 @@ def _is_shared(broker: Broker) -> bool:
     config = broker.config
     if config.mode is Mode.KRAFT:
         return any(not is_loopback(voter.host) for voter in config.well_formed_voters)
+    if config.mode is Mode.REDPANDA:
+        return True
     return bool(config.quorum) and not is_loopback(config.quorum.partition(":")[0])
 
 

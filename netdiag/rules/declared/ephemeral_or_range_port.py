@@ -43,7 +43,7 @@ SEVERITY = Severity.WARNING
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every host-facing listener of which no published port is a given one."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if nothing_gets_out(deployment, broker):
             continue
         for entry in broker.config.advertised_listeners:

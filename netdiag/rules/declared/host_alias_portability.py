@@ -57,7 +57,7 @@ _ALIAS = re.compile(
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every alias of the docker host that is advertised, or in a bootstrap list and not mapped."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         for entry in broker.config.advertised_listeners:
             if _ALIAS.fullmatch(entry.endpoint.host):
                 yield _advertised(deployment, broker, entry)

@@ -38,7 +38,7 @@ from netdiag.deployment.entrants import advertised_of, other_brokers, published_
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.listeners import ListenerEntry, is_loopback
+from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback
 
 ID = "listener-bound-to-loopback"
 SEVERITY = Severity.ERROR
@@ -46,7 +46,7 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every loopback listener that a published port or another container leads to."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if broker.member.mode in (NetworkMode.HOST, NetworkMode.NONE):
             continue
         for entry in broker.config.listeners:
@@ -90,7 +90,7 @@ def _finding(
         location=broker.place("listeners", entry.host_start, entry.host_end),
         related=related,
         why="loopback inside a container is that container alone; everybody else arrives at its network interface",
-        hint=f"bind every address: {entry.endpoint.listener}://{_everywhere(broker)}:{entry.endpoint.port}",
+        hint=f"bind every address: {endpoint_text(entry.endpoint.listener, _everywhere(broker), entry.endpoint.port)}",
         service=broker.name,
         listener=entry.endpoint.listener,
         edits=_edits(broker, entry),
@@ -103,4 +103,5 @@ def _edits(broker: Broker, entry: ListenerEntry) -> tuple[Edit, ...]:
 
 def _everywhere(broker: Broker) -> str:
     """0.0.0.0, or nothing where the bound address would be advertised as well."""
-    return "0.0.0.0" if broker.config.value("advertised.listeners") else ""
+    explicit = broker.config.mode is Mode.REDPANDA or broker.config.value("advertised.listeners")
+    return "0.0.0.0" if explicit else ""

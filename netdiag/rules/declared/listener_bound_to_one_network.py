@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.listeners import ListenerEntry, endpoint_text
 
 ID = "listener-bound-to-one-network"
 SEVERITY = Severity.WARNING
@@ -47,7 +47,7 @@ SEVERITY = Severity.WARNING
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every listener of a container on several networks that covers one of them."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if len(broker.member.attachments) < 2:
             continue
         for entry in broker.config.listeners:
@@ -70,7 +70,7 @@ def _finding(broker: Broker, entry: ListenerEntry, network: str) -> Finding:
             Related(location=a.where, message=f"clients on {a.network} are refused") for a in refused if a.where
         ),
         why=f"{endpoint.host} is one address, that of the first network by name, and a socket binds one address",
-        hint=f"bind every address: {endpoint.listener}://{everywhere}:{endpoint.port}",
+        hint=f"bind every address: {endpoint_text(endpoint.listener, everywhere, endpoint.port)}",
         service=broker.name,
         listener=endpoint.listener,
         edits=broker.edit("listeners", entry.host_start, entry.host_end, everywhere),

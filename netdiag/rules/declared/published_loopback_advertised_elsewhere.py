@@ -43,7 +43,7 @@ SEVERITY = Severity.WARNING
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every advertised number whose port is published on loopback only."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if nothing_gets_out(deployment, broker):
             continue
         for entry in broker.config.advertised_listeners:

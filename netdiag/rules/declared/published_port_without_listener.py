@@ -34,7 +34,7 @@ Sources: compose-spec, ports; docker-proxy accepts before it finds that nothing 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.control_ports import is_explained
+from netdiag.deployment.control_ports import is_explained, other_ports
 from netdiag.deployment.entrants import published_astray
 from netdiag.deployment.member import Broker, Deployment, NetworkMode, PublishedPort, State
 from netdiag.deployment.naming import network_owner
@@ -46,7 +46,7 @@ SEVERITY = Severity.WARNING
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every `ports` entry of a broker that leads to no listener."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if not _shows_its_ports(deployment, broker):
             continue
         advertised = broker.config.advertised_listeners
@@ -77,7 +77,7 @@ def _shows_its_ports(deployment: Deployment, broker: Broker) -> bool:
 def _leads_somewhere(deployment: Deployment, broker: Broker, port: PublishedPort) -> bool:
     if port.protocol != "tcp" or (broker.name, port.target) in deployment.listening:
         return True
-    return is_explained(broker.member, port.target)
+    return is_explained(broker.member, port.target) or port.target in other_ports(broker)
 
 
 def _finding(broker: Broker, port: PublishedPort) -> Finding:

@@ -45,7 +45,7 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every host-facing endpoint whose port is published to another container port."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         for entry in broker.config.advertised_listeners:
             bound = listener_of(broker, entry.endpoint.listener)
             port = published_astray(deployment, broker, entry)

@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from netdiag.deployment.entrants import in_subnet, listener_of
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.findings import Finding, Severity
-from netdiag.kafka.listeners import ListenerEntry
+from netdiag.kafka.listeners import ListenerEntry, endpoint_text
 
 ID = "unstable-ip-advertised"
 SEVERITY = Severity.WARNING
@@ -57,7 +57,7 @@ _DEFAULT_POOLS = tuple(ipaddress.ip_network(f"172.{n}.0.0/16") for n in range(17
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every advertised number that is a container's by chance."""
-    for broker in deployment.configured:
+    for broker in deployment.serving:
         if broker.member.mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE):
             continue
         for entry in broker.config.advertised_listeners:
@@ -85,6 +85,7 @@ def _severity(deployment: Deployment, host: str) -> Severity | None:
 
 def _finding(broker: Broker, entry: ListenerEntry, severity: Severity) -> Finding:
     endpoint = entry.endpoint
+    better = endpoint_text(endpoint.listener, broker.member.service or broker.name, endpoint.port)
     return Finding(
         rule=ID,
         severity=severity,
@@ -92,7 +93,7 @@ def _finding(broker: Broker, entry: ListenerEntry, severity: Severity) -> Findin
         "hands out",
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
         why="who gets the address depends on which container starts first",
-        hint=f"advertise {endpoint.listener}://{broker.member.service or broker.name}:{endpoint.port} to containers",
+        hint=f"advertise {better} to containers",
         service=broker.name,
         listener=endpoint.listener,
     )

@@ -39,7 +39,7 @@ SEVERITY = Severity.WARNING
 
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every listener of a running broker whose port nobody listens on."""
-    for broker in view.deployment.configured:
+    for broker in view.deployment.serving:
         ports = view.ports.get(broker.name)
         if ports is None or broker.name in view.stopped:
             continue

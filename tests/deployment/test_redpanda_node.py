@@ -1,0 +1,151 @@
+"""Redpanda nodes: which services are one, who belongs together, and what their clients get."""
+
+import pytest
+
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.observations import Address
+from netdiag.deployment.reachability import predict
+from netdiag.deployment.redpanda_node import container_flags
+from netdiag.deployment.vantage import vantages
+from netdiag.kafka.broker_config import Mode
+from tests.deployment.stacks import deployment_of
+from tests.deployment.test_from_engine import container
+
+
+def node(*flags: str, name: str = "redpanda", image: str = "redpandadata/redpanda:v24.2.4", more: str = "") -> str:
+    command = "".join(f"      - {flag}\n" for flag in ("redpanda", "start", *flags))
+    return f"  {name}:\n    image: {image}\n{more}    command:\n{command}"
+
+
+def stack(*services: str) -> Deployment:
+    return deployment_of("name: t\nservices:\n" + "".join(services))
+
+
+BOTH = (
+    "--kafka-addr internal://0.0.0.0:9092,external://0.0.0.0:19092",
+    "--advertise-kafka-addr internal://redpanda:9092,external://localhost:19092",
+)
+PUBLISHED = '    ports: ["19092:19092"]\n'
+
+
+def cell(deployment: Deployment, vantage: str, address: str) -> str:
+    host, _, port = address.rpartition(":")
+    found = predict(deployment, vantages(deployment), [Address(host=host, port=int(port))])
+    (one,) = [c for c in found if c.vantage == vantage]
+    assert one.predicted is not None
+    return str(one.predicted)
+
+
+@pytest.mark.parametrize(
+    ("service", "expected"),
+    [
+        (node(), True),
+        ("  r:\n    image: redpandadata/redpanda:v24.2.4\n", True),
+        ("  r:\n    image: redpandadata/redpanda:v24.2.4\n    command: redpanda start --smp 1\n", True),
+        ("  r:\n    image: redpandadata/redpanda:v24.2.4\n    command: topic create x\n", False),
+        ("  r:\n    image: redpandadata/redpanda:v24.2.4\n    entrypoint: sleep infinity\n", False),
+        ("  r:\n    image: redpandadata/console:v2\n", False),
+        ("  r:\n    image: redpandadata/connectors:v1\n", False),
+        (
+            '  r:\n    image: redpandadata/redpanda\n    entrypoint: [/bin/sh, -c, "sleep 1 && rpk redpanda start"]\n',
+            True,
+        ),
+        ('  r:\n    image: redpandadata/redpanda\n    entrypoint: [/bin/sh, -c, "rpk topic create x"]\n', False),
+    ],
+)
+def test_which_services_are_a_node(service: str, expected: bool) -> None:
+    assert bool(stack(service).brokers) is expected
+
+
+def test_flags_point_at_their_own_words() -> None:
+    broker = stack(node(*BOTH)).brokers[0]
+    assert broker.config.mode is Mode.REDPANDA
+    entry = broker.config.advertised_listeners[1]
+    place = broker.place("advertised.listeners", entry.host_start, entry.host_end)
+    assert (place.line, place.column) == (9, 68)  # type: ignore[union-attr]
+    (edit,) = broker.edit("advertised.listeners", entry.port_start, entry.port_end, "1")
+    assert edit.end - edit.start == 5
+    source = broker.source_of("listeners")
+    assert source is not None
+    assert source.variable == "--kafka-addr"
+
+
+@pytest.mark.parametrize(
+    ("vantage", "address", "expected"),
+    [
+        ("docker host", "localhost:19092", "ok"),
+        ("docker host", "redpanda:9092", "bootstrap: unresolved"),
+        ("container on default", "redpanda:9092", "ok"),
+        ("container on default", "redpanda:19092", "advertised: refused"),
+        ("inside redpanda", "localhost:19092", "ok"),
+    ],
+)
+def test_cells_of_one_node(vantage: str, address: str, expected: str) -> None:
+    assert cell(stack(node(*BOTH, more=PUBLISHED)), vantage, address) == expected
+
+
+@pytest.mark.parametrize(
+    ("flags", "image", "address", "expected"),
+    [
+        # the packaged file advertises 127.0.0.1 without a name
+        ((), "v24.2.4", "localhost:9092", "ok"),
+        (("--kafka-addr PLAINTEXT://0.0.0.0:9092",), "v24.2.4", "localhost:9092", "advertised: no-brokers"),
+        # until 23.2 it advertised nothing, and clients were told 0.0.0.0: to the host, itself
+        ((), "v23.2.9", "localhost:9092", "ok"),
+        # names count with their case
+        (("--kafka-addr A://0.0.0.0:9092", "--advertise-kafka-addr a://localhost:9092"), "v24.2.4",
+         "localhost:9092", "advertised: no-brokers"),
+        (("--kafka-addr A://0.0.0.0:9092|sasl", "--advertise-kafka-addr A://localhost:9092"), "v24.2.4",
+         "localhost:9092", "sasl"),
+        ((), "nightly", "localhost:9092", "unknown"),
+    ],
+)  # fmt: skip
+def test_cells_of_defaults(flags: tuple[str, ...], image: str, address: str, expected: str) -> None:
+    deployment = stack(node(*flags, image=f"redpandadata/redpanda:{image}", more='    ports: ["9092:9092"]\n'))
+    assert cell(deployment, "docker host", address) == expected
+
+
+def three(*, seeds: str, rpc: bool = True) -> Deployment:
+    return stack(
+        *(
+            node(
+                f"--kafka-addr internal://0.0.0.0:9092,external://0.0.0.0:1909{n}",
+                f"--advertise-kafka-addr internal://rp-{n}:9092,external://localhost:1909{n}",
+                *([f"--advertise-rpc-addr rp-{n}:33145"] if rpc else []),
+                *([f"--seeds {seeds}"] if seeds else []),
+                name=f"rp-{n}",
+                more=f'    ports: ["1909{n}:1909{n}"]\n',
+            )
+            for n in range(3)
+        )
+    )
+
+
+def test_nodes_that_name_each_other_are_one_cluster_with_three_ids() -> None:
+    deployment = three(seeds="rp-0:33145")
+    assert len({b.config.cluster_id for b in deployment.brokers}) == 1
+    assert {b.config.node_id for b in deployment.brokers} == {0, 1, 2}
+    assert cell(deployment, "docker host", "localhost:19091") == "ok"
+    assert cell(deployment, "container on default", "rp-2:9092") == "ok"
+    assert cell(deployment, "container on default", "rp-2:19092") == "advertised: refused"
+
+
+def test_nodes_without_seeds_are_clusters_of_their_own() -> None:
+    deployment = three(seeds="")
+    assert len({b.config.cluster_id for b in deployment.brokers}) == 3
+    assert cell(deployment, "docker host", "localhost:19091") == "ok"
+
+
+def test_what_cannot_join_is_unknown() -> None:
+    assert cell(three(seeds="rp-0:33145", rpc=False), "docker host", "localhost:19091") == "unknown"
+    assert cell(three(seeds="elsewhere:33145"), "docker host", "localhost:19091") == "unknown"
+
+
+def test_flags_of_a_running_container() -> None:
+    running = container(
+        image="redpandadata/redpanda:v24.2.4",
+        entrypoint=("/entrypoint.sh",),
+        command=("redpanda", "start", "--kafka-addr a://0.0.0.0:1", "--kafka-addr", "b://0.0.0.0:2"),
+    )
+    assert container_flags(running) == {"--kafka-addr": "a://0.0.0.0:1,b://0.0.0.0:2"}
+    assert container_flags(container(entrypoint=("rpk",), command=("topic", "list"))) is None
