@@ -15,7 +15,6 @@ from netdiag.deployment.from_compose import from_compose, runs_kafka
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import bootstraps, vantages
-from netdiag.deployment.written import location
 from netdiag.errors import NetdiagError
 from netdiag.findings import FileLocation, Finding, Location, Related
 from netdiag.io.files import read_file, read_optional, read_stdin
