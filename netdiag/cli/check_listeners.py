@@ -19,15 +19,16 @@ from netdiag.cli.control import (
     controlled_report,
     selection_of,
 )
-from netdiag.cli.declared import STDIN, Settings
+from netdiag.cli.declared import Settings
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.live import LiveSettings, live_report, needs_extra
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
+from netdiag.cli.projects import STDIN, Asked, bad_name, chained, distinct, found, is_name
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say, write_bytes
 from netdiag.errors import NetdiagError
 from netdiag.findings import Severity
-from netdiag.io.files import COMPOSE_FILE_NAMES, find_compose_file, write_file
+from netdiag.io.files import BASE_NAMES, write_file
 from netdiag.render.counts import plural
 from netdiag.render.edits import Repair, repair, unified_diff
 from netdiag.render.report import Report
@@ -43,7 +44,19 @@ class FailOn(StrEnum):
 
 _Files = Annotated[
     list[str] | None,
-    typer.Argument(metavar="FILE", help="Compose files; - is standard input; none: the one in this folder."),
+    typer.Argument(
+        metavar="FILE", help="Compose files or folders, each a project; - is standard input; none: as compose does."
+    ),
+]
+_Chain = Annotated[
+    list[str] | None,
+    typer.Option("--file", "-f", metavar="FILE", help="A file of one project; repeatable, later ones override."),
+]
+_ProjectDirectory = Annotated[
+    str | None, typer.Option("--project-directory", metavar="DIR", help="Where relative paths and .env start from.")
+]
+_ProjectName = Annotated[
+    str | None, typer.Option("--project-name", "-p", metavar="NAME", help="The name of the project.")
 ]
 _Format = Annotated[
     list[Format] | None,
@@ -62,7 +75,7 @@ _EnvFile = Annotated[
 ]
 _Profile = Annotated[
     list[str] | None,
-    typer.Option("--profile", metavar="NAME", help="Services of this profile as well; default: as compose does."),
+    typer.Option("--profile", metavar="NAME", help="Services of this profile as well, * for all; repeatable."),
 ]
 _DockerHostIp = Annotated[
     list[str] | None, typer.Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
@@ -91,6 +104,7 @@ _RequireAll = Annotated[
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
     files: tuple[str, ...]
+    chain: tuple[str, ...]
     outputs: tuple[Output, ...]
     fail_on: Severity
     control: Control
@@ -104,6 +118,9 @@ class _Options:
 def check_listeners(
     context: typer.Context,
     files: _Files = None,
+    chain: _Chain = None,
+    project_directory: _ProjectDirectory = None,
+    project_name: _ProjectName = None,
     format: _Format = None,
     select: Select = None,
     ignore: IgnoreRules = None,
@@ -131,6 +148,7 @@ def check_listeners(
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
     options = _Options(
         files=tuple(files or ()),
+        chain=tuple(chain or ()),
         outputs=outputs_of(context, format or (), output or ()),
         fail_on=Severity(fail_on.value),
         control=control_of(select, ignore, exit_zero=exit_zero, no_ignores=no_ignores),
@@ -139,6 +157,8 @@ def check_listeners(
         settings=Settings(
             environ=os.environ,
             env_files=tuple(env_file or ()),
+            project_directory=project_directory,
+            project_name=project_name,
             profiles=tuple(profile) if profile else None,
             host_addresses=tuple(docker_host_ip or ()),
             matrix=matrix and not diff,
@@ -157,15 +177,20 @@ def check_listeners(
 def _refuse_contradictions(options: _Options) -> None:
     if options.live and (options.fix or options.diff):
         raise typer.BadParameter("containers cannot be repaired: use --fix and --diff without --live")
-    if options.live and options.live.containers and options.files:
+    if options.files and options.chain:
+        raise typer.BadParameter("-f names the files of one project, FILE one project each: not both")
+    name = options.settings.project_name
+    if name is not None and not is_name(name):
+        raise typer.BadParameter(bad_name(name))
+    if options.live and options.live.containers and (options.files or options.chain):
         raise typer.BadParameter("name containers or files, not both")
     if options.fix and options.diff:
         raise typer.BadParameter("--fix and --diff exclude each other")
     if options.diff and (len(options.outputs) > 1 or options.outputs[0].format is not Format.TEXT):
         raise typer.BadParameter("--diff prints a patch: it has no other format")
-    if options.fix and STDIN in options.files:
+    if options.fix and STDIN in options.files + options.chain:
         raise typer.BadParameter("standard input cannot be repaired in place; use --diff")
-    if options.files.count(STDIN) > 1:
+    if (options.files + options.chain).count(STDIN) > 1:
         raise typer.BadParameter("standard input can be read once only")
 
 
@@ -192,17 +217,23 @@ def _looked(options: _Options, surface: Surface) -> Report:
         if all(output.format is Format.TEXT for output in options.outputs):
             # One line says it; only a format for machines needs a whole document around it.
             needs_extra()
-        report = live_report(options.files, options.live, options.settings, surface)
+        report = live_report(_projects(options), options.live, options.settings, surface)
         return controlled([Part(report=report, selection=selection_of(options.control))], options.control, live=True)
-    files = options.files or _discovered()
-    if not files:
-        say(f"netdiag: nothing to check: no {', '.join(COMPOSE_FILE_NAMES)} in this folder")
-    return controlled_report(files, options.control, options.settings, surface)
+    projects = _projects(options) or _found(options.settings)
+    if not projects:
+        say(f"netdiag: nothing to check: no {', '.join(BASE_NAMES)} in this folder or one above")
+    return controlled_report(projects, options.control, options.settings, surface)
 
 
-def _discovered() -> tuple[str, ...]:
-    found = find_compose_file("")
-    return () if found is None else (found,)
+def _projects(options: _Options) -> tuple[str | Asked, ...]:
+    if options.chain:
+        return (chained(options.chain, options.settings.project_directory),)
+    return distinct(options.files, options.settings.project_directory)
+
+
+def _found(settings: Settings) -> tuple[Asked, ...]:
+    asked = found(settings.environ, settings.env_files, settings.project_directory)
+    return () if asked is None else (asked,)
 
 
 def _repaired(report: Report) -> bool:

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from netdiag.cli.declared import STDIN, STDIN_NAME, Settings, could_not_read, joined, report_on
+from netdiag.cli.declared import Settings, could_not_read, joined, name_of_input, report_on
+from netdiag.cli.projects import Asked
 from netdiag.cli.surface import Surface
 from netdiag.errors import NetdiagError
 from netdiag.findings import Finding, Overlooked, Suppressed
@@ -73,7 +74,7 @@ def selection_of(control: Control) -> Selection:
     return replace(everything(), rules=chosen((control.choice,)))
 
 
-def controlled_report(paths: Sequence[str], control: Control, settings: Settings, surface: Surface) -> Report:
+def controlled_report(paths: Sequence[str | Asked], control: Control, settings: Settings, surface: Surface) -> Report:
     """The report on these files, of what was asked to hear."""
     selection = selection_of(control)
     parts: list[Part] = []
@@ -84,7 +85,7 @@ def controlled_report(paths: Sequence[str], control: Control, settings: Settings
             stopped = NetdiagError("interrupted")
             parts += [
                 Part(
-                    report=could_not_read(Input(name=STDIN_NAME if rest == STDIN else rest), stopped),
+                    report=could_not_read(Input(name=name_of_input(rest)), stopped),
                     selection=selection,
                 )
                 for rest in paths[index + 1 :]

@@ -1,28 +1,25 @@
 """From compose files to a report: each input is loaded, judged and predicted on its own."""
 
-import os
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from pathlib import Path
 
+from netdiag.cli.fragments import about_fragment, incomplete, of_fragment
+from netdiag.cli.projects import STDIN, Asked, asked_for, dotenv_of, name_of, shown
 from netdiag.cli.surface import Surface, defect
-from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.load import ALL_PROFILES, load
-from netdiag.compose.positions import Source, Text
+from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
 from netdiag.deployment.from_compose import from_compose, runs_kafka
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import bootstraps, vantages
 from netdiag.errors import NetdiagError
-from netdiag.findings import FileLocation, Finding, Location, Related
+from netdiag.findings import Finding
 from netdiag.io.files import read_file, read_optional, read_stdin
 from netdiag.render.report import Input, Matrix, Problem, Report
 from netdiag.rules.run import check, check_project, condemned
 
-STDIN = "-"
-STDIN_NAME = "<stdin>"
 # Of a matrix larger than this nobody reads a cell, and predicting or probing it takes long.
 MOST_CELLS = 20_000
 
@@ -33,30 +30,39 @@ class Settings:
 
     environ: Mapping[str, str] = field(default_factory=dict)
     env_files: tuple[str, ...] = ()
+    project_directory: str | None = None
+    project_name: str | None = None
     profiles: tuple[str, ...] | None = None
     host_addresses: tuple[str, ...] = ()
     matrix: bool = True
 
 
-def report_on(paths: Sequence[str], settings: Settings, surface: Surface) -> Report:
-    """The report on these files; one that cannot be read, or was not reached, is in it with its error."""
+def report_on(paths: Sequence[str | Asked], settings: Settings, surface: Surface) -> Report:
+    """The report on these files and projects; one that cannot be read, or was not reached, is in it with its error."""
     report = Report()
     for index, path in enumerate(paths):
-        surface.tell(f"reading {path}")
+        name = name_of_input(path)
+        surface.tell(f"reading {name}")
         try:
-            one = _one(path, settings)
+            asked = path if isinstance(path, Asked) else asked_for(path, settings.project_directory)
+            one = _one(asked, settings)
         except NetdiagError as error:
             surface.trace()
-            one = could_not_read(Input(name=_name(path)), error)
+            one = could_not_read(Input(name=name), error)
         except KeyboardInterrupt:
             surface.trace()
-            rest = [could_not_read(Input(name=_name(path)), NetdiagError("interrupted")) for path in paths[index:]]
+            rest = [could_not_read(Input(name=name_of_input(p)), NetdiagError("interrupted")) for p in paths[index:]]
             return replace(reduce(joined, rest, report), interrupted=True)
         except Exception as error:  # noqa: BLE001 (a defect of ours must not hide what the other files say)
             surface.trace()
-            one = could_not_read(Input(name=_name(path)), defect(error))
+            one = could_not_read(Input(name=name), defect(error))
         report = joined(report, one)
     return report
+
+
+def name_of_input(path: str | Asked) -> str:
+    """What an input is called before it is read."""
+    return path.name if isinstance(path, Asked) else shown(path)
 
 
 def could_not_read(asked: Input, error: NetdiagError) -> Report:
@@ -102,114 +108,80 @@ def predicted(name: str, deployment: Deployment, findings: Iterable[Finding]) ->
     )
 
 
-def project_of(path: str, settings: Settings) -> Project:
-    """The project that a file declares."""
-    return _loaded(path, settings, _Files(_folder(path)))
+def project_of(asked: Asked, settings: Settings) -> Project:
+    """The project that files declare."""
+    return _loaded(asked, settings, _Files())
 
 
-def _one(path: str, settings: Settings) -> Report:
-    name = _name(path)
-    files = _Files(_folder(path))
-    project = _loaded(path, settings, files)
+def _one(asked: Asked, settings: Settings) -> Report:
+    files = _Files()
+    project = _loaded(asked, settings, files)
     deployment = from_compose(project, host_addresses=settings.host_addresses)
-    findings = tuple(files.at_home(f) for f in (*check_project(project), *check(deployment)))
+    findings = (*check_project(project), *check(deployment))
+    without = incomplete(project) if asked.alone else frozenset()
     brokers = tuple(broker.name for broker in deployment.brokers)
-    matrix = predicted(name, deployment, findings) if brokers and settings.matrix else None
+    matrix = predicted(asked.name, deployment, findings) if brokers and settings.matrix and not without else None
+    notes = [matrix] if isinstance(matrix, str) else []
+    if without:
+        findings = tuple(of_fragment(findings, project, without))
+        notes.append(about_fragment(asked.name, without))
     return Report(
-        inputs=(Input(name=name, brokers=brokers, also_read=tuple(p for p in files.kept if p != name)),),
+        inputs=(Input(name=asked.name, brokers=brokers, also_read=tuple(p for p in files.kept if p != asked.name)),),
         findings=findings,
         matrices=(matrix,) if isinstance(matrix, Matrix) else (),
-        notes=(matrix,) if isinstance(matrix, str) else (),
+        notes=tuple(notes),
         sources=files.kept,
     )
 
 
-def _loaded(path: str, settings: Settings, files: "_Files") -> Project:
+def _loaded(asked: Asked, settings: Settings, files: "_Files") -> Project:
     """The project with its profiles chosen: those asked for, else those of COMPOSE_PROFILES, else none.
 
     Where that leaves no broker although profiles hold some, all are taken: a file is checked for what is in it.
     """
-    name = _name(path)
-    source = Source(name, files.keep(name, read_stdin() if path == STDIN else read_file(path)))
-    dotenv = _dotenv(files, settings)
+    first, *others = [Source(shown(p), files.keep(shown(p), _bytes(p))) for p in asked.files]
+    dotenv = dotenv_of(asked, settings.environ, settings.env_files, files.keep)
+    default_name = name_of(asked, settings.environ, dotenv)
 
     def loaded(profiles: tuple[str, ...]) -> Project:
         return load(
-            source,
+            first,
+            overrides=tuple(others),
             dotenv=dotenv,
             environ=settings.environ,
             profiles=profiles,
             read=files.read,
-            default_name=Path(files.folder or ".").resolve().name,
+            name=settings.project_name,
+            default_name=default_name,
+            folder=asked.folder,
         )
 
     if settings.profiles is not None:
         return loaded(settings.profiles)
-    chosen = settings.environ.get("COMPOSE_PROFILES", "")
+    chosen = settings.environ.get("COMPOSE_PROFILES")
+    if chosen is None:
+        chosen = str(dotenv.get("COMPOSE_PROFILES", ""))
     project = loaded(tuple(word.strip() for word in chosen.split(",") if word.strip()))
     if project.disabled and not any(map(runs_kafka, project.services.values())):
         return loaded(ALL_PROFILES)
     return project
 
 
-def _folder(path: str) -> str:
-    return "" if path == STDIN else str(Path(path).parent)
-
-
-def _name(path: str) -> str:
-    return STDIN_NAME if path == STDIN else path
-
-
-def _dotenv(files: "_Files", settings: Settings) -> dict[str, Text]:
-    """The variables of --env-file, or of the `.env` beside the compose file; later files win."""
-    found: dict[str, Text] = {}
-    for path in settings.env_files:
-        found |= load_dotenv(Source(path, files.keep(path, read_file(path))), settings.environ)
-    if not settings.env_files:
-        path = files.path(".env")
-        data = read_optional(path)
-        if data is not None:
-            found = load_dotenv(Source(path, files.keep(path, data)), settings.environ)
-    return found
+def _bytes(path: str) -> bytes:
+    return read_stdin() if path == STDIN else read_file(path)
 
 
 class _Files:
     """The files of one project: what was read, under the path that the user can open."""
 
-    def __init__(self, folder: str) -> None:
-        self.folder = "" if folder == "." else folder
+    def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
-        self._named: dict[str, str] = {}
-
-    def path(self, name: str) -> str:
-        """The path of a file that the project names."""
-        return os.path.normpath(os.path.join(self.folder, name))
 
     def keep(self, path: str, data: bytes) -> bytes:
         self.kept[path] = data
         return data
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, path: str) -> bytes | None:
         """The bytes of a file that the project names, None when there is none."""
-        path = self.path(name)
         data = read_optional(path)
-        if data is not None:
-            self._named[name] = path
-            self.keep(path, data)
-        return data
-
-    def at_home(self, finding: Finding) -> Finding:
-        """The finding with paths as seen from the current folder instead of the project's."""
-        if all(name == path for name, path in self._named.items()):
-            return finding
-        return replace(
-            finding,
-            location=self._home(finding.location),
-            related=tuple(Related(location=self._home(r.location), message=r.message) for r in finding.related),
-            edits=tuple(replace(edit, path=self._named.get(edit.path, edit.path)) for edit in finding.edits),
-        )
-
-    def _home(self, place: Location) -> Location:
-        if isinstance(place, FileLocation) and place.path in self._named:
-            return replace(place, path=self._named[place.path])
-        return place
+        return None if data is None else self.keep(path, data)

@@ -9,7 +9,8 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netdiag.cli.declared import Settings, could_not_read, joined, project_of, too_large
+from netdiag.cli.declared import Settings, could_not_read, joined, name_of_input, project_of, too_large
+from netdiag.cli.projects import STDIN, Asked, asked_for
 from netdiag.cli.surface import Surface, defect
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.reachability import predict
@@ -37,9 +38,9 @@ class LiveSettings:
     timeout: float = 4.0
 
 
-def live_report(paths: Sequence[str], live: LiveSettings, settings: Settings, surface: Surface) -> Report:
+def live_report(paths: Sequence[str | Asked], live: LiveSettings, settings: Settings, surface: Surface) -> Report:
     """The report on the projects of these files, on the containers named, or on everything that runs."""
-    targets: list[str | None] = [*paths] or [None]
+    targets: list[str | Asked | None] = [*paths] or [None]
     report = Report()
     for index, path in enumerate(targets):
         asked = _asked(path, live)
@@ -60,20 +61,21 @@ def live_report(paths: Sequence[str], live: LiveSettings, settings: Settings, su
     return report
 
 
-def _asked(path: str | None, live: LiveSettings) -> Input:
+def _asked(path: str | Asked | None, live: LiveSettings) -> Input:
     if path is not None:
-        return Input(name=f"{path} (running)", kind="project")
+        return Input(name=f"{name_of_input(path)} (running)", kind="project")
     return Input(name=", ".join(live.containers) or live.host or "docker engine", kind="engine")
 
 
-def _one(asked: Input, path: str | None, live: LiveSettings, settings: Settings, surface: Surface) -> Report:
+def _one(asked: Input, path: str | Asked | None, live: LiveSettings, settings: Settings, surface: Surface) -> Report:
     needs_extra()
     from netdiag.io.live import look
     from netdiag.io.observe import observe
 
-    project = None if path is None else project_of(path, settings).name
+    files = asked_for(path, settings.project_directory) if isinstance(path, str) else path
+    project = None if files is None else project_of(files, settings).name
     surface.tell("asking the engine" + (f" about project {project}" if project else ""))
-    file = None if path in (None, "-") else os.path.abspath(str(path))
+    file = None if files is None or files.files[0] == STDIN else os.path.abspath(files.files[0])
     seen = look(host=live.host, project=project, compose_file=file, names=live.containers, netns=live.netns)
     surface.tell(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
     deployment = replace(seen.deployment, host_addresses=settings.host_addresses or seen.deployment.host_addresses)

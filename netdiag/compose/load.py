@@ -12,8 +12,10 @@ from dataclasses import replace
 from netdiag.compose.chain import read_chain
 from netdiag.compose.checks import check_project
 from netdiag.compose.environment import Lookup, Read
+from netdiag.compose.interpolate import interpolate
 from netdiag.compose.networks import DEFAULT, read_networks
-from netdiag.compose.positions import Source, Text
+from netdiag.compose.nodes import MappingNode, ScalarNode, load_nodes
+from netdiag.compose.positions import Source, Text, literal
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Network, Project, Service
 from netdiag.compose.reading import Reading
@@ -34,20 +36,24 @@ def load(
     read: Callable[[str], bytes | None] | None = None,
     name: str | None = None,
     default_name: str | None = None,
+    folder: str = "",
 ) -> Project:
     """The project that a compose file declares, with the files of `overrides` merged onto it in their order.
 
-    The process environment wins over `dotenv`. `read` gives the bytes of a file that the project names
-    (env_file, extends, include) by its path relative to the project's folder, None when there is none; spans
-    into such a file carry that path. `name` is the project name given by the user, `default_name` the one to
-    use when neither the user, COMPOSE_PROJECT_NAME nor the files give one (the name of the project's folder).
+    The process environment wins over `dotenv`. `folder` is the project's, from which the relative paths of its
+    files start; `read` gives the bytes of a file that the project names (env_file, extends, include) by its path
+    with that folder before it, None when there is none; spans into such a file carry that path. `name` is the
+    project name given by the user, `default_name` the one to use when neither the user, COMPOSE_PROJECT_NAME nor
+    the files give one (the name of the project's folder).
     Services of inactive profiles end up in `Project.disabled`.
     """
     problems = Problems()
-    lookup = _lookup(dotenv or {}, environ or {}, name)
+    sources = (source, *overrides)
+    given = _lookup(dotenv or {}, environ or {}, name)
+    lookup = _with_name(given, sources, default_name)
     read = read or _nothing
-    top = read_chain((source, *overrides), Scope(folder="", lookup=lookup), read, problems)
-    project = _project_name(top, problems, lookup, name, default_name)
+    top = read_chain(sources, Scope(folder="" if folder == "." else folder, lookup=lookup), read, problems)
+    project = _project_name(top, problems, given, name, default_name)
     services = _services(top, problems, lookup, read)
     active = {key: service for key, service in services.items() if service.active(profiles)}
     networks = read_networks(problems, top, project)
@@ -84,6 +90,30 @@ def _lookup(dotenv: MappingABC[str, Text], environ: MappingABC[str, str], name: 
         return dotenv.get(variable) if value is None else value
 
     return value_of
+
+
+def _with_name(given: Lookup, sources: tuple[Source, ...], default_name: str | None) -> Lookup:
+    """The name of the project is a variable, too, whoever gave it."""
+
+    def value_of(variable: str) -> Text | str | None:
+        value = given(variable)
+        if variable != "COMPOSE_PROJECT_NAME" or (value is not None and str(value)):
+            return value
+        return _given_name(sources, given, default_name)
+
+    return value_of
+
+
+def _given_name(sources: tuple[Source, ...], lookup: Lookup, default_name: str | None) -> str | None:
+    """The name that the files give, the last of them wins, else that of the folder."""
+    name = ""
+    for source in sources:
+        for node in load_nodes(source):
+            for key, value in node.pairs if isinstance(node, MappingNode) else ():
+                if isinstance(key, ScalarNode) and key.value == "name" and isinstance(value, ScalarNode):
+                    name = value.value or name
+    given, _ = interpolate(literal(name), lookup)
+    return normalized_name(given.value) or normalized_name(default_name or "") or None
 
 
 def _project_name(

@@ -2,24 +2,36 @@
 
 import errno
 import os
+import select
 import stat
 import sys
 import tempfile
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 
 from netdiag.errors import InputError
 
 LIMIT = 16 * 1024 * 1024
-# Compose looks for its file by these names in this order (compose-go, DefaultFileNames).
-COMPOSE_FILE_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+# Compose looks for its files by these names in this order (compose-go, DefaultFileNames, DefaultOverrideFileNames).
+BASE_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+OVERRIDE_NAMES = (
+    "compose.override.yml",
+    "compose.override.yaml",
+    "docker-compose.override.yml",
+    "docker-compose.override.yaml",
+)
+# So long somebody may take to write into a pipe.
+PATIENCE = 10.0
 
 
-def read_file(path: str, *, limit: int = LIMIT) -> bytes:
-    """The bytes of a file (or pipe), at most `limit`; InputError says why there are none."""
+def read_file(path: str, *, limit: int = LIMIT, patience: float = PATIENCE) -> bytes:
+    """The bytes of a file (or pipe), at most `limit`; InputError says why there are none.
+
+    Nobody may ever write into a pipe: after `patience` seconds without a byte it counts as unreadable.
+    """
     try:
-        with Path(path).open("rb") as stream:
-            data = stream.read(limit + 1)
+        data = _read(path, limit + 1, patience)
     except (OSError, ValueError) as error:
         raise InputError(_reason(error), where=path, hint=_hint(error)) from error
     if len(data) > limit:
@@ -27,9 +39,41 @@ def read_file(path: str, *, limit: int = LIMIT) -> bytes:
     return data
 
 
+def _read(path: str, size: int, patience: float) -> bytes:
+    # Without O_NONBLOCK opening a pipe would wait for somebody who writes.
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    with open(path, "rb", buffering=0, opener=opener) as stream:
+        mode = os.fstat(stream.fileno()).st_mode
+        if stat.S_ISBLK(mode):
+            raise ValueError("is a device")
+        kept: list[bytes] = []
+        while size > 0:
+            data = stream.read(min(size, 1024 * 1024)) if not stat.S_ISFIFO(mode) else _piped(stream, size, patience)
+            if not data:
+                break
+            kept.append(data)
+            size -= len(data)
+        return b"".join(kept)
+
+
+def _piped(stream: FileIO, size: int, patience: float) -> bytes:
+    """The next bytes of a pipe; empty at its end."""
+    poll = select.poll()
+    poll.register(stream, select.POLLIN)
+    if not poll.poll(patience * 1000):
+        raise ValueError(f"nothing came through the pipe in {patience:g} s")
+    return stream.read(min(size, 1024 * 1024)) or b""
+
+
 def read_optional(path: str) -> bytes | None:
-    """The bytes of a file, None when there is none."""
-    return read_file(path) if Path(path).is_file() else None
+    """The bytes of a regular file, None when there is none."""
+    try:
+        is_file = stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return None
+    return read_file(path) if is_file else None
 
 
 def read_stdin(*, limit: int = LIMIT) -> bytes:
@@ -42,11 +86,14 @@ def read_stdin(*, limit: int = LIMIT) -> bytes:
     return data
 
 
-def find_compose_file(folder: str) -> str | None:
-    """The file that compose would take in this folder."""
-    names = (name for name in COMPOSE_FILE_NAMES if Path(folder, name).is_file())
-    found = next(names, None)
-    return None if found is None else str(Path(folder, found))
+def files_of_folder(folder: str) -> tuple[str, ...]:
+    """The files that compose would take in this folder: the first of its names, and the override beside it."""
+
+    def first(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(path for name in names if os.path.exists(path := os.path.join(folder, name)))[:1]
+
+    base = first(BASE_NAMES)
+    return base + first(OVERRIDE_NAMES) if base else ()
 
 
 def write_file(path: str, data: bytes, *, expected: bytes | None = None) -> None:

@@ -82,10 +82,32 @@ def test_an_input_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -
 
 
 def test_the_compose_file_of_the_folder_is_found_in_composes_order(tmp_path: Path) -> None:
-    for name in ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"):
+    for name in ("docker-compose.yaml", "docker-compose.yml", "compose.yml", "compose.yaml"):
         (tmp_path / name).write_text(CLEAN, encoding="utf-8")
         value = json.loads(netdiag("check-listeners", "--format", "json", cwd=tmp_path).stdout)
         assert [item["path"] for item in value["inputs"]] == [name]
+
+
+def test_the_project_of_a_folder_above_and_of_a_chain(tmp_path: Path) -> None:
+    put(tmp_path, compose=CLEAN, over="services: {kafka: {environment: {KAFKA_LISTENERS: 'EXTERNAL://1.2.3.4:9'}}}\n")
+    (tmp_path / "sub").mkdir()
+    assert netdiag("check-listeners", cwd=tmp_path / "sub").returncode == 0
+    words = ("-f", "compose.yml", "-f", "over.yml")
+    done = netdiag("check-listeners", *words, cwd=tmp_path)
+    assert (done.returncode, b"over.yml:1:" in done.stdout) == (1, True)
+    assert netdiag("check-listeners", "-f", "over.yml", "-f", "compose.yml", cwd=tmp_path).returncode == 0
+    chain = {"COMPOSE_FILE": "../compose.yml:../over.yml"}
+    assert netdiag("check-listeners", cwd=tmp_path / "sub", env=chain).returncode == 1
+    assert netdiag("check-listeners", "-f", "-", "-f", "over.yml", cwd=tmp_path, stdin=CLEAN.encode()).returncode == 1
+    assert netdiag("check-listeners", "sub", cwd=tmp_path).returncode == 3
+
+
+@pytest.mark.parametrize(
+    "words", [("-f", "compose.yml", "compose.yml"), ("-f", "-", "-f", "-"), ("--fix", "-f", "-"), ("-p", "")]
+)
+def test_contradictions_of_chains(tmp_path: Path, words: tuple[str, ...]) -> None:
+    put(tmp_path, compose=CLEAN)
+    assert netdiag("check-listeners", *words, cwd=tmp_path).returncode == 2
 
 
 def test_standard_input(tmp_path: Path) -> None:

@@ -32,12 +32,18 @@ def surroundings(folder: Path) -> dict[str, str]:
 
 
 def ask_compose(
-    compose: Path, folder: Path, files: tuple[str, ...], environ: Mapping[str, str], *options: str
+    compose: Path,
+    folder: Path,
+    files: tuple[str, ...],
+    environ: Mapping[str, str],
+    *options: str,
+    profiles: tuple[str, ...] = ("*",),
 ) -> Verdict:
-    """`docker compose config` with every profile."""
+    """`docker compose config`, with every profile unless some are named."""
     named = [word for file in files for word in ("-f", file)]
+    named += [word for profile in profiles for word in ("--profile", profile)]
     done = subprocess.run(
-        [str(compose), *named, "--profile", "*", *options, "config", "--format", "json"],
+        [str(compose), *named, *options, "config", "--format", "json"],
         cwd=folder,
         env={**surroundings(folder), **environ},
         capture_output=True,

@@ -3,12 +3,21 @@
 import io
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
 from netdiag.errors import InputError
-from netdiag.io.files import find_compose_file, read_file, read_optional, read_stdin, write_file
+from netdiag.io.files import (
+    BASE_NAMES,
+    OVERRIDE_NAMES,
+    files_of_folder,
+    read_file,
+    read_optional,
+    read_stdin,
+    write_file,
+)
 
 
 def test_reading(tmp_path: Path) -> None:
@@ -45,11 +54,31 @@ def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_composes_order(tmp_path: Path) -> None:
-    assert find_compose_file(str(tmp_path)) is None
-    (tmp_path / "compose.yaml").mkdir()
-    for name in ("docker-compose.yml", "docker-compose.yaml", "compose.yml"):
+    assert files_of_folder(str(tmp_path)) == ()
+    (tmp_path / "docker-compose.override.yaml").touch()
+    assert files_of_folder(str(tmp_path)) == ()
+    for name in reversed(BASE_NAMES):
         (tmp_path / name).touch()
-        assert find_compose_file(str(tmp_path)) == str(tmp_path / name)
+        assert files_of_folder(str(tmp_path)) == (str(tmp_path / name), str(tmp_path / "docker-compose.override.yaml"))
+    for name in reversed(OVERRIDE_NAMES):
+        (tmp_path / name).touch()
+        assert files_of_folder(str(tmp_path)) == (str(tmp_path / "compose.yaml"), str(tmp_path / name))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs Linux")
+def test_pipes_and_devices(tmp_path: Path) -> None:
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    assert read_optional(pipe) is None
+    assert read_optional("/dev/zero") is None
+    with pytest.raises(InputError, match=r"nothing came through the pipe in 0\.2 s"):
+        read_file(pipe, patience=0.2)
+    with pytest.raises(InputError, match="larger than 1 MiB"):
+        read_file("/dev/zero", limit=1024 * 1024)
+    writer = threading.Thread(target=lambda: Path(pipe).write_bytes(b"a" * 200_000))
+    writer.start()
+    assert read_file(pipe) == b"a" * 200_000
+    writer.join()
 
 
 def test_a_file_is_replaced_and_keeps_its_mode(tmp_path: Path) -> None:
