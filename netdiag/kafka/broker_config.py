@@ -17,6 +17,7 @@ from netdiag.kafka.listeners import (
     ListenerEntry,
     MalformedEntry,
     MapEntry,
+    is_odd_name,
     parse_listeners,
     parse_names,
     parse_protocol_map,
@@ -130,7 +131,11 @@ class BrokerConfig:
     def is_readable(self) -> bool:
         """Whether the broker can take both listener lists apart; what follows from them is moot otherwise."""
         entries = (*self.listener_entries, *self.advertised_entries)
-        return not any(isinstance(entry, MalformedEntry) for entry in entries)
+        return not any(isinstance(entry, MalformedEntry) or self._is_misread(entry) for entry in entries)
+
+    def _is_misread(self, entry: ListenerEntry) -> bool:
+        name = entry.endpoint.listener
+        return is_odd_name(name) and name not in self.protocol_map
 
     @cached_property
     def broker_listeners(self) -> tuple[ListenerEntry, ...]:
@@ -169,6 +174,14 @@ class BrokerConfig:
             return redpanda.protocols(self.value(redpanda.PROTOCOLS), self.listeners)
         if "listener.security.protocol.map" in self.settings:
             return {e.listener: e.protocol for e in self.protocol_map_entries if isinstance(e, MapEntry)}
+        return self._default_map()
+
+    @cached_property
+    def dropped_defaults(self) -> dict[str, str]:
+        """The names that the map leaves out and that have a protocol while no map is given, with that protocol."""
+        return {name: protocol for name, protocol in self._default_map().items() if name not in self.protocol_map}
+
+    def _default_map(self) -> dict[str, str]:
         mapping = {protocol: protocol for protocol in SECURITY_PROTOCOLS}
         names = {entry.endpoint.listener for entry in self.listeners} | set(self.controller_names)
         if self.mode is Mode.KRAFT and not names & {"SSL", "SASL_PLAINTEXT", "SASL_SSL"}:

@@ -76,6 +76,11 @@ def is_loopback(host: str) -> bool:
     return lowered in ("localhost", "::1", "ip6-localhost") or re.fullmatch(r"127(\.\d{1,3}){3}", lowered) is not None
 
 
+def is_odd_name(name: str) -> bool:
+    """Whether a name holds blanks, semicolons or the :// of another entry: what the broker takes for a name is not."""
+    return "://" in name or ";" in name or name.split() != [name]
+
+
 def is_wildcard(host: str) -> bool:
     """Whether a listener on this host binds every address."""
     return host in WILDCARD_HOSTS

@@ -9,8 +9,9 @@ from tests.deployment.stacks import deployment_of
 from tests.figures import Report
 from tests.mutations.bases import BASES
 from tests.mutations.defects import DEFECTS, Defect
+from tests.mutations.more_defects import MORE
 
-MUTANTS = [(base, defect) for defect in DEFECTS for base in BASES.values() if defect.where(base)]
+MUTANTS = [(base, defect) for defect in DEFECTS + MORE for base in BASES.values() if defect.where(base)]
 
 
 def _findings(text: str) -> tuple[Finding, ...]:
@@ -53,6 +54,6 @@ def test_a_mutant_is_caught_by_its_own_rule(base: str, defect: Defect) -> None:
 
 @pytest.mark.bar("mutants")
 def test_every_rule_has_a_defect(figure: Report) -> None:
-    missing = {rule.ID for rule in DECLARED} - {defect.rule for defect in DEFECTS}
+    missing = {rule.ID for rule in DECLARED} - {defect.rule for defect in DEFECTS + MORE}
     figure("mutants", len(MUTANTS))
     assert missing == set()

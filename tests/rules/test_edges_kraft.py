@@ -45,9 +45,34 @@ def test_a_broker_is_no_voter() -> None:
     assert prints(text) == {"the node id 2 must not be included in the set of voters controller.quorum.voters="}
 
 
-def test_a_dynamic_quorum_needs_no_voters() -> None:
-    text = kraft(node(KAFKA_CONTROLLER_QUORUM_VOTERS=None, KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS="kafka:9093"))
-    assert serious(text) == {}
+DYNAMIC = {"KAFKA_CONTROLLER_QUORUM_VOTERS": None, "KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS": "kafka:9093"}
+
+
+@pytest.mark.parametrize(
+    ("image", "changes", "expected"),
+    [
+        ("apache/kafka:3.9.1", {}, {"kraft-dynamic-quorum-unformattable": Severity.ERROR}),
+        ("confluentinc/cp-kafka:7.9.2", {"CLUSTER_ID": "x"}, {"kraft-dynamic-quorum-unformattable": Severity.ERROR}),
+        ("apache/kafka:4.1.0", {}, {"kraft-dynamic-quorum-unformattable": Severity.WARNING}),
+        ("apache/kafka", {}, {"kraft-dynamic-quorum-unformattable": Severity.WARNING}),
+        # the setting is unknown to it, and the voters are missing
+        ("apache/kafka:3.8.1", {}, {"kraft-voters-invalid": Severity.ERROR}),
+        # who is only a broker formats for whatever quorum there is
+        (
+            "apache/kafka:3.9.1",
+            {
+                "KAFKA_PROCESS_ROLES": "broker",
+                "KAFKA_LISTENERS": "PLAINTEXT://:9092",
+                "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            },
+            {},
+        ),
+    ],
+)
+def test_a_dynamic_quorum_needs_no_voters_but_an_image_that_formats_it(
+    image: str, changes: dict[str, str], expected: dict[str, Severity]
+) -> None:
+    assert serious(kraft(node(image=image, **(DYNAMIC | changes)))) == expected
 
 
 @pytest.mark.parametrize(

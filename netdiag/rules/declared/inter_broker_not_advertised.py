@@ -33,6 +33,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Severity
+from netdiag.kafka.broker_config import Mode
 
 ID = "inter-broker-not-advertised"
 SEVERITY = Severity.ERROR
@@ -47,6 +48,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             continue
         advertised = [entry.endpoint.listener for entry in config.advertised_listeners]
         name = config.inter_broker_listener
+        if config.mode is Mode.KRAFT and name in config.controller_names:
+            continue  # kraft-inter-broker-is-controller
         if name in advertised or config.is_unknown(_NAME) or config.is_unknown("security.inter.broker.protocol"):
             continue
         if config.value(_NAME) and name not in config.protocol_map:

@@ -53,7 +53,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             continue
         malformed = [voter for voter in config.voter_entries if isinstance(voter, MalformedVoter)]
         if not config.voter_entries:
-            if _BOOTSTRAP not in config.settings:
+            if _BOOTSTRAP not in config.settings or config.is_older_than(3, 9):
                 yield _missing(broker)
         elif malformed:
             yield from (_malformed(broker, voter) for voter in malformed)

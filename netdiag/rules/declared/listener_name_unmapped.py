@@ -1,7 +1,8 @@
 """A listener name has no security protocol.
 
 Why: names other than PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL mean nothing until
-listener.security.protocol.map gives them a protocol; setting the map drops the four defaults as well.
+listener.security.protocol.map gives them a protocol. Where the map takes a default away, protocol-map-drops-defaults
+says so; a name that is none, with a blank, a semicolon or a second scheme, is listener-name-odd.
 
 Bad:
     services:
@@ -35,7 +36,7 @@ from collections.abc import Iterator
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.unexpanded import is_quoted
 from netdiag.findings import Edit, Finding, Related, Severity
-from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, well_formed
+from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, is_odd_name, well_formed
 
 ID = "listener-name-unmapped"
 SEVERITY = Severity.ERROR
@@ -54,6 +55,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         for name, entry in _uses(broker):
             listener = entry.endpoint.listener
             if listener in mapped or listener in reported or is_quoted(broker.config.value(name) or ""):
+                continue
+            if listener in broker.config.dropped_defaults or is_odd_name(listener):
                 continue
             reported.add(listener)
             yield _finding(broker, name, entry)

@@ -1,0 +1,80 @@
+"""Brokers are to talk to each other on a listener of the controller.
+
+Why: what controller.listener.names names belongs to the quorum and is not advertised as a broker's, so that no broker
+could be reached there. A node that is only a controller may name it up to 3.9 and is refused since 4.0.
+
+Bad:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_INTER_BROKER_LISTENER_NAME: CONTROLLER  # <- here
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+
+Good:
+    services:
+      kafka:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_INTER_BROKER_LISTENER_NAME: PLAINTEXT
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+
+Seen: requirement failed: inter.broker.listener.name must be a listener name defined in advertised.listeners.
+
+Sources: KafkaConfig.validateValues (3.9), AbstractKafkaConfig (4.x), KAFKA-18305.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.broker_config import Mode
+
+ID = "kraft-inter-broker-is-controller"
+SEVERITY = Severity.ERROR
+_NAME = "inter.broker.listener.name"
+_CONTROLLERS = "controller.listener.names"
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every node that names the same listener for both."""
+    for broker in deployment.configured:
+        config = broker.config
+        if config.mode is not Mode.KRAFT or not config.value(_NAME) or not config.is_readable:
+            continue
+        if config.inter_broker_listener not in config.controller_names:
+            continue
+        if config.is_broker and config.advertised_listeners:
+            mapped = config.inter_broker_listener in config.protocol_map
+            unmapped = f"Listener with name {config.inter_broker_listener} defined in {_NAME} not found"
+            prints = f"{_NAME} must be a listener name defined in advertised.listeners"
+            yield _finding(broker, SEVERITY, prints if mapped else unmapped)
+        elif config.is_controller_only and config.version is not None and config.version.at_least(4):
+            yield _finding(broker, SEVERITY, f"{_CONTROLLERS} must not contain an explicitly set {_NAME}")
+
+
+def _finding(broker: Broker, severity: Severity, prints: str) -> Finding:
+    listener = broker.config.inter_broker_listener
+    only = broker.config.is_controller_only
+    return Finding(
+        rule=ID,
+        severity=severity,
+        message=f"{broker.name} names {listener} for the talk between brokers, which is a listener of the controller",
+        location=broker.place(_NAME),
+        related=(Related(location=broker.place(_CONTROLLERS), message="named as one of the controller's"),),
+        why="brokers and controllers have listeners of their own",
+        hint=f"remove {_NAME}: a controller has no use for it" if only else f"set {_NAME} to a broker listener",
+        service=broker.name,
+        listener=listener,
+        broker_prints=prints,
+    )

@@ -1,0 +1,122 @@
+"""The nodes of a quorum are given different lists of voters.
+
+Why: the list is the same on every node or it is no quorum. Nothing compares them: a node whose list holds only itself
+elects itself and has a cluster of its own, and the others wait for it. Whether a node that is only a broker gets along
+with a part of the list depends on the release, a warning.
+
+Bad:
+    services:
+      kafka-1:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka-1:9093,2@kafka-2:9093
+      kafka-2:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 2
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 2@kafka-2:9093  # <- here
+
+Good:
+    services:
+      kafka-1:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 1
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka-1:9093,2@kafka-2:9093
+      kafka-2:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 2
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 2@kafka-2:9093,1@kafka-1:9093
+
+Seen: [RaftManager id=1] Node 2 disconnected.
+
+Sources: KIP-595; QuorumState, KafkaRaftClient.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.broker_config import BrokerConfig
+
+ID = "kraft-voters-inconsistent"
+SEVERITY = Severity.ERROR
+_VOTERS = "controller.quorum.voters"
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every node with another list than a node that is tied to it by one of the two."""
+    called = {name: b for b in deployment.configured for name in b.member.all_names if b.config.is_controller}
+    told: set[str] = set()
+    for broker in deployment.configured:
+        for other in _named_by(broker, called):
+            if _ids(broker.config) == _ids(other.config) or not (_is_whole(broker) and _is_whole(other)):
+                continue
+            wrong, right = _culprit(broker, other)
+            if wrong.name not in told:
+                told.add(wrong.name)
+                yield _finding(wrong, right)
+
+
+def _named_by(broker: Broker, called: Mapping[str, Broker]) -> Iterator[Broker]:
+    """The controllers shown here that the list of `broker` means: by their name and their id."""
+    for voter in broker.config.well_formed_voters:
+        other = called.get(voter.host)
+        if other is not None and other is not broker and other.config.node_id == voter.node_id:
+            yield other
+
+
+def _ids(config: BrokerConfig) -> frozenset[int]:
+    return frozenset(voter.node_id for voter in config.well_formed_voters)
+
+
+def _is_whole(broker: Broker) -> bool:
+    """Whether the list is known, and no other rule says that it cannot be right by itself."""
+    config = broker.config
+    if not config.voter_entries or len(config.well_formed_voters) != len(config.voter_entries):
+        return False
+    return config.node_id is not None and (config.node_id in _ids(config)) == config.is_controller
+
+
+def _culprit(one: Broker, other: Broker) -> tuple[Broker, Broker]:
+    """The one that is probably wrong: the node that is only a broker, else the one with the shorter list."""
+
+    def doubt(broker: Broker) -> tuple[bool, int]:
+        return (broker.config.is_controller, len(_ids(broker.config)))
+
+    return (one, other) if doubt(one) < doubt(other) else (other, one)
+
+
+def _finding(broker: Broker, other: Broker) -> Finding:
+    missing = sorted(_ids(other.config) - _ids(broker.config))
+    extra = sorted(_ids(broker.config) - _ids(other.config))
+    said = [f"lacks {', '.join(map(str, missing))}"] if missing else []
+    said += [f"has {', '.join(map(str, extra))} besides"] if extra else []
+    return Finding(
+        rule=ID,
+        severity=SEVERITY if broker.config.is_controller else Severity.WARNING,
+        message=f"{broker.name} has other voters than {other.name}: its list {' and '.join(said)}",
+        location=broker.place(_VOTERS),
+        related=(Related(location=other.place(_VOTERS), message=f"the voters of {other.name}"),),
+        why="a quorum is what its members agree on, and nothing compares their lists",
+        hint="give every node the same list",
+        service=broker.name,
+    )
