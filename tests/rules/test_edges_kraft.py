@@ -45,9 +45,6 @@ def test_a_broker_is_no_voter() -> None:
     assert prints(text) == {"the node id 2 must not be included in the set of voters controller.quorum.voters="}
 
 
-DYNAMIC = {"KAFKA_CONTROLLER_QUORUM_VOTERS": None, "KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS": "kafka:9093"}
-
-
 @pytest.mark.parametrize(
     ("image", "changes", "expected"),
     [
@@ -72,7 +69,13 @@ DYNAMIC = {"KAFKA_CONTROLLER_QUORUM_VOTERS": None, "KAFKA_CONTROLLER_QUORUM_BOOT
 def test_a_dynamic_quorum_needs_no_voters_but_an_image_that_formats_it(
     image: str, changes: dict[str, str], expected: dict[str, Severity]
 ) -> None:
-    assert serious(kraft(node(image=image, **(DYNAMIC | changes)))) == expected
+    dynamic = node(
+        image=image,
+        KAFKA_CONTROLLER_QUORUM_VOTERS=None,
+        KAFKA_CONTROLLER_QUORUM_BOOTSTRAP_SERVERS="kafka:9093",
+        **changes,
+    )
+    assert serious(kraft(dynamic)) == expected
 
 
 @pytest.mark.parametrize(

@@ -111,19 +111,20 @@ def test_a_control_plane_with_zookeeper(name: str, says: str | None) -> None:
 
 
 def test_a_controller_may_name_its_own_listener_for_brokers_up_to_3_9() -> None:
-    only = {
-        "KAFKA_PROCESS_ROLES": "controller",
-        "KAFKA_LISTENERS": "CONTROLLER://:9093",
-        "KAFKA_ADVERTISED_LISTENERS": None,
-        "KAFKA_INTER_BROKER_LISTENER_NAME": "CONTROLLER",
-    }
-    assert serious(kraft(node(**only))) == {}
-    assert serious(kraft(node(image="apache/kafka:4.0.0", **only))) == {
-        "kraft-inter-broker-is-controller": Severity.ERROR
-    }
+    def only(image: str) -> str:
+        return node(
+            image=image,
+            KAFKA_PROCESS_ROLES="controller",
+            KAFKA_LISTENERS="CONTROLLER://:9093",
+            KAFKA_ADVERTISED_LISTENERS=None,
+            KAFKA_INTER_BROKER_LISTENER_NAME="CONTROLLER",
+        )
+
+    assert serious(kraft(only("apache/kafka:3.9.1"))) == {}
+    assert serious(kraft(only("apache/kafka:4.0.0"))) == {"kraft-inter-broker-is-controller": Severity.ERROR}
 
 
-def of(number: int, voters: str, **changes: str | None) -> str:
+def of(number: int, voters: str, **changes: str) -> str:
     return node(
         name=f"kafka-{number}",
         KAFKA_NODE_ID=str(number),
