@@ -21,6 +21,10 @@ class InputError(NetdiagError):
     """A file or argument cannot be read as what it should be."""
 
 
+class UsageError(NetdiagError):
+    """netdiag was asked wrongly: an option, or a configuration file, cannot mean anything."""
+
+
 class MissingExtra(NetdiagError):
     """A command needs an optional dependency that is not installed."""
 

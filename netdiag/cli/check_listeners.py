@@ -1,12 +1,14 @@
 """`netdiag check-listeners`: options in, report out, files repaired if asked."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from netdiag.cli.configured import ConfigFile, Configured, Isolated, configured, fail_on_of
 from netdiag.cli.control import (
     Control,
     ExitZero,
@@ -17,7 +19,6 @@ from netdiag.cli.control import (
     control_of,
     controlled,
     controlled_report,
-    selection_of,
 )
 from netdiag.cli.declared import Settings
 from netdiag.cli.exit_status import ExitStatus, status_of
@@ -62,7 +63,9 @@ _Format = Annotated[
     list[Format] | None,
     typer.Option("--format", help="What to print; repeatable, each to an --output.", show_default="text"),
 ]
-_FailOn = Annotated[FailOn, typer.Option("--fail-on", help="Exit with 1 from this severity on.")]
+_FailOn = Annotated[
+    FailOn | None, typer.Option("--fail-on", help="Exit with 1 from this severity on.", show_default="error")
+]
 _Output = Annotated[
     list[str] | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write the --format before it to a file; repeatable."),
@@ -106,7 +109,7 @@ class _Options:
     files: tuple[str, ...]
     chain: tuple[str, ...]
     outputs: tuple[Output, ...]
-    fail_on: Severity
+    fail_on: Severity | None
     control: Control
     fix: bool
     diff: bool
@@ -124,9 +127,11 @@ def check_listeners(
     format: _Format = None,
     select: Select = None,
     ignore: IgnoreRules = None,
-    fail_on: _FailOn = FailOn.ERROR,
+    fail_on: _FailOn = None,
     exit_zero: ExitZero = False,
     no_ignores: NoIgnores = False,
+    config: ConfigFile = None,
+    isolated: Isolated = False,
     output: _Output = None,
     fix: _Fix = False,
     diff: _Diff = False,
@@ -150,8 +155,10 @@ def check_listeners(
         files=tuple(files or ()),
         chain=tuple(chain or ()),
         outputs=outputs_of(context, format or (), output or ()),
-        fail_on=Severity(fail_on.value),
-        control=control_of(select, ignore, exit_zero=exit_zero, no_ignores=no_ignores),
+        fail_on=Severity(fail_on.value) if fail_on else None,
+        control=control_of(
+            select, ignore, exit_zero=exit_zero, no_ignores=no_ignores, config=config, isolated=isolated
+        ),
         fix=fix,
         diff=diff,
         settings=Settings(
@@ -195,7 +202,13 @@ def _refuse_contradictions(options: _Options) -> None:
 
 
 def _run(options: _Options, surface: Surface) -> ExitStatus:
-    report = _looked(options, surface)
+    projects = _projects(options)
+    if not projects and not options.live:
+        projects = _found(options.settings)
+    control = options.control
+    setups = configured(projects or ("",), control.configurations, options.settings, control.choice)
+    fail_on = fail_on_of(setups, options.fail_on)
+    report = _looked(options, projects, setups, surface)
     if report.interrupted:
         say("netdiag: interrupted")
         # A format for machines is a whole document, whatever happened.
@@ -205,24 +218,26 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
     if options.diff:
         _print_patch(repair(report.findings, report.sources), report, options)
     elif options.fix and _repaired(report):
-        report = _looked(options, surface)
+        report = _looked(options, projects, setups, surface)
     if not options.diff:
         write_outputs(options.outputs, report, surface, matrix=options.settings.matrix)
-    status = status_of(report, fail_on=options.fail_on, require_all=options.require_all)
-    return ExitStatus.CLEAN if status is ExitStatus.FINDINGS and options.control.exit_zero else status
+    status = status_of(report, fail_on=fail_on, require_all=options.require_all)
+    return ExitStatus.CLEAN if status is ExitStatus.FINDINGS and control.exit_zero else status
 
 
-def _looked(options: _Options, surface: Surface) -> Report:
+def _looked(
+    options: _Options, projects: tuple[str | Asked, ...], setups: Mapping[str | Asked, Configured], surface: Surface
+) -> Report:
     if options.live:
         if all(output.format is Format.TEXT for output in options.outputs):
             # One line says it; only a format for machines needs a whole document around it.
             needs_extra()
-        report = live_report(_projects(options), options.live, options.settings, surface)
-        return controlled([Part(report=report, selection=selection_of(options.control))], options.control, live=True)
-    projects = _projects(options) or _found(options.settings)
+        first = next(iter(setups.values()))
+        report = live_report(projects, options.live, first.settings, surface)
+        return controlled([Part(report=report, selection=first.selection)], options.control, live=True)
     if not projects:
         say(f"netdiag: nothing to check: no {', '.join(BASE_NAMES)} in this folder or one above")
-    return controlled_report(projects, options.control, options.settings, surface)
+    return controlled_report(projects, options.control, setups, surface)
 
 
 def _projects(options: _Options) -> tuple[str | Asked, ...]:

@@ -1,21 +1,23 @@
 """What the user wants to hear of: which rules, how severe, and which findings are known and overlooked."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Annotated
 
 import typer
 
-from netdiag.cli.declared import Settings, could_not_read, joined, name_of_input, report_on
+from netdiag.cli.configured import Configurations, Configured
+from netdiag.cli.declared import could_not_read, joined, name_of_input, report_on
 from netdiag.cli.projects import Asked
 from netdiag.cli.surface import Surface
 from netdiag.errors import NetdiagError
-from netdiag.findings import Finding, Overlooked, Suppressed
+from netdiag.findings import FileLocation, Finding, Overlooked, Suppressed
+from netdiag.io.config_files import read_config
 from netdiag.render.report import Input, Report
 from netdiag.rules.all_rules import OBSERVED
-from netdiag.rules.selection import Choice, Selection, UnknownRule, chosen, everything, expanded, known_ids
+from netdiag.rules.selection import Choice, Selection, UnknownRule, expanded, known_ids
 from netdiag.rules.suppression import Ignore, covering, read_ignores, unused
 
 
@@ -46,6 +48,7 @@ class Control:
     choice: Choice = field(default_factory=Choice)
     exit_zero: bool = False
     comments: bool = True
+    configurations: Configurations = field(default_factory=Configurations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,13 @@ class Part:
 
 
 def control_of(
-    select: Sequence[str] | None, ignore: Sequence[str] | None, *, exit_zero: bool, no_ignores: bool
+    select: Sequence[str] | None,
+    ignore: Sequence[str] | None,
+    *,
+    exit_zero: bool,
+    no_ignores: bool,
+    config: str | None = None,
+    isolated: bool = False,
 ) -> Control:
     """The options as a value; typer.BadParameter where no rule has the name."""
     choice = Choice(select=_words(select) if select else None, ignore=_words(ignore or ()))
@@ -66,27 +75,32 @@ def control_of(
             expanded(pattern)
         except UnknownRule as error:
             raise typer.BadParameter(str(error)) from error
-    return Control(choice=choice, exit_zero=exit_zero, comments=not no_ignores)
+    if config is not None and isolated:
+        raise typer.BadParameter("--config and --isolated exclude each other")
+    return Control(
+        choice=choice,
+        exit_zero=exit_zero,
+        comments=not no_ignores,
+        configurations=Configurations(file=config, isolated=isolated),
+    )
 
 
-def selection_of(control: Control) -> Selection:
-    """The choice that the options make."""
-    return replace(everything(), rules=chosen((control.choice,)))
-
-
-def controlled_report(paths: Sequence[str | Asked], control: Control, settings: Settings, surface: Surface) -> Report:
-    """The report on these files, of what was asked to hear."""
-    selection = selection_of(control)
+def controlled_report(
+    paths: Sequence[str | Asked], control: Control, found: Mapping[str | Asked, Configured], surface: Surface
+) -> Report:
+    """The report on these projects, each under its configuration, of what was asked to hear."""
     parts: list[Part] = []
     for index, path in enumerate(paths):
-        report = report_on((path,), settings, surface)
-        parts.append(Part(report=report, selection=selection))
+        if found[path].configuration.path:
+            surface.tell(f"{name_of_input(path)} is configured by {found[path].configuration.path}")
+        report = _with_source(report_on((path,), found[path].settings, surface), found[path].configuration.path)
+        parts.append(Part(report=report, selection=found[path].selection))
         if report.interrupted:
             stopped = NetdiagError("interrupted")
             parts += [
                 Part(
                     report=could_not_read(Input(name=name_of_input(rest)), stopped),
-                    selection=selection,
+                    selection=found[rest].selection,
                 )
                 for rest in paths[index + 1 :]
             ]
@@ -104,6 +118,14 @@ def controlled(parts: Sequence[Part], control: Control, *, live: bool = False) -
     return replace(whole, interrupted=any(part.report.interrupted for part in parts))
 
 
+def _with_source(report: Report, configuration: str) -> Report:
+    """The report with the bytes of the configuration where a finding points into it."""
+    places = (p for f in report.findings for p in (f.location, *(r.location for r in f.related)))
+    if not any(isinstance(place, FileLocation) and place.path == configuration for place in places):
+        return report
+    return replace(report, sources={**report.sources, configuration: read_config(configuration)})
+
+
 def _chosen(part: Part, root: str) -> Report:
     return replace(part.report, findings=part.selection.of(part.report.findings, root))
 
@@ -113,7 +135,7 @@ def _overlooked(parts: Sequence[Part], root: str, *, live: bool) -> list[Part]:
     asked: list[tuple[Part, tuple[Ignore, ...]]] = []
     used: list[Ignore] = []
     for part in parts:
-        ignores = read_ignores(part.report.sources)
+        ignores = read_ignores({p: data for p, data in part.report.sources.items() if not p.endswith(".toml")})
         kept: list[Finding] = []
         suppressed: list[Suppressed] = []
         for finding in part.report.findings:

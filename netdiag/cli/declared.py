@@ -10,6 +10,8 @@ from netdiag.cli.surface import Surface, defect
 from netdiag.compose.load import ALL_PROFILES, load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
+from netdiag.config.document import Facts
+from netdiag.deployment.facts import with_images
 from netdiag.deployment.from_compose import from_compose, runs_kafka
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.reachability import predict
@@ -34,6 +36,7 @@ class Settings:
     project_name: str | None = None
     profiles: tuple[str, ...] | None = None
     host_addresses: tuple[str, ...] = ()
+    facts: Facts = field(default_factory=Facts)
     matrix: bool = True
 
 
@@ -116,7 +119,7 @@ def project_of(asked: Asked, settings: Settings) -> Project:
 def _one(asked: Asked, settings: Settings) -> Report:
     files = _Files()
     project = _loaded(asked, settings, files)
-    deployment = from_compose(project, host_addresses=settings.host_addresses)
+    deployment = from_compose(project, host_addresses=settings.host_addresses, facts=settings.facts)
     findings = (*check_project(project), *check(deployment))
     without = incomplete(project) if asked.alone else frozenset()
     brokers = tuple(broker.name for broker in deployment.brokers)
@@ -144,7 +147,7 @@ def _loaded(asked: Asked, settings: Settings, files: "_Files") -> Project:
     default_name = name_of(asked, settings.environ, dotenv)
 
     def loaded(profiles: tuple[str, ...]) -> Project:
-        return load(
+        project = load(
             first,
             overrides=tuple(others),
             dotenv=dotenv,
@@ -155,6 +158,7 @@ def _loaded(asked: Asked, settings: Settings, files: "_Files") -> Project:
             default_name=default_name,
             folder=asked.folder,
         )
+        return with_images(project, settings.facts.images)
 
     if settings.profiles is not None:
         return loaded(settings.profiles)

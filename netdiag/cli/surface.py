@@ -11,7 +11,7 @@ import typer
 
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.terminal import Colour, report_error, say, screen_of
-from netdiag.errors import NetdiagError
+from netdiag.errors import NetdiagError, UsageError
 from netdiag.render.screen import Screen
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say on standard error what is read and done.")]
@@ -72,6 +72,10 @@ def finish(surface: Surface, command: Callable[[], ExitStatus]) -> None:
         surface.trace()
         say("netdiag: interrupted")
         status = ExitStatus.INTERRUPTED
+    except UsageError as error:
+        surface.trace()
+        report_error(error, surface.error_screen)
+        status = ExitStatus.USAGE
     except NetdiagError as error:
         surface.trace()
         report_error(error, surface.error_screen)

@@ -1,7 +1,10 @@
 """A deployment from compose files: services as members, Kafka images as brokers, every value with its place."""
 
+from dataclasses import replace
+
 from netdiag.compose.positions import Text
 from netdiag.compose.project import Project, Service
+from netdiag.config.document import Facts
 from netdiag.deployment.compose_clients import checked_by, clients_of, reporters_of, waiting_of
 from netdiag.deployment.member import (
     Attachment,
@@ -22,11 +25,12 @@ from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
 DEFAULT_BRIDGE = "(default bridge)"
 
 
-def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> Deployment:
+def from_compose(project: Project, *, host_addresses: tuple[str, ...] = (), facts: Facts | None = None) -> Deployment:
     """The deployment that `docker compose up` would make of the project.
 
-    `host_addresses` are addresses that the user declares to be the docker host's own.
+    `host_addresses` are addresses that the user declares to be the docker host's own, `facts` what else they declare.
     """
+    facts = facts or Facts()
     members = {name: _member(project, service) for name, service in project.services.items()}
     sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
     brokers = clustered(
@@ -48,8 +52,9 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = ()) -> D
         waiting=tuple(d for service, member in clients for d in waiting_of(service, member, ComposeValue)),
         health_checks=tuple(d for service, member in kafka for d in checked_by(service, member, ComposeValue)),
         sleeping=tuple(sleeping.values()),
-        networks=_networks(project),
+        networks=_networks(project, facts),
         host_addresses=host_addresses,
+        facts=facts,
     )
 
 
@@ -171,7 +176,7 @@ def _own_names(project: Project, service: Service) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _networks(project: Project) -> dict[str, Network]:
+def _networks(project: Project, facts: Facts) -> dict[str, Network]:
     networks = {
         key: Network(
             key=key,
@@ -185,9 +190,18 @@ def _networks(project: Project) -> dict[str, Network]:
         )
         for key, declared in project.networks.items()
     }
+    networks = {key: _with_known(network, facts) for key, network in networks.items()}
     networks.setdefault("default", Network(key="default", name=f"{project.name or ''}_default"))
     networks.setdefault(DEFAULT_BRIDGE, Network(key=DEFAULT_BRIDGE, name="bridge", kind=NetworkKind.DEFAULT_BRIDGE))
     return networks
+
+
+def _with_known(network: Network, facts: Facts) -> Network:
+    """An external network with what the user declares of it."""
+    told = facts.external_networks.get(network.key) or facts.external_networks.get(network.name)
+    if told is None or not network.external:
+        return network
+    return replace(network, known=told.members, subnets=network.subnets or told.subnets)
 
 
 def _is_bridge(driver: Text | None) -> bool:

@@ -9,6 +9,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
+from netdiag.config.document import Facts
 from netdiag.deployment.bootstrap_lists import BootstrapAddress
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
@@ -50,7 +51,10 @@ class NetworkKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """One network; subnets and gateways are those that are declared or known."""
+    """One network; subnets and gateways are those that are declared or known.
+
+    Of an external one `known` are the names of all others on it, None where nobody has said.
+    """
 
     key: str
     name: str
@@ -60,6 +64,7 @@ class Network:
     subnets: tuple[str, ...] = ()
     gateways: tuple[str, ...] = ()
     where: Location | None = None
+    known: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +234,7 @@ class Deployment:
     `sleeping` are the members whose profile is not switched on, of which nothing else here knows. `waiting` are told
     an address only to wait until it can be connected to, `health_checks` are what brokers ask themselves.
     `host_addresses` are the docker host's own non-loopback addresses where known; `userland_proxy` is None
-    where nobody has said, which stands for Docker's default (on).
+    where nobody has said, which stands for Docker's default (on). `facts` are what the user declares.
     """
 
     name: str | None
@@ -242,6 +247,7 @@ class Deployment:
     networks: Mapping[str, Network] = field(default_factory=dict)
     host_addresses: tuple[str, ...] = ()
     userland_proxy: bool | None = None
+    facts: Facts = field(default_factory=Facts)
 
     @cached_property
     def configured(self) -> tuple[Broker, ...]:

@@ -9,7 +9,7 @@ The docker host and the LAN know none of these names.
 import ipaddress
 from dataclasses import dataclass
 
-from netdiag.deployment.member import Deployment, Member, NetworkKind, NetworkMode, State
+from netdiag.deployment.member import Deployment, Member, Network, NetworkKind, NetworkMode, State
 from netdiag.deployment.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 
@@ -149,8 +149,10 @@ def _resolve_extra_host(deployment: Deployment, address: str) -> Resolution:
 def _not_found(
     deployment: Deployment, vantage: Vantage, networks: tuple[str, ...], host: str, down: frozenset[str]
 ) -> Resolution:
-    if any(n in deployment.networks and deployment.networks[n].external for n in networks):
+    if any(n in deployment.networks and _may_hold(deployment.networks[n], host) for n in networks):
         return Unmodelled(because=f'an external network may hold a container called "{host}"')
+    if host in HOST_ALIASES and deployment.facts.docker_desktop:
+        return Unmodelled(because=f'"{host}" is the machine that Docker Desktop runs on')
     if host in HOST_ALIASES:
         return Unresolved(because=f'"{host}" needs an extra_hosts entry on Linux')
     owners = [m for network in deployment.networks for m in deployment.called.get((network, host), ())]
@@ -159,3 +161,8 @@ def _not_found(
     if all(not running(member, down) for member in owners):
         return Unresolved(because=f'the container called "{host}" is not running')
     return Unresolved(because=f'"{host}" is on no network of this container')
+
+
+def _may_hold(network: Network, host: str) -> bool:
+    """Whether a container that is not shown here may have a name."""
+    return network.external and (network.known is None or host in network.known)

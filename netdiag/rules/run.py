@@ -8,14 +8,15 @@ from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Related
 from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED
+from netdiag.rules.declared_clients import check_clients
 from netdiag.rules.observed import live_config_crash
 from netdiag.rules.rule import ComposeRule, DeclaredRule
 
 
 def check(deployment: Deployment, rules: Iterable[DeclaredRule] = DECLARED) -> tuple[Finding, ...]:
-    """Every finding of every rule, by place, then by rule."""
+    """Every finding of every rule, and of the clients that the user declares, by place, then by rule."""
     found = (finding for rule in rules for finding in rule.check(deployment))
-    return tuple(sorted(found, key=_order))
+    return tuple(sorted((*found, *check_clients(deployment)), key=_order))
 
 
 def check_project(project: Project, rules: Iterable[ComposeRule] = COMPOSE) -> tuple[Finding, ...]:

@@ -15,6 +15,7 @@ from netdiag.rules.all_rules import ALL
 EVERY = "all"
 # What is said without a rule: by netdiag about what it was told to overlook.
 WITHOUT_RULE: Mapping[str, str] = {
+    "declared-client-fails": "Clients that the configuration declares cannot use Kafka.",
     "stale-baseline": "An entry of the baseline matches nothing any more.",
     "unused-ignore": "A comment that ignores findings has nothing to ignore.",
 }

@@ -13,7 +13,7 @@ import pytest
 from tests.house.tree import PACKAGE, ROOT
 
 LAYERS = ("cli", "io", "render", "playbook", "rules", "deployment", "topology", "traffic")
-VOCABULARIES = ("compose", "engine", "kafka", "linux")
+VOCABULARIES = ("compose", "config", "engine", "kafka", "linux")
 CONTRACTS = {
     contract["id"]
     for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]

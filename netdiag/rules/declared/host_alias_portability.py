@@ -57,17 +57,24 @@ _ALIAS = re.compile(
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every alias of the docker host that is advertised, or in a bootstrap list and not mapped."""
+    if deployment.facts.docker_desktop:
+        return
     for broker in deployment.serving:
         for entry in broker.config.advertised_listeners:
             if _ALIAS.fullmatch(entry.endpoint.host):
                 yield _advertised(deployment, broker, entry)
     for attempt in attempts(deployment):
         if _ALIAS.fullmatch(attempt.address.host) and not _maps(attempt.dependent, attempt.address.host):
-            yield _bootstrap(attempt)
+            yield _bootstrap(deployment, attempt)
 
 
 def _maps(dependent: Dependent, host: str) -> bool:
     return host in dependent.member.extra_hosts
+
+
+def _severity(deployment: Deployment) -> Severity:
+    """An error where the user says that there is no Docker Desktop."""
+    return SEVERITY if deployment.facts.docker_desktop is None else Severity.ERROR
 
 
 def _advertised(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Finding:
@@ -75,7 +82,7 @@ def _advertised(deployment: Deployment, broker: Broker, entry: ListenerEntry) ->
     entering = [d for d in dependents_entering(deployment, broker, name) if not _maps(d, host)]
     return Finding(
         rule=ID,
-        severity=SEVERITY if entering else Severity.NOTE,
+        severity=_severity(deployment) if entering else Severity.NOTE,
         message=f'{name} of {broker.name} sends clients to "{host}", which only Docker Desktop knows by itself',
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
         related=tuple(
@@ -89,12 +96,12 @@ def _advertised(deployment: Deployment, broker: Broker, entry: ListenerEntry) ->
     )
 
 
-def _bootstrap(attempt: Attempt) -> Finding:
+def _bootstrap(deployment: Deployment, attempt: Attempt) -> Finding:
     host, client = attempt.address.host, attempt.client
     in_host = client.mode is NetworkMode.HOST
     return Finding(
         rule=ID,
-        severity=SEVERITY,
+        severity=_severity(deployment),
         message=f'{client.name} looks for Kafka at "{host}", which only Docker Desktop knows by itself',
         location=attempt.where,
         why="on Linux the name exists in containers that map it",
