@@ -102,6 +102,7 @@ def _by_variable(service: Service, member: Member, told: Told, value: Maker, *, 
         bootstraps=told.addresses,
         active=active,
         certain=told.certain,
+        waits=told.waits,
         protocol=told.protocol,
     )
 
@@ -115,6 +116,7 @@ def _by_command(
         setting=f"{given.option} in {part}",
         bootstraps=given.addresses,
         active=active,
+        waits=given.waits,
         protocol=given.protocol,
         tool=given.tool,
         configured=given.configured,

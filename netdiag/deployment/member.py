@@ -210,9 +210,9 @@ class Dependent:
     """A member that is told a bootstrap list: a client that the files themselves show.
 
     The list is part of `declared`; `setting` is what a person changes there. `active` is false for a service whose
-    profile is not switched on, `certain` where only a broker's own name tells that the list is for Kafka. `protocol`
-    is the security protocol declared beside it; `tool` the program that is given the list in a command, `configured`
-    whether a file is named there that may say more.
+    profile is not switched on, `certain` where only a broker's own name tells that the list is for Kafka; `waits` is
+    true for one that connects and does no more. `protocol` is the security protocol declared beside the list; `tool`
+    the program that is given it in a command, `configured` whether a file is named there that may say more.
     """
 
     member: Member
@@ -221,6 +221,7 @@ class Dependent:
     bootstraps: tuple[BootstrapAddress, ...]
     active: bool = True
     certain: bool = True
+    waits: bool = False
     protocol: str | None = None
     tool: str = ""
     configured: bool = False

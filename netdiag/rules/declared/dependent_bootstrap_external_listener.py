@@ -1,6 +1,7 @@
 """A client enters through a listener that is meant for others.
 
-Why: the bootstrap succeeds, and the answer sends the client to addresses that mean nothing in its container. Reported
+Why: the bootstrap succeeds, and the answer sends the client to addresses that mean nothing in its container, or names
+no broker at all because the listener is not advertised. Reported
 elsewhere, and not here: a broker that advertises loopback alone (advertised-loopback-for-remote-clients), an endpoint
 that other brokers cannot use either (inter-broker-endpoint-unreachable), a listener bound to the wrong address, an
 advertised wildcard, a host nobody has (advertised-host-unknown), a host alias (host-alias-portability).
@@ -56,6 +57,7 @@ from netdiag.deployment.delivery import Landed
 from netdiag.deployment.entrants import advertised_of, other_brokers, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import HOST_ALIASES
+from netdiag.deployment.second_hop import tells_nothing, told_endpoints
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, bracketed, is_loopback, is_wildcard
 
@@ -69,9 +71,10 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
         if landed is None or landed.broker not in deployment.serving or _is_reported(deployment, landed):
             continue
-        name = landed.entry.endpoint.listener
-        brokers = (landed.broker, *other_brokers(deployment, landed.broker))
-        named = [entry for broker in brokers if (entry := advertised_of(broker, name))]
+        if tells_nothing(deployment, landed):
+            yield _told_nothing(deployment, attempt, landed)
+            continue
+        named = [entry for _, entry in told_endpoints(deployment, landed)]
         failures = [_failure(deployment, attempt, entry) for entry in named]
         if failures and failures[0] is not None and None not in failures:
             yield _finding(deployment, attempt, landed, named[0], failures[0])
@@ -119,6 +122,23 @@ def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, entry: Li
         related=_advertised(broker, name),
         why=f"port {attempt.address.port} belongs to {name}, and a client is told what the listener it enters "
         "through advertises",
+        hint=_hint(deployment, attempt, broker),
+        service=attempt.client.name,
+        listener=name,
+    )
+
+
+def _told_nothing(deployment: Deployment, attempt: Attempt, landed: Landed) -> Finding:
+    broker, name = landed.broker, landed.entry.endpoint.listener
+    place = broker.place("listeners", landed.entry.start, landed.entry.end)
+    return Finding(
+        rule=ID,
+        severity=severity(deployment, attempt),
+        message=f"{attempt.client.name} enters {broker.name} at {attempt.address} through {name}, which is not "
+        "advertised: no broker is named to it",
+        location=attempt.where,
+        related=(Related(location=place, message=f"port {attempt.address.port} belongs to {name}"),),
+        why="a client is told what the listener it enters through advertises, and that is nothing",
         hint=_hint(deployment, attempt, broker),
         service=attempt.client.name,
         listener=name,

@@ -41,10 +41,11 @@ Sources: compose-spec, ports: HOST:CONTAINER, of which other containers see the 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts, severity, target, usable_address
-from netdiag.deployment.control_ports import control_port
+from netdiag.deployment.clients import Attempt, attempts, severity, target, usable_address, waits
+from netdiag.deployment.control_ports import control_port, is_explained
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.deployment.naming import network_owner
+from netdiag.deployment.observations import Address
 from netdiag.findings import Finding, Related, Severity
 
 ID = "dependent-bootstrap-wrong-port"
@@ -52,8 +53,8 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every bootstrap address of a broker whose port is no listener's."""
-    for attempt in attempts(deployment):
+    """One finding for every address of a broker, to start from or to wait for, whose port is no listener's."""
+    for attempt in (*attempts(deployment), *waits(deployment)):
         member = target(deployment, attempt)
         broker = deployment.broker(member.name) if member else None
         if member is None or broker is None or broker not in deployment.serving or not broker.config.is_readable:
@@ -63,6 +64,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if not broker.config.listeners or _shares(deployment, broker):
             continue
         if (member.name, attempt.address.port) in deployment.listening:
+            continue
+        if attempt.dependent.waits and is_explained(member, attempt.address.port):
             continue
         if control_port(deployment, member, attempt.address.port) is None:
             yield _finding(deployment, attempt, broker)
@@ -81,22 +84,29 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
     address = attempt.address
     published = next((p for p in broker.member.published if p.published == address.port and p.protocol == "tcp"), None)
     better = usable_address(deployment, attempt, (broker,))
+    does = "waits for" if attempt.dependent.waits else "looks for Kafka at"
     why = "between containers a client uses the container's own ports, those in listeners"
     if published is not None:
         why = f"{address.port} is a port of the docker host, published to {published.target}; other containers see that"
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f"{attempt.client.name} looks for Kafka at {address}, where {broker.name} has no listener",
+        message=f"{attempt.client.name} {does} {address}, where {broker.name} has no listener",
         location=attempt.where,
         related=(
             Related(location=broker.place("listeners"), message=f"{broker.name} listens on {_ports(broker)}"),
             *([Related(location=published.where, message="for clients outside only")] if published else []),
         ),
         why=why,
-        hint=f"set {attempt.dependent.setting} to {better}" if better else "use the port of a listener",
+        hint=_hint(attempt, better),
         service=attempt.client.name,
     )
+
+
+def _hint(attempt: Attempt, better: Address | None) -> str:
+    if better is None:
+        return "use the port of a listener"
+    return f"wait for {better}" if attempt.dependent.waits else f"set {attempt.dependent.setting} to {better}"
 
 
 def _ports(broker: Broker) -> str:

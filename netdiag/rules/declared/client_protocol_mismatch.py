@@ -1,0 +1,96 @@
+"""A client speaks another security protocol than the listener that it enters.
+
+Why: a listener speaks one protocol. A client with another one is disconnected, or waits until it gives up. What a
+client speaks is what is declared beside its bootstrap list; Kafka's own tools and Confluent's services speak PLAINTEXT
+as long as nothing is.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,SECURE://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SECURE://kafka:9093
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,SECURE:SSL
+          KAFKA_SSL_KEYSTORE_FILENAME: kafka.jks
+          KAFKA_SSL_KEYSTORE_CREDENTIALS: credentials
+          KAFKA_SSL_KEY_CREDENTIALS: credentials
+      app:
+        image: example/app:1
+        environment:
+          SPRING_KAFKA_BOOTSTRAP_SERVERS: kafka:29092  # <- here
+          SPRING_KAFKA_SECURITY_PROTOCOL: SSL
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,SECURE://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SECURE://kafka:9093
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,SECURE:SSL
+          KAFKA_SSL_KEYSTORE_FILENAME: kafka.jks
+          KAFKA_SSL_KEYSTORE_CREDENTIALS: credentials
+          KAFKA_SSL_KEY_CREDENTIALS: credentials
+      app:
+        image: example/app:1
+        environment:
+          SPRING_KAFKA_BOOTSTRAP_SERVERS: kafka:9093
+          SPRING_KAFKA_SECURITY_PROTOCOL: SSL
+
+Seen: Invalid receive (size = 369295617 larger than 104857600)
+
+Sources: SocketServer: each endpoint is given the channel builder of its own security protocol.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.client_protocol import required, spoken
+from netdiag.deployment.clients import Attempt, attempts, landing, severity
+from netdiag.deployment.delivery import Landed
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry
+
+ID = "client-protocol-mismatch"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every bootstrap address whose listener speaks another protocol than the client."""
+    for attempt in attempts(deployment):
+        landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
+        if landed is None or landed.broker not in deployment.configured or landed.broker.is_configured_by_file:
+            continue
+        if landed.entry.endpoint.listener in landed.broker.config.controller_names:
+            continue
+        speaks, wanted = spoken(attempt), required(landed)
+        if speaks and wanted and speaks != wanted:
+            yield _finding(deployment, attempt, landed, speaks, wanted)
+
+
+def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, speaks: str, wanted: str) -> Finding:
+    broker, name = landed.broker, landed.entry.endpoint.listener
+    other = _speaking(landed, speaks)
+    use = f"use port {other.endpoint.port}, which is {other.endpoint.listener}, or " if other else ""
+    place = broker.place("listeners", landed.entry.start, landed.entry.end)
+    return Finding(
+        rule=ID,
+        severity=severity(deployment, attempt),
+        message=f"{attempt.client.name} speaks {speaks} to {attempt.address}, where {name} of {broker.name} speaks "
+        f"{wanted}",
+        location=attempt.where,
+        related=(Related(location=place, message=f"{name} speaks {wanted}"),),
+        why="a listener understands its own security protocol only",
+        hint=f"{use}set the security protocol of {attempt.client.name} to {wanted}",
+        service=attempt.client.name,
+        listener=name,
+    )
+
+
+def _speaking(landed: Landed, protocol: str) -> ListenerEntry | None:
+    config = landed.broker.config
+    found = (e for e in config.broker_listeners if config.protocol_map.get(e.endpoint.listener) == protocol)
+    return next(found, None)

@@ -1,0 +1,96 @@
+"""A bootstrap address begins with a listener name or protocol.
+
+Why: a bootstrap address is host:port. Java's client and kafka-python drop what stands before ://; librdkafka takes it
+for a security protocol and refuses any other word; KafkaJS, aiokafka and most others take it for a part of the host.
+A warning for a word of one's own, a note for the name of a security protocol, an error where the client is known and
+does not accept it. URLs with kafka:// are left alone, and so are clients known to be Java's.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: INTERNAL://:29092
+          KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:29092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT
+          KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: INTERNAL://kafka:29092  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: INTERNAL://:29092
+          KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:29092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT
+          KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:29092
+
+Seen: Broker name "INTERNAL://kafka:29092" parse error: unsupported protocol "INTERNAL"
+
+Sources: Utils.HOST_PORT_PATTERN of Kafka's clients; rd_kafka_broker_name_parse of librdkafka.
+"""
+
+import re
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import Attempt, attempts, severity
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.listeners import SECURITY_PROTOCOLS
+
+ID = "dependent-bootstrap-scheme"
+SEVERITY = Severity.WARNING
+
+_JAVA_SETTINGS = re.compile(
+    r"(?i)(?:-D\S*|(?:CONNECT|KSQL|SCHEMA_REGISTRY|KAFKA_REST|CONTROL_CENTER|CONFLUENT|KAFKA_CONFLUENT|SPRING|QUARKUS"
+    r"|MP_MESSAGING|STREAMS|KAFKA_CLUSTERS|CDK)[_.].*|KAFKA_BROKERCONNECT|.* in (?:AKHQ|SPRING|JAVA)_\w+)"
+)
+_JAVA_IMAGES = re.compile(r"debezium|kafka-connect|kafdrop|akhq|kafka-ui|cp-[a-z-]*:|ksqldb|conduktor")
+_CONSOLE = re.compile(r"(?:^|/)(?:redpandadata|vectorized|cloudhut)/(?:console|kowl)(?:[:@]|$)")
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every bootstrap address with a scheme that its client may not accept."""
+    for attempt in attempts(deployment):
+        if attempt.told.scheme and not attempt.told.scheme.lower().startswith(("kafka", "tcp")):
+            found = _severity(deployment, attempt)
+            if found is not None:
+                yield _finding(attempt, found)
+
+
+def _severity(deployment: Deployment, attempt: Attempt) -> Severity | None:
+    dependent, scheme = attempt.dependent, attempt.told.scheme.upper()
+    if _CONSOLE.search(attempt.client.image):
+        return severity(deployment, attempt)
+    if dependent.tool in ("kcat", "kafkacat"):
+        return None if scheme == (dependent.protocol or "PLAINTEXT") else severity(deployment, attempt)
+    if dependent.tool.startswith(("kafka-", "ksql-")) or _JAVA_IMAGES.search(attempt.client.image):
+        return None
+    if _JAVA_SETTINGS.fullmatch(dependent.setting):
+        return None
+    return Severity.NOTE if scheme in SECURITY_PROTOCOLS else Severity.WARNING
+
+
+def _finding(attempt: Attempt, found: Severity) -> Finding:
+    told, declared = attempt.told, attempt.dependent.declared
+    edit = declared.edit(told.start, told.start + len(told.scheme) + 3, "")
+    return Finding(
+        rule=ID,
+        severity=found,
+        message=f"{attempt.client.name} is given {told.scheme}://{attempt.address} as a bootstrap address",
+        location=attempt.where,
+        why="a bootstrap address is host:port; only some clients drop what stands before it",
+        hint=f"write {attempt.address}",
+        service=attempt.client.name,
+        edits=(edit,) if edit else (),
+    )

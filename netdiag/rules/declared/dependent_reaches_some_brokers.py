@@ -1,0 +1,142 @@
+"""A client reaches some brokers of a cluster and not others.
+
+Why: a client talks to the leader of each partition. What is led by a broker that it cannot reach fails, while all the
+rest works: the hardest kind of "it works, mostly". Reported elsewhere, and not here: endpoints that the other brokers
+cannot use either (inter-broker-endpoint-unreachable), that two brokers share (duplicate-advertised-endpoint), whose
+host nobody has (advertised-host-unknown).
+
+Bad:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,CLIENT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:29092,CLIENT://kafka-1:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CLIENT:PLAINTEXT
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 2
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,CLIENT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:29092,CLIENT://kafka-2:9093  # <- here
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CLIENT:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka-1:9092
+
+Good:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,CLIENT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:29092,CLIENT://kafka-1:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CLIENT:PLAINTEXT
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 2
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,CLIENT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:29092,CLIENT://kafka-2:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CLIENT:PLAINTEXT
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka-1:9092
+
+Seen: Connection to node 2 (kafka-2/172.18.0.4:9093) could not be established. Node may not be available.
+
+Sources: KIP-103; the metadata response names one endpoint of every broker for the listener it is asked on.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import Attempt, attempts, failure, landing, members_called
+from netdiag.deployment.cluster import inside
+from netdiag.deployment.delivery import Landed
+from netdiag.deployment.entrants import other_brokers, sends_all_to_loopback
+from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
+from netdiag.deployment.naming import HOST_ALIASES
+from netdiag.deployment.second_hop import Sent, sent_to
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, bracketed, is_loopback, is_wildcard
+
+ID = "dependent-reaches-some-brokers"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every advertised endpoint that fails for a client which other brokers of the cluster serve."""
+    found: dict[tuple[str, str], tuple[Sent, list[Attempt]]] = {}
+    for attempt in attempts(deployment):
+        landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
+        if landed is None or landed.broker not in deployment.configured:
+            continue
+        sent = sent_to(deployment, attempt.vantage, landed)
+        if not any(one.works for one in sent):
+            continue
+        for one in sent:
+            if one.because and not _is_reported(deployment, landed, one):
+                key = (one.broker.name, one.entry.endpoint.listener)
+                found.setdefault(key, (one, []))[1].append(attempt)
+    for one, clients in found.values():
+        yield _finding(one, clients)
+
+
+def _is_reported(deployment: Deployment, landed: Landed, one: Sent) -> bool:
+    """Whether another rule tells that the endpoint is bad for everybody, or the files do not show what it is."""
+    broker, host, port = one.broker, one.entry.endpoint.host, one.entry.endpoint.port
+    if broker not in deployment.configured or broker.is_configured_by_file or sends_all_to_loopback(deployment, broker):
+        return True
+    if is_wildcard(host) or host in HOST_ALIASES or not (is_loopback(host) or members_called(deployment, host)):
+        return True
+    others = other_brokers(deployment, broker)
+    if any(_advertises(other, one.entry) for other in others):
+        return True
+    if one.entry.endpoint.listener != landed.broker.config.inter_broker_listener:
+        return False
+    return any(failure(deployment, inside(other), host, port) for other in others)
+
+
+def _advertises(broker: Broker, entry: ListenerEntry) -> bool:
+    same = (entry.endpoint.host, entry.endpoint.port)
+    return any((e.endpoint.host, e.endpoint.port) == same for e in broker.config.advertised_listeners)
+
+
+def _finding(one: Sent, clients: list[Attempt]) -> Finding:
+    endpoint, first = one.entry.endpoint, clients[0]
+    names = list(dict.fromkeys(attempt.client.name for attempt in clients))
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    active = any(attempt.dependent.active for attempt in clients)
+    advertised = one.broker.place("advertised.listeners", one.entry.start, one.entry.end)
+    network = _missing_network(one.broker.member, first.client)
+    told = Related(location=advertised, message=f"what clients are told of {one.broker.name}")
+    enters = Related(location=first.where, message=f"{first.client.name} enters here")
+    return Finding(
+        rule=ID,
+        severity=SEVERITY if active else Severity.WARNING,
+        message=f"{names[0]}{more} cannot reach {one.broker.name} at {bracketed(endpoint.host)}:{endpoint.port}, while "
+        f"other brokers answer: {one.because}",
+        location=first.where if network else advertised,
+        related=(told if network else enters,),
+        why="a client is told one endpoint of every broker, and needs those of all that lead its partitions",
+        hint=f"attach {first.client.name} to {network}"
+        if network
+        else f"advertise {endpoint.listener} of {one.broker.name} at an address that its clients reach",
+        service=first.client.name if network else one.broker.name,
+        listener=endpoint.listener,
+    )
+
+
+def _missing_network(broker: Member, client: Member) -> str | None:
+    """The network that a client would have to join; None where the two share one, or have none of their own."""
+    if client.mode is not NetworkMode.NETWORKS or not broker.attachments:
+        return None
+    return None if any(broker.on(a.network) for a in client.attachments) else broker.attachments[0].network

@@ -1,0 +1,107 @@
+"""The health check of a broker asks at an address that gives no answer.
+
+Why: inside the container a check meets what the listeners really bind, in their own protocol, and Kafka's tools go on
+to what the listener advertises, as every client does. Such a container stays unhealthy, and whatever waits for it
+never starts. Checks by HTTP or of metrics ports are left alone.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        healthcheck:
+          test: kafka-topics --list --bootstrap-server localhost:9092  # <- here
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        healthcheck:
+          test: kafka-topics --list --bootstrap-server localhost:29092
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092
+
+Seen: Connection to node -1 (localhost/127.0.0.1:9092) could not be established. Node may not be available.
+
+Sources: Dockerfile reference, HEALTHCHECK: the command is run inside the container.
+"""
+
+import re
+from collections.abc import Iterator
+
+from netdiag.deployment.client_protocol import required, spoken
+from netdiag.deployment.clients import Attempt, failure, health_checks, landing
+from netdiag.deployment.control_ports import is_explained
+from netdiag.deployment.delivery import Landed
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.second_hop import sent_to, tells_nothing
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.listeners import bracketed
+
+ID = "healthcheck-wrong-endpoint"
+SEVERITY = Severity.WARNING
+
+# Those that end in failure when no broker can be reached at what is advertised.
+_GOES_ON = re.compile(r"kafka-(?:topics|configs|consumer-groups|console-[a-z]+|ready|cluster|get-offsets)")
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every address in a broker's health check that provably leads to nothing."""
+    for attempt in health_checks(deployment):
+        broker = deployment.broker(attempt.client.name)
+        if broker is None or broker not in deployment.configured or broker.is_configured_by_file:
+            continue
+        if not broker.config.is_readable or broker.config.is_unknown("listeners"):
+            continue
+        because = _because(deployment, broker, attempt)
+        if because:
+            yield _finding(broker, attempt, because)
+
+
+def _because(deployment: Deployment, broker: Broker, attempt: Attempt) -> str | None:
+    """Why the check fails; None where it does not, or nobody can tell."""
+    host, port = attempt.address.host, attempt.address.port
+    connects_only = attempt.dependent.waits
+    if connects_only and is_explained(attempt.client, port) and (broker.name, port) not in deployment.listening:
+        return None
+    landed = landing(deployment, attempt.vantage, host, port)
+    if landed is None:
+        return failure(deployment, attempt.vantage, host, port)
+    if connects_only or landed.broker not in deployment.configured:
+        return None
+    name = landed.entry.endpoint.listener
+    if name in landed.broker.config.controller_names:
+        return f"{name} is a controller listener, which answers no client"
+    speaks, wanted = spoken(attempt), required(landed)
+    if speaks and wanted and speaks != wanted:
+        return f"{name} speaks {wanted}, the check {speaks}"
+    return _sent_astray(deployment, attempt, landed) if _GOES_ON.fullmatch(attempt.dependent.tool) else None
+
+
+def _sent_astray(deployment: Deployment, attempt: Attempt, landed: Landed) -> str | None:
+    name = landed.entry.endpoint.listener
+    if tells_nothing(deployment, landed):
+        return f"{name} is not advertised, so that no broker is named"
+    sent = sent_to(deployment, attempt.vantage, landed)
+    if not sent or any(not one.because for one in sent):
+        return None
+    endpoint = sent[0].entry.endpoint
+    return f"{name} sends it on to {bracketed(endpoint.host)}:{endpoint.port}: {sent[0].because}"
+
+
+def _finding(broker: Broker, attempt: Attempt, because: str) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"the health check of {broker.name} asks {attempt.address}: {because}",
+        location=attempt.where,
+        why="a health check runs inside the container, and meets its listeners as any client there does",
+        hint="ask at a listener that is bound in the container, speaks the protocol of the check and advertises an "
+        "address that the container itself can use",
+        service=broker.name,
+    )
