@@ -53,6 +53,17 @@ class Related:
     message: str
 
 
+class Applicability(Enum):
+    """Whether an edit may be made unasked; the value is the word users see.
+
+    A safe edit makes the file say what it can only have meant; an unsafe one changes what the deployment offers:
+    who is served where, which ports are published, what clients are told.
+    """
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """Replace the bytes start..end of a file by `replacement`."""
@@ -61,6 +72,7 @@ class Edit:
     start: int
     end: int
     replacement: str
+    applicability: Applicability = Applicability.SAFE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +81,7 @@ class Finding:
 
     `why` tells the mechanism in a sentence, `hint` the repair in the imperative; `broker_prints` is the
     constant part of what the broker writes to its log when it refuses to start because of this, and is
-    None for a broker that starts.
+    None for a broker that starts. The edits are one repair: all of them are made, or none.
     """
 
     rule: str
@@ -83,6 +95,14 @@ class Finding:
     listener: str | None = None
     edits: tuple[Edit, ...] = ()
     broker_prints: str | None = None
+
+    @property
+    def applicability(self) -> Applicability | None:
+        """Unsafe as soon as one of the edits is; None without a repair."""
+        if not self.edits:
+            return None
+        unsafe = any(edit.applicability is Applicability.UNSAFE for edit in self.edits)
+        return Applicability.UNSAFE if unsafe else Applicability.SAFE
 
 
 class Overlooked(Enum):

@@ -22,16 +22,15 @@ from netdiag.cli.control import (
 )
 from netdiag.cli.declared import Settings
 from netdiag.cli.exit_status import ExitStatus, status_of
+from netdiag.cli.fixing import print_patch, reading, settle, standard_input, write_repairs
 from netdiag.cli.live import LiveSettings, live_report, needs_extra
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
 from netdiag.cli.projects import STDIN, Asked, bad_name, chained, distinct, found, is_name
+from netdiag.cli.repairing import Settled
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import say, write_bytes
-from netdiag.errors import NetdiagError
+from netdiag.cli.terminal import say
 from netdiag.findings import Severity
-from netdiag.io.files import BASE_NAMES, write_file
-from netdiag.render.counts import plural
-from netdiag.render.edits import Repair, repair, unified_diff
+from netdiag.io.files import BASE_NAMES
 from netdiag.render.report import Report
 
 
@@ -71,6 +70,9 @@ _Output = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="Write the --format before it to a file; repeatable."),
 ]
 _Fix = Annotated[bool, typer.Option("--fix", help="Make the repairs that can be made, then check again.")]
+_UnsafeFixes = Annotated[
+    bool, typer.Option("--unsafe-fixes", help="With --fix or --diff: also repairs that change what is offered to whom.")
+]
 _Diff = Annotated[bool, typer.Option("--diff", help="Print the repairs as a patch and change nothing.")]
 _Matrix = Annotated[bool, typer.Option("--matrix/--no-matrix", help="Tell from where each address works.")]
 _EnvFile = Annotated[
@@ -113,6 +115,7 @@ class _Options:
     control: Control
     fix: bool
     diff: bool
+    unsafe: bool
     settings: Settings
     live: LiveSettings | None
     require_all: bool
@@ -135,6 +138,7 @@ def check_listeners(
     output: _Output = None,
     fix: _Fix = False,
     diff: _Diff = False,
+    unsafe_fixes: _UnsafeFixes = False,
     matrix: _Matrix = True,
     env_file: _EnvFile = None,
     profile: _Profile = None,
@@ -161,6 +165,7 @@ def check_listeners(
         ),
         fix=fix,
         diff=diff,
+        unsafe=unsafe_fixes,
         settings=Settings(
             environ=os.environ,
             env_files=tuple(env_file or ()),
@@ -195,8 +200,13 @@ def _refuse_contradictions(options: _Options) -> None:
         raise typer.BadParameter("--fix and --diff exclude each other")
     if options.diff and (len(options.outputs) > 1 or options.outputs[0].format is not Format.TEXT):
         raise typer.BadParameter("--diff prints a patch: it has no other format")
+    if options.unsafe and not (options.fix or options.diff):
+        raise typer.BadParameter("--unsafe-fixes goes with --fix or --diff")
     if options.fix and STDIN in options.files + options.chain:
-        raise typer.BadParameter("standard input cannot be repaired in place; use --diff")
+        if len(options.files + options.chain) > 1:
+            raise typer.BadParameter("standard input is repaired on its own")
+        if any(output.path is None and output.format is not Format.TEXT for output in options.outputs):
+            raise typer.BadParameter("standard output takes the repaired file: give the format an --output")
     if (options.files + options.chain).count(STDIN) > 1:
         raise typer.BadParameter("standard input can be read once only")
 
@@ -215,14 +225,35 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
         machines = [output for output in options.outputs if output.format is not Format.TEXT]
         write_outputs(machines, report, surface, matrix=options.settings.matrix)
         return ExitStatus.INTERRUPTED
+    outputs = options.outputs
+    if options.diff or options.fix:
+        made = _settled(options, setups, surface, report)
     if options.diff:
-        _print_patch(repair(report.findings, report.sources), report, options)
-    elif options.fix and _repaired(report):
-        report = _looked(options, projects, setups, surface)
-    if not options.diff:
-        write_outputs(options.outputs, report, surface, matrix=options.settings.matrix)
+        (output,) = outputs
+        print_patch(made, report, output.path)
+        outputs = ()
+    elif options.fix:
+        write_repairs(made, report)
+        if made.changed:
+            instead = {**standard_input(report), **made.after}
+            report = _looked(options, projects, reading(setups, instead), surface)
+        if STDIN in options.files + options.chain:
+            outputs = tuple(output for output in outputs if output.path is not None)
+    write_outputs(outputs, report, surface, matrix=options.settings.matrix)
     status = status_of(report, fail_on=fail_on, require_all=options.require_all)
     return ExitStatus.CLEAN if status is ExitStatus.FINDINGS and control.exit_zero else status
+
+
+def _settled(options: _Options, setups: Mapping[str | Asked, Configured], surface: Surface, report: Report) -> Settled:
+    """What repairs would make of the files."""
+    given = standard_input(report)
+
+    def look(project: str | Asked, instead: Mapping[str, bytes]) -> Report:
+        trial = reading(setups, {**given, **instead}, matrix=False)
+        return controlled_report((project,), options.control, trial, surface)
+
+    projects = [project for project in setups if project]
+    return settle(projects, look, named=options.settings.env_files, unsafe=options.unsafe)
 
 
 def _looked(
@@ -249,34 +280,3 @@ def _projects(options: _Options) -> tuple[str | Asked, ...]:
 def _found(settings: Settings) -> tuple[Asked, ...]:
     asked = found(settings.environ, settings.env_files, settings.project_directory)
     return () if asked is None else (asked,)
-
-
-def _repaired(report: Report) -> bool:
-    """Make the repairs; whether there were any."""
-    made = repair(report.findings, report.sources)
-    for path, data in made.files.items():
-        write_file(path, data, expected=report.sources[path])
-    if made.files:
-        say(f"netdiag: repaired {plural(len(made.applied), 'finding')} in {', '.join(made.files)}")
-    _tell_refused(made)
-    return bool(made.files)
-
-
-def _print_patch(made: Repair, report: Report, options: _Options) -> None:
-    patch = b"".join(unified_diff(path, report.sources[path], data) for path, data in made.files.items())
-    (output,) = options.outputs
-    if output.path is None:
-        write_bytes(patch)
-    else:
-        write_file(output.path, patch)
-    for item in report.inputs:
-        if item.error:
-            say(f"netdiag: {NetdiagError(item.error.message, where=item.error.where or item.name)}")
-    without = sum(not finding.edits for finding in report.findings)
-    say(f"netdiag: {plural(len(made.applied), 'finding')} repaired by the patch, {without} need a decision of yours")
-    _tell_refused(made)
-
-
-def _tell_refused(made: Repair) -> None:
-    for finding in made.refused:
-        say(f"netdiag: not repaired, because two repairs touch the same text: {finding.rule}: {finding.message}")

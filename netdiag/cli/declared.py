@@ -28,7 +28,10 @@ MOST_CELLS = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the options say about reading compose files; profiles of None are those that compose would take."""
+    """What the options say about reading compose files; profiles of None are those that compose would take.
+
+    `instead` holds bytes that are taken in the place of what a file holds, under the path of the file.
+    """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     env_files: tuple[str, ...] = ()
@@ -38,6 +41,7 @@ class Settings:
     host_addresses: tuple[str, ...] = ()
     facts: Facts = field(default_factory=Facts)
     matrix: bool = True
+    instead: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def report_on(paths: Sequence[str | Asked], settings: Settings, surface: Surface) -> Report:
@@ -113,11 +117,11 @@ def predicted(name: str, deployment: Deployment, findings: Iterable[Finding]) ->
 
 def project_of(asked: Asked, settings: Settings) -> Project:
     """The project that files declare."""
-    return _loaded(asked, settings, _Files())
+    return _loaded(asked, settings, _Files(settings.instead))
 
 
 def _one(asked: Asked, settings: Settings) -> Report:
-    files = _Files()
+    files = _Files(settings.instead)
     project = _loaded(asked, settings, files)
     deployment = from_compose(project, host_addresses=settings.host_addresses, facts=settings.facts)
     findings = (*check_project(project), *check(deployment))
@@ -178,12 +182,13 @@ def _bytes(path: str) -> bytes:
 class _Files:
     """The files of one project: what was read, under the path that the user can open."""
 
-    def __init__(self) -> None:
+    def __init__(self, instead: Mapping[str, bytes]) -> None:
+        self.instead = instead
         self.kept: dict[str, bytes] = {}
 
     def keep(self, path: str, data: bytes) -> bytes:
-        self.kept[path] = data
-        return data
+        self.kept[path] = self.instead.get(path, data)
+        return self.kept[path]
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a file that the project names, None when there is none."""

@@ -6,7 +6,7 @@ and size are bounded before anything is allocated. Aliases stay pointers to thei
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -73,6 +73,12 @@ Node = ScalarNode | SequenceNode | MappingNode | AliasNode
 
 def load_nodes(source: Source) -> tuple[Node, ...]:
     """The documents of a YAML stream; ComposeError for anything that is not YAML or is too large."""
+    if not isinstance(source.tree, tuple):
+        source.tree = _parsed(source)
+    return cast(tuple[Node, ...], source.tree)
+
+
+def _parsed(source: Source) -> tuple[Node, ...]:
     if len(source.data) > MAX_BYTES:
         raise ComposeError(
             f"file of {len(source.data)} bytes is too large, the limit is {MAX_BYTES}", span=source.span(0, 0)

@@ -29,7 +29,7 @@ class Span:
 class Source:
     """One file's bytes, and the arithmetic between its bytes, characters, lines and columns."""
 
-    __slots__ = ("_ascii", "_bom", "_chars", "_starts", "_text", "data", "path")
+    __slots__ = ("_ascii", "_bom", "_chars", "_starts", "_text", "data", "path", "tree")
 
     def __init__(self, path: str, text: bytes | str) -> None:
         self.path = path
@@ -39,6 +39,8 @@ class Source:
         self._text: str | None = None
         self._starts: list[int] | None = None
         self._chars: list[int] | None = None
+        # What `nodes.load_nodes` read out of it, so that nobody reads it twice.
+        self.tree: object = None
 
     @property
     def text(self) -> str:

@@ -18,6 +18,7 @@ from netdiag.deployment.member import (
 )
 from netdiag.deployment.redpanda_node import clustered, redpanda_broker, starts_redpanda
 from netdiag.deployment.written import ComposeValue, location
+from netdiag.deployment.written_service import WrittenService
 from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
 
@@ -111,6 +112,7 @@ def _member(project: Project, service: Service) -> Member:
             for port in service.ports
         ),
         container=service.container_name.value if service.container_name else None,
+        written=WrittenService(project, service),
     )
 
 

@@ -98,6 +98,34 @@ class PublishedPort:
         return self.on_all_addresses or self.host_ip.startswith("127.")
 
 
+class Written:
+    """How a member is written, for repairs: each method gives the edits, None where they cannot be made soundly."""
+
+    __slots__ = ()
+
+    def add_variable(self, name: str, value: str, beside: str | None) -> Edit | None:
+        """One variable more, beside another."""
+        raise NotImplementedError
+
+    def rename_variable(self, name: str, new: str) -> Edit | None:
+        """Another name for a variable."""
+        raise NotImplementedError
+
+    def remove_variable(self, name: str) -> Edit | None:
+        """One variable less."""
+        raise NotImplementedError
+
+    def add_port(self, published: int, target: int) -> Edit | None:
+        """One published port more."""
+        raise NotImplementedError
+
+    def change_port(
+        self, port: PublishedPort, *, published: int | None = None, target: int | None = None
+    ) -> Edit | None:
+        """Another number on the host side or the container side of a published port."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """One service or container, Kafka or not.
@@ -105,7 +133,8 @@ class Member:
     `attachments` stand in the order in which the engine's resolver and its published ports take them:
     internal networks last, then by network name. `hostnames` are the names in the member's own hosts file;
     `links` lead from an alias to the member it stands for, None for a container that is not shown; `variables`
-    are those of its environment that have a value; `mounts` are the paths inside that come from outside.
+    are those of its environment that have a value; `mounts` are the paths inside that come from outside; `written`
+    is None for what nobody can edit.
     """
 
     name: str
@@ -123,6 +152,7 @@ class Member:
     published: tuple[PublishedPort, ...] = ()
     state: State = State.DECLARED
     container: str | None = None
+    written: Written | None = field(default=None, repr=False, compare=False)
 
     @property
     def all_names(self) -> frozenset[str]:
@@ -156,6 +186,10 @@ class Declared:
     def edit(self, start: int, end: int, replacement: str) -> Edit | None:
         """The edit that replaces characters start..end where they really stand; None where that cannot be done."""
         raise NotImplementedError
+
+    def quotes(self) -> tuple[Edit, Edit] | None:
+        """The quotes that the value needs before a comma may stand in it; None where it needs none."""
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

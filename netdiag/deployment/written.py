@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from netdiag.compose.layout import Change, quotes
 from netdiag.compose.positions import Segment, Span, Text, joined
 from netdiag.deployment.member import Declared
 from netdiag.findings import Edit, FileLocation
@@ -32,6 +33,13 @@ class ComposeValue(Declared):
         if span is None:
             return None
         return Edit(path=span.path, start=span.start, end=span.end, replacement=replacement)
+
+    def quotes(self) -> tuple[Edit, Edit] | None:
+        """The quotes around a plain value in a flow collection."""
+        if self.text.source is None or not self.text.segments:
+            return None
+        found = quotes(self.text.source, self.text.span.start)
+        return None if found is None else (edit_of(found[0]), edit_of(found[1]))
 
 
 class ScatteredValue(Declared):
@@ -142,3 +150,8 @@ def standing_for(place: Text, value: Text, variable: str) -> Text:
     ]
     whole = Segment(value_start=0, value_end=len(value), start=span.start, end=span.end, verbatim=False)
     return replace(place, value=value.value, segments=tuple(segments) or (whole,), unset=())
+
+
+def edit_of(change: Change) -> Edit:
+    """A change of a compose file as an edit."""
+    return Edit(path=change.path, start=change.start, end=change.end, replacement=change.text)

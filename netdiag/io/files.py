@@ -6,6 +6,7 @@ import select
 import stat
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -115,6 +116,25 @@ def write_file(path: str, data: bytes, *, expected: bytes | None = None) -> None
         _replace(target, data, mode)
     except OSError as error:
         raise InputError(f"cannot be written: {_reason(error)}", where=path, hint=_hint(error)) from error
+
+
+def write_changes(changes: Mapping[str, tuple[bytes, bytes]]) -> None:
+    """Write files that were read before, path to (old bytes, new bytes); nothing where one of them has changed."""
+    for path, (old, _) in changes.items():
+        if read_file(path) != old:
+            raise InputError("has changed since it was read: nothing was written", where=path, hint="run again")
+    for path, (old, new) in changes.items():
+        write_file(path, new, expected=old)
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether a file really lies below a folder, links followed."""
+    real, root = os.path.realpath(path), os.path.realpath(folder or ".")
+    return os.path.commonpath([real, root]) == root if _drive(real) == _drive(root) else False
+
+
+def _drive(path: str) -> str:
+    return os.path.splitdrive(path)[0]
 
 
 def _replace(target: Path, data: bytes, mode: int | None) -> None:

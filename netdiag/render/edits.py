@@ -3,13 +3,14 @@
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from netdiag.findings import Edit, Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
-    """Files after the edits of `applied`; a finding whose edits clash with another's is in `refused`."""
+    """Files after the edits of `applied`; a finding whose edits clash with an earlier one's is in `refused`."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     applied: tuple[Finding, ...] = ()
@@ -17,22 +18,28 @@ class Repair:
 
 
 def repair(findings: Iterable[Finding], sources: Mapping[str, bytes]) -> Repair:
-    """The files with every repair that can be made.
+    """The files with every repair that can be made at once.
 
     A finding's edits are made together or not at all. Equal edits count once (several services share an
-    anchor); edits that overlap otherwise are refused for all who want them, as nobody can tell which is meant.
+    anchor); of repairs that touch the same text otherwise, the first is made and the others wait for another look.
     """
-    repairable = [finding for finding in findings if finding.edits]
-    wanted = sorted({edit for finding in repairable for edit in finding.edits}, key=_order)
-    clashing = _clashing(wanted) | {edit for edit in wanted if not _inside(edit, sources)}
-    applied = tuple(f for f in repairable if not clashing.intersection(f.edits))
-    edits = sorted({edit for finding in applied for edit in finding.edits}, key=_order)
-    files = {
-        path: apply(sources[path], [edit for edit in edits if edit.path == path])
-        for path in dict.fromkeys(edit.path for edit in edits)
-    }
-    refused = tuple(f for f in repairable if clashing.intersection(f.edits))
-    return Repair(files=files, applied=applied, refused=refused)
+    applied: list[Finding] = []
+    refused: list[Finding] = []
+    taken: dict[str, list[Edit]] = {}
+    for finding in findings:
+        if not finding.edits:
+            continue
+        edits = sorted(set(finding.edits), key=_order)
+        if all(_fits(edit, taken.get(edit.path, []), sources) for edit in edits) and not _clash(edits):
+            applied.append(finding)
+            for edit in edits:
+                here = taken.setdefault(edit.path, [])
+                if not any(_order(edit) == _order(other) for other in here):
+                    here.append(edit)
+        else:
+            refused.append(finding)
+    files = {path: apply(sources[path], sorted(edits, key=_order)) for path, edits in taken.items()}
+    return Repair(files=files, applied=tuple(applied), refused=tuple(refused))
 
 
 def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
@@ -58,15 +65,14 @@ def _order(edit: Edit) -> tuple[str, int, int, str]:
     return (edit.path, edit.start, edit.end, edit.replacement)
 
 
-def _clashing(ordered: Sequence[Edit]) -> set[Edit]:
-    clashing: set[Edit] = set()
-    furthest: Edit | None = None
-    for edit in ordered:
-        if furthest is not None and furthest.path == edit.path and _overlap(furthest, edit):
-            clashing |= {furthest, edit}
-        if furthest is None or furthest.path != edit.path or edit.end >= furthest.end:
-            furthest = edit
-    return clashing
+def _fits(edit: Edit, taken: Sequence[Edit], sources: Mapping[str, bytes]) -> bool:
+    """Whether an edit lies in what was read and leaves alone what others change."""
+    others = (other for other in taken if _order(other) != _order(edit))
+    return _inside(edit, sources) and not any(_clash(sorted((edit, other), key=_order)) for other in others)
+
+
+def _clash(ordered: Sequence[Edit]) -> bool:
+    return any(a.path == b.path and _overlap(a, b) for a, b in pairwise(ordered))
 
 
 def _overlap(first: Edit, second: Edit) -> bool:

@@ -64,7 +64,13 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "listener": finding.listener,
         "broker_prints": redacted(finding.broker_prints) if finding.broker_prints else None,
         "edits": [
-            {"path": edit.path, "start": edit.start, "end": edit.end, "replacement": edit.replacement}
+            {
+                "path": edit.path,
+                "start": edit.start,
+                "end": edit.end,
+                "replacement": edit.replacement,
+                "applicability": edit.applicability.value,
+            }
             for edit in finding.edits
         ],
     }

@@ -58,9 +58,13 @@ def _result(finding: Finding, index: int, fingerprint: str, places: Places) -> d
             for number, related in enumerate(finding.related, 1)
         ]
     changes = places.changes(finding.edits) if finding.edits else []
-    if changes:
+    if changes and finding.applicability is not None:
         result["fixes"] = [
-            {"description": _message(plain(finding.hint or "repair it")), "artifactChanges": changes},
+            {
+                "description": _message(plain(finding.hint or "repair it")),
+                "artifactChanges": changes,
+                "properties": {"applicability": finding.applicability.value},
+            },
         ]
     told = {"service": finding.service, "listener": finding.listener}
     properties = {name: plain(value) for name, value in told.items() if value}

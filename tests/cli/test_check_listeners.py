@@ -41,7 +41,9 @@ def put(folder: Path, **files: str) -> None:
         (["--format", "yaml", "clean.yml"], 2),
         (["--fix", "--diff", "clean.yml"], 2),
         (["--diff", "--format", "json", "clean.yml"], 2),
-        (["--fix", "-"], 2),
+        (["--fix", "-", "clean.yml"], 2),
+        (["--fix", "--format", "json", "-"], 2),
+        (["--unsafe-fixes", "clean.yml"], 2),
         (["-", "-"], 2),
         (["--container", "kafka", "clean.yml"], 2),
         (["--live", "--fix"], 2),
@@ -103,7 +105,13 @@ def test_the_project_of_a_folder_above_and_of_a_chain(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("-f", "compose.yml", "compose.yml"), ("-f", "-", "-f", "-"), ("--fix", "-f", "-"), ("-p", "")]
+    "words",
+    [
+        ("-f", "compose.yml", "compose.yml"),
+        ("-f", "-", "-f", "-"),
+        ("--fix", "-f", "-", "-f", "compose.yml"),
+        ("-p", ""),
+    ],
 )
 def test_contradictions_of_chains(tmp_path: Path, words: tuple[str, ...]) -> None:
     put(tmp_path, compose=CLEAN)
@@ -183,7 +191,7 @@ def test_every_repairable_scenario_is_clean_after_its_repair(tmp_path: Path) -> 
     for stack in sorted(FIVE.glob("S0[24]*/*.broken.yml")):
         copy = tmp_path / "compose.yml"
         shutil.copy(stack, copy)
-        assert netdiag("check-listeners", "--fix", copy, cwd=tmp_path).returncode == 0, stack
+        assert netdiag("check-listeners", "--fix", "--unsafe-fixes", copy, cwd=tmp_path).returncode == 0, stack
 
 
 def test_fix_leaves_alone_what_it_may_not_write(tmp_path: Path) -> None:

@@ -13,9 +13,11 @@ from netdiag.io.files import (
     BASE_NAMES,
     OVERRIDE_NAMES,
     files_of_folder,
+    is_within,
     read_file,
     read_optional,
     read_stdin,
+    write_changes,
     write_file,
 )
 
@@ -133,3 +135,26 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeyp
 def test_what_is_no_regular_file_is_written_to() -> None:
     write_file("/dev/null", b"x")
     assert not Path("/dev/null").is_file()
+
+
+def test_changes_are_written_when_no_file_has_changed_since(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_bytes(b"1")
+    two.write_bytes(b"2")
+    with pytest.raises(InputError, match="has changed since it was read"):
+        write_changes({str(one): (b"1", b"x"), str(two): (b"other", b"y")})
+    assert (one.read_bytes(), two.read_bytes()) == (b"1", b"2")
+    write_changes({str(one): (b"1", b"x"), str(two): (b"2", b"y")})
+    assert (one.read_bytes(), two.read_bytes()) == (b"x", b"y")
+
+
+def test_what_lies_within_a_folder_is_told_with_links_followed(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    outside.write_bytes(b"")
+    (inside / "link").symlink_to(outside)
+    assert is_within(str(inside / "new"), str(inside))
+    assert is_within(str(outside), str(tmp_path))
+    assert not is_within(str(inside / "link"), str(inside))
+    assert not is_within(str(inside / ".." / "out"), str(inside))
+    assert not is_within(str(tmp_path / "inside"), str(inside))

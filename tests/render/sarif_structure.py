@@ -85,7 +85,8 @@ def _result(result: dict[str, Any], rules: list[str]) -> None:
     ids = [related["id"] for related in result.get("relatedLocations", [])]
     assert ids == list(range(1, len(ids) + 1))
     for fix in result.get("fixes", []):
-        assert fix.keys() == {"description", "artifactChanges"}
+        assert fix.keys() == {"description", "artifactChanges", "properties"}
+        assert fix["properties"]["applicability"] in ("safe", "unsafe")
         assert fix["artifactChanges"]
         for change in fix["artifactChanges"]:
             _artifact(change["artifactLocation"])

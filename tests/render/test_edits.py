@@ -51,11 +51,11 @@ def test_edits_beside_one_another_are_made(edits: list[Edit], result: bytes) -> 
         (edit(2, 2, "+"), edit(2, 4, "y")),
     ],
 )
-def test_overlapping_edits_are_refused_for_both(first: Edit, second: Edit) -> None:
+def test_of_overlapping_edits_the_first_is_made(first: Edit, second: Edit) -> None:
     ones = [finding(first, message="1"), finding(second, message="2"), finding(edit(6, 6, "!"), message="3")]
     made = repair(ones, {"a.yml": b"abcdef"})
-    assert [f.message for f in made.refused] == ["1", "2"]
-    assert made.files == {"a.yml": b"abcdef!"}
+    assert [f.message for f in made.refused] == ["2"]
+    assert made.files == {"a.yml": apply(b"abcdef!", [first])}
 
 
 def test_equal_edits_count_once() -> None:
@@ -66,9 +66,9 @@ def test_equal_edits_count_once() -> None:
 
 def test_a_finding_is_repaired_as_a_whole_or_not_at_all() -> None:
     both = finding(edit(0, 1), edit(4, 5), message="both")
-    made = repair([both, finding(edit(4, 6, "x"), message="one")], {"a.yml": b"abcdef"})
-    assert made.files == {}
-    assert len(made.refused) == 2
+    made = repair([finding(edit(4, 6, "x"), message="one"), both], {"a.yml": b"abcdef"})
+    assert made.files == {"a.yml": b"abcdx"}
+    assert made.refused == (both,)
 
 
 @pytest.mark.parametrize("bad", [edit(0, 99), edit(3, 2), edit(0, 1, path="elsewhere.yml")])

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.entrants import listener_of, published_for
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.repairs import advertise, own_name
 from netdiag.deployment.unexpanded import unexpanded
 from netdiag.findings import Finding, Related, Severity
 
@@ -63,4 +64,5 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 f"{entry.endpoint.port} to containers, a name of the docker host to others",
                 service=broker.name,
                 listener=entry.endpoint.listener,
+                edits=advertise(broker, entry, own_name(broker)),
             )

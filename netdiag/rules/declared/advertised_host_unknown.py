@@ -34,6 +34,7 @@ from netdiag.deployment.cluster import inside
 from netdiag.deployment.entrants import dependents_entering, listener_of, other_brokers
 from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
 from netdiag.deployment.naming import HOST_ALIASES, Unresolved, resolve
+from netdiag.deployment.repairs import advertise, own_name
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback, is_wildcard
 
@@ -82,4 +83,5 @@ def _finding(broker: Broker, entry: ListenerEntry, astray: tuple[Dependent, ...]
         hint=f'advertise {better}, or give the container the alias "{endpoint.host}"',
         service=broker.name,
         listener=endpoint.listener,
+        edits=advertise(broker, entry, own_name(broker)),
     )

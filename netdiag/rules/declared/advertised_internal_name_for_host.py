@@ -36,7 +36,8 @@ from netdiag.deployment.cluster import inside
 from netdiag.deployment.entrants import listener_of, nothing_gets_out, published_for
 from netdiag.deployment.member import Broker, Deployment, PublishedPort
 from netdiag.deployment.naming import MemberAddress, resolve
-from netdiag.findings import Finding, Related, Severity
+from netdiag.deployment.splitting import split
+from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 
 ID = "advertised-internal-name-for-host"
@@ -53,7 +54,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         served = any(_serves_host(deployment, broker, entry) for entry in broker.config.advertised_listeners)
         for entry, ports in published:
             if entry in internal:
-                yield _finding(broker, entry, ports[0], served=served)
+                edits = () if served else split(deployment, broker, entry)
+                yield _finding(broker, entry, ports[0], edits, served=served)
 
 
 def _ports(broker: Broker, advertised: ListenerEntry) -> tuple[PublishedPort, ...]:
@@ -82,7 +84,9 @@ def _is_container_name(deployment: Deployment, broker: Broker, host: str) -> boo
     )
 
 
-def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort, *, served: bool) -> Finding:
+def _finding(
+    broker: Broker, entry: ListenerEntry, port: PublishedPort, edits: tuple[Edit, ...], *, served: bool
+) -> Finding:
     name, host = entry.endpoint.listener, entry.endpoint.host
     outside = "the docker host" if port.host_ip.startswith("127.") else "the docker host and the LAN"
     hint = (
@@ -101,4 +105,5 @@ def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort, *, serve
         hint=hint,
         service=broker.name,
         listener=name,
+        edits=edits,
     )

@@ -41,6 +41,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.entrants import dependents_entering, faces_containers, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Dependent, Deployment
+from netdiag.deployment.splitting import split
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import ListenerEntry
@@ -76,6 +77,7 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Fi
         f"{'' if broker.config.mode is Mode.REDPANDA else 'map both, '}and let containers use {service}:29092",
         service=broker.name,
         listener=name,
+        edits=split(deployment, broker, entry),
     )
 
 

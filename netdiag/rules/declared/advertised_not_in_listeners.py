@@ -30,9 +30,10 @@ Sources: KafkaConfig.validateValues (3.9, 4.x).
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
-from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.listeners import well_formed
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import append, rewrite
+from netdiag.findings import Edit, Finding, Related, Severity
+from netdiag.kafka.listeners import ListenerEntry, well_formed
 
 ID = "advertised-not-in-listeners"
 SEVERITY = Severity.ERROR
@@ -59,6 +60,22 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 hint=f"add {name}://:{entry.endpoint.port} to listeners, or advertise a name that is bound",
                 service=broker.name,
                 listener=name,
+                edits=_edits(broker, entry),
                 broker_prints="advertised.listeners listener names must be equal to or a subset of the ones defined in "
                 "listeners",
             )
+
+
+def _edits(broker: Broker, entry: ListenerEntry) -> tuple[Edit, ...]:
+    """Bind it where its name is mapped and its port is free; else advertise the one name that is bound instead."""
+    config, name = broker.config, entry.endpoint.listener
+    told = {e.endpoint.listener for e in well_formed(config.advertised_entries)}
+    bound = [e for e in config.broker_listeners if e.endpoint.listener not in told]
+    same_port = [e for e in bound if e.endpoint.port == entry.endpoint.port]
+    if len(same_port) == 1 or (len(bound) == 1 and name not in config.protocol_map):
+        end = entry.start + len(name)
+        return rewrite(broker, "advertised.listeners", entry.start, end, (same_port or bound)[0].endpoint.listener)
+    ports = {e.endpoint.port for e in config.listeners}
+    if name in config.protocol_map and entry.endpoint.port not in ports:
+        return append(broker, "listeners", f"{name}://:{entry.endpoint.port}")
+    return ()

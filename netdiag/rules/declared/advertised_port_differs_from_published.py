@@ -34,6 +34,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.entrants import listener_of, published_astray, published_for
 from netdiag.deployment.member import Broker, Deployment, PublishedPort
+from netdiag.deployment.repairs import rewrite
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback
 
@@ -88,4 +89,4 @@ def _edits(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> tuple[E
     if entry.port_start == entry.port_end:
         # Redpanda's default, which nobody wrote.
         return ()
-    return broker.edit("advertised.listeners", entry.port_start, entry.port_end, str(port.published))
+    return rewrite(broker, "advertised.listeners", entry.port_start, entry.port_end, str(port.published))

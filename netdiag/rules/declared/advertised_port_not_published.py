@@ -35,7 +35,8 @@ from collections.abc import Iterator
 from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.entrants import dependents_entering, listener_of, published_for, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
-from netdiag.findings import Finding, Related, Severity
+from netdiag.deployment.repairs import publish
+from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
 
 ID = "advertised-port-not-published"
@@ -63,7 +64,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             ):
                 # A listener for containers that advertises localhost: what is wrong with it is not the port.
                 continue
-            yield _finding(broker, entry, bound, SEVERITY if publishes else Severity.NOTE)
+            edits = publish(deployment, broker.member, entry.endpoint.port, bound.endpoint.port)
+            yield _finding(broker, entry, bound, edits, SEVERITY if publishes else Severity.NOTE)
 
 
 def _is_for_host(deployment: Deployment, host: str) -> bool:
@@ -75,7 +77,9 @@ def _published_elsewhere(broker: Broker, entry: ListenerEntry) -> bool:
     return any(p.published == entry.endpoint.port for p in broker.member.published)
 
 
-def _finding(broker: Broker, entry: ListenerEntry, bound: ListenerEntry, severity: Severity) -> Finding:
+def _finding(
+    broker: Broker, entry: ListenerEntry, bound: ListenerEntry, edits: tuple[Edit, ...], severity: Severity
+) -> Finding:
     endpoint = entry.endpoint
     return Finding(
         rule=ID,
@@ -91,4 +95,5 @@ def _finding(broker: Broker, entry: ListenerEntry, bound: ListenerEntry, severit
         hint=f'publish it: "{endpoint.port}:{bound.endpoint.port}"',
         service=broker.name,
         listener=endpoint.listener,
+        edits=edits,
     )

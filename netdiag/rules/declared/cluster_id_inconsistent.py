@@ -56,7 +56,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from netdiag.deployment.member import Broker, Deployment
-from netdiag.findings import Finding, Location, Related, Severity
+from netdiag.deployment.rewriting import BrokerRewriting
+from netdiag.findings import Edit, Finding, Location, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import is_loopback
 
@@ -93,9 +94,19 @@ def _strangers(nodes: Sequence[Broker]) -> Iterator[Finding]:
             why="a controller answers only to nodes with its own cluster id",
             hint=f"set {_VARIABLE} to {usual} in every node of the cluster, and format their storage anew",
             service=node.name,
+            edits=_edits(node, usual or ""),
         )
 
 
 def _place(node: Broker) -> Location:
     declared = node.declared.get(_VARIABLE)
     return declared.at() if declared else node.member.where
+
+
+def _edits(node: Broker, usual: str) -> tuple[Edit, ...]:
+    declared = node.declared.get(_VARIABLE)
+    rewriting = BrokerRewriting(node)
+    if declared is not None:
+        return rewriting.replace(declared, 0, len(declared.value), usual).edits()
+    setting = node.config.settings.get("node.id")
+    return rewriting.add_variable(_VARIABLE, usual, setting.variable if setting else None).edits()

@@ -47,6 +47,7 @@ from collections.abc import Iterator
 from netdiag.deployment.clients import Attempt, attempts, severity, target, usable_address
 from netdiag.deployment.control_ports import control_port
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.repairs import point
 from netdiag.findings import Finding, Severity
 
 ID = "dependent-bootstrap-control-port"
@@ -73,4 +74,5 @@ def _finding(deployment: Deployment, attempt: Attempt, what: str) -> Finding:
         why="a bootstrap address is that of a listener for clients; nothing else answers what a client asks first",
         hint=f"set {variable} to {better}" if better else "use the port of a listener that serves clients",
         service=attempt.client.name,
+        edits=point(deployment, attempt),
     )

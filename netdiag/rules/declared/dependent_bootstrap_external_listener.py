@@ -57,6 +57,7 @@ from netdiag.deployment.delivery import Landed
 from netdiag.deployment.entrants import advertised_of, other_brokers, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import HOST_ALIASES
+from netdiag.deployment.repairs import point
 from netdiag.deployment.second_hop import tells_nothing, told_endpoints
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, bracketed, is_loopback, is_wildcard
@@ -125,6 +126,7 @@ def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, entry: Li
         hint=_hint(deployment, attempt, broker),
         service=attempt.client.name,
         listener=name,
+        edits=point(deployment, attempt, (broker,)),
     )
 
 

@@ -37,6 +37,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.clients import Attempt, attempts, failure, holds_broker, severity, usable_address
 from netdiag.deployment.member import Deployment, NetworkMode
+from netdiag.deployment.repairs import point
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import is_loopback
 
@@ -67,4 +68,5 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
         why="localhost inside a container is that container alone, not the docker host and not the broker",
         hint=f"set {variable} to {better}" if better else "name the broker's service and a port that it listens on",
         service=client.name,
+        edits=point(deployment, attempt),
     )

@@ -37,6 +37,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.clients import Attempt, Nameless, attempts, nameless, severity, usable_address
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.repairs import point
 from netdiag.findings import Finding, Severity
 
 ID = "dependent-bootstrap-unknown-host"
@@ -63,4 +64,5 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
         why="the names inside a network are service names, container_name, hostname and aliases",
         hint=f"set {variable} to {better}" if better else "use the name of the broker's service",
         service=attempt.client.name,
+        edits=point(deployment, attempt),
     )

@@ -46,6 +46,7 @@ from netdiag.deployment.control_ports import control_port, is_explained
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.deployment.naming import network_owner
 from netdiag.deployment.observations import Address
+from netdiag.deployment.repairs import point
 from netdiag.findings import Finding, Related, Severity
 
 ID = "dependent-bootstrap-wrong-port"
@@ -100,6 +101,7 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
         why=why,
         hint=_hint(attempt, better),
         service=attempt.client.name,
+        edits=point(deployment, attempt, (broker,)),
     )
 
 

@@ -37,6 +37,7 @@ Sources: KafkaDockerWrapper.getKafkaConfigFromEnv; kafka-env.sh and libkafka.sh 
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.repairs import drop_variable, rename_variable
 from netdiag.findings import Finding, Related, Severity
 
 ID = "image-env-wrong-prefix"
@@ -67,4 +68,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 why="KAFKA_CFG_ is the prefix of Bitnami's images; Kafka ignores properties that it does not know",
                 hint=f"remove {variable}" if known else f"call it {variable.replace('KAFKA_CFG_', 'KAFKA_', 1)}",
                 service=broker.name,
+                edits=drop_variable(broker.member, variable)
+                if known
+                else rename_variable(broker.member, variable, variable.replace("KAFKA_CFG_", "KAFKA_", 1)),
             )

@@ -30,6 +30,7 @@ Sources: KafkaConfig.getInterBrokerListenerNameAndSecurityProtocol, KIP-103.
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.repairs import drop
 from netdiag.findings import Finding, Related, Severity
 
 ID = "inter-broker-both-settings"
@@ -52,5 +53,6 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             why="both say which listener brokers use among themselves",
             hint=f"remove {_PROTOCOL}: the protocol map gives the listener its protocol",
             service=broker.name,
+            edits=drop(broker, _PROTOCOL),
             broker_prints=f"Only one of {_NAME} and {_PROTOCOL} should be set.",
         )

@@ -36,7 +36,8 @@ Sources: KafkaConfig.validateValues (2.8 to 3.8), KAFKA-13456, KIP-853 (3.9).
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
-from netdiag.findings import Edit, Finding, Related, Severity
+from netdiag.deployment.repairs import without
+from netdiag.findings import Applicability, Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry
 
 ID = "kraft-controller-advertised"
@@ -69,7 +70,7 @@ def _finding(broker: Broker, entry: ListenerEntry) -> Finding:
         hint=f"remove {listener} from {_NAME}" if broker.config.advertised_listeners else "advertise a broker listener",
         service=broker.name,
         listener=listener,
-        edits=_edits(broker, entry) if refused else (),
+        edits=_edits(broker, entry),
         broker_prints=_prints(broker) if refused else None,
     )
 
@@ -85,8 +86,4 @@ def _edits(broker: Broker, entry: ListenerEntry) -> tuple[Edit, ...]:
     entries: tuple[ListenerEntry | MalformedEntry, ...] = broker.config.advertised_entries
     if broker.source_of("listeners") is None or not broker.config.advertised_listeners:
         return ()
-    before = [other for other in entries if other.end <= entry.start]
-    after = [other for other in entries if other.start >= entry.end]
-    if before:
-        return broker.edit(_NAME, before[-1].end, entry.end, "")
-    return broker.edit(_NAME, entry.start, after[0].start, "") if after else ()
+    return without(broker, _NAME, entries, entry, Applicability.SAFE)

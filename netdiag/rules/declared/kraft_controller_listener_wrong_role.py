@@ -34,6 +34,7 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import without
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
@@ -82,5 +83,6 @@ def _finding(broker: Broker, entry: ListenerEntry, *, role: str, prints: str) ->
         hint=f"remove {listener} from listeners, or add the other role to process.roles",
         service=broker.name,
         listener=listener,
+        edits=without(broker, "listeners", broker.config.listener_entries, entry),
         broker_prints=prints,
     )

@@ -55,7 +55,8 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
-from netdiag.findings import Edit, Finding, Related, Severity
+from netdiag.deployment.repairs import map_listener
+from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import MalformedEntry
 
 ID = "kraft-controller-unmapped"
@@ -107,15 +108,6 @@ def _unmapped(broker: Broker, listener: str) -> Finding:
         hint=f"add {listener}:PLAINTEXT, or the protocol that the controllers use, to {_MAP}",
         service=broker.name,
         listener=listener,
-        edits=_edits(broker, listener),
+        edits=map_listener(broker, listener),
         broker_prints=f"defined in {_NAMES} not found in {_MAP}",
     )
-
-
-def _edits(broker: Broker, listener: str) -> tuple[Edit, ...]:
-    """Append the name as PLAINTEXT, unless the name itself speaks of another protocol."""
-    value = broker.config.value(_MAP)
-    end = len((value or "").rstrip().rstrip(","))
-    if not value or end == 0 or "SSL" in listener or "SASL" in listener:
-        return ()
-    return broker.edit(_MAP, end - 1, end, f"{value[end - 1]},{listener}:PLAINTEXT")

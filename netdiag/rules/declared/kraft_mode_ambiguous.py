@@ -28,6 +28,7 @@ Sources: KafkaConfig.validateValues (3.1 to 3.9), KAFKA-13456; KIP-866.
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import drop
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 
@@ -81,5 +82,6 @@ def _finding(
         why="a node runs with a quorum of controllers or with a ZooKeeper",
         hint=hint,
         service=broker.name,
+        edits=drop(broker, at),
         broker_prints=prints,
     )

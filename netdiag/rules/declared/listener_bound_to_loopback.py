@@ -36,6 +36,7 @@ from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.cluster import cluster_of
 from netdiag.deployment.entrants import advertised_of, other_brokers, published_for
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
+from netdiag.deployment.repairs import rewrite
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback
@@ -98,7 +99,7 @@ def _finding(
 
 
 def _edits(broker: Broker, entry: ListenerEntry) -> tuple[Edit, ...]:
-    return broker.edit("listeners", entry.host_start, entry.host_end, _everywhere(broker))
+    return rewrite(broker, "listeners", entry.host_start, entry.host_end, _everywhere(broker))
 
 
 def _everywhere(broker: Broker) -> str:

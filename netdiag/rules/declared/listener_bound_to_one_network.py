@@ -38,6 +38,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import rewrite
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text
 
@@ -73,5 +74,5 @@ def _finding(broker: Broker, entry: ListenerEntry, network: str) -> Finding:
         hint=f"bind every address: {endpoint_text(endpoint.listener, everywhere, endpoint.port)}",
         service=broker.name,
         listener=endpoint.listener,
-        edits=broker.edit("listeners", entry.host_start, entry.host_end, everywhere),
+        edits=rewrite(broker, "listeners", entry.host_start, entry.host_end, everywhere),
     )

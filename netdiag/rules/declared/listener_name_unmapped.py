@@ -34,8 +34,9 @@ Sources: SocketServerConfigs.listenerListToEndPoints, KIP-103, KAFKA-13456.
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import map_listener
 from netdiag.deployment.unexpanded import is_quoted
-from netdiag.findings import Edit, Finding, Related, Severity
+from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, is_odd_name, well_formed
 
 ID = "listener-name-unmapped"
@@ -83,18 +84,6 @@ def _finding(broker: Broker, name: str, entry: ListenerEntry) -> Finding:
         hint=f"add {listener}:PLAINTEXT to {_MAP}",
         service=broker.name,
         listener=listener,
-        edits=_edits(broker, listener),
+        edits=map_listener(broker, listener),
         broker_prints=f"No security protocol defined for listener {listener}",
     )
-
-
-def _edits(broker: Broker, listener: str) -> tuple[Edit, ...]:
-    """Append the name as PLAINTEXT, unless the name itself speaks of another protocol."""
-    value = broker.config.value(_MAP)
-    if not value or "SSL" in listener or "SASL" in listener:
-        return ()
-    end = len(value.rstrip().rstrip(","))
-    if end == 0:
-        return ()
-    last = value[end - 1]
-    return broker.edit(_MAP, end - 1, end, f"{last},{listener}:PLAINTEXT")

@@ -36,6 +36,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.entrants import listener_of, published_astray
 from netdiag.deployment.member import Broker, Deployment, PublishedPort
+from netdiag.deployment.repairs import lead
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 
@@ -73,4 +74,5 @@ def _finding(broker: Broker, entry: ListenerEntry, bound: ListenerEntry, port: P
         hint=f'publish the port of {endpoint.listener}: "{endpoint.port}:{bound.endpoint.port}"',
         service=broker.name,
         listener=endpoint.listener,
+        edits=lead(broker.member, port, bound.endpoint.port),
     )
