@@ -24,6 +24,7 @@ from netdiag.deployment.naming import (
 from netdiag.deployment.observations import Address, Failed
 from netdiag.deployment.vantage import Vantage
 from netdiag.findings import Location, Severity
+from netdiag.kafka.images.reference import runs_broker
 
 NOBODY: frozenset[str] = frozenset()
 
@@ -142,7 +143,7 @@ def nameless(deployment: Deployment, attempt: Attempt) -> Nameless | None:
     host = attempt.address.host
     if not isinstance(resolve(deployment, attempt.vantage, host, NOBODY), Unresolved) or host in HOST_ALIASES:
         return None
-    if host in attempt.client.links or is_asleep(deployment, host):
+    if host in attempt.client.links or host in deployment.absent or is_asleep(deployment, host):
         return None
     if not attempt.dependent.active and host in attempt.client.extra_hosts:
         return None
@@ -183,6 +184,13 @@ def holds_broker(member: Member) -> bool:
     if not member.image:
         return re.search(r"kafka|broker|redpanda", member.name) is not None
     return _HOLDS_BROKER.search(member.image) is not None
+
+
+def runs_a_job(attempt: Attempt) -> bool:
+    """Whether a client uses a broker's image for Kafka's tools alone: its command is another, it has no listeners."""
+    client = attempt.client
+    listeners = any(name.upper().endswith("LISTENERS") for name in client.variables)
+    return bool(attempt.dependent.tool) and runs_broker(client.image, "") and not listeners
 
 
 def usable_address(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker, ...] = ()) -> Address | None:

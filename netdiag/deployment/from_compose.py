@@ -53,6 +53,8 @@ def from_compose(project: Project, *, host_addresses: tuple[str, ...] = (), fact
         waiting=tuple(d for service, member in clients for d in waiting_of(service, member, ComposeValue)),
         health_checks=tuple(d for service, member in kafka for d in checked_by(service, member, ComposeValue)),
         sleeping=tuple(sleeping.values()),
+        absent=frozenset(d.service for s in project.services.values() for d in s.depends_on)
+        - {*project.services, *project.disabled},
         networks=_networks(project, facts),
         host_addresses=host_addresses,
         facts=facts,

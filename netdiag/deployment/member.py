@@ -266,8 +266,9 @@ class Dependent:
 class Deployment:
     """Brokers, other members and networks, from files or from the engine.
 
-    `sleeping` are the members whose profile is not switched on, of which nothing else here knows. `waiting` are told
-    an address only to wait until it can be connected to, `health_checks` are what brokers ask themselves.
+    `sleeping` are the members whose profile is not switched on, of which nothing else here knows; `absent` the
+    services that others wait for and no file holds: the files are a part of something. `waiting` are told an address
+    only to wait until it can be connected to, `health_checks` are what brokers ask themselves.
     `host_addresses` are the docker host's own non-loopback addresses where known; `userland_proxy` is None
     where nobody has said, which stands for Docker's default (on). `facts` are what the user declares.
     """
@@ -279,6 +280,7 @@ class Deployment:
     waiting: tuple[Dependent, ...] = ()
     health_checks: tuple[Dependent, ...] = ()
     sleeping: tuple[Member, ...] = ()
+    absent: frozenset[str] = frozenset()
     networks: Mapping[str, Network] = field(default_factory=dict)
     host_addresses: tuple[str, ...] = ()
     userland_proxy: bool | None = None

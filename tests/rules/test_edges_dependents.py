@@ -102,6 +102,34 @@ def test_the_protocol_of_a_client(body: str, image: str, expected: bool) -> None
     )
 
 
+JOB = "kafka-topics --create --topic t --bootstrap-server localhost:29092"
+AT_LOCALHOST = ["error dependent-bootstrap-localhost localhost:29092"]
+
+
+@pytest.mark.parametrize(
+    ("body", "image", "expected"),
+    [
+        (f"command: {JOB}", "shop/app", AT_LOCALHOST),
+        (f"command: {JOB}", "confluentinc/cp-kafka:7.9.2", AT_LOCALHOST),
+        (f"command: ./start-all.sh {JOB}\n    {environment(KAFKA_LISTENERS='A://:1')}", "apache/kafka:3.9.1", []),
+        (f"command: {JOB}", "shop/kafka", []),
+    ],
+)
+def test_a_job_that_asks_itself(body: str, image: str, expected: list[str]) -> None:
+    assert found(body, image=image) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (environment(KAFKA_BROKERS="broker:1"), ["error dependent-bootstrap-unknown-host broker:1"]),
+        ("depends_on: [broker]\n    " + environment(KAFKA_BROKERS="broker:1"), []),
+    ],
+)
+def test_what_another_file_holds_is_unknown(body: str, expected: list[str]) -> None:
+    assert found(body) == expected
+
+
 @pytest.mark.parametrize(
     ("body", "image", "severity"),
     [

@@ -1,10 +1,10 @@
 """A client enters through a listener that is meant for others.
 
 Why: the bootstrap succeeds, and the answer sends the client to addresses that mean nothing in its container, or names
-no broker at all because the listener is not advertised. Reported
-elsewhere, and not here: a broker that advertises loopback alone (advertised-loopback-for-remote-clients), an endpoint
-that other brokers cannot use either (inter-broker-endpoint-unreachable), a listener bound to the wrong address, an
-advertised wildcard, a host nobody has (advertised-host-unknown), a host alias (host-alias-portability).
+no broker at all because the listener is not advertised. Reported elsewhere, and not here: a broker that advertises
+loopback alone (advertised-loopback-for-remote-clients), an endpoint that other brokers cannot use either
+(inter-broker-endpoint-unreachable), a listener bound to the wrong address, an advertised wildcard, a host nobody has
+(advertised-host-unknown), a host alias (host-alias-portability).
 
 Bad:
     services:

@@ -35,7 +35,7 @@ Sources: network_namespaces(7): every container has a loopback interface of its 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts, failure, holds_broker, severity, usable_address
+from netdiag.deployment.clients import Attempt, attempts, failure, holds_broker, runs_a_job, severity, usable_address
 from netdiag.deployment.member import Deployment, NetworkMode
 from netdiag.deployment.repairs import point
 from netdiag.findings import Finding, Severity
@@ -49,7 +49,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every loopback address in a bootstrap list of a container without a broker."""
     for attempt in attempts(deployment):
         address, client = attempt.address, attempt.client
-        if not is_loopback(address.host) or client.mode is NetworkMode.HOST or holds_broker(client):
+        if not is_loopback(address.host) or client.mode is NetworkMode.HOST:
+            continue
+        if holds_broker(client) and not runs_a_job(attempt):
             continue
         if any(port.target == address.port for port in client.published):
             continue

@@ -1,8 +1,9 @@
 """A client is given a host that no container has.
 
 Why: a container resolves the names of the containers on its networks. A name with a dot may be known to some name
-server, and a name that only a container outside these files has is unknown when a network is external: both are
-silent, and so are files without a broker. A container that exists on another network is networks-not-shared.
+server, a name that only a container outside these files has is unknown when a network is external, and a service that
+others depend on and no file holds is in another file: all are silent, and so are files without a broker. A container
+that exists on another network is networks-not-shared.
 
 Bad:
     services:

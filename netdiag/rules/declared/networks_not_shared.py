@@ -44,7 +44,7 @@ Sources: Docker's embedded DNS answers for the networks of the asking container;
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, Nameless, attempts, members_called, nameless, severity
+from netdiag.deployment.clients import Attempt, Nameless, attempts, members_called, nameless, severity, waits
 from netdiag.deployment.member import Deployment, Member
 from netdiag.findings import Finding, Related, Severity
 
@@ -54,7 +54,7 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every bootstrap host that is a container on none of the client's networks."""
-    for attempt in attempts(deployment):
+    for attempt in (*attempts(deployment), *waits(deployment)):
         if nameless(deployment, attempt) is Nameless.NOT_SHARED:
             yield _finding(deployment, attempt, members_called(deployment, attempt.address.host)[0])
 
