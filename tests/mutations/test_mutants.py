@@ -7,11 +7,20 @@ from netdiag.rules.all_rules import DECLARED
 from netdiag.rules.run import check
 from tests.deployment.stacks import deployment_of
 from tests.figures import Report
+from tests.mutations import redpanda
 from tests.mutations.bases import BASES
 from tests.mutations.defects import DEFECTS, Defect
 from tests.mutations.more_defects import MORE
+from tests.mutations.stack import Stack
 
-MUTANTS = [(base, defect) for defect in DEFECTS + MORE for base in BASES.values() if defect.where(base)]
+ALL_BASES = {**BASES, **redpanda.BASES}
+
+
+def _fitting(bases: dict[str, Stack], defects: tuple[Defect, ...]) -> list[tuple[Stack, Defect]]:
+    return [(base, defect) for defect in defects for base in bases.values() if defect.where(base)]
+
+
+MUTANTS = [*_fitting(BASES, DEFECTS + MORE), *_fitting(redpanda.BASES, redpanda.DEFECTS)]
 
 
 def _findings(text: str) -> tuple[Finding, ...]:
@@ -20,7 +29,7 @@ def _findings(text: str) -> tuple[Finding, ...]:
 
 def _missed(base_name: str, defect: Defect) -> str | None:
     """What is wrong with what netdiag says of a mutant; None where nothing is."""
-    stack = BASES[base_name].copy()
+    stack = ALL_BASES[base_name].copy()
     marks = list(defect.make(stack))
     text, places = stack.render()
     found = _findings(text)
@@ -39,9 +48,9 @@ def _missed(base_name: str, defect: Defect) -> str | None:
     return f"not consequences: {beside}" if beside else None
 
 
-@pytest.mark.parametrize("name", BASES)
+@pytest.mark.parametrize("name", ALL_BASES)
 def test_correct_stacks_are_silent(name: str) -> None:
-    assert _findings(BASES[name].render()[0]) == ()
+    assert _findings(ALL_BASES[name].render()[0]) == ()
 
 
 @pytest.mark.bar("mutants")
@@ -54,6 +63,6 @@ def test_a_mutant_is_caught_by_its_own_rule(base: str, defect: Defect) -> None:
 
 @pytest.mark.bar("mutants")
 def test_every_rule_has_a_defect(figure: Report) -> None:
-    missing = {rule.ID for rule in DECLARED} - {defect.rule for defect in DEFECTS + MORE}
+    missing = {rule.ID for rule in DECLARED} - {defect.rule for defect in DEFECTS + MORE + redpanda.DEFECTS}
     figure("mutants", len(MUTANTS))
     assert missing == set()
