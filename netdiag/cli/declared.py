@@ -1,6 +1,6 @@
 """From compose files to a report: each input is loaded, judged and predicted on its own."""
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -18,11 +18,12 @@ from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import bootstraps, vantages
 from netdiag.errors import NetdiagError
 from netdiag.findings import Finding
-from netdiag.io.files import read_file, read_optional, read_stdin
+from netdiag.io.files import read_file, read_inside, read_optional, read_stdin
 from netdiag.render.report import Input, Matrix, Problem, Report
 from netdiag.rules.run import check, check_project, condemned
 
 # Of a matrix larger than this nobody reads a cell, and predicting or probing it takes long.
+LARGEST_INSIDE = 1024 * 1024
 MOST_CELLS = 20_000
 
 
@@ -123,7 +124,12 @@ def project_of(asked: Asked, settings: Settings) -> Project:
 def _one(asked: Asked, settings: Settings) -> Report:
     files = _Files(settings.instead)
     project = _loaded(asked, settings, files)
-    deployment = from_compose(project, host_addresses=settings.host_addresses, facts=settings.facts)
+    deployment = from_compose(
+        project,
+        host_addresses=settings.host_addresses,
+        facts=settings.facts,
+        read=files.inside(asked.folder),
+    )
     findings = (*check_project(project), *check(deployment))
     without = incomplete(project) if asked.alone else frozenset()
     brokers = tuple(broker.name for broker in deployment.brokers)
@@ -194,3 +200,12 @@ class _Files:
         """The bytes of a file that the project names, None when there is none."""
         data = read_optional(path)
         return None if data is None else self.keep(path, data)
+
+    def inside(self, folder: str) -> Callable[[str], bytes | None]:
+        """A reader of files that lie below a folder, whatever links say."""
+
+        def read(path: str) -> bytes | None:
+            data = read_inside(folder, path, limit=LARGEST_INSIDE)
+            return None if data is None else self.keep(path, data)
+
+        return read

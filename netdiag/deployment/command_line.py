@@ -52,6 +52,11 @@ def command_lines(service: Service) -> tuple[Line, ...]:
     return tuple(simple_commands(script.text, variables))
 
 
+def words_of(service: Service) -> tuple[Line, Line]:
+    """The words of the entrypoint and of the command, scripts as they stand."""
+    return words(service.entrypoint), words(service.command)
+
+
 def words(command: Command) -> Line:
     """The words of an entrypoint or command in either form."""
     if command is None:

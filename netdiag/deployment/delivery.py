@@ -65,6 +65,8 @@ def _to_loopback(
             return Landed(broker=broker, entry=entry, because="its own loopback")
         if bound.reach is Reach.UNKNOWN:
             return Unmodelled(because=bound.because)
+    if _is_opaque(deployment, owner):
+        return Unmodelled(because=f"what {owner.name} listens on cannot be told")
     return Failed(reason=Reason.REFUSED, because=f"nothing listens on port {port} of the container's own loopback")
 
 
@@ -161,7 +163,7 @@ def _enter(deployment: Deployment, member: Member, network: str, port: int, down
             return Landed(broker=broker, entry=entry, because=f"{member.name} port {port}")
         if bound.reach is Reach.UNKNOWN:
             return Unmodelled(because=bound.because)
-    if not sockets and not _is_broker(deployment, member):
+    if not sockets and (_is_opaque(deployment, member) or not _is_broker(deployment, member)):
         return Unmodelled(because=f"what {member.name} listens on cannot be told")
     where = f"{member.name} port {port}"
     for _, entry, bound in sockets:
@@ -212,6 +214,14 @@ def _nothing_published(deployment: Deployment, port: int) -> Failed:
     if silent:
         return Failed(reason=Reason.REFUSED, because=f"{silent[0].name} publishes port {port} but is not running")
     return Failed(reason=Reason.REFUSED, because=f"nothing is published on port {port} of the docker host")
+
+
+def _is_opaque(deployment: Deployment, owner: Member) -> bool:
+    """Whether a broker in this namespace has listeners that nobody here can know."""
+    return any(
+        broker.config.is_unknown("listeners") and network_owner(deployment, broker.member) is owner
+        for broker in deployment.brokers
+    )
 
 
 def _is_broker(deployment: Deployment, member: Member) -> bool:

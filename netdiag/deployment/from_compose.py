@@ -16,6 +16,8 @@ from netdiag.deployment.member import (
     NetworkMode,
     PublishedPort,
 )
+from netdiag.deployment.mounted_config import with_mounted_file
+from netdiag.deployment.mounts import Read, nothing_to_read
 from netdiag.deployment.redpanda_node import clustered, redpanda_broker, starts_redpanda
 from netdiag.deployment.written import ComposeValue, location
 from netdiag.deployment.written_service import WrittenService
@@ -26,16 +28,23 @@ from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
 DEFAULT_BRIDGE = "(default bridge)"
 
 
-def from_compose(project: Project, *, host_addresses: tuple[str, ...] = (), facts: Facts | None = None) -> Deployment:
+def from_compose(
+    project: Project,
+    *,
+    host_addresses: tuple[str, ...] = (),
+    facts: Facts | None = None,
+    read: Read = nothing_to_read,
+) -> Deployment:
     """The deployment that `docker compose up` would make of the project.
 
-    `host_addresses` are addresses that the user declares to be the docker host's own, `facts` what else they declare.
+    `host_addresses` are addresses that the user declares to be the docker host's own, `facts` what else they declare;
+    `read` gives the bytes of a file inside the project's folder that a broker mounts.
     """
     facts = facts or Facts()
     members = {name: _member(project, service) for name, service in project.services.items()}
     sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
     brokers = clustered(
-        [_broker(service, members[name]) for name, service in project.services.items() if runs_kafka(service)]
+        [_broker(service, members[name], read) for name, service in project.services.items() if runs_kafka(service)]
     )
     broker_names = {broker.name for broker in brokers}
     clients = [(service, members[name]) for name, service in project.services.items() if name not in broker_names]
@@ -73,18 +82,19 @@ def _joined(command: Text | tuple[Text, ...]) -> str:
     return command.value if isinstance(command, Text) else " ".join(word.value for word in command)
 
 
-def _broker(service: Service, member: Member) -> Broker:
+def _broker(service: Service, member: Member, read: Read) -> Broker:
     if parse_image(member.image).family is ImageFamily.REDPANDA:
-        return redpanda_broker(service, member, None, {})
+        return redpanda_broker(service, member, read)
     variables = service.environment
     environment = {name: v.value.value if v.value is not None else None for name, v in variables.items()}
-    return Broker(
+    broker = Broker(
         member=member,
         config=broker_config(parse_image(member.image), environment),
         declared={
             name: ComposeValue(variable=name, text=v.value) for name, v in variables.items() if v.value is not None
         },
     )
+    return with_mounted_file(broker, service, read)
 
 
 def _member(project: Project, service: Service) -> Member:

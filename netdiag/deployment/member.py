@@ -193,12 +193,31 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigFile:
+    """A file that is mounted and configures a broker: its name, and the mount.
+
+    `unused` are the variables about listeners that nobody looks at because of it, `replaced` those that win over a
+    line of it, by property.
+    """
+
+    name: str
+    where: Location
+    unused: tuple[str, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
-    """A member that runs Kafka (broker, controller or both), with the values that configure it."""
+    """A member that runs Kafka (broker, controller or both), with the values that configure it.
+
+    `is_partial` is one that a file configures which nobody here can read.
+    """
 
     member: Member
     config: BrokerConfig
     declared: Mapping[str, Declared]
+    config_file: ConfigFile | None = None
+    is_partial: bool = False
 
     @property
     def name(self) -> str:
@@ -207,7 +226,9 @@ class Broker:
 
     @property
     def is_configured_by_file(self) -> bool:
-        """Whether a properties file is mounted that may say otherwise than the variables."""
+        """Whether a properties file is mounted that may say otherwise than what is known."""
+        if self.is_partial or self.config_file is not None:
+            return self.is_partial
         folders = ("/mnt/shared/config", "/opt/kafka/config", "/etc/kafka")
         return any(
             path.rstrip("/") in folders or path.endswith(("server.properties", "kafka.properties"))
@@ -294,7 +315,11 @@ class Deployment:
     @cached_property
     def serving(self) -> tuple[Broker, ...]:
         """Those and the ones that only speak Kafka's protocol: what rules about the ways to a listener look at."""
-        return tuple(b for b in self.brokers if b.config.refusal is None and b.config.mode is not Mode.UNDECIDED)
+        return tuple(
+            broker
+            for broker in self.brokers
+            if broker.config.refusal is None and broker.config.mode is not Mode.UNDECIDED and not broker.is_partial
+        )
 
     @cached_property
     def members(self) -> tuple[Member, ...]:

@@ -5,14 +5,17 @@ from dataclasses import dataclass, replace
 
 from netdiag.compose.project import Service
 from netdiag.deployment.command_line import Word, command_lines
-from netdiag.deployment.member import Broker, Declared, Member
-from netdiag.deployment.written import ComposeValue, listed
+from netdiag.deployment.member import Broker, ConfigFile, Declared, Member
+from netdiag.deployment.mounts import Read, mounted_file
+from netdiag.deployment.redpanda_file import FILE, Made, Place, read_redpanda_yaml, set_values
+from netdiag.deployment.written import ComposeValue, listed, location
 from netdiag.engine.container import Container
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images import redpanda
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, parse_image
 from netdiag.kafka.images.settings import Provenance, Setting
 
+_FILE = "/etc/redpanda/redpanda.yaml"
 # What the file of a running container says cannot be told: it may be mounted over.
 UNSEEN_FILE = {
     name: Setting(name=name, value=None, variable=None) for name in (redpanda.LISTENERS, redpanda.ADVERTISED)
@@ -48,25 +51,55 @@ def container_flags(container: Container) -> Mapping[str, str | None] | None:
     return {name: ",".join(word.value for word in words) for name, words in flags.items() if words}
 
 
-def redpanda_broker(
-    service: Service, member: Member, file: Mapping[str, Setting] | None, declared: Mapping[str, Declared]
-) -> Broker:
-    """The broker of such a service. `file` is what a redpanda.yaml of its own says, with `declared` its values."""
+def redpanda_broker(service: Service, member: Member, read: Read) -> Broker:
+    """The broker of such a service, by its flags, its variables and a redpanda.yaml that it mounts."""
     environment = {name: v.value.value if v.value is not None else None for name, v in service.environment.items()}
     written: dict[str, Declared] = {
         name: ComposeValue(variable=name, text=v.value)
         for name, v in service.environment.items()
         if v.value is not None
     }
-    written.update(declared)
+    flags = _flags(service) or {}
     values: dict[str, str | None] = {}
-    for flag, words in (_flags(service) or {}).items():
-        if not words:
-            continue
-        written[flag] = listed(flag, [word.text for word in words])
-        values[flag] = None if any(word.is_open for word in words) else written[flag].value
+    for flag, words in flags.items():
+        if words and flag != "--set":
+            written[flag] = listed(flag, [word.text for word in words])
+            values[flag] = None if any(word.is_open for word in words) else written[flag].value
     image = parse_image(member.image)
-    return Broker(member=member, config=redpanda_config(image, values, environment, file), declared=written)
+    path = next((values[flag] for flag in ("--config", "--redpanda-cfg") if flag in values), _FILE)
+    mounted = None if path is None else mounted_file(service, path, read)
+    made = read_redpanda_yaml(mounted.source) if mounted is not None and mounted.source is not None else None
+    config_file = None
+    if mounted is not None and made is not None:
+        config_file = ConfigFile(name=FILE, where=location(mounted.volume.span))
+    elif path == _FILE and mounted is None:
+        made = redpanda.packaged(image), {}
+    file, declared = made or (UNSEEN_FILE, {})
+    over, over_declared = _set(flags.get("--set", ()))
+    config = redpanda_config(image, values, environment, {**file, **over})
+    return Broker(
+        member=member,
+        config=config,
+        declared={**written, **declared, **over_declared},
+        config_file=config_file,
+        is_partial=made is None and any(config.is_unknown(name) for name in UNSEEN_FILE),
+    )
+
+
+def _set(words: Sequence[Word]) -> Made:
+    """What `--set name=value` gives, the last of them winning."""
+    settings: dict[str, Setting] = {}
+    declared: dict[str, Declared] = {}
+    for word in words:
+        name, _, value = word.value.partition("=")
+        found, values = set_values(name, value, _place_in(word, len(name) + 1))
+        settings |= found
+        declared |= values
+    return settings, declared
+
+
+def _place_in(word: Word, shift: int) -> Place:
+    return lambda start, end: word.text.slice(shift + start, shift + end)
 
 
 def redpanda_config(

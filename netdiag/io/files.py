@@ -77,6 +77,17 @@ def read_optional(path: str) -> bytes | None:
     return read_file(path) if is_file else None
 
 
+def read_inside(folder: str, path: str, *, limit: int = LIMIT) -> bytes | None:
+    """The bytes of a regular file below a folder; None where there is none, or where links lead out of the folder."""
+    try:
+        root, real = os.path.realpath(folder or "."), os.path.realpath(path)
+        if os.path.commonpath((root, real)) != root or not Path(real).is_file():
+            return None
+        return read_file(real, limit=limit)
+    except (InputError, OSError, ValueError):
+        return None
+
+
 def read_stdin(*, limit: int = LIMIT) -> bytes:
     """Standard input to its end, at most `limit` bytes."""
     if sys.stdin is None:

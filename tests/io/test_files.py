@@ -15,6 +15,7 @@ from netdiag.io.files import (
     files_of_folder,
     is_within,
     read_file,
+    read_inside,
     read_optional,
     read_stdin,
     write_changes,
@@ -158,3 +159,21 @@ def test_what_lies_within_a_folder_is_told_with_links_followed(tmp_path: Path) -
     assert not is_within(str(inside / "link"), str(inside))
     assert not is_within(str(inside / ".." / "out"), str(inside))
     assert not is_within(str(tmp_path / "inside"), str(inside))
+
+
+def test_files_inside_a_folder(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "conf").mkdir(parents=True)
+    (tmp_path / "secret").write_bytes(b"s")
+    (project / "conf" / "a").write_bytes(b"a")
+    (project / "link").symlink_to("conf/a")
+    (project / "out").symlink_to(tmp_path / "secret")
+    (project / "folder").symlink_to(tmp_path)
+    os.mkfifo(project / "pipe")
+    folder = str(project)
+    assert read_inside(folder, f"{folder}/conf/a") == b"a"
+    assert read_inside(folder, f"{folder}/link") == b"a"
+    for name in ("out", "folder/secret", "../secret", "conf", "none", "pipe", "\0", "conf/a/b"):
+        assert read_inside(folder, f"{folder}/{name}") is None
+    assert read_inside(folder, f"{folder}/conf/a", limit=0) is None
+    assert read_inside(folder, str(tmp_path / "secret")) is None

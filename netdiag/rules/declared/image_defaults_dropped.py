@@ -42,6 +42,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every apache/kafka broker with variables but without roles."""
     for broker in deployment.brokers:
         config = broker.config
+        if broker.is_partial or broker.config_file is not None:
+            # The mounted file takes the place of the bundled one, variables or not.
+            continue
         if config.family is not ImageFamily.APACHE or not config.settings or "process.roles" in config.settings:
             continue
         first = min(config.settings.values(), key=_importance)
