@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from netdiag.cli.configured import ConfigFile, Configured, Isolated, configured, fail_on_of
+from netdiag.cli.baselines import Baseline, WriteBaseline
+from netdiag.cli.configured import ConfigFile, Configurations, Configured, Isolated, configured, fail_on_of
 from netdiag.cli.control import (
     Control,
     ExitZero,
@@ -16,6 +17,7 @@ from netdiag.cli.control import (
     NoIgnores,
     Part,
     Select,
+    choice_of,
     control_of,
     controlled,
     controlled_report,
@@ -29,6 +31,8 @@ from netdiag.cli.projects import STDIN, Asked, bad_name, chained, distinct, foun
 from netdiag.cli.repairing import Settled
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say
+from netdiag.cli.watching import Done, Watch
+from netdiag.cli.watching import watch as watched
 from netdiag.findings import Severity
 from netdiag.io.files import BASE_NAMES
 from netdiag.render.report import Report
@@ -119,6 +123,7 @@ class _Options:
     settings: Settings
     live: LiveSettings | None
     require_all: bool
+    watch: bool
 
 
 def check_listeners(
@@ -135,10 +140,13 @@ def check_listeners(
     no_ignores: NoIgnores = False,
     config: ConfigFile = None,
     isolated: Isolated = False,
+    baseline: Baseline = None,
+    write_baseline: WriteBaseline = None,
     output: _Output = None,
     fix: _Fix = False,
     diff: _Diff = False,
     unsafe_fixes: _UnsafeFixes = False,
+    watch: Watch = False,
     matrix: _Matrix = True,
     env_file: _EnvFile = None,
     profile: _Profile = None,
@@ -161,29 +169,62 @@ def check_listeners(
         outputs=outputs_of(context, format or (), output or ()),
         fail_on=Severity(fail_on.value) if fail_on else None,
         control=control_of(
-            select, ignore, exit_zero=exit_zero, no_ignores=no_ignores, config=config, isolated=isolated
+            choice_of(select, ignore),
+            Configurations(file=config, isolated=isolated),
+            baselines=(baseline, write_baseline),
+            exit_zero=exit_zero,
+            comments=not no_ignores,
         ),
         fix=fix,
         diff=diff,
         unsafe=unsafe_fixes,
-        settings=Settings(
-            environ=os.environ,
-            env_files=tuple(env_file or ()),
-            project_directory=project_directory,
-            project_name=project_name,
-            profiles=tuple(profile) if profile else None,
-            host_addresses=tuple(docker_host_ip or ()),
-            matrix=matrix and not diff,
-        ),
-        live=LiveSettings(containers=tuple(container or ()), host=host, netns=tuple(netns or ()), timeout=timeout)
-        if live
-        else None,
+        settings=_settings(project_directory, project_name, env_file, profile, docker_host_ip, matrix and not diff),
+        live=_live(live, container, host, netns, timeout, require_all),
         require_all=require_all,
+        watch=watch,
     )
-    if not live and (container or host or netns or require_all):
-        raise typer.BadParameter("--container, --host, --netns and --require-all go with --live")
     _refuse_contradictions(options)
-    finish(surface, lambda: _run(options, surface))
+    finish(surface, lambda: _checked(options, surface))
+
+
+def _checked(options: _Options, surface: Surface) -> ExitStatus:
+    if options.watch:
+        return watched(lambda: _run(options, surface), options.files + options.chain, surface)
+    return _run(options, surface).status
+
+
+def _settings(
+    project_directory: str | None,
+    project_name: str | None,
+    env_file: list[str] | None,
+    profile: list[str] | None,
+    docker_host_ip: list[str] | None,
+    matrix: bool,
+) -> Settings:
+    return Settings(
+        environ=os.environ,
+        env_files=tuple(env_file or ()),
+        project_directory=project_directory,
+        project_name=project_name,
+        profiles=tuple(profile) if profile else None,
+        host_addresses=tuple(docker_host_ip or ()),
+        matrix=matrix,
+    )
+
+
+def _live(
+    live: bool,
+    container: list[str] | None,
+    host: str | None,
+    netns: list[str] | None,
+    timeout: float,
+    require_all: bool,
+) -> LiveSettings | None:
+    if live:
+        return LiveSettings(containers=tuple(container or ()), host=host, netns=tuple(netns or ()), timeout=timeout)
+    if container or host or netns or require_all:
+        raise typer.BadParameter("--container, --host, --netns and --require-all go with --live")
+    return None
 
 
 def _refuse_contradictions(options: _Options) -> None:
@@ -202,6 +243,12 @@ def _refuse_contradictions(options: _Options) -> None:
         raise typer.BadParameter("--diff prints a patch: it has no other format")
     if options.unsafe and not (options.fix or options.diff):
         raise typer.BadParameter("--unsafe-fixes goes with --fix or --diff")
+    if options.control.write_baseline and (options.fix or options.diff):
+        raise typer.BadParameter("a baseline is written of what is found: leave out --fix and --diff")
+    if options.watch and (options.live or options.fix or options.diff or options.control.write_baseline):
+        raise typer.BadParameter("--watch only looks: leave out --live, --fix, --diff and --write-baseline")
+    if options.watch and STDIN in options.files + options.chain:
+        raise typer.BadParameter("standard input cannot be watched")
     if options.fix and STDIN in options.files + options.chain:
         if len(options.files + options.chain) > 1:
             raise typer.BadParameter("standard input is repaired on its own")
@@ -211,12 +258,12 @@ def _refuse_contradictions(options: _Options) -> None:
         raise typer.BadParameter("standard input can be read once only")
 
 
-def _run(options: _Options, surface: Surface) -> ExitStatus:
+def _run(options: _Options, surface: Surface) -> Done:
     projects = _projects(options)
     if not projects and not options.live:
         projects = _found(options.settings)
     control = options.control
-    setups = configured(projects or ("",), control.configurations, options.settings, control.choice)
+    setups = configured(projects or ("",), control.configurations.afresh(), options.settings, control.choice)
     fail_on = fail_on_of(setups, options.fail_on)
     report = _looked(options, projects, setups, surface)
     if report.interrupted:
@@ -224,7 +271,7 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
         # A format for machines is a whole document, whatever happened.
         machines = [output for output in options.outputs if output.format is not Format.TEXT]
         write_outputs(machines, report, surface, matrix=options.settings.matrix)
-        return ExitStatus.INTERRUPTED
+        return Done(status=ExitStatus.INTERRUPTED, report=report)
     outputs = options.outputs
     if options.diff or options.fix:
         made = _settled(options, setups, surface, report)
@@ -241,7 +288,10 @@ def _run(options: _Options, surface: Surface) -> ExitStatus:
             outputs = tuple(output for output in outputs if output.path is not None)
     write_outputs(outputs, report, surface, matrix=options.settings.matrix)
     status = status_of(report, fail_on=fail_on, require_all=options.require_all)
-    return ExitStatus.CLEAN if status is ExitStatus.FINDINGS and control.exit_zero else status
+    if status is ExitStatus.FINDINGS and control.exit_zero:
+        status = ExitStatus.CLEAN
+    configurations = tuple(item.configuration.path for item in setups.values())
+    return Done(status=status, report=report, also_read=(*configurations, control.baseline or ""))
 
 
 def _settled(options: _Options, setups: Mapping[str | Asked, Configured], surface: Surface, report: Report) -> Settled:

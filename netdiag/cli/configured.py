@@ -40,6 +40,10 @@ class Configurations:
     isolated: bool = False
     _known: dict[str, Configuration] = field(default_factory=dict)
 
+    def afresh(self) -> "Configurations":
+        """The same choice with nothing read yet."""
+        return Configurations(file=self.file, isolated=self.isolated)
+
     def of(self, path: str | Asked) -> Configuration:
         """The configuration of an input; UsageError where it cannot be understood."""
         if self.isolated:

@@ -8,13 +8,16 @@ from typing import Annotated
 
 import typer
 
+from netdiag.cli.baselines import STALE, against, write
 from netdiag.cli.configured import Configurations, Configured
 from netdiag.cli.declared import could_not_read, joined, name_of_input, report_on
 from netdiag.cli.projects import Asked
 from netdiag.cli.surface import Surface
+from netdiag.cli.terminal import say
 from netdiag.errors import NetdiagError
 from netdiag.findings import FileLocation, Finding, Overlooked, Suppressed
 from netdiag.io.config_files import read_config
+from netdiag.render.counts import plural
 from netdiag.render.report import Input, Report
 from netdiag.rules.all_rules import OBSERVED
 from netdiag.rules.selection import Choice, Selection, UnknownRule, expanded, known_ids
@@ -49,6 +52,8 @@ class Control:
     exit_zero: bool = False
     comments: bool = True
     configurations: Configurations = field(default_factory=Configurations)
+    baseline: str | None = None
+    write_baseline: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +64,7 @@ class Part:
     selection: Selection
 
 
-def control_of(
-    select: Sequence[str] | None,
-    ignore: Sequence[str] | None,
-    *,
-    exit_zero: bool,
-    no_ignores: bool,
-    config: str | None = None,
-    isolated: bool = False,
-) -> Control:
+def choice_of(select: Sequence[str] | None, ignore: Sequence[str] | None) -> Choice:
     """The options as a value; typer.BadParameter where no rule has the name."""
     choice = Choice(select=_words(select) if select else None, ignore=_words(ignore or ()))
     for pattern in (*(choice.select or ()), *choice.ignore):
@@ -75,13 +72,33 @@ def control_of(
             expanded(pattern)
         except UnknownRule as error:
             raise typer.BadParameter(str(error)) from error
-    if config is not None and isolated:
+    return choice
+
+
+def control_of(
+    choice: Choice,
+    configurations: Configurations,
+    *,
+    baselines: tuple[str | None, str | None],
+    exit_zero: bool,
+    comments: bool,
+) -> Control:
+    """The options as a value, `baselines` being the one to read and the one to write.
+
+    typer.BadParameter where two contradict each other.
+    """
+    baseline, write_baseline = baselines
+    if configurations.file is not None and configurations.isolated:
         raise typer.BadParameter("--config and --isolated exclude each other")
+    if baseline is not None and write_baseline is not None:
+        raise typer.BadParameter("--baseline and --write-baseline exclude each other")
     return Control(
         choice=choice,
         exit_zero=exit_zero,
-        comments=not no_ignores,
-        configurations=Configurations(file=config, isolated=isolated),
+        comments=comments,
+        configurations=configurations,
+        baseline=baseline,
+        write_baseline=write_baseline,
     )
 
 
@@ -115,7 +132,26 @@ def controlled(parts: Sequence[Part], control: Control, *, live: bool = False) -
     if control.comments:
         parts = _overlooked(parts, root, live=live)
     whole = reduce(joined, (part.report for part in parts), Report())
-    return replace(whole, interrupted=any(part.report.interrupted for part in parts))
+    whole = replace(whole, interrupted=any(part.report.interrupted for part in parts))
+    if control.baseline is not None:
+        return _beyond_baseline(whole, control.baseline, parts, root, live=live)
+    if control.write_baseline is not None and not whole.interrupted:
+        known = write(whole, control.write_baseline)
+        say(f"netdiag: {plural(len(whole.findings), 'finding')} written to {control.write_baseline}")
+        return known
+    return whole
+
+
+def _beyond_baseline(whole: Report, path: str, parts: Sequence[Part], root: str, *, live: bool) -> Report:
+    """The report without what the baseline knows, and with those of its entries that match nothing."""
+
+    def ran(rule: str, file: str) -> bool:
+        readers = (part for part in parts if file in part.report.sources)
+        return rule not in known_ids() or any(_ran(part, root, live=live)(rule, file) for part in readers)
+
+    report = against(whole, path, ran)
+    told = any(part.selection.includes(STALE, path, root) for part in parts)
+    return report if told else replace(report, findings=tuple(f for f in report.findings if f.rule != STALE))
 
 
 def _with_source(report: Report, configuration: str) -> Report:

@@ -29,16 +29,21 @@ class Colour(StrEnum):
 def screen_of(stream: TextIO | None, colour: Colour, environ: Mapping[str, str]) -> Screen:
     """What a stream can show."""
     encoding = getattr(stream, "encoding", None) or "ascii"
-    is_terminal = stream is not None and stream.isatty()
-    if is_terminal or environ.get("COLUMNS", "").isdigit():
+    on_terminal = stream is not None and stream.isatty()
+    if on_terminal or environ.get("COLUMNS", "").isdigit():
         columns = shutil.get_terminal_size((_NO_TERMINAL, 24)).columns
     else:
         columns = _NO_TERMINAL
     return Screen(
         width=max(_NARROWEST, min(_WIDEST, columns)),
-        colour=wants_colour(colour, environ, is_terminal=is_terminal),
+        colour=wants_colour(colour, environ, is_terminal=on_terminal),
         encoding=encoding,
     )
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a screen that can be cleared."""
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def wants_colour(colour: Colour, environ: Mapping[str, str], *, is_terminal: bool) -> bool:

@@ -1,0 +1,32 @@
+"""Waiting until one of some files changes, by looking at them again and again.
+
+Notifications of the kernel differ on every system and do not arrive from network shares and the mounts of virtual
+machines, where editors of compose files often sit; a few calls of stat, twice a second, cost nothing.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+
+EVERY = 0.5
+
+Stamp = tuple[int, int, int] | None
+
+
+def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
+    """What tells a change of each file: when it was written, its size, which file it is; None where there is none."""
+    return {path: _stamp(path) for path in paths}
+
+
+def wait_for_change(before: Mapping[str, Stamp], *, every: float = EVERY) -> None:
+    """Return once a file is no longer what it was."""
+    while stamps(before) == before:
+        time.sleep(every)
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

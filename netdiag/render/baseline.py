@@ -1,0 +1,122 @@
+"""The findings that are known already, as a file: written, read again, and compared with what is found now.
+
+An entry is the fingerprint of a finding with what people need to recognise it. Line numbers and messages are no part
+of it, so it survives edits elsewhere in the file and new wordings of a rule.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from netdiag.errors import UsageError
+from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.render.fingerprints import fingerprints
+from netdiag.render.places import in_order
+
+VERSION = 1
+STALE = "stale-baseline"
+_FIELDS = ("path", "rule", "service", "fingerprint")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Entry:
+    """One known finding; `path` is relative to the folder of the baseline and empty for what is in no file."""
+
+    path: str
+    rule: str
+    service: str
+    fingerprint: str
+
+
+def entries_of(
+    findings: Iterable[Finding], sources: Mapping[str, bytes], home: Callable[[str], str]
+) -> list[tuple[Finding, Entry]]:
+    """Each finding with its entry; `home` gives a path as seen from the folder of the baseline."""
+    ordered = in_order(findings)
+    there = {home(path): data for path, data in sources.items()}
+    prints = fingerprints([_moved(finding, home) for finding in ordered], there)
+    return [
+        (
+            finding,
+            Entry(
+                path=home(finding.location.path) if isinstance(finding.location, FileLocation) else "",
+                rule=finding.rule,
+                service=finding.service or "",
+                fingerprint=fingerprint,
+            ),
+        )
+        for finding, fingerprint in zip(ordered, prints, strict=True)
+    ]
+
+
+def render(entries: Iterable[Entry]) -> str:
+    """The file: sorted, an entry to a line, ASCII only; equal findings give equal bytes."""
+    lines = [json.dumps({name: getattr(entry, name) for name in _FIELDS}) for entry in sorted(entries)]
+    body = "".join(f"\n    {line}{',' if number < len(lines) else ''}" for number, line in enumerate(lines, 1))
+    return f'{{\n  "version": {VERSION},\n  "findings": [{body}{chr(10) + "  " if lines else ""}]\n}}\n'
+
+
+def parse(path: str, data: bytes) -> tuple[Entry, ...]:
+    """The entries of a baseline; UsageError where it is none."""
+    try:
+        value: Any = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise UsageError("no baseline: not JSON", where=path + line, hint="write it with --write-baseline") from error
+    if not isinstance(value, dict) or not isinstance(value.get("findings"), list):
+        raise UsageError("no baseline", where=path, hint="write it with --write-baseline")
+    if value.get("version") != VERSION:
+        raise UsageError("a baseline of another version", where=path, hint="write it again with --write-baseline")
+    return tuple(_entry(item, path) for item in value["findings"])
+
+
+def stale(path: str, data: bytes, entries: Iterable[Entry], looked_for: Callable[[Entry], bool]) -> tuple[Finding, ...]:
+    """A note for every entry that was looked for; `entries` are those that match nothing."""
+    return tuple(
+        Finding(
+            rule=STALE,
+            severity=Severity.NOTE,
+            message=f"{entry.rule} is found no more in {entry.path}" + (f" ({entry.service})" if entry.service else ""),
+            location=_place(path, data, entry.fingerprint),
+            why="an entry that matches nothing hides the same defect when it comes back",
+            hint="write the baseline again",
+        )
+        for entry in entries
+        if looked_for(entry)
+    )
+
+
+def _moved(finding: Finding, home: Callable[[str], str]) -> Finding:
+    place = finding.location
+    return (
+        replace(finding, location=replace(place, path=home(place.path))) if isinstance(place, FileLocation) else finding
+    )
+
+
+def _entry(item: Any, path: str) -> Entry:
+    if not isinstance(item, dict) or not all(isinstance(item.get(name), str) for name in _FIELDS):
+        raise UsageError("no baseline: an entry lacks a field", where=path, hint="write it with --write-baseline")
+    return Entry(**{name: item[name] for name in _FIELDS})
+
+
+def _place(path: str, data: bytes, fingerprint: str) -> FileLocation:
+    wanted = fingerprint.encode("utf-8", "surrogatepass")
+    start = max(data.find(b'"' + wanted + b'"') + 1, 0)
+    line = data.count(b"\n", 0, start) + 1
+    column = len(data[data.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")) + 1
+    return FileLocation(
+        path=path,
+        line=line,
+        column=column,
+        end_line=line,
+        end_column=column + len(fingerprint),
+        start=start,
+        end=start + len(wanted),
+    )
+
+
+def unmatched(entries: Sequence[Entry], found: Iterable[Entry]) -> list[Entry]:
+    """The entries whose finding is not among those found."""
+    here = {entry.fingerprint for entry in found}
+    return [entry for entry in entries if entry.fingerprint not in here]

@@ -1,0 +1,83 @@
+"""Baselines from literals: the same bytes, read back, entries that match and those that do not."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from netdiag.errors import UsageError
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
+from netdiag.render.baseline import Entry, entries_of, parse, render, stale, unmatched
+
+DATA = b"a: 1\nb: 2\nb: 2\n"
+
+
+def finding(line: int, rule: str = "r", path: str = "/p/c.yml", service: str | None = "kafka") -> Finding:
+    place = FileLocation(path=path, line=line, column=1, end_line=line, end_column=2, start=0, end=1)
+    return Finding(rule=rule, severity=Severity.ERROR, message="m", location=place, service=service)
+
+
+def home(path: str) -> str:
+    return path.removeprefix("/p/")
+
+
+def entries(*findings: Finding, data: bytes = DATA) -> list[Entry]:
+    return [entry for _, entry in entries_of(findings, {"/p/c.yml": data}, home)]
+
+
+def test_what_is_written_is_read() -> None:
+    written = entries(finding(1), finding(2), finding(3), finding(1, "s", service=None))
+    assert len({entry.fingerprint for entry in written}) == 4
+    text = render(written)
+    assert list(parse("b.json", text.encode())) == sorted(written)
+    assert json.loads(text)["findings"][0].keys() == {"path", "rule", "service", "fingerprint"}
+    assert json.loads(render([])) == {"version": 1, "findings": []}
+
+
+def test_the_order_of_findings_is_nothing() -> None:
+    first, second = finding(1), finding(2, "s")
+    assert render(entries(first, second)) == render(entries(second, first))
+
+
+def test_lines_and_messages_may_change_the_text_may_not() -> None:
+    before = entries(finding(2))
+    moved = entries(replace(finding(3), message="other"), data=b"# new\n\n  b: 2\n")
+    changed = entries(finding(2), data=b"a: 1\nb: 3\n")
+    assert moved == before
+    assert unmatched(before, moved) == []
+    assert unmatched(before, changed) == before
+
+
+def test_a_container_is_in_no_file() -> None:
+    running = replace(finding(1), location=ContainerLocation(container="k", part="log"))
+    assert [entry.path for entry in entries(running)] == [""]
+
+
+def test_stale_entries_are_shown_at_their_line() -> None:
+    written = entries(finding(1), finding(2, "s"))
+    data = render(written).encode()
+    found = stale("b.json", data, written, lambda entry: entry.rule == "s")
+    assert [f.message for f in found] == ["s is found no more in c.yml (kafka)"]
+    (place,) = (f.location for f in found)
+    assert isinstance(place, FileLocation)
+    assert data[place.start : place.end].decode() == written[1].fingerprint
+    assert data.decode().split("\n")[place.line - 1][place.column - 1 : place.end_column - 1] == written[1].fingerprint
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "b.json:1: no baseline: not JSON"),
+        (b'{\n"a"', "b.json:2: no baseline: not JSON"),
+        (b"\xff", "b.json: no baseline: not JSON"),
+        (b"[" * 100_000, "no baseline: not JSON"),
+        (b"[]", "b.json: no baseline"),
+        (b'{"version": 2, "findings": []}', "b.json: a baseline of another version"),
+        (b'{"version": 1, "findings": [{"rule": "r"}]}', "b.json: no baseline: an entry lacks a field"),
+        (b'{"version": 1, "findings": [1]}', "b.json: no baseline: an entry lacks a field"),
+    ],
+)
+def test_what_is_no_baseline(data: bytes, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse("b.json", data)
+    assert said in str(caught.value)
