@@ -121,6 +121,7 @@ class Volume:
     span: Span
     type: str = "volume"
     host_path: str | None = None
+    subpath: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -216,6 +216,10 @@ def _long_volume(reading: Reading, entry: Mapping) -> Volume | None:
     )
     if kind is not None:
         volume = replace(volume, type=kind.value)
+    details = reading.mapping(entry, "volume")
+    subpath = reading.text(details, "subpath") if details is not None else None
+    if subpath is not None:
+        volume = replace(volume, subpath=subpath.value)
     written = entry.get("source")
     if volume.type != "bind" or source is None or not isinstance(written, Scalar):
         return volume

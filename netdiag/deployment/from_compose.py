@@ -1,9 +1,10 @@
 """A deployment from compose files: services as members, Kafka images as brokers, every value with its place."""
 
+import posixpath
 from dataclasses import replace
 
 from netdiag.compose.positions import Text
-from netdiag.compose.project import Project, Service
+from netdiag.compose.project import Project, Service, Volume
 from netdiag.config.document import Facts
 from netdiag.deployment.compose_clients import checked_by, clients_of, reporters_of, waiting_of
 from netdiag.deployment.member import (
@@ -15,6 +16,7 @@ from netdiag.deployment.member import (
     NetworkKind,
     NetworkMode,
     PublishedPort,
+    Storage,
 )
 from netdiag.deployment.mounted_config import with_mounted_file
 from netdiag.deployment.mounts import Read, nothing_to_read
@@ -112,6 +114,8 @@ def _member(project: Project, service: Service) -> Member:
         extra_hosts={extra.name: extra.address for extra in service.extra_hosts},
         links=_links(service),
         mounts=tuple(volume.target for volume in service.volumes),
+        storage=tuple(found for volume in service.volumes if (found := _storage(volume))),
+        replicas=service.scale,
         variables={name: v.value.value for name, v in service.environment.items() if v.value is not None},
         published=tuple(
             PublishedPort(
@@ -126,6 +130,14 @@ def _member(project: Project, service: Service) -> Member:
         container=service.container_name.value if service.container_name else None,
         written=WrittenService(project, service),
     )
+
+
+def _storage(volume: Volume) -> Storage | None:
+    if volume.source is None or volume.type not in ("volume", "bind"):
+        return None
+    path = posixpath.normpath(volume.host_path) if volume.host_path else volume.source.value
+    source = f"{volume.type} {path}"
+    return Storage(target=volume.target, source=f"{source} {volume.subpath}".rstrip(), where=location(volume.span))
 
 
 def _links(service: Service) -> dict[str, str | None]:

@@ -127,14 +127,23 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """Something from outside at a path of a container; `source` is the same for all that mount the same thing."""
+
+    target: str
+    source: str
+    where: Location
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """One service or container, Kafka or not.
 
     `attachments` stand in the order in which the engine's resolver and its published ports take them:
     internal networks last, then by network name. `hostnames` are the names in the member's own hosts file;
     `links` lead from an alias to the member it stands for, None for a container that is not shown; `variables`
-    are those of its environment that have a value; `mounts` are the paths inside that come from outside; `written`
-    is None for what nobody can edit.
+    are those of its environment that have a value; `mounts` are the paths inside that come from outside,
+    `storage` those of them whose source is known by a name; `written` is None for what nobody can edit.
     """
 
     name: str
@@ -149,6 +158,8 @@ class Member:
     links: Mapping[str, str | None] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     mounts: tuple[str, ...] = ()
+    storage: tuple[Storage, ...] = ()
+    replicas: int = 1
     published: tuple[PublishedPort, ...] = ()
     state: State = State.DECLARED
     container: str | None = None

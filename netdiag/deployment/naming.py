@@ -66,6 +66,11 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str, down: frozenset
     if literal is not None:
         return _resolve_literal(deployment, literal)
     if vantage.kind is VantageKind.DOCKER_HOST or _in_host_network(deployment, vantage):
+        inside = member_at(deployment, vantage)
+        extra = network_owner(deployment, inside).extra_hosts.get(host) if inside else None
+        if extra is not None:
+            # The engine writes them into the container's own hosts file in host mode, too.
+            return _resolve_extra_host(deployment, extra)
         return Unresolved(because=f'the docker host does not know the name "{host}"')
     if vantage.kind is VantageKind.LAN:
         return Unresolved(because=f'a machine on the LAN does not know the name "{host}"')

@@ -42,6 +42,43 @@ def _advertised_controller(stack: Stack) -> Iterable[Place]:
     return [stack.change(B1, ADVERTISED, lambda value: f"{value},CONTROLLER://localhost:9093")]
 
 
+def _data(stack: Stack) -> str:
+    return "/bitnami/kafka/data" if stack.family == "bitnami" else "/var/lib/kafka/data"
+
+
+def _one_volume(stack: Stack) -> Iterable[Place]:
+    for name in ("kafka-1", "kafka-2"):
+        stack.services[name].keys["volumes"] = f"[./data:{_data(stack)}]"
+    return [("kafka-2", "volumes")]
+
+
+def _has_data(stack: Stack) -> bool:
+    return stack.has_peers and stack.family in ("confluent", "bitnami")
+
+
+def _replicas(stack: Stack) -> Iterable[Place]:
+    stack.services[B1].keys["scale"] = "2"
+    name = "node.id" if stack.has(B1, "node.id") else "broker.id"
+    return [(B1, "environment", stack.variable(name))]
+
+
+def _no_network(stack: Stack) -> Iterable[Place]:
+    stack.services[B1].keys["network_mode"] = "none"
+    return [(B1, "ports", "0")]
+
+
+def _unadvertised(stack: Stack) -> Iterable[Place]:
+    stack.change(B1, PROTOCOLS, lambda value: f"{value},OTHER:PLAINTEXT")
+    place = stack.change(B1, LISTENERS, lambda value: f"{value},OTHER://:29999")
+    stack.services["app"].environment["KAFKA_BOOTSTRAP_SERVERS"] = f"{B1}:29999"
+    return [place]
+
+
+def _hosts_entry(stack: Stack) -> Iterable[Place]:
+    stack.services["app"].keys["extra_hosts"] = f'["{B1}:127.0.0.1"]'
+    return [("app", "environment", "KAFKA_BOOTSTRAP_SERVERS")]
+
+
 MORE: tuple[Defect, ...] = (
     defect("listener-name-odd", "semicolon", swap(LISTENERS, ",HOST://", ";HOST://")),
     defect("listener-name-odd", "blank", swap(LISTENERS, "INTERNAL://", "INTERNAL ://")),
@@ -70,4 +107,16 @@ MORE: tuple[Defect, ...] = (
         _advertised_controller,
         where=_takes_advertised_controllers,
     ),
+    defect("shared-data-volume", "one-folder", _one_volume, where=_has_data),
+    defect("replicas-share-endpoint", "scale", _replicas),
+    defect(
+        "network-mode-none-or-shared",
+        "none",
+        _no_network,
+        where=lambda stack: not stack.has_peers,
+        also=("kraft-voter-endpoint-mismatch",),
+    ),
+    defect("advertised-placeholder", "your-host", swap(ADVERTISED, f"//{B1}:", "//YOUR_HOST:")),
+    defect("listener-not-advertised", "other", _unadvertised),
+    defect("hostname-loopback", "hosts-file", _hosts_entry),
 )

@@ -35,6 +35,7 @@ from netdiag.deployment.entrants import dependents_entering, listener_of, other_
 from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
 from netdiag.deployment.naming import HOST_ALIASES, Unresolved, resolve
 from netdiag.deployment.repairs import advertise, own_name
+from netdiag.deployment.placeholders import is_placeholder
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback, is_wildcard
 
@@ -56,7 +57,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_nobody(deployment: Deployment, broker: Broker, host: str) -> bool:
-    if is_wildcard(host) or is_loopback(host) or "." in host or ":" in host or host in HOST_ALIASES:
+    if (
+        is_wildcard(host)
+        or is_loopback(host)
+        or "." in host
+        or ":" in host
+        or host in HOST_ALIASES
+        or is_placeholder(host)
+    ):
         return False
     if members_called(deployment, host) or is_asleep(deployment, host):
         return False

@@ -51,6 +51,7 @@ from netdiag.deployment.entrants import advertised_of, listener_of, other_broker
 from netdiag.deployment.member import Broker, Deployment, Member
 from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.observations import Failed
+from netdiag.deployment.placeholders import is_placeholder
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_wildcard
 
@@ -64,7 +65,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for broker in deployment.configured:
         name = broker.config.inter_broker_listener
         entry, bound = advertised_of(broker, name), listener_of(broker, name)
-        if entry is None or bound is None or is_wildcard(entry.endpoint.host):
+        if entry is None or bound is None or is_wildcard(entry.endpoint.host) or is_placeholder(entry.endpoint.host):
             continue
         if binding(deployment, broker, bound).reach in (Reach.LOOPBACK, Reach.FOREIGN):
             continue

@@ -28,6 +28,7 @@ Sources: SocketServerConfigs.listenerListToEndPoints (3.9, 4.x), EndPoint (3.8 a
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.placeholders import placeholder_in
 from netdiag.deployment.unexpanded import unexpanded
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.images.settings import Provenance
@@ -49,6 +50,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 continue
             said = unexpanded(broker, name)
             for entry in entries:
+                if name == "advertised.listeners" and placeholder_in(entry.text):
+                    continue
                 if isinstance(entry, MalformedEntry) and not any(f.start <= entry.start < f.end for f in said):
                     yield Finding(
                         rule=ID,

@@ -1,0 +1,72 @@
+"""An advertised host is still the placeholder of the text it was copied from.
+
+Why: instructions write YOUR_HOST, MY_EXTERNAL_IP, HOST_IP or <your-ip> where an address has to be put in. Nobody
+resolves that, and what stands in angle brackets the broker does not even parse. A container or alias of that name is no
+placeholder.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://YOUR_HOST_IP:9092  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Seen: java.net.UnknownHostException: YOUR_HOST_IP
+
+Sources: RFC 952 and RFC 1123 know no underscore and no angle brackets in host names.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import is_asleep, members_called
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.placeholders import is_placeholder, placeholder_in
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.listeners import ListenerEntry, MalformedEntry
+
+ID = "advertised-placeholder"
+SEVERITY = Severity.WARNING
+_NAME = "advertised.listeners"
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every advertised entry with a placeholder for its host."""
+    for broker in deployment.configured:
+        for entry in broker.config.advertised_entries if _NAME in broker.config.settings else ():
+            if isinstance(entry, MalformedEntry):
+                text = placeholder_in(entry.text)
+                if text is not None:
+                    yield _finding(broker, entry, text, f"Unable to parse {entry.text} to a broker endpoint")
+                continue
+            host = entry.endpoint.host
+            known = members_called(deployment, host) or is_asleep(deployment, host)
+            if is_placeholder(host) and not known and host not in broker.member.extra_hosts:
+                yield _finding(broker, entry, host, None)
+
+
+def _finding(broker: Broker, entry: ListenerEntry | MalformedEntry, text: str, prints: str | None) -> Finding:
+    start, end = entry.start, entry.end
+    if isinstance(entry, ListenerEntry):
+        start, end = entry.host_start, entry.host_end
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR if prints else SEVERITY,
+        message=f'{broker.name} advertises "{text}", which stands for an address and is none',
+        location=broker.place(_NAME, start, end),
+        why="the broker passes on to clients what it is told, and no one resolves a placeholder",
+        hint="put in the name or address at which clients reach the docker host, or a service name for containers",
+        service=broker.name,
+        listener=entry.endpoint.listener if isinstance(entry, ListenerEntry) else None,
+        broker_prints=prints,
+    )

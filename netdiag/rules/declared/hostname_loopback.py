@@ -1,0 +1,70 @@
+"""A hosts entry makes a broker's name mean the client itself.
+
+Why: extra_hosts wins over Docker's resolver. Where it gives a broker's name the address 127.0.0.1, which is right on
+the docker host, a container looks for the broker in itself.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: example/app:1
+        extra_hosts: ["kafka:127.0.0.1"]
+        environment:
+          KAFKA_BROKERS: kafka:9092  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: example/app:1
+        environment:
+          KAFKA_BROKERS: kafka:9092
+
+Seen: Connection to node -1 (kafka/127.0.0.1:9092) could not be established.
+
+Sources: compose-spec, extra_hosts; hosts(5), nsswitch.conf(5).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.clients import Attempt, attempts, failure, severity
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.naming import network_owner
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.listeners import is_loopback
+
+ID = "hostname-loopback"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every bootstrap address that the client's own hosts file leads back to the client."""
+    for attempt in attempts(deployment):
+        host = attempt.address.host
+        given = network_owner(deployment, attempt.client).extra_hosts.get(host)
+        if given is None or not is_loopback(given) or is_loopback(host):
+            continue
+        if failure(deployment, attempt.vantage, host, attempt.address.port):
+            yield _finding(deployment, attempt, given)
+
+
+def _finding(deployment: Deployment, attempt: Attempt, given: str) -> Finding:
+    client, host = attempt.client, attempt.address.host
+    return Finding(
+        rule=ID,
+        severity=severity(deployment, attempt),
+        message=f'{client.name} looks for Kafka at "{host}", to which its extra_hosts give {given}: that is '
+        f"{client.name} itself",
+        location=attempt.where,
+        why="the hosts file of a container is asked before Docker's resolver",
+        hint=f"take {host} out of extra_hosts",
+        service=client.name,
+    )

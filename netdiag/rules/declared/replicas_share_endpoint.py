@@ -1,0 +1,77 @@
+"""A broker is to run several times with one identity.
+
+Why: replicas are copies: the same node id, the same advertised endpoint, the same port of the docker host. The second
+copy is turned away, or takes the place of the first.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        deploy:
+          replicas: 3
+        environment:
+          KAFKA_BROKER_ID: 1  # <- here
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Seen: Bind for 0.0.0.0:9092 failed: port is already allocated
+    Another broker is registered with that broker id.
+
+Sources: compose-spec, deploy.replicas and scale; KafkaZkClient.CheckedEphemeral, ClusterControlManager.registerBroker.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.findings import Finding, Location, Related, Severity
+from netdiag.kafka.images.settings import Provenance
+
+ID = "replicas-share-endpoint"
+SEVERITY = Severity.ERROR
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every broker with replicas that share what each needs for itself."""
+    for broker in deployment.configured:
+        if broker.member.replicas < 2:
+            continue
+        shared = list(_shared(broker))
+        if shared:
+            (place, what), *others = shared
+            yield Finding(
+                rule=ID,
+                severity=SEVERITY,
+                message=f"{broker.member.replicas} replicas of {broker.name} have {what}",
+                location=place,
+                related=tuple(Related(location=where, message=f"they have {same}, too") for where, same in others),
+                why="replicas are copies of one container, and a broker is known by its id and its address",
+                hint="declare a service for each broker, with an id, a name and a port of its own",
+                service=broker.name,
+            )
+
+
+def _shared(broker: Broker) -> Iterator[tuple[Location, str]]:
+    config = broker.config
+    for name in ("node.id", "broker.id"):
+        setting = config.settings.get(name)
+        given = setting is not None and setting.provenance is not Provenance.IMAGE_DEFAULT
+        if given and config.node_id is not None and config.node_id >= 0:
+            yield broker.place(name), f"the id {config.node_id}"
+            break
+    for entry in config.advertised_listeners if config.is_broker and config.value("advertised.listeners") else ():
+        if entry.endpoint.host:
+            yield broker.place("advertised.listeners", entry.start, entry.end), f"the endpoint {entry.endpoint}"
+            break
+    for port in broker.member.published:
+        if port.published is not None:
+            yield port.where, f"port {port.published} of the docker host"
+            break

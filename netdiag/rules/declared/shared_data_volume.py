@@ -1,0 +1,109 @@
+"""Two brokers keep their data in the same place.
+
+Why: a broker locks its data directory, and the id of the node is written into it. Where two containers mount the same
+volume or folder at their data directories, the one that starts second finds it locked and ends.
+
+Bad:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        volumes:
+          - data:/var/lib/kafka/data
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:9092
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        volumes:
+          - data:/var/lib/kafka/data  # <- here
+        environment:
+          KAFKA_BROKER_ID: 2
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092
+    volumes:
+      data:
+
+Good:
+    services:
+      kafka-1:
+        image: confluentinc/cp-kafka:7.9.2
+        volumes:
+          - data-1:/var/lib/kafka/data
+        environment:
+          KAFKA_BROKER_ID: 1
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:9092
+      kafka-2:
+        image: confluentinc/cp-kafka:7.9.2
+        volumes:
+          - data-2:/var/lib/kafka/data
+        environment:
+          KAFKA_BROKER_ID: 2
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092
+    volumes:
+      data-1:
+      data-2:
+
+Seen: Failed to acquire lock on file .lock in /var/lib/kafka/data. A Kafka instance in another process or thread is
+    using this directory.
+
+Sources: LogManager.lockLogDirs, MetaPropertiesEnsemble; the images' default of log.dirs.
+"""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from netdiag.deployment.member import Broker, Deployment, State, Storage
+from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.images.reference import ImageFamily
+
+ID = "shared-data-volume"
+SEVERITY = Severity.ERROR
+_DATA = {ImageFamily.CONFLUENT: "/var/lib/kafka/data", ImageFamily.BITNAMI: "/bitnami/kafka/data"}
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every broker whose data directory an earlier one has."""
+    first: dict[tuple[str, PurePosixPath], tuple[Broker, Storage]] = {}
+    for broker in deployment.configured:
+        if broker.member.state is not State.DECLARED or broker.is_configured_by_file:
+            continue
+        for folder in _folders(broker):
+            storage = _holding(broker, folder)
+            if storage is None:
+                continue
+            inside = folder.relative_to(storage.target)
+            other, same = first.setdefault((storage.source, inside), (broker, storage))
+            if other is not broker:
+                yield _finding(broker, storage, other, same)
+                break
+
+
+def _folders(broker: Broker) -> tuple[PurePosixPath, ...]:
+    """Where the broker keeps its data; nothing where that is not known."""
+    config = broker.config
+    if config.is_unknown("log.dirs") or config.is_unknown("log.dir"):
+        return ()
+    named = config.value("log.dirs") or config.value("log.dir") or _DATA.get(config.family, "")
+    return tuple(PurePosixPath(text.strip()) for text in named.split(",") if text.strip().startswith("/"))
+
+
+def _holding(broker: Broker, folder: PurePosixPath) -> Storage | None:
+    """The innermost mount that the folder is in."""
+    around = [storage for storage in broker.member.storage if folder.is_relative_to(storage.target)]
+    return max(around, key=lambda storage: len(storage.target), default=None)
+
+
+def _finding(broker: Broker, storage: Storage, other: Broker, same: Storage) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{broker.name} keeps its data where {other.name} keeps its own",
+        location=storage.where,
+        related=(Related(location=same.where, message=f"{other.name} mounts it, too"),),
+        why="a broker locks its data directory, so that of two that share one only the first runs",
+        hint=f"give {broker.name} a volume of its own",
+        service=broker.name,
+    )
