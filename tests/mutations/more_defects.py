@@ -67,13 +67,6 @@ def _no_network(stack: Stack) -> Iterable[Place]:
     return [(B1, "ports", "0")]
 
 
-def _unadvertised(stack: Stack) -> Iterable[Place]:
-    stack.change(B1, PROTOCOLS, lambda value: f"{value},OTHER:PLAINTEXT")
-    place = stack.change(B1, LISTENERS, lambda value: f"{value},OTHER://:29999")
-    stack.services["app"].environment["KAFKA_BOOTSTRAP_SERVERS"] = f"{B1}:29999"
-    return [place]
-
-
 def _hosts_entry(stack: Stack) -> Iterable[Place]:
     stack.services["app"].keys["extra_hosts"] = f'["{B1}:127.0.0.1"]'
     return [("app", "environment", "KAFKA_BOOTSTRAP_SERVERS")]
@@ -117,6 +110,5 @@ MORE: tuple[Defect, ...] = (
         also=("kraft-voter-endpoint-mismatch",),
     ),
     defect("advertised-placeholder", "your-host", swap(ADVERTISED, f"//{B1}:", "//YOUR_HOST:")),
-    defect("listener-not-advertised", "other", _unadvertised),
     defect("hostname-loopback", "hosts-file", _hosts_entry),
 )

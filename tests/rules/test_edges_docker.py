@@ -1,4 +1,4 @@
-"""Edges of the rules about replicas, storage, shared networks, placeholders and listeners that nobody advertises."""
+"""Edges of the rules about replicas, storage, shared networks, placeholders and hosts entries."""
 
 import pytest
 
@@ -123,30 +123,7 @@ def test_placeholders(host: str, extra: str, expected: dict[str, Severity]) -> N
     assert loud(cp(lists, extra=extra)) == expected
 
 
-TWO = """\
-KAFKA_LISTENERS: PLAINTEXT://:29092,OTHER://:9092
-KAFKA_ADVERTISED_LISTENERS: {advertised}
-KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT
-"""
 APP = "  app:\n    image: example/app:1\n    environment:\n      KAFKA_BROKERS: {brokers}\n"
-
-
-@pytest.mark.parametrize(
-    ("advertised", "brokers", "expected"),
-    [
-        ("PLAINTEXT://kafka:29092", "kafka:9092", {"listener-not-advertised": ERROR}),
-        # another address of the list serves the client
-        ("PLAINTEXT://kafka:29092", "kafka:9092,kafka:29092", {"listener-not-advertised": WARNING}),
-        ("PLAINTEXT://kafka:29092", "kafka:29092", {}),
-        ("PLAINTEXT://kafka:29092,OTHER://kafka:9092", "kafka:9092", {}),
-    ],
-)
-def test_a_listener_nobody_advertises(advertised: str, brokers: str, expected: dict[str, Severity]) -> None:
-    assert loud(cp(TWO.format(advertised=advertised)) + APP.format(brokers=brokers)) == expected
-
-
-def test_a_listener_that_nobody_advertises_and_nobody_enters_is_for_a_health_check() -> None:
-    assert loud(cp(TWO.format(advertised="PLAINTEXT://kafka:29092"))) == {}
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ from netdiag.deployment.cluster import inside
 from netdiag.deployment.entrants import dependents_entering, listener_of, other_brokers
 from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
 from netdiag.deployment.naming import HOST_ALIASES, Unresolved, resolve
-from netdiag.deployment.repairs import advertise, own_name
 from netdiag.deployment.placeholders import is_placeholder
+from netdiag.deployment.repairs import advertise, own_name
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback, is_wildcard
 
