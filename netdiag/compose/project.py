@@ -134,6 +134,21 @@ class EnvFile:
     format: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """What a service is built from: the folder and the Dockerfile in it, both as they can be opened.
+
+    `args` are the build arguments, None for one whose value compose's environment lacks.
+    """
+
+    context: str
+    dockerfile: str
+    span: Span
+    args: Mapping[str, str | None] = field(default_factory=dict)
+    target: str | None = None
+    inline: bool = False
+
+
 Command = tuple[Text, ...] | Text | None
 
 
@@ -145,6 +160,7 @@ class Service:
     span: Span
     image: Text | None = None
     build: bool = False
+    build_from: Build | None = None
     container_name: Text | None = None
     hostname: Text | None = None
     domainname: Text | None = None

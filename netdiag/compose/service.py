@@ -1,5 +1,6 @@
 """One service of a compose project, read from its expanded mapping."""
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,11 +8,11 @@ from dataclasses import replace
 from netdiag.compose.environment import Lookup, Read, read_env_files, read_environment
 from netdiag.compose.networks import read_service_networks
 from netdiag.compose.ports import read_ports
-from netdiag.compose.positions import Text
+from netdiag.compose.positions import Span, Text
 from netdiag.compose.problems import Problems
-from netdiag.compose.project import Command, Dependency, ExtraHost, Link, Service, Volume
+from netdiag.compose.project import Build, Command, Dependency, ExtraHost, Link, Service, Volume
 from netdiag.compose.reading import Reading
-from netdiag.compose.values import Entry, Mapping, Scalar, Scope, Sequence, Value, is_null
+from netdiag.compose.values import Entry, Mapping, Scalar, Scope, Sequence, Value, is_null, scoped
 
 _LETTER = re.compile("[A-Za-z]")
 _DRIVE = re.compile("[A-Za-z]:")
@@ -31,6 +32,7 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         span=span,
         image=reading.text(value, "image"),
         build=value.get("build") is not None,
+        build_from=_build(reading, value, lookup),
         container_name=reading.text(value, "container_name"),
         hostname=reading.text(value, "hostname"),
         domainname=reading.text(value, "domainname"),
@@ -55,6 +57,35 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         dns=reading.unique_texts(value, "dns"),
         dns_search=reading.unique_texts(value, "dns_search"),
     )
+
+
+def _build(reading: Reading, service: Mapping, lookup: Lookup) -> Build | None:
+    """The folder and the Dockerfile that a service is built from; schema and paths are checked elsewhere."""
+    value = service.get("build")
+    if isinstance(value, Scalar):
+        return None if value.kind == "null" else _build_in(scoped(value), "Dockerfile", value.span)
+    if not isinstance(value, Mapping):
+        return None
+    folder, file, target = (value.get(name) for name in ("context", "dockerfile", "target"))
+    built = _build_in(
+        scoped(folder) if isinstance(folder, Scalar) else ".",
+        file.value if isinstance(file, Scalar) and file.value else "Dockerfile",
+        value.span,
+    )
+    args = {
+        name: (str(lookup(name)) if lookup(name) is not None else None) if text is None else text.value
+        for name, _, text, _, _ in reading.pairs(value, "args")
+    }
+    return replace(
+        built,
+        args=args,
+        target=target.value if isinstance(target, Scalar) else None,
+        inline=value.get("dockerfile_inline") is not None,
+    )
+
+
+def _build_in(context: str, dockerfile: str, span: Span) -> Build:
+    return Build(context=context, dockerfile=posixpath.normpath(posixpath.join(context, dockerfile)), span=span)
 
 
 def _labels(reading: Reading, service: Mapping) -> dict[str, Text]:

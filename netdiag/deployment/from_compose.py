@@ -6,6 +6,7 @@ from dataclasses import replace
 from netdiag.compose.positions import Text
 from netdiag.compose.project import Project, Service, Volume
 from netdiag.config.document import Facts
+from netdiag.deployment.built import based
 from netdiag.deployment.compose_clients import checked_by, clients_of, reporters_of, waiting_of
 from netdiag.deployment.member import (
     Attachment,
@@ -18,7 +19,7 @@ from netdiag.deployment.member import (
     PublishedPort,
     Storage,
 )
-from netdiag.deployment.mounted_config import with_mounted_file
+from netdiag.deployment.mounted_config import with_mounted_file, with_unknown_file
 from netdiag.deployment.mounts import Read, nothing_to_read
 from netdiag.deployment.redpanda_node import clustered, redpanda_broker, starts_redpanda
 from netdiag.deployment.written import ComposeValue, location
@@ -43,10 +44,18 @@ def from_compose(
     `read` gives the bytes of a file inside the project's folder that a broker mounts.
     """
     facts = facts or Facts()
+    origins = {name: based(service, read) for name, service in project.services.items()}
+    project = replace(project, services={name: origin.service for name, origin in origins.items()})
+    changed = {name for name, origin in origins.items() if origin.is_changed}
     members = {name: _member(project, service) for name, service in project.services.items()}
     sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
     brokers = clustered(
-        [_broker(service, members[name], read) for name, service in project.services.items() if runs_kafka(service)]
+        [
+            with_unknown_file(broker) if name in changed else broker
+            for name, service in project.services.items()
+            if runs_kafka(service)
+            for broker in [_broker(service, members[name], read)]
+        ]
     )
     broker_names = {broker.name for broker in brokers}
     clients = [(service, members[name]) for name, service in project.services.items() if name not in broker_names]

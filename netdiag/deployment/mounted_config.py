@@ -65,6 +65,12 @@ def with_mounted_file(broker: Broker, service: Service, read: Read) -> Broker:
     )
 
 
+def with_unknown_file(broker: Broker) -> Broker:
+    """The broker of which a file that nobody here sees may say anything about listeners."""
+    settings, _ = _unread()
+    return replace(broker, config=replace(broker.config, settings=settings, refusal=None), is_partial=True)
+
+
 def _unread() -> tuple[dict[str, Setting], dict[str, Declared]]:
     """What is known of a file that cannot be read: that it may say anything."""
     return {name: Setting(name=name, value=None, variable=None) for name in _LISTS}, {}

@@ -1,0 +1,199 @@
+"""A Dockerfile as far as a broker depends on it: the image it starts from, its ENV, what it starts and what it changes.
+
+Source: the Dockerfile reference. Only the stage that is built counts, with the stages it is made from. Nothing is
+executed: what an instruction does to the files of the image is not known beyond the names it mentions.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from netdiag.compose.positions import Source, Text, assemble
+
+_INSTRUCTION = re.compile(r"\s*([A-Za-z]+)\s+")
+_REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:(:?[-+])([^}]*))?\}|([A-Za-z_]\w*))")
+_PAIR = re.compile(r"""([A-Za-z_][\w.]*)=("(?:[^"\\]|\\.)*"|'[^']*'|(?:[^\s"'\\]|\\.)*)""")
+# What a changed file must be called to be a broker's configuration or start script.
+_CONFIG = re.compile(
+    r"\.properties\b|redpanda\.ya?ml|/etc/(?:kafka|confluent)|/mnt/shared|kafka/config|/etc/redpanda|entrypoint"
+    r"|/usr/bin/start-kafka|/opt/bitnami/scripts"
+)
+_LARGEST = 256 * 1024
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """What a stage makes. `image` is None where it cannot be told; `environment` are the ENV values.
+
+    `entrypoint` and `command` are None where the image's own stay; `is_changed` where the broker's files may be others.
+    """
+
+    image: Text | None
+    environment: Mapping[str, Text] = field(default_factory=dict)
+    entrypoint: tuple[str, ...] | None = None
+    command: tuple[str, ...] | None = None
+    is_changed: bool = False
+
+
+def read_dockerfile(source: Source, args: Mapping[str, str | None], target: str | None = None) -> Built | None:
+    """The stage `target`, else the last one; None where the file cannot be read."""
+    if len(source.data) > _LARGEST:
+        return None
+    try:
+        instructions = [found for _, found in zip(range(_MOST), _instructions(source), strict=False)]
+    except UnicodeDecodeError:
+        return None
+    reader = _Reader(args)
+    for word, rest in instructions:
+        if word == "FROM" and reader.is_done(target):
+            break
+        reader.feed(word, rest)
+    return reader.stage
+
+
+class _Reader:
+    def __init__(self, args: Mapping[str, str | None]) -> None:
+        self.args = args
+        self.globals: dict[str, str] = {}
+        self.known: dict[str, str] = {}
+        self.named: dict[str, Built] = {}
+        self.name = ""
+        self.stage: Built | None = None
+
+    def is_done(self, target: str | None) -> bool:
+        return target is not None and self.stage is not None and self.name == target.lower()
+
+    def feed(self, word: str, rest: Text) -> None:
+        if word == "FROM":
+            self._from(rest)
+        elif word == "ARG":
+            for part in rest.value.split():
+                self._arg(part)
+        elif self.stage is None:
+            return
+        elif word == "ENV":
+            self._env(self.stage, rest)
+        elif word == "ENTRYPOINT":
+            # Another entrypoint drops the command of the image.
+            self.stage = replace(self.stage, entrypoint=_words(rest.value), command=())
+        elif word == "CMD":
+            self.stage = replace(self.stage, command=_words(rest.value))
+        elif word in ("COPY", "ADD", "RUN") and _CONFIG.search(rest.value):
+            self.stage = replace(self.stage, is_changed=True)
+
+    def _arg(self, part: str) -> None:
+        name, equals, default = part.partition("=")
+        given = self.args.get(name)
+        value = given if given is not None else _unquoted(default) if equals else self.globals.get(name)
+        if value is None:
+            return
+        if self.stage is None:
+            self.globals[name] = value
+        self.known[name] = value
+
+    def _from(self, rest: Text) -> None:
+        self._keep()
+        words = [m for m in re.finditer(r"\S+", rest.value) if not m[0].startswith("--")]
+        self.name = words[2][0].lower() if len(words) > 2 and words[1][0].lower() == "as" else ""
+        self.known = {}
+        if not words:
+            self.stage = Built(image=None)
+            return
+        image = rest.slice(words[0].start(), words[0].end())
+        earlier = self.named.get(image.value.lower())
+        if earlier is not None:
+            self.stage = earlier
+            return
+        value = _expanded(image.value, self.globals)
+        self.stage = Built(image=None if not value else replace(image, value=value, segments=()))
+
+    def _keep(self) -> None:
+        if self.stage is not None and self.name:
+            self.named[self.name] = self.stage
+
+    def _env(self, stage: Built, rest: Text) -> None:
+        found = dict(stage.environment)
+        values = {**self.known, **{name: text.value for name, text in found.items()}}
+        for name, text in _pairs(rest):
+            value = _expanded(text.value, values)
+            if value is not None:
+                found[name] = text if value == text.value else replace(text, value=value, segments=())
+        self.stage = replace(stage, environment=found)
+
+
+def _pairs(rest: Text) -> Iterator[tuple[str, Text]]:
+    if not re.match(r"[A-Za-z_][\w.]*=", rest.value):
+        name, _, _ = rest.value.partition(" ")
+        yield name, rest.slice(len(name), len(rest)).strip()
+        return
+    for match in _PAIR.finditer(rest.value):
+        start, end = match.span(2)
+        quoted = match[2][:1] in ('"', "'")
+        text = rest.slice(start + 1, end - 1) if quoted else rest.slice(start, end)
+        yield match[1], text if "\\" not in text.value else replace(text, value=_unescaped(text.value), segments=())
+
+
+def _unescaped(value: str) -> str:
+    return re.sub(r"\\(.)", r"\1", value)
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+def _expanded(value: str, known: Mapping[str, str]) -> str | None:
+    """The value with its variables; None where one is not known."""
+    missing = False
+
+    def of(match: re.Match[str]) -> str:
+        nonlocal missing
+        name, operator, word = match[1] or match[4], match[2], match[3]
+        held = known.get(name)
+        if operator in ("-", ":-") and not held:
+            return str(word)
+        if operator in ("+", ":+"):
+            return str(word) if held else ""
+        missing = missing or held is None
+        return held or ""
+
+    result = _REFERENCE.sub(of, value)
+    return None if missing else result
+
+
+def _words(value: str) -> tuple[str, ...]:
+    """The exec form's words; the shell form is a script."""
+    try:
+        words = json.loads(value)
+    except ValueError:
+        return ("/bin/sh", "-c", value)
+    exec_form = isinstance(words, list) and all(isinstance(word, str) for word in words)
+    return tuple(words) if exec_form else ("/bin/sh", "-c", value)
+
+
+def _instructions(source: Source) -> Iterator[tuple[str, Text]]:
+    """The instructions with what stands behind them, continued lines put together."""
+    text = source.text
+    pieces: list[tuple[str, int, int]] = []
+    position = 0
+    for line in text.splitlines(keepends=True):
+        start, position = position, position + len(line)
+        body = line.rstrip("\r\n")
+        if body.lstrip().startswith("#") or (pieces and not body.strip()):
+            continue
+        stripped = body.rstrip()
+        continued = stripped.endswith("\\")
+        kept = stripped[:-1] if continued else body
+        pieces.append((kept, start, start + len(kept)))
+        if not continued:
+            yield from _instruction(source, pieces)
+            pieces = []
+    yield from _instruction(source, pieces)
+
+
+def _instruction(source: Source, pieces: list[tuple[str, int, int]]) -> Iterator[tuple[str, Text]]:
+    whole = assemble(source, pieces, pieces[0][1], pieces[-1][2]) if pieces else None
+    match = _INSTRUCTION.match(whole.value) if whole is not None else None
+    if whole is not None and match is not None:
+        yield match[1].upper(), whole.slice(match.end(), len(whole)).strip()
