@@ -26,6 +26,7 @@ from netdiag.deployment.written import ComposeValue, location
 from netdiag.deployment.written_service import WrittenService
 from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
+from netdiag.kafka.images.settings import Launch
 
 # The key of the engine's own network; no compose file can declare it under this name.
 DEFAULT_BRIDGE = "(default bridge)"
@@ -86,7 +87,22 @@ def runs_kafka(service: Service) -> bool:
     if service.image is not None and parse_image(service.image.value).family is ImageFamily.REDPANDA:
         return starts_redpanda(service)
     overrides = (_joined(part) for part in (service.entrypoint, service.command) if part is not None)
-    return service.image is not None and runs_broker(service.image.value, " ".join(filter(None, overrides)))
+    image = service.image.value if service.image else ""
+    return runs_broker(image, " ".join(filter(None, overrides)), _environment(service))
+
+
+def _environment(service: Service) -> dict[str, str | None]:
+    return {name: v.value.value if v.value is not None else None for name, v in service.environment.items()}
+
+
+def _launch(service: Service) -> Launch:
+    """How the container is started, as far as images look at it."""
+    words = [part for part in (service.entrypoint, service.command) if part is not None]
+    return Launch(
+        command=tuple(w.value for part in words for w in ((part,) if isinstance(part, Text) else part)),
+        mounts=tuple(volume.target for volume in service.volumes),
+        published={port.target: port.published for port in service.ports if port.protocol == "tcp"},
+    )
 
 
 def _joined(command: Text | tuple[Text, ...]) -> str:
@@ -97,10 +113,9 @@ def _broker(service: Service, member: Member, read: Read) -> Broker:
     if parse_image(member.image).family is ImageFamily.REDPANDA:
         return redpanda_broker(service, member, read)
     variables = service.environment
-    environment = {name: v.value.value if v.value is not None else None for name, v in variables.items()}
     broker = Broker(
         member=member,
-        config=broker_config(parse_image(member.image), environment),
+        config=broker_config(parse_image(member.image), _environment(service), _launch(service)),
         declared={
             name: ComposeValue(variable=name, text=v.value) for name, v in variables.items() if v.value is not None
         },

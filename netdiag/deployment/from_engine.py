@@ -28,6 +28,7 @@ from netdiag.engine.network import EngineNetwork
 from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
+from netdiag.kafka.images.settings import Launch
 
 _NO_NETWORKS = ("host", "none")
 
@@ -119,7 +120,7 @@ def runs_kafka(container: Container) -> bool:
     command = " ".join((*container.entrypoint, *container.command))
     if parse_image(container.image).family is ImageFamily.REDPANDA:
         return container_flags(container) is not None
-    return bool(command) and runs_broker(container.image, command)
+    return bool(command) and runs_broker(container.image, command, container.environment)
 
 
 def _is_named(container: Container, names: Sequence[str]) -> bool:
@@ -153,7 +154,7 @@ def _broker(container: Container, member: Member) -> Broker:
         config = redpanda_config(image, flags, environment, UNSEEN_FILE)
         values |= {flag: value for flag, value in flags.items() if value is not None}
     else:
-        config = broker_config(image, environment)
+        config = broker_config(image, environment, _launch(container))
     return Broker(
         member=member,
         config=config,
@@ -161,6 +162,11 @@ def _broker(container: Container, member: Member) -> Broker:
             name: ContainerValue(container=container.name, variable=name, value=value) for name, value in values.items()
         },
     )
+
+
+def _launch(container: Container) -> Launch:
+    published = {p.target: p.published for p in container.requested_ports if p.protocol == "tcp"}
+    return Launch(command=(*container.entrypoint, *container.command), mounts=None, published=published)
 
 
 def _dependents(container: Container, member: Member) -> Iterable[Dependent]:

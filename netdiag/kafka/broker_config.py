@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from netdiag.kafka.images import apache, confluent, redpanda
+from netdiag.kafka.images import redpanda
+from netdiag.kafka.images.effective import cluster_id, image_settings
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, KafkaVersion
-from netdiag.kafka.images.settings import ImageSettings, Refusal, Setting
+from netdiag.kafka.images.settings import Launch, Refusal, Setting
 from netdiag.kafka.listeners import (
     SECURITY_PROTOCOLS,
     ListenerEntry,
@@ -53,6 +54,7 @@ class BrokerConfig:
     settings: Mapping[str, Setting]
     refusal: Refusal | None = None
     cluster_id: str | None = None
+    tag: str | None = None
     is_newest: bool = False
 
     def value(self, name: str) -> str | None:
@@ -235,28 +237,17 @@ class BrokerConfig:
         return self.version is not None and not self.version.at_least(major, minor)
 
 
-def broker_config(image: ImageReference, environment: Mapping[str, str | None]) -> BrokerConfig:
+def broker_config(
+    image: ImageReference, environment: Mapping[str, str | None], launch: Launch | None = None
+) -> BrokerConfig:
     """The configuration of a container of this image; a family without known semantics yields no settings."""
-    made = _image_settings(image, environment)
-    is_apache = image.family is ImageFamily.APACHE
-    # A bare key is passed on from a shell nobody here can see.
-    is_passed_on = "CLUSTER_ID" in environment and environment["CLUSTER_ID"] is None
-    default_cluster = apache.DEFAULT_CLUSTER_ID if is_apache and not is_passed_on else None
+    made = image_settings(image, environment, launch or Launch())
     return BrokerConfig(
         family=image.family,
         version=image.kafka_version,
+        tag=image.tag,
         settings=made.settings,
         refusal=made.refusal,
-        cluster_id=environment.get("CLUSTER_ID") or default_cluster,
+        cluster_id=cluster_id(image, environment),
         is_newest=image.is_newest,
     )
-
-
-def _image_settings(image: ImageReference, environment: Mapping[str, str | None]) -> ImageSettings:
-    match image.family:
-        case ImageFamily.APACHE:
-            return apache.settings(environment)
-        case ImageFamily.CONFLUENT:
-            return confluent.settings(environment, image.kafka_version)
-        case _:
-            return ImageSettings()

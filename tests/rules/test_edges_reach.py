@@ -58,8 +58,8 @@ def advertising(advertised: str) -> str:
         # a network that is another project's
         (stack("localhost:9092", extra='    network_mode: "container:elsewhere"\n'), {}),
         # an image that holds a broker of its own
-        (stack("localhost:9092", image="landoop/fast-data-dev:3.9.0"), {}),
-        (stack("localhost:9092", image="bitnami/kafka:3.9"), {}),
+        (stack("localhost:9092", image="landoop/fast-data-dev:3.9.0"), {"advertised-empty-host": NOTE}),
+        (stack("localhost:9092", image="example/kafka:3.9"), {}),
         # a container that only waits to be entered
         (stack("localhost:9092", extra="    command: tail -f /dev/null\n"), {}),
         # the other address works

@@ -1,12 +1,21 @@
 """confluentinc/cp-kafka, cp-server and cp-enterprise-kafka: environment only, required variables checked first.
 
+confluent-local is the same with defaults.
+
 Source: `configure` of the images' start scripts, Confluent Platform 7.2 to 8.0.
 """
 
 from collections.abc import Mapping
 
 from netdiag.kafka.images.reference import KafkaVersion
-from netdiag.kafka.images.settings import ImageSettings, Refusal, settings_from, with_derived_listeners
+from netdiag.kafka.images.settings import (
+    ImageSettings,
+    Refusal,
+    image_default,
+    property_name,
+    settings_from,
+    with_derived_listeners,
+)
 
 EXCLUDED = frozenset(
     {
@@ -27,6 +36,19 @@ _DEPRECATED = {
     "KAFKA_ADVERTISED_HOST": "advertised.host",
     "KAFKA_HOST": "host",
     "KAFKA_PORT": "port",
+}
+
+# What confluent-local sets itself where a variable is missing or empty: `configureDefaults` of its folder "local".
+LOCAL_DEFAULTS = {
+    "CLUSTER_ID": "4L6g3nShT-eMCtK--X86sw",
+    "KAFKA_NODE_ID": "1",
+    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,PLAINTEXT_HOST:PLAINTEXT",
+    "KAFKA_LISTENERS": "PLAINTEXT://localhost:29092,CONTROLLER://localhost:29093,PLAINTEXT_HOST://0.0.0.0:9092",
+    "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://localhost:29092,PLAINTEXT_HOST://localhost:9092",
+    "KAFKA_PROCESS_ROLES": "broker,controller",
+    "KAFKA_CONTROLLER_QUORUM_VOTERS": "1@localhost:29093",
+    "KAFKA_INTER_BROKER_LISTENER_NAME": "PLAINTEXT",
+    "KAFKA_CONTROLLER_LISTENER_NAMES": "CONTROLLER",
 }
 
 
@@ -62,3 +84,13 @@ def _required(environment: Mapping[str, str | None], *, generation_8: bool) -> t
             return head
         return (*head, "KAFKA_ADVERTISED_LISTENERS")
     return ("KAFKA_ZOOKEEPER_CONNECT", "KAFKA_ADVERTISED_LISTENERS")
+
+
+def local_settings(environment: Mapping[str, str | None], version: KafkaVersion | None) -> ImageSettings:
+    """The properties confluent-local starts Kafka with: the same scripts, with defaults for every variable."""
+    missing = {name: value for name, value in LOCAL_DEFAULTS.items() if environment.get(name, "") == ""}
+    made = settings({**environment, **missing}, version)
+    named = {property_name(variable, "KAFKA_"): value for variable, value in missing.items()}
+    own = {name: image_default(name, value) for name, value in named.items() if name in made.settings}
+    rest = {n: s for n, s in made.settings.items() if not n.startswith("rest.")}
+    return ImageSettings(settings={**rest, **own}, refusal=made.refusal)

@@ -1,8 +1,11 @@
 """Image references: which family an image belongs to, and which Kafka its tag stands for."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+
+from netdiag.kafka.images import fast_data_dev, unknown
 
 
 class ImageFamily(Enum):
@@ -51,14 +54,15 @@ class ImageReference:
     @property
     def is_newest(self) -> bool:
         """Whether the tag stands for the newest release: none or `latest`, of an image that still gets releases."""
-        floating = self.tag is None or _LATEST.fullmatch(self.tag) is not None
         pinned = "@" in self.text or self.text.endswith(":")
-        return floating and not pinned and not self.repository.endswith("cp-enterprise-kafka")
+        return is_floating(self.tag) and not pinned and not _FROZEN.search(self.repository)
 
 
 # What a replaced command must hold for the container still to run a broker.
-_STARTS_BROKER = re.compile(r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka")
-_BROKER_FAMILIES = (ImageFamily.APACHE, ImageFamily.CONFLUENT)
+_STARTS_BROKER = re.compile(
+    r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka"
+    r"|/opt/bitnami/scripts/kafka/(?:entrypoint|run)\.sh|setup-and-run|^(?:/docker-entrypoint\.sh )?start$"
+)
 _REPOSITORIES = {
     "apache/kafka": ImageFamily.APACHE,
     "apache/kafka-native": ImageFamily.APACHE,
@@ -68,18 +72,80 @@ _REPOSITORIES = {
     "confluentinc/cp-zookeeper": ImageFamily.CONFLUENT_ZOOKEEPER,
     "redpandadata/redpanda": ImageFamily.REDPANDA,
     "vectorized/redpanda": ImageFamily.REDPANDA,
+    "confluentinc/confluent-local": ImageFamily.CONFLUENT_LOCAL,
+    "bitnami/kafka": ImageFamily.BITNAMI,
+    "bitnamilegacy/kafka": ImageFamily.BITNAMI,
+    "bitnamisecure/kafka": ImageFamily.BITNAMI,
+    "soldevelo/kafka": ImageFamily.BITNAMI,
+    "wurstmeister/kafka": ImageFamily.WURSTMEISTER,
+    "debezium/kafka": ImageFamily.DEBEZIUM,
+    "strimzi/kafka": ImageFamily.STRIMZI,
+    "lensesio/fast-data-dev": ImageFamily.FAST_DATA_DEV,
+    "landoop/fast-data-dev": ImageFamily.FAST_DATA_DEV,
+    "lensesio/box": ImageFamily.FAST_DATA_DEV,
 }
+# What has "kafka" in its name and takes a broker's variables for something else, or for nothing.
+_BESIDE = re.compile(r"connect|registry|rest|ui|exporter|ksql|cli|client|init|setup|topic|mirror|manager|zookeeper|cat")
+_FROZEN = re.compile(r"cp-enterprise-kafka$|(?:^|/)(?:bitnamilegacy|wurstmeister|lensesio|landoop)/")
 _LATEST = re.compile(r"latest([.-].*)?")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+|x))?")
+_SCALA = re.compile(r"2\.1\d-(?=\d)")
+_LAST_OF_WURSTMEISTER = "2.8.1"
+# Bitnami's tags of one number, by the last release that they stood for.
+_MAJORS = {"2": KafkaVersion(2, 8), "3": KafkaVersion(3, 9), "4": KafkaVersion(4, 0)}
+# Debezium's releases have numbers of their own: KAFKA_VERSION in the Dockerfiles of debezium/container-images.
+_DEBEZIUM = {
+    (1, 0): "2.4.0",
+    (1, 1): "2.4.0",
+    (1, 2): "2.5.0",
+    (1, 3): "2.6.0",
+    (1, 4): "2.6.1",
+    (1, 5): "2.7.0",
+    (1, 6): "2.7.1",
+    (1, 7): "2.8.1",
+    (1, 8): "3.0.0",
+    (1, 9): "3.2.0",
+    (2, 0): "3.3.1",
+    (2, 1): "3.3.1",
+    (2, 2): "3.4.0",
+    (2, 3): "3.4.0",
+    (2, 4): "3.5.1",
+    (2, 5): "3.6.1",
+    (2, 6): "3.7.0",
+    (2, 7): "3.7.0",
+    (3, 0): "3.9.0",
+    (3, 1): "3.9.0",
+    (3, 2): "4.0.0",
+    (3, 3): "4.1.0",
+    (3, 4): "4.1.1",
+    (3, 5): "4.2.0",
+    (3, 6): "4.3.0",
+    (3, 7): "4.3.0",
+}
 
 
-def runs_broker(image: str, command: str) -> bool:
+def runs_broker(image: str, command: str, environment: Mapping[str, str | None] | None = None) -> bool:
     """Whether a container of this image runs a broker; `command` replaces the image's own, empty where none does.
 
-    Init jobs and shells are often started from a broker's image.
+    Init jobs and shells are often started from a broker's image. Of an image that is not known, the variables tell.
     """
-    family = parse_image(image).family
-    return family in _BROKER_FAMILIES and (not command or _STARTS_BROKER.search(command) is not None)
+    reference = parse_image(image)
+    variables = environment or {}
+    if command and _STARTS_BROKER.search(command) is None:
+        return False
+    match reference.family:
+        case ImageFamily.CONFLUENT_ZOOKEEPER | ImageFamily.REDPANDA:
+            # Of Redpanda the flags tell.
+            return False
+        case ImageFamily.STRIMZI:
+            return bool(command)
+        case ImageFamily.FAST_DATA_DEV:
+            return fast_data_dev.starts_broker(variables)
+        case ImageFamily.OTHER:
+            name = reference.repository.rpartition("/")[2]
+            return unknown.looks_like_broker(variables) and not _BESIDE.search(name)
+        case _:
+            return True
 
 
 def parse_image(text: str) -> ImageReference:
@@ -88,32 +154,64 @@ def parse_image(text: str) -> ImageReference:
     head, slash, last = without_digest.rpartition("/")
     name, _, tag = last.partition(":")
     repository = f"{head}{slash}{name}"
-    family = _family(repository)
+    short = "/".join(repository.split("/")[-2:])
+    family = _REPOSITORIES.get(short, ImageFamily.OTHER)
     return ImageReference(
         text=text,
         repository=repository,
         tag=tag or None,
         family=family,
-        kafka_version=_kafka_version(family, tag),
+        kafka_version=_kafka_version(short, family, tag),
     )
 
 
-def _family(repository: str) -> ImageFamily:
-    short = "/".join(repository.split("/")[-2:])
-    return _REPOSITORIES.get(short, ImageFamily.OTHER)
+def _kafka_version(repository: str, family: ImageFamily, tag: str) -> KafkaVersion | None:
+    match family:
+        case ImageFamily.WURSTMEISTER:
+            return version_of(_LAST_OF_WURSTMEISTER if is_floating(tag or None) else _SCALA.sub("", tag))
+        case ImageFamily.BITNAMI:
+            if is_floating(tag or None) and repository.startswith("bitnamilegacy/"):
+                return KafkaVersion(4, 0, 0)
+            return _MAJORS.get(tag) or version_of(tag)
+        case ImageFamily.DEBEZIUM:
+            own = version_of(tag)
+            return version_of(_DEBEZIUM.get((own.major, own.minor), "")) if own else None
+        case ImageFamily.STRIMZI:
+            return version_of(tag.rpartition("kafka-")[2]) if "kafka-" in tag else None
+        case ImageFamily.FAST_DATA_DEV:
+            return version_of(tag) if repository.endswith("fast-data-dev") else None
+        case ImageFamily.APACHE:
+            return version_of(tag)
+        case ImageFamily.CONFLUENT | ImageFamily.CONFLUENT_LOCAL:
+            return _of_confluent(tag)
+        case _:
+            return None
 
 
-def _kafka_version(family: ImageFamily, tag: str) -> KafkaVersion | None:
-    match = _VERSION.match(tag)
+def _of_confluent(tag: str) -> KafkaVersion | None:
+    """Confluent Platform 7.n carries Apache Kafka 3.n, 8.n carries 4.n, 5.n and 6.n carry 2.n, 4.n carries 1.n."""
+    own = version_of(tag)
+    if own is None or own.major < 3:
+        return None
+    ancient = (0, 11 if own.minor >= 3 else 10)
+    offset = {3: ancient, 4: (1, own.minor), 5: (2, own.minor), 6: (2, own.minor + 6)}
+    return KafkaVersion(*offset.get(own.major, (own.major - 4, own.minor)), own.patch if own.major >= 7 else None)
+
+
+def version_of(text: str) -> KafkaVersion | None:
+    """The release that a text begins with; None where it begins with none."""
+    match = _VERSION.match(text)
     if match is None:
         return None
-    major, minor = int(match[1]), int(match[2])
     patch = int(match[3]) if match[3] and match[3] != "x" else None
-    if family is ImageFamily.APACHE:
-        return KafkaVersion(major, minor, patch)
-    if family is ImageFamily.CONFLUENT and major >= 3:
-        # Confluent Platform 7.n carries Apache Kafka 3.n, 8.n carries 4.n, 5.n and 6.n carry 2.n, 4.n carries 1.n.
-        ancient = (0, 11 if minor >= 3 else 10)
-        offset = {3: ancient, 4: (1, minor), 5: (2, minor), 6: (2, minor + 6)}.get(major, (major - 4, minor))
-        return KafkaVersion(*offset, patch if major >= 7 else None)
-    return None
+    return KafkaVersion(int(match[1]), int(match[2]), patch)
+
+
+def is_floating(tag: str | None) -> bool:
+    """Whether a tag moves with every release: none, `latest` and its variants."""
+    return tag is None or _LATEST.fullmatch(tag) is not None
+
+
+def is_scala_tag(tag: str) -> bool:
+    """Whether a tag names Scala's version before Kafka's."""
+    return _SCALA.match(tag) is not None

@@ -41,6 +41,20 @@ class ImageSettings:
     refusal: Refusal | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How a container of the image is started, as far as some images look at more than variables.
+
+    `command` is the words that replace the image's own, empty where none do; `mounts` are the paths inside that
+    come from outside, None where nobody can tell; `published` leads from a container port to the host port, None for
+    any free one.
+    """
+
+    command: tuple[str, ...] = ()
+    mounts: tuple[str, ...] | None = ()
+    published: Mapping[int, int | None] = field(default_factory=dict)
+
+
 def property_name(variable: str, prefix: str) -> str:
     """The property a variable names on apache and Confluent images: `_` is a dot, `__` an underscore, `___` a dash.
 
@@ -49,6 +63,11 @@ def property_name(variable: str, prefix: str) -> str:
     """
     dotted = variable.replace(prefix, "").lower().replace("_", ".")
     return dotted.replace("...", "-").replace("..", "_")
+
+
+def dotted_name(variable: str, prefix: str) -> str:
+    """The property a variable names on images that know no escapes: every `_` is a dot."""
+    return variable.removeprefix(prefix).lower().replace("_", ".")
 
 
 def settings_from(
@@ -63,6 +82,34 @@ def settings_from(
         if name:
             settings[name] = Setting(name=name, value=environment[variable], variable=variable)
     return settings
+
+
+def dotted_settings_from(
+    environment: Mapping[str, str | None], *, prefix: str, excluded: frozenset[str]
+) -> dict[str, Setting]:
+    """Every variable with the prefix as a setting, for images that know no escapes."""
+    return {
+        dotted_name(variable, prefix): Setting(
+            name=dotted_name(variable, prefix), value=environment[variable], variable=variable
+        )
+        for variable in sorted(environment)
+        if variable.startswith(prefix) and variable != prefix and variable not in excluded
+    }
+
+
+def image_default(name: str, value: str | None) -> Setting:
+    """A setting that the image brings; None where nobody here knows its value."""
+    return Setting(name=name, value=value, variable=None, provenance=Provenance.IMAGE_DEFAULT)
+
+
+def with_defaults(settings: Mapping[str, Setting], defaults: Mapping[str, str | None]) -> dict[str, Setting]:
+    """The settings with the image's own beneath them."""
+    return {**{name: image_default(name, value) for name, value in defaults.items()}, **settings}
+
+
+def is_yes(value: str | None) -> bool:
+    """Whether a start script of Bitnami takes a value for true."""
+    return value is not None and value.lower() in ("1", "yes", "true")
 
 
 def derived_listeners(advertised: str, *, pattern: str) -> str:

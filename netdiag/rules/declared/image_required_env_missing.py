@@ -1,6 +1,6 @@
 """A variable that the image insists on is missing.
 
-Why: the start script of Confluent's images checks a few variables before Kafka is started and ends without them.
+Why: the start scripts of most images check a few variables before Kafka is started and end without them.
 
 Bad:
     services:
@@ -19,7 +19,7 @@ Good:
 
 Seen: KAFKA_ADVERTISED_LISTENERS is required.
 
-Sources: the images' configure scripts, Confluent Platform 7.2 to 8.0.
+Sources: the images' start scripts: Confluent Platform 7.2 to 8.0, bitnami/containers, wurstmeister/kafka-docker.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every broker whose image stops at a missing variable."""
     for broker in deployment.brokers:
         refusal = broker.config.refusal
-        if refusal is None or not refusal.missing or _is_for_zookeeper(broker, refusal.variable):
+        if refusal is None or not refusal.missing or _is_told_elsewhere(broker, refusal.variable):
             continue
         yield Finding(
             rule=ID,
@@ -49,6 +49,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         )
 
 
-def _is_for_zookeeper(broker: Broker, variable: str) -> bool:
-    """Whether roles are missing because the broker is meant for a ZooKeeper: image-version-breaks-mode says that."""
-    return variable == "KAFKA_PROCESS_ROLES" and bool(broker.config.value("zookeeper.connect"))
+def _is_told_elsewhere(broker: Broker, variable: str) -> bool:
+    """Whether another rule says it: roles that are missing because the broker is meant for a ZooKeeper."""
+    roles = ("KAFKA_PROCESS_ROLES", "KAFKA_CFG_PROCESS_ROLES")
+    return variable in roles and bool(broker.config.value("zookeeper.connect"))

@@ -21,7 +21,7 @@ Good:
 
 Seen: environment variable "KAFKA_PROCESS_ROLES" is not set
 
-Sources: configure of cp-kafka 8.0; KIP-500, KIP-833.
+Sources: configure of cp-kafka 8.0; libkafka.sh of bitnami/kafka 4.0; KIP-500, KIP-833.
 """
 
 from collections.abc import Iterator
@@ -32,15 +32,20 @@ from netdiag.kafka.images.reference import ImageFamily
 
 ID = "image-version-breaks-mode"
 SEVERITY = Severity.ERROR
+# What the start scripts of the releases without ZooKeeper print.
+_PRINTS = {
+    ImageFamily.CONFLUENT: 'environment variable "KAFKA_PROCESS_ROLES" is not set',
+    ImageFamily.BITNAMI: "Kafka requires at least one process role to be set.",
+}
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every Confluent broker with ZooKeeper on a release without; a note where the release is unknown.
+    """One finding for every broker with ZooKeeper on a release without; a note where the release is unknown.
 
     A container tells by running which release a moving tag stood for: nothing is said about it.
     """
     for broker in deployment.brokers:
-        if broker.config.family is not ImageFamily.CONFLUENT or not _lost_zookeeper(broker):
+        if broker.config.family not in _PRINTS or not _lost_zookeeper(broker):
             continue
         if broker.config.version is not None:
             yield _finding(broker, SEVERITY, f"{broker.member.image} has no ZooKeeper mode")
@@ -72,8 +77,16 @@ def _finding(broker: Broker, severity: Severity, said: str) -> Finding:
         else f"{broker.name} is set up for ZooKeeper, and {said}",
         location=broker.place("zookeeper.connect"),
         why="Kafka 4.0 and Confluent Platform 8.0 dropped ZooKeeper",
-        hint="pin a release with ZooKeeper, for example 7.9.2, or set the node up for KRaft: KAFKA_PROCESS_ROLES, "
-        "KAFKA_NODE_ID, KAFKA_CONTROLLER_QUORUM_VOTERS, KAFKA_CONTROLLER_LISTENER_NAMES, CLUSTER_ID",
+        hint=_hint(broker),
         service=broker.name,
-        broker_prints='environment variable "KAFKA_PROCESS_ROLES" is not set' if severity is SEVERITY else None,
+        broker_prints=_PRINTS[broker.config.family] if severity is SEVERITY else None,
     )
+
+
+def _hint(broker: Broker) -> str:
+    bitnami = broker.config.family is ImageFamily.BITNAMI
+    pinned = "bitnamilegacy/kafka:3.9" if bitnami else "7.9.2"
+    names = ("PROCESS_ROLES", "NODE_ID", "CONTROLLER_QUORUM_VOTERS", "CONTROLLER_LISTENER_NAMES")
+    prefix, cluster = ("KAFKA_CFG_", "KAFKA_KRAFT_CLUSTER_ID") if bitnami else ("KAFKA_", "CLUSTER_ID")
+    needed = ", ".join((*(prefix + name for name in names), cluster))
+    return f"pin a release with ZooKeeper, for example {pinned}, or set the node up for KRaft: {needed}"

@@ -31,6 +31,8 @@ from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.repairs import drop
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.images.bitnami_tag import Generation, generation
+from netdiag.kafka.images.reference import ImageFamily
 
 ID = "kraft-mode-ambiguous"
 SEVERITY = Severity.ERROR
@@ -56,12 +58,20 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         elif config.mode is Mode.KRAFT and config.value(_ZOOKEEPER):
             yield _finding(
                 broker,
-                severity=Severity.NOTE,
+                severity=SEVERITY if _script_refuses(broker) else Severity.NOTE,
                 places=(_ZOOKEEPER, "process.roles"),
-                message=f"{broker.name} is a KRaft node and names a ZooKeeper, which it ignores",
-                hint="remove KAFKA_ZOOKEEPER_CONNECT",
-                prints=None,
+                message=f"{broker.name} is a KRaft node and names a ZooKeeper, which "
+                + (f"{broker.member.image} refuses" if _script_refuses(broker) else "it ignores"),
+                hint=f"remove {broker.config.settings[_ZOOKEEPER].variable or 'the ZooKeeper'}",
+                prints="Both KRaft mode and Zookeeper modes are configured" if _script_refuses(broker) else None,
             )
+
+
+def _script_refuses(broker: Broker) -> bool:
+    """Whether Bitnami's script ends at both: that of a release which still has both."""
+    config = broker.config
+    explicit = config.family is ImageFamily.BITNAMI and generation(config.tag, config.version) is Generation.EXPLICIT
+    return explicit and config.is_older_than(4)
 
 
 def _is_refused(broker: Broker) -> bool:

@@ -38,6 +38,8 @@ from collections.abc import Iterator
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.images.bitnami_tag import Generation, generation
+from netdiag.kafka.images.reference import ImageFamily
 
 ID = "kraft-node-id-missing-or-mismatch"
 SEVERITY = Severity.ERROR
@@ -47,7 +49,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every KRaft node without id and for every node whose two ids differ."""
     for broker in deployment.configured:
         settings = broker.config.settings
-        if "node.id" not in settings and "broker.id" not in settings:
+        if "node.id" not in settings and ("broker.id" not in settings or _insists(broker)):
             if broker.config.mode is Mode.KRAFT:
                 yield _missing(broker)
         elif _differ(broker) and not broker.config.is_older_than(3, 1):
@@ -65,6 +67,12 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             )
 
 
+def _insists(broker: Broker) -> bool:
+    """Whether the image's script does not take broker.id for it: Bitnami's, since it leaves roles to the user."""
+    config = broker.config
+    return config.family is ImageFamily.BITNAMI and generation(config.tag, config.version) is Generation.EXPLICIT
+
+
 def _differ(broker: Broker) -> bool:
     ids = {(broker.config.value(name) or "").strip() for name in ("node.id", "broker.id")}
     return len(ids) == 2 and all(number.isdigit() for number in ids) and len({int(number) for number in ids}) == 2
@@ -74,13 +82,16 @@ def _missing(broker: Broker) -> Finding:
     prints = 'Missing required configuration "node.id" which has no default value.'
     if broker.config.is_older_than(4):
         prints = "Missing configuration `node.id` which is required when `process.roles` is defined"
+    bitnami = _insists(broker)
+    if bitnami:
+        prints = "KRaft mode requires an unique node.id"
     return Finding(
         rule=ID,
         severity=SEVERITY,
         message=f"{broker.name} is a KRaft node without node.id",
         location=broker.place("process.roles"),
         why="the members of the quorum know each other by their ids",
-        hint="set KAFKA_NODE_ID to a number that no other node of the cluster has",
+        hint=f"set {'KAFKA_CFG_NODE_ID' if bitnami else 'KAFKA_NODE_ID'} to a number that no other node has",
         service=broker.name,
         broker_prints=prints,
     )

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.images.reference import ImageFamily
 
 ID = "removed-address-property"
 SEVERITY = Severity.WARNING
@@ -40,7 +41,7 @@ _REMOVED = ("advertised.host.name", "advertised.port", "host.name", "port")
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every property that is set; a note where nothing else was meant than what holds anyway."""
     for broker in deployment.configured:
-        if broker.config.is_older_than(3):
+        if broker.config.is_older_than(3) or broker.config.family is ImageFamily.OTHER:
             continue
         for name in _REMOVED:
             if broker.config.value(name):

@@ -44,6 +44,8 @@ from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
 from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, network_owner, resolve
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.images.reference import ImageFamily
+from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import is_loopback
 
 ID = "zookeeper-connect-broken"
@@ -100,6 +102,8 @@ def _addresses(value: str) -> tuple[_Address, ...]:
 
 def _failure(deployment: Deployment, broker: Broker, address: _Address) -> str | None:
     """Why no ZooKeeper answers; None where one does, or nobody can tell."""
+    if is_loopback(address.host) and _brings_zookeeper(broker):
+        return None
     if is_loopback(address.host):
         users = [m for m in deployment.members if network_owner(deployment, m) is broker.member]
         return f"which is {broker.name} itself" if users == [broker.member] else None
@@ -114,6 +118,14 @@ def _failure(deployment: Deployment, broker: Broker, address: _Address) -> str |
             return f"but {only.member} serves clients on {port}" if port not in (None, address.port) else None
         case _:
             return None
+
+
+def _brings_zookeeper(broker: Broker) -> bool:
+    """Whether the container has, or may have, a ZooKeeper of its own."""
+    setting = broker.config.settings.get(_PROPERTY)
+    unwritten = setting is not None and setting.provenance is Provenance.IMAGE_DEFAULT
+    unsure = broker.config.family in (ImageFamily.FAST_DATA_DEV, ImageFamily.STRIMZI, ImageFamily.OTHER)
+    return unsure or (unwritten and broker.config.family is not ImageFamily.BITNAMI)
 
 
 def _why_nameless(deployment: Deployment, host: str) -> str | None:

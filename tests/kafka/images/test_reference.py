@@ -18,6 +18,21 @@ from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
         ("confluentinc/cp-kafka:6.2.0", ImageFamily.CONFLUENT, "2.8"),
         ("confluentinc/cp-kafka:5.5.1", ImageFamily.CONFLUENT, "2.5"),
         ("confluentinc/cp-zookeeper:7.9.2", ImageFamily.CONFLUENT_ZOOKEEPER, None),
+        ("confluentinc/confluent-local:7.5.0", ImageFamily.CONFLUENT_LOCAL, "3.5.0"),
+        ("public.ecr.aws/bitnami/kafka:3.6.2-debian-12-r5", ImageFamily.BITNAMI, "3.6.2"),
+        ("bitnami/kafka:latest", ImageFamily.BITNAMI, None),
+        ("bitnamilegacy/kafka:latest", ImageFamily.BITNAMI, "4.0.0"),
+        ("bitnami/kafka:2", ImageFamily.BITNAMI, "2.8"),
+        ("soldevelo/kafka:3.9.0", ImageFamily.BITNAMI, "3.9.0"),
+        ("wurstmeister/kafka", ImageFamily.WURSTMEISTER, "2.8.1"),
+        ("wurstmeister/kafka:2.12-2.5.0", ImageFamily.WURSTMEISTER, "2.5.0"),
+        ("wurstmeister/kafka:0.10.2.1", ImageFamily.WURSTMEISTER, "0.10.2"),
+        ("quay.io/debezium/kafka:2.7.3.Final", ImageFamily.DEBEZIUM, "3.7.0"),
+        ("debezium/kafka:9.9", ImageFamily.DEBEZIUM, None),
+        ("quay.io/strimzi/kafka:latest-kafka-3.2.1", ImageFamily.STRIMZI, "3.2.1"),
+        ("landoop/fast-data-dev:2.6.2", ImageFamily.FAST_DATA_DEV, "2.6.2"),
+        ("landoop/fast-data-dev:cp3.3.1", ImageFamily.FAST_DATA_DEV, None),
+        ("lensesio/box:5.5", ImageFamily.FAST_DATA_DEV, None),
         ("example/kafka:3.9.1", ImageFamily.OTHER, None),
         ("", ImageFamily.OTHER, None),
     ],
@@ -37,7 +52,38 @@ def test_reference(text: str, family: ImageFamily, version: str | None) -> None:
         ("confluentinc/cp-kafka:7.9.2", "kafka-topics --list", False),
         ("confluentinc/cp-zookeeper:7.9.2", "", False),
         ("example/app", "/etc/kafka/docker/run", False),
+        ("bitnami/kafka:3.7", "/opt/bitnami/scripts/kafka/entrypoint.sh /opt/bitnami/scripts/kafka/run.sh", True),
+        ("bitnami/kafka:3.7", "kafka-topics.sh --list", False),
+        ("strimzi/kafka:latest-kafka-3.2.1", "", False),
+        ("strimzi/kafka:latest-kafka-3.2.1", "sh -c 'bin/kafka-server-start.sh x'", True),
+        ("debezium/kafka:2.7", "/docker-entrypoint.sh start", True),
+        ("debezium/kafka:2.7", "watch-topic x", False),
     ],
 )
 def test_what_runs_a_broker(image: str, command: str, runs: bool) -> None:
     assert runs_broker(image, command) is runs
+
+
+@pytest.mark.parametrize(
+    ("image", "runs"),
+    [("example/kafka", True), ("", True), ("example/kafka-connect", False), ("example/kafka-ui", False)],
+)
+def test_of_an_unknown_image_the_variables_tell(image: str, runs: bool) -> None:
+    environment = {"KAFKA_LISTENERS": "A://:9092", "KAFKA_ADVERTISED_LISTENERS": "A://kafka:9092"}
+    assert runs_broker(image, "", environment) is runs
+    assert runs_broker(image, "") is False
+
+
+@pytest.mark.parametrize(
+    ("image", "newest"),
+    [
+        ("bitnami/kafka", True),
+        ("bitnami/kafka:latest", True),
+        ("bitnamilegacy/kafka", False),
+        ("wurstmeister/kafka", False),
+        ("confluentinc/cp-kafka:latest", True),
+        ("bitnami/kafka@sha256:aa", False),
+    ],
+)
+def test_the_newest_release(image: str, newest: bool) -> None:
+    assert parse_image(image).is_newest is newest
