@@ -11,7 +11,7 @@ from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
 from netdiag.render.counts import plural
 
-_OF_THE_BASE = ("no-image", "undefined-network", "undefined-service", "undefined-volume")
+_OF_THE_BASE = ("no-image", *(f"undefined-{what}" for what in ("config", "network", "secret", "service", "volume")))
 
 
 def incomplete(project: Project) -> frozenset[str]:

@@ -158,8 +158,10 @@ class _Chain:
 
     def included(self, top: Mapping, scope: Scope, including: tuple[str, ...]) -> Mapping:
         value = top.get("include")
-        if value is None or is_null(value):
+        if value is None:
             return top
+        if is_null(value):
+            return replace(top, entries={key: entry for key, entry in top.entries.items() if key != "include"})
         if not isinstance(value, Sequence):
             self.problems.error("include", "include must be a list", value.span)
             return top

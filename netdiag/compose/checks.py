@@ -1,9 +1,15 @@
 """What compose refuses about a project as a whole: undefined networks and services, contradictions."""
 
+import re
+
+from netdiag.compose.mounted import check_mounted
 from netdiag.compose.positions import Span
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Project, Service
 from netdiag.compose.values import Mapping, Sequence, Value, is_null
+
+# What the schema of compose wants to find somewhere in it.
+_CONTAINER_NAME = re.compile("[a-zA-Z0-9][a-zA-Z0-9_.-]+")
 
 
 def check_project(project: Project, top: Mapping, problems: Problems) -> None:
@@ -17,6 +23,7 @@ def check_project(project: Project, top: Mapping, problems: Problems) -> None:
     for service in project.services.values():
         declared = _at(top, "services", service.name)
         _check_service(project, service, declared if isinstance(declared, Mapping) else None, problems)
+    check_mounted(project, top, problems)
     _check_container_names(project, problems)
     _check_circles(project, problems)
 
@@ -50,6 +57,9 @@ def _check_service(project: Project, service: Service, declared: Mapping | None,
         if network.network not in project.networks:
             message = f"service {name!r} refers to undefined network {network.network!r}"
             problems.error("undefined-network", message, network.span, service=name)
+    if service.container_name is not None and not _CONTAINER_NAME.search(service.container_name.value):
+        message = f"container_name {service.container_name.value!r} is no name of two characters or more"
+        problems.error("schema", message, service.container_name.span, service=name)
     _check_references(project, service, problems)
     _check_healthcheck(service, problems)
     if service.scale < 0:

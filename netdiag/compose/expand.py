@@ -153,7 +153,10 @@ class _Expander:
             raise ComposeError("a key must be a string", span=self._span(node))
         text = self._text(node)
         if node.style is None and node.tag is None:
-            spelled = plain_kind(node.value)[1]
+            kind, spelled = plain_kind(node.value)
+            if kind != "str":
+                message = f"the key {node.value or 'null'!r} is not a string, it needs quotes"
+                self.problems.error("schema", message, text.span)
             if spelled != node.value:
                 text = Text(value=spelled, span=text.span, source=self.source)
         return text, node.value == "<<" and node.style is None

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from netdiag.compose.expand import Path
+from netdiag.compose.positions import Span, Text
 from netdiag.compose.problems import Problems
-from netdiag.compose.values import Entry, Mapping, Scalar, Sequence, Value, is_null
+from netdiag.compose.values import Entry, Kind, Mapping, Scalar, Sequence, Value, is_null
 
 Rule = Callable[[Value, Value, Problems, Path], Value]
 
@@ -106,6 +107,29 @@ def _by_name(left: Value, right: Value, problems: Problems, path: Path) -> Value
     return _merge_mappings(_named(left), _named(right), problems, path)
 
 
+def _merge_dependencies(left: Value, right: Value, problems: Problems, path: Path) -> Value:
+    return _merge_mappings(_waited_for(left), _waited_for(right), problems, path)
+
+
+def _waited_for(value: Value) -> Mapping:
+    """A list of services as the mapping that it abbreviates, which says how they are waited for."""
+    named = _named(value)
+    entries = {
+        name: replace(entry, value=_plainly_waited_for(entry.key.span), listed=False) if entry.listed else entry
+        for name, entry in named.entries.items()
+    }
+    return replace(named, entries=entries)
+
+
+def _plainly_waited_for(span: Span) -> Mapping:
+    kinds: dict[str, tuple[Kind, str]] = {"condition": ("str", "service_started"), "required": ("bool", "true")}
+    entries = {
+        key: Entry(key=Text(value=key, span=span), value=Scalar(kind=kind, text=Text(value=value, span=span)))
+        for key, (kind, value) in kinds.items()
+    }
+    return Mapping(entries=entries, span=span)
+
+
 def _merge_build(left: Value, right: Value, problems: Problems, path: Path) -> Value:
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return _merge_mappings(left, right, problems, path)
@@ -156,7 +180,8 @@ _PAIRS = ("annotations", "dns", "dns_opt", "dns_search", "env_file", "environmen
 _RULES: dict[Path, Rule] = {
     **{("services", "*", field): _append_pairs for field in (*_PAIRS, "sysctls", "tmpfs")},
     **{("services", "*", field): _replace for field in ("command", "entrypoint")},
-    **{("services", "*", field): _by_name for field in ("depends_on", "models", "networks")},
+    **{("services", "*", field): _by_name for field in ("models", "networks")},
+    ("services", "*", "depends_on"): _merge_dependencies,
     **{(unit, "*", "labels"): _append_pairs for unit in ("networks", "volumes")},
     **{("services", "*", "build", field): _append_pairs for field in ("additional_contexts", "args", "labels")},
     ("services", "*", "build"): _merge_build,

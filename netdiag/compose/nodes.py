@@ -22,7 +22,7 @@ from ruamel.yaml.events import (
 from ruamel.yaml.reader import ReaderError
 
 from netdiag.compose.errors import ComposeError, decoded
-from netdiag.compose.positions import Source
+from netdiag.compose.positions import Source, Span
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_DEPTH = 100
@@ -156,8 +156,14 @@ class _Builder:
                 self._add(_closed(opened, end), opened.anchor)
             case AliasEvent():
                 self._add(AliasNode(target=self._target(event.anchor, start, end), start=start, end=end), None)
-            case DocumentStartEvent():
-                self.anchors = {}
+            case DocumentStartEvent(version=version) if version is not None and tuple(version) != (1, 1):
+                # As in compose: the parser of Go reads YAML 1.2 and takes 1.1 for its name.
+                raise ComposeError(
+                    "compose reads no document of another version than %YAML 1.1", span=self._place(event)
+                )
+
+    def _place(self, event: Any) -> Span:
+        return self.source.char_span(event.start_mark.index, event.end_mark.index)
 
     def _located(self, node: ScalarNode) -> ScalarNode:
         """Tags and anchors before a scalar, and blank lines after a block, are not part of its place."""

@@ -196,7 +196,7 @@ def _volumes(reading: Reading, service: Mapping) -> tuple[Volume, ...]:
                 reading.wrong(item, "volumes[]", "a string or a mapping")
                 continue
         if volume is not None:
-            found[volume.target] = volume
+            found[posixpath.normpath(volume.target)] = volume
     return tuple(found.values())
 
 

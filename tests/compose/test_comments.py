@@ -26,7 +26,7 @@ PLACES: list[tuple[str, str, list[tuple[int, int, bool, bool, str | None]]]] = [
     ("above a flow list of several lines", "x: 1\n# MARK\na: [b,\n  c]\nd: e\n", [(3, 4, True, False, None)]),
     ("above an alias", "b: &x 1\n# MARK\na: *x\nc: d\n", [(3, 3, True, False, None)]),
     ("at the top", "# MARK\nservices:\n  k: {}\n", [(2, 3, True, True, None)]),
-    ("at the top, after a mark", "%YAML 1.2\n---\n# MARK\na: b\n", [(4, 4, True, True, None)]),
+    ("at the top, after a mark", "%YAML 1.1\n---\n# MARK\na: b\n", [(4, 4, True, True, None)]),
     ("at the end", "a: b\n# MARK\n", [(2, 2, True, False, None)]),
     ("opening a block of text", "a: |  # MARK\n  b # MARK\n  c\nd: e\n", [(1, 3, False, False, None)]),
     ("after a block of text", "a: |\n  b\n# MARK\nd: e\n", [(4, 4, True, False, None)]),

@@ -1,6 +1,5 @@
 """The corpus of found compose files: every one is read without a crash, traced exactly, and as compose reads it."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from netdiag.compose.errors import ComposeError
 from tests.compose.oracle import ask_compose, differences, load_folder
 from tests.compose.tracing import CORPUS, ROOT, assert_traced, spans_in, texts_in
+from tests.figures import Report as Figure
 
 FILES = sorted(CORPUS.glob("*/**/*.y*ml"))
 OURS = [file for file in sorted((ROOT / "compose").glob("**/*.y*ml")) if file.name != "expected.yml"]
@@ -32,15 +32,18 @@ def test_every_value_of_the_corpus_is_traced() -> None:
 
 
 @pytest.mark.skipif(not FILES, reason="shared corpus absent")
-def test_the_corpus_is_what_compose_says(compose_v2: Path, record_property: Callable[[str, object], None]) -> None:
+def test_the_corpus_is_what_compose_says(compose_v2: Path, figure: Figure) -> None:
     wrong = _all_compared(compose_v2, FILES)
-    record_property("compared", len(FILES))
+    unequal = {line.partition(": ")[0] for line in wrong}
+    figure("compose files of the corpus as compose", f"{len(FILES) - len(unequal)} of {len(FILES)}", "files")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.skipif(not OURS, reason="shared corpus absent")
-def test_our_own_stacks_are_what_compose_says(compose_v2: Path) -> None:
+def test_our_own_stacks_are_what_compose_says(compose_v2: Path, figure: Figure) -> None:
     wrong = _all_compared(compose_v2, OURS)
+    unequal = {line.partition(": ")[0] for line in wrong}
+    figure("compose files of this repository as compose", f"{len(OURS) - len(unequal)} of {len(OURS)}", "files")
     assert not wrong, "\n".join(wrong)
 
 

@@ -8,7 +8,7 @@ from netdiag.compose.errors import ComposeError
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
-from tests.compose.cases import ALL
+from tests.compose.all_cases import ALL
 from tests.compose.test_load import STACK
 from tests.compose.tracing import assert_traced, spans_in, texts_in
 

@@ -59,9 +59,13 @@ def test_where_nodes_stand() -> None:
 def test_documents() -> None:
     assert len(load_nodes(Source("f", "a: 1\n---\nb: 2\n...\n"))) == 2
     assert load_nodes(Source("f", "# nothing\n")) == ()
-    anchors = "a: &x 1\n---\nb: *x\n"
-    with pytest.raises(ComposeError, match="unknown anchor 'x'"):
-        load_nodes(Source("f", anchors))
+    # As for the parser of Go, an anchor outlives its document.
+    assert len(load_nodes(Source("f", "a: &x 1\n---\nb: *x\n"))) == 2
+    with pytest.raises(ComposeError, match="unknown anchor 'y'"):
+        load_nodes(Source("f", "a: &x 1\n---\nb: *y\n"))
+    assert len(load_nodes(Source("f", "%YAML 1.1\n---\na: 1\n"))) == 1
+    with pytest.raises(ComposeError, match=r"%YAML 1\.1"):
+        load_nodes(Source("f", "%YAML 1.2\n---\na: 1\n"))
 
 
 def test_depth_is_bounded() -> None:

@@ -31,7 +31,7 @@ from netdiag.rules.problems import told
 
 ID = "compose-undefined-reference"
 SEVERITY = Severity.ERROR
-CODES = frozenset({"undefined-network", "undefined-service", "undefined-volume"})
+CODES = frozenset(f"undefined-{what}" for what in ("config", "network", "secret", "service", "volume"))
 
 
 def check(project: Project) -> Iterator[Finding]:
