@@ -177,7 +177,10 @@ class Member:
 
 
 class Declared:
-    """A value as somebody wrote it, able to point at any stretch of itself; subclassed by each source."""
+    """A value as somebody wrote it, able to point at any stretch of itself; subclassed by each source.
+
+    `variable` says under what, in the words of messages: an environment variable, a flag, a property in a file.
+    """
 
     __slots__ = ("value", "variable")
 

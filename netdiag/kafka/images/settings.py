@@ -16,7 +16,10 @@ class Provenance(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One broker property. `variable` names the environment variable behind it; a value of None is unknown."""
+    """One broker property; a value of None is unknown.
+
+    `variable` says under what it is written: an environment variable, a flag, `listeners in server.properties`.
+    """
 
     name: str
     value: str | None
