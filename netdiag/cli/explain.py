@@ -1,6 +1,5 @@
 """`netdiag explain RULE`: what a rule looks for, why, a bad and a good example, what one sees, and the sources."""
 
-import difflib
 from typing import Annotated
 
 import typer
@@ -11,10 +10,11 @@ from netdiag.cli.terminal import write_text
 from netdiag.render.rule_text import rule_text
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.document import rule_page
+from netdiag.rules.selection import WITHOUT_RULE, known_ids
 
 
 def _names() -> list[str]:
-    return [rule.ID for rule in ALL]
+    return list(known_ids())
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -27,8 +27,13 @@ def explain(
 ) -> None:
     """Explain a rule."""
     surface = surface_of(context)
+    if rule in WITHOUT_RULE:
+        finish(surface, lambda: _explain_without_rule(rule))
     found = next((known for known in ALL if rule == known.ID), None)
     if found is None:
+        # Whoever spells rightly does not pay for it.
+        import difflib
+
         close = difflib.get_close_matches(rule, _names(), 1)
         hint = f"; did you mean {close[0]}?" if close else "; `netdiag rules` lists them"
         raise typer.BadParameter(f"no rule is called {rule!r}{hint}")
@@ -46,3 +51,8 @@ def explain(
         return ExitStatus.CLEAN
 
     finish(surface, command)
+
+
+def _explain_without_rule(name: str) -> ExitStatus:
+    write_text(f"{name}\n\n{WITHOUT_RULE[name]} docs/configuration.md tells more.\n")
+    return ExitStatus.CLEAN

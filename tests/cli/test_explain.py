@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.shell import netdiag
 
 
@@ -25,3 +27,10 @@ def test_names_are_completed(tmp_path: Path) -> None:
         env={"_NETDIAG_COMPLETE": "complete_bash", "COMP_WORDS": "netdiag explain advertised-wild", "COMP_CWORD": "2"},
     )
     assert done.stdout.split() == [b"advertised-wildcard", b"advertised-wildcard-uncaught"]
+
+
+@pytest.mark.parametrize("name", ["unused-ignore", "stale-baseline", "declared-client-fails"])
+def test_what_is_said_without_a_rule_is_explained_too(tmp_path: Path, name: str) -> None:
+    done = netdiag("explain", name, cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, name.encode())
+    assert b"docs/configuration.md" in done.stdout
