@@ -125,6 +125,14 @@ class Written:
         """Another number on the host side or the container side of a published port."""
         raise NotImplementedError
 
+    def pin_port(self, port: PublishedPort, number: int) -> Edit | None:
+        """A given number of the docker host in the place of any free one."""
+        raise NotImplementedError
+
+    def offer_everywhere(self, port: PublishedPort) -> Edit | None:
+        """A published port without its address of the docker host."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:

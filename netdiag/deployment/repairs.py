@@ -1,13 +1,18 @@
 """The repairs that several rules ask for, by what they do; each gives the edits, none where it cannot be made."""
 
+from collections.abc import Callable
+
 from netdiag.deployment.clients import Attempt, usable_address
+from netdiag.deployment.entrants import is_host_address, listener_of
 from netdiag.deployment.member import Broker, Deployment, Member, PublishedPort
 from netdiag.deployment.rewriting import BrokerRewriting, Rewriting
 from netdiag.findings import Applicability, Edit
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry
+from netdiag.kafka.quorum import Voter
 
 _MAP = "listener.security.protocol.map"
 _ADVERTISED = "advertised.listeners"
+_VOTERS = "controller.quorum.voters"
 
 
 def rewrite(
@@ -118,6 +123,82 @@ def without(
     if before:
         return rewrite(broker, name, before[-1].end, entry.end, "", applicability)
     return rewrite(broker, name, entry.start, after[0].start, "", applicability) if after else ()
+
+
+def pin(member: Member, port: PublishedPort, number: int) -> tuple[Edit, ...]:
+    """A port that is published on whichever is free, on a given one."""
+    return Rewriting(member).pin_port(port, number).edits()
+
+
+def offer_everywhere(member: Member, port: PublishedPort) -> tuple[Edit, ...]:
+    """A port that is published on one address of the docker host, on all of them."""
+    return Rewriting(member).offer_everywhere(port).edits()
+
+
+def move_host_port(deployment: Deployment, member: Member, port: PublishedPort) -> tuple[Edit, ...]:
+    """Another free number of the docker host, and the same one where the member tells it to clients."""
+    if port.published is None:
+        return ()
+    free = next((n for n in range(port.published + 1, 65536) if n not in deployment.publishing), None)
+    broker = deployment.broker(member.name)
+    if free is None:
+        return ()
+    if broker is None:
+        return Rewriting(member).change_port(port, published=free).edits()
+    rewriting = BrokerRewriting(broker)
+    rewriting.change_port(port, published=free)
+    for entry in broker.config.advertised_listeners:
+        bound = listener_of(broker, entry.endpoint.listener)
+        if bound and bound.endpoint.port == port.target and is_host_address(deployment, entry.endpoint.host):
+            rewriting.stretch(_ADVERTISED, entry.port_start, entry.port_end, str(free))
+    return rewriting.edits()
+
+
+def name_voters(deployment: Deployment, broker: Broker, wrong: Callable[[Voter], bool]) -> tuple[Edit, ...]:
+    """The voter entries that are wrong, with the name and port of the controller that has their id."""
+    rewriting = BrokerRewriting(broker)
+    for voter in broker.config.well_formed_voters:
+        if not wrong(voter):
+            continue
+        told = _voter_of(deployment, voter.node_id)
+        if told is None:
+            return ()
+        rewriting.stretch(_VOTERS, voter.start, voter.end, told)
+    return rewriting.edits()
+
+
+def put_voters(deployment: Deployment, broker: Broker) -> tuple[Edit, ...]:
+    """The list of all controllers that the files show, where each of them can be told by its id."""
+    ids = [b.config.node_id for b in deployment.configured if b.config.is_controller]
+    told = [_voter_of(deployment, number) for number in ids if number is not None]
+    if not told or len(told) < len(ids) or None in told:
+        return ()
+    return put(broker, _VOTERS, ",".join(filter(None, told)), "process.roles")
+
+
+def _voter_of(deployment: Deployment, node_id: int) -> str | None:
+    """ID@HOST:PORT of the one controller that has an id."""
+    having = [b for b in deployment.configured if b.config.is_controller and b.config.node_id == node_id]
+    if len(having) != 1 or len(having[0].config.controller_listeners) != 1:
+        return None
+    return f"{node_id}@{own_name(having[0])}:{having[0].config.controller_listeners[0].endpoint.port}"
+
+
+def bind_controller(broker: Broker, listener: str) -> tuple[Edit, ...]:
+    """A controller listener bound at the port that the voters know for this node."""
+    config = broker.config
+    ports = {v.port for v in config.well_formed_voters if v.node_id == config.node_id}
+    if len(ports) != 1 or ports & {e.endpoint.port for e in config.listeners}:
+        return ()
+    entry = f"{listener}://:{ports.pop()}"
+    rewriting = BrokerRewriting(broker)
+    if broker.source_of("listeners") is not None:
+        rewriting.append("listeners", entry)
+    else:
+        rewriting.put("listeners", ",".join([*(e.text for e in config.listeners), entry]))
+    if listener not in config.controller_names:
+        rewriting.put("controller.listener.names", listener, "listeners")
+    return rewriting.edits()
 
 
 def point(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker, ...] = ()) -> tuple[Edit, ...]:

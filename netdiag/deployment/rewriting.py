@@ -55,6 +55,14 @@ class Rewriting:
         written = self.member.written
         return self._step(written.change_port(port, published=published, target=target) if written else None)
 
+    def pin_port(self, port: PublishedPort, number: int) -> Self:
+        """A given number in the place of any free one."""
+        return self._step(self.member.written.pin_port(port, number) if self.member.written else None)
+
+    def offer_everywhere(self, port: PublishedPort) -> Self:
+        """A published port without its address of the docker host."""
+        return self._step(self.member.written.offer_everywhere(port) if self.member.written else None)
+
     def edits(self, applicability: Applicability = Applicability.UNSAFE) -> tuple[Edit, ...]:
         """All steps as edits; none where one of them could not be made or two of them touch the same text."""
         if self._failed:

@@ -60,12 +60,39 @@ class WrittenService(Written):
         self, port: PublishedPort, *, published: int | None = None, target: int | None = None
     ) -> Edit | None:
         """At the number itself; None for ranges, variables and numbers that stand for both sides."""
+        found = self._port(port)
+        if found is None:
+            return None
+        span, old, new = _side(found, published, target)
+        return None if span is None or old is None else self._exact(span, str(old), str(new))
+
+    def pin_port(self, port: PublishedPort, number: int) -> Edit | None:
+        """In front of an entry that is the container port alone, or in the place of a range."""
+        found = self._port(port)
+        if found is None:
+            return None
+        text, target = found.text, str(found.target)
+        if text.value.partition("/")[0] == target:
+            span = text.edit_span(0, 0)
+            return None if span is None else _replaced(span, f"{number}:")
+        low, high = found.published_range or (None, None)
+        if low is None or text.value.partition("/")[0] != f"{low}-{high}:{target}":
+            return None
+        span = text.edit_span(0, text.value.index(":"))
+        return None if span is None else _replaced(span, str(number))
+
+    def offer_everywhere(self, port: PublishedPort) -> Edit | None:
+        """Without the address in front of an entry in the short syntax."""
+        found = self._port(port)
+        if found is None or not found.text.value.startswith(f"{found.host_ip}:"):
+            return None
+        span = found.text.edit_span(0, len(found.host_ip) + 1)
+        return None if span is None else _replaced(span, "")
+
+    def _port(self, port: PublishedPort) -> Port | None:
         wanted = (port.target, port.published, port.host_ip, port.protocol)
         found = [p for p in self.service.ports if (p.target, p.published, p.host_ip, p.protocol) == wanted]
-        if len(found) != 1:
-            return None
-        span, old, new = _side(found[0], published, target)
-        return None if span is None or old is None else self._exact(span, str(old), str(new))
+        return found[0] if len(found) == 1 else None
 
     def _layouts(self) -> Iterator[ServiceLayout]:
         return layouts(self._sources(), self.service.name)
@@ -121,6 +148,10 @@ class WrittenService(Written):
         end, newline = _line_end(source.data, variable.entry_span.end)
         end = min(len(source.data), end + len(newline))
         return Edit(path=source.path, start=start, end=end, replacement="")
+
+
+def _replaced(span: Span, text: str) -> Edit:
+    return Edit(path=span.path, start=span.start, end=span.end, replacement=text)
 
 
 def _edit(change: Change | None) -> Edit | None:

@@ -40,6 +40,7 @@ Sources: libnetwork's port allocator; an address of 0.0.0.0 conflicts with every
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Deployment, Member, NetworkMode, PublishedPort
+from netdiag.deployment.repairs import move_host_port
 from netdiag.findings import Finding, Related, Severity
 
 ID = "duplicate-host-port"
@@ -56,7 +57,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         for port in member.published:
             clash = next(((m, p) for m, p in taken if m is not member and _clash(p, port)), None)
             if clash and {clash[0].name, member.name} & brokers:
-                yield _finding(member, port, *clash)
+                yield _finding(deployment, member, port, *clash)
             taken.append((member, port))
 
 
@@ -66,7 +67,9 @@ def _clash(one: PublishedPort, other: PublishedPort) -> bool:
     return one.on_all_addresses or other.on_all_addresses or one.host_ip == other.host_ip
 
 
-def _finding(member: Member, port: PublishedPort, other: Member, taken: PublishedPort) -> Finding:
+def _finding(
+    deployment: Deployment, member: Member, port: PublishedPort, other: Member, taken: PublishedPort
+) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
@@ -76,4 +79,5 @@ def _finding(member: Member, port: PublishedPort, other: Member, taken: Publishe
         why="the engine refuses to start the second container",
         hint="publish another port of the host, and advertise that one",
         service=member.name,
+        edits=move_host_port(deployment, member, port),
     )

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.entrants import is_host_address, listener_of, nothing_gets_out, published_for
 from netdiag.deployment.member import Broker, Deployment, PublishedPort
+from netdiag.deployment.repairs import pin
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 
@@ -73,4 +74,5 @@ def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> Findi
         hint=f'publish "{endpoint.port}:{port.target}"',
         service=broker.name,
         listener=endpoint.listener,
+        edits=pin(broker.member, port, endpoint.port),
     )

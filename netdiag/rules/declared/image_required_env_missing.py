@@ -24,8 +24,11 @@ Sources: the images' start scripts: Confluent Platform 7.2 to 8.0, bitnami/conta
 
 from collections.abc import Iterator
 
+from netdiag.deployment.control_ports import zookeeper_port
 from netdiag.deployment.member import Broker, Deployment
-from netdiag.findings import Finding, Severity
+from netdiag.deployment.repairs import own_name
+from netdiag.deployment.rewriting import BrokerRewriting
+from netdiag.findings import Edit, Finding, Severity
 
 ID = "image-required-env-missing"
 SEVERITY = Severity.ERROR
@@ -45,6 +48,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             why="the image's start script ends before Kafka starts",
             hint=f"set {refusal.variable}",
             service=broker.name,
+            edits=_edits(deployment, broker, refusal.variable),
             broker_prints=refusal.prints,
         )
 
@@ -53,3 +57,18 @@ def _is_told_elsewhere(broker: Broker, variable: str) -> bool:
     """Whether another rule says it: roles that are missing because the broker is meant for a ZooKeeper."""
     roles = ("KAFKA_PROCESS_ROLES", "KAFKA_CFG_PROCESS_ROLES")
     return variable in roles and bool(broker.config.value("zookeeper.connect"))
+
+
+def _edits(deployment: Deployment, broker: Broker, variable: str) -> tuple[Edit, ...]:
+    value = None
+    if variable == "KAFKA_ADVERTISED_LISTENERS":
+        entries = broker.config.broker_listeners
+        value = ",".join(f"{e.endpoint.listener}://{own_name(broker)}:{e.endpoint.port}" for e in entries)
+    elif variable == "KAFKA_ZOOKEEPER_CONNECT":
+        ports = [(member.name, port) for member in deployment.members if (port := zookeeper_port(member))]
+        value = f"{ports[0][0]}:{ports[0][1]}" if len(ports) == 1 else None
+    elif variable == "CLUSTER_ID":
+        known = {b.config.cluster_id for b in deployment.brokers if b is not broker and b.config.cluster_id}
+        value = known.pop() if len(known) == 1 else None
+    last = list(broker.declared)[-1] if broker.declared else None
+    return BrokerRewriting(broker).add_variable(variable, value, last).edits() if value else ()

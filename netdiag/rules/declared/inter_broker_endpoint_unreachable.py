@@ -52,7 +52,8 @@ from netdiag.deployment.member import Broker, Deployment, Member
 from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.observations import Failed
 from netdiag.deployment.placeholders import is_placeholder
-from netdiag.findings import Finding, Severity
+from netdiag.deployment.repairs import advertise, own_name
+from netdiag.findings import Edit, Finding, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_wildcard
 
 ID = "inter-broker-endpoint-unreachable"
@@ -121,4 +122,10 @@ def _finding(broker: Broker, entry: ListenerEntry, other: Broker, failure: str) 
         hint=f"advertise {endpoint.listener}://{broker.member.service or broker.name}:PORT with the port that is bound",
         service=broker.name,
         listener=endpoint.listener,
+        edits=_edits(broker, entry),
     )
+
+
+def _edits(broker: Broker, entry: ListenerEntry) -> tuple[Edit, ...]:
+    bound = listener_of(broker, entry.endpoint.listener)
+    return advertise(broker, entry, own_name(broker), bound.endpoint.port) if bound else ()

@@ -32,8 +32,10 @@ Sources: KafkaConfig.validateValues and getInterBrokerListenerNameAndSecurityPro
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
-from netdiag.findings import Finding, Severity
+from netdiag.deployment.repairs import put
+from netdiag.findings import Edit, Finding, Severity
 from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.listeners import is_loopback
 
 ID = "inter-broker-not-advertised"
 SEVERITY = Severity.ERROR
@@ -71,5 +73,15 @@ def _finding(broker: Broker, name: str, advertised: list[str], prints: str) -> F
         hint=f"set {_NAME} to one of the advertised listeners, for example {advertised[0]}",
         service=broker.name,
         listener=name,
+        edits=_edits(broker),
         broker_prints=prints,
     )
+
+
+def _edits(broker: Broker) -> tuple[Edit, ...]:
+    """Name the first listener that does not lead other brokers to themselves; not beside the other setting."""
+    if broker.config.value("security.inter.broker.protocol"):
+        return ()
+    told = [e.endpoint for e in broker.config.advertised_listeners if e.endpoint.listener in broker.config.protocol_map]
+    best = [e for e in told if not is_loopback(e.host)] or told
+    return put(broker, _NAME, best[0].listener) if best else ()

@@ -36,6 +36,7 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import bind_controller
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.settings import Provenance
 
@@ -73,6 +74,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             hint=f"add {wanted}://:PORT with the port of controller.quorum.voters to KAFKA_LISTENERS",
             service=broker.name,
             listener=wanted,
+            edits=bind_controller(broker, wanted),
             broker_prints="controller.listener.names must contain at least one value appearing in the 'listeners' "
             "configuration when running the KRaft controller role",
         )

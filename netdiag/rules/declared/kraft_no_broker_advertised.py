@@ -35,8 +35,9 @@ Sources: KafkaConfig.validateValues, KAFKA-13456, KIP-853.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
-from netdiag.findings import Finding, Related, Severity
+from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import own_name, put
+from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 
 ID = "kraft-no-broker-advertised"
@@ -66,5 +67,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             why="clients never use a listener that controller.listener.names names",
             hint="add a broker listener, for example PLAINTEXT://:9092, and advertise it",
             service=broker.name,
+            edits=_edits(broker) if written else (),
             broker_prints="Perhaps all listeners appear in controller.listener.names?",
         )
+
+
+def _edits(broker: Broker) -> tuple[Edit, ...]:
+    told = [f"{e.endpoint.listener}://{own_name(broker)}:{e.endpoint.port}" for e in broker.config.broker_listeners]
+    return put(broker, "advertised.listeners", ",".join(told)) if told and broker.source_of("listeners") else ()

@@ -36,6 +36,7 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-18331 (4.0).
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import drop, put
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.bitnami_tag import Generation, generation
@@ -63,6 +64,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 why="both name the same thing",
                 hint="remove KAFKA_BROKER_ID, or give both the same value",
                 service=broker.name,
+                edits=drop(broker, "broker.id"),
                 broker_prints="You must set `node.id` to the same value as `broker.id`.",
             )
 
@@ -85,6 +87,7 @@ def _missing(broker: Broker) -> Finding:
     bitnami = _insists(broker)
     if bitnami:
         prints = "KRaft mode requires an unique node.id"
+    own = [v.node_id for v in broker.config.well_formed_voters if v.host in broker.member.all_names]
     return Finding(
         rule=ID,
         severity=SEVERITY,
@@ -93,5 +96,6 @@ def _missing(broker: Broker) -> Finding:
         why="the members of the quorum know each other by their ids",
         hint=f"set {'KAFKA_CFG_NODE_ID' if bitnami else 'KAFKA_NODE_ID'} to a number that no other node has",
         service=broker.name,
+        edits=put(broker, "node.id", str(own[0]), "process.roles") if len(own) == 1 else (),
         broker_prints=prints,
     )

@@ -31,15 +31,18 @@ Seen: Invalid value brokers for configuration process.roles: String must be one 
 Sources: KRaftConfigs (ConfigDef.ValidList, which comes before KafkaConfig.parseProcessRoles); KIP-500.
 """
 
+import difflib
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
-from netdiag.findings import Finding, Severity
+from netdiag.deployment.repairs import rewrite
+from netdiag.findings import Applicability, Edit, Finding, Severity
 from netdiag.kafka.listeners import split_items
 
 ID = "kraft-role-invalid"
 SEVERITY = Severity.ERROR
 _ROLES = "process.roles"
+_KNOWN = ("broker", "controller")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -66,5 +69,17 @@ def _finding(broker: Broker, message: str, role: str, start: int, prints: str) -
         why="the roles are broker and controller, in lower case and each at most once",
         hint="write broker, controller or broker,controller",
         service=broker.name,
+        edits=_edits(broker),
         broker_prints=prints,
     )
+
+
+def _edits(broker: Broker) -> tuple[Edit, ...]:
+    """The roles that the words must mean, each once; a word that is only like one is a guess."""
+    value = broker.config.value(_ROLES) or ""
+    words = [word.lower() for word, _ in split_items(value)]
+    meant = [next(iter(difflib.get_close_matches(word, _KNOWN, 1, 0.8)), None) for word in words]
+    if not words or None in meant:
+        return ()
+    applicability = Applicability.SAFE if words == meant else Applicability.UNSAFE
+    return rewrite(broker, _ROLES, 0, len(value), ",".join(dict.fromkeys(filter(None, meant))), applicability)

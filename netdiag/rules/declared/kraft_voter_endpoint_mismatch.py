@@ -37,6 +37,7 @@ from collections.abc import Iterator
 from netdiag.deployment.cluster import inside
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import MemberAddress, Unresolved, network_owner, resolve
+from netdiag.deployment.repairs import name_voters
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import is_loopback
 from netdiag.kafka.quorum import Voter
@@ -61,29 +62,31 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _judged(deployment: Deployment, broker: Broker, voter: Voter) -> Finding | None:
     if is_loopback(voter.host):
         own = broker.config.is_controller and broker.config.node_id == voter.node_id
-        return _at(broker, voter, broker) if own else None
+        return _at(deployment, broker, voter, broker) if own else None
     resolution = resolve(deployment, inside(broker), voter.host, frozenset())
     if isinstance(resolution, Unresolved):
         # A name with a dot may be known to a name server outside.
         controller = None if "." in voter.host else _controller(deployment, broker, voter)
-        return _finding(broker, voter, resolution.because, controller) if controller else None
+        return _finding(deployment, broker, voter, resolution.because, controller) if controller else None
     if not isinstance(resolution, tuple):
         return None
     found = {target.member for target in resolution if isinstance(target, MemberAddress)}
     targets = [b for b in deployment.brokers if network_owner(deployment, b.member).name in found]
     meant = [target for target in targets if target.config.node_id == voter.node_id] or targets
-    return _at(broker, voter, meant[0]) if len(found) == 1 and meant else None
+    return _at(deployment, broker, voter, meant[0]) if len(found) == 1 and meant else None
 
 
-def _at(broker: Broker, voter: Voter, target: Broker) -> Finding | None:
+def _at(deployment: Deployment, broker: Broker, voter: Voter, target: Broker) -> Finding | None:
     """What is wrong with the node that the entry leads to."""
     config = target.config
     if config.node_id is not None and config.node_id != voter.node_id:
-        return _finding(broker, voter, f"{target.name} is node {config.node_id}", target)
+        return _finding(deployment, broker, voter, f"{target.name} is node {config.node_id}", target)
     ports = [entry.endpoint.port for entry in config.controller_listeners]
     if not config.is_controller or not config.is_readable or not ports or voter.port in ports:
         return None
-    return _finding(broker, voter, f"the controller listener of {target.name} is on port {ports[0]}", target)
+    return _finding(
+        deployment, broker, voter, f"the controller listener of {target.name} is on port {ports[0]}", target
+    )
 
 
 def _controller(deployment: Deployment, broker: Broker, voter: Voter) -> Broker | None:
@@ -95,7 +98,7 @@ def _controller(deployment: Deployment, broker: Broker, voter: Voter) -> Broker 
     return None
 
 
-def _finding(broker: Broker, voter: Voter, because: str, target: Broker) -> Finding:
+def _finding(deployment: Deployment, broker: Broker, voter: Voter, because: str, target: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
@@ -105,4 +108,5 @@ def _finding(broker: Broker, voter: Voter, because: str, target: Broker) -> Find
         why="a voter entry is the address at which its controller answers",
         hint=f"write {voter.node_id}@HOST:PORT with the name and the controller port of node {voter.node_id}",
         service=broker.name,
+        edits=name_voters(deployment, broker, lambda v: v == voter),
     )

@@ -35,6 +35,7 @@ Sources: QuorumConfig.parseVoterConnections, KafkaConfig.validateValues (3.0 and
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import put_voters
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.quorum import MalformedVoter
@@ -54,14 +55,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         malformed = [voter for voter in config.voter_entries if isinstance(voter, MalformedVoter)]
         if not config.voter_entries:
             if _BOOTSTRAP not in config.settings or config.is_older_than(3, 9):
-                yield _missing(broker)
+                yield _missing(deployment, broker)
         elif malformed:
-            yield from (_malformed(broker, voter) for voter in malformed)
+            yield from (_malformed(deployment, broker, voter) for voter in malformed)
         else:
             yield from _membership(broker)
 
 
-def _missing(broker: Broker) -> Finding:
+def _missing(deployment: Deployment, broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
@@ -70,11 +71,12 @@ def _missing(broker: Broker) -> Finding:
         why="without the list a node knows none of the controllers",
         hint="set KAFKA_CONTROLLER_QUORUM_VOTERS to ID@HOST:PORT of every controller",
         service=broker.name,
+        edits=put_voters(deployment, broker),
         broker_prints=f"{_VOTERS} must contain a parseable set of",
     )
 
 
-def _malformed(broker: Broker, voter: MalformedVoter) -> Finding:
+def _malformed(deployment: Deployment, broker: Broker, voter: MalformedVoter) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
@@ -83,6 +85,7 @@ def _malformed(broker: Broker, voter: MalformedVoter) -> Finding:
         why="the broker stops at the first entry that it cannot take apart",
         hint="write the node id of the controller, @, its host, : and the port of its controller listener",
         service=broker.name,
+        edits=put_voters(deployment, broker),
         broker_prints=voter.prints,
     )
 

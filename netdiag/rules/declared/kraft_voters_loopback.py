@@ -54,6 +54,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.deployment.naming import network_owner
+from netdiag.deployment.repairs import name_voters
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import is_loopback
 from netdiag.kafka.quorum import Voter
@@ -69,10 +70,10 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for broker in deployment.configured:
         for voter in broker.config.well_formed_voters:
             if voter.host == _WILDCARD and not broker.config.is_older_than(3, 8):
-                yield _finding(broker, voter, prints=f"Host string ({_WILDCARD}) is not routeable")
+                yield _finding(deployment, broker, voter, prints=f"Host string ({_WILDCARD}) is not routeable")
                 break
             if (is_loopback(voter.host) or voter.host == _WILDCARD) and not _is_here(deployment, broker, voter):
-                yield _finding(broker, voter, prints=None)
+                yield _finding(deployment, broker, voter, prints=None)
                 break
 
 
@@ -87,7 +88,7 @@ def _is_here(deployment: Deployment, broker: Broker, voter: Voter) -> bool:
     return any(other.config.node_id == voter.node_id for other in beside)
 
 
-def _finding(broker: Broker, voter: Voter, prints: str | None) -> Finding:
+def _finding(deployment: Deployment, broker: Broker, voter: Voter, prints: str | None) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
@@ -96,5 +97,6 @@ def _finding(broker: Broker, voter: Voter, prints: str | None) -> Finding:
         why="each container has a localhost of its own",
         hint=f"name the container of node {voter.node_id}: {voter.node_id}@SERVICE:{voter.port}",
         service=broker.name,
+        edits=name_voters(deployment, broker, lambda v: is_loopback(v.host) or v.host == _WILDCARD),
         broker_prints=prints,
     )

@@ -29,8 +29,9 @@ from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.placeholders import placeholder_in
+from netdiag.deployment.repairs import rewrite
 from netdiag.deployment.unexpanded import unexpanded
-from netdiag.findings import Finding, Severity
+from netdiag.findings import Applicability, Edit, Finding, Severity
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import MalformedEntry
 
@@ -61,6 +62,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                         why="the broker stops at the first entry that it cannot take apart",
                         hint=_hint(entry.text),
                         service=broker.name,
+                        edits=_edits(broker, name, entry),
                         broker_prints=f"Unable to parse {entry.text} to a broker endpoint",
                     )
 
@@ -79,3 +81,16 @@ def _hint(text: str) -> str:
     if not slashes and ":" in text:
         return f'put a listener name in front: "PLAINTEXT://{text}"'
     return "write NAME://host:port, entries separated by commas, without quotes or a path"
+
+
+def _edits(broker: Broker, name: str, entry: MalformedEntry) -> tuple[Edit, ...]:
+    """What can have been meant: a port without a colon, a slash at the end, no name although one only is possible."""
+    listener, slashes, rest = entry.text.partition("://")
+    if slashes and rest.isdigit() and name == "listeners":
+        return rewrite(broker, name, entry.start, entry.end, f"{listener}://:{rest}", Applicability.SAFE)
+    if slashes and rest.endswith("/") and rest.strip("/").rpartition(":")[2].isdigit():
+        return rewrite(broker, name, entry.start, entry.end, entry.text.rstrip("/"), Applicability.SAFE)
+    alone = len(broker.config.listener_entries) == 1 == len(broker.config.advertised_entries)
+    if not slashes and alone and entry.text.rpartition(":")[2].isdigit() and ":" in entry.text:
+        return rewrite(broker, name, entry.start, entry.start, "PLAINTEXT://")
+    return ()

@@ -30,6 +30,7 @@ Sources: KAFKA-12945 (3.0), KIP-103.
 from collections.abc import Iterator
 
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.repairs import drop
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.reference import ImageFamily
 
@@ -62,6 +63,7 @@ def _finding(broker: Broker, name: str) -> Finding:
         why="the property was removed, and unknown ones are ignored",
         hint="remove it and say everything in advertised.listeners",
         service=broker.name,
+        edits=drop(broker, name) if advertised else (),
     )
 
 

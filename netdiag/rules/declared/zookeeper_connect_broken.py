@@ -42,6 +42,7 @@ from netdiag.deployment.cluster import inside
 from netdiag.deployment.control_ports import zookeeper_port
 from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
 from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, network_owner, resolve
+from netdiag.deployment.repairs import rewrite
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import ImageFamily
@@ -77,7 +78,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         severity = SEVERITY if all(reason for _, reason in reasons) else Severity.WARNING
         for address, reason in reasons:
             if reason is not None:
-                yield _broken(broker, address, reason, severity)
+                yield _broken(deployment, broker, address, reason, severity)
         strangers = _strangers(deployment, broker, addresses)
         names = tuple(sorted(member.name for member in strangers))
         if strangers and names not in told and not any(reason for _, reason in reasons):
@@ -152,7 +153,9 @@ def _strangers(deployment: Deployment, broker: Broker, addresses: tuple[_Address
     return tuple(found.values()) if len(found) > 1 and alone else ()
 
 
-def _broken(broker: Broker, address: _Address, reason: str, severity: Severity) -> Finding:
+def _broken(deployment: Deployment, broker: Broker, address: _Address, reason: str, severity: Severity) -> Finding:
+    ports = [(member.name, port) for member in deployment.members if (port := zookeeper_port(member))]
+    only = ports[0] if len(ports) == 1 and len(_addresses(broker.config.value(_PROPERTY) or "")) == 1 else None
     return Finding(
         rule=ID,
         severity=severity,
@@ -161,6 +164,7 @@ def _broken(broker: Broker, address: _Address, reason: str, severity: Severity) 
         why="a broker that gets no session with ZooKeeper ends",
         hint="name the ZooKeeper service and its client port",
         service=broker.name,
+        edits=rewrite(broker, _PROPERTY, address.start, address.end, f"{only[0]}:{only[1]}") if only else (),
     )
 
 
