@@ -19,8 +19,9 @@ _CONFIG = re.compile(
     r"\.properties\b|redpanda\.ya?ml|/etc/(?:kafka|confluent)|/mnt/shared|kafka/config|/etc/redpanda|entrypoint"
     r"|/usr/bin/start-kafka|/opt/bitnami/scripts"
 )
-_LARGEST = 256 * 1024
+_LARGEST = 64 * 1024
 _MOST = 1000
+_LONGEST = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,19 +145,21 @@ def _unquoted(value: str) -> str:
 
 
 def _expanded(value: str, known: Mapping[str, str]) -> str | None:
-    """The value with its variables; None where one is not known."""
+    """The value with its variables; None where one is not known, or all of it is longer than any value."""
     missing = False
+    length = len(value)
 
     def of(match: re.Match[str]) -> str:
-        nonlocal missing
+        nonlocal missing, length
         name, operator, word = match[1] or match[4], match[2], match[3]
         held = known.get(name)
         if operator in ("-", ":-") and not held:
             return str(word)
         if operator in ("+", ":+"):
             return str(word) if held else ""
-        missing = missing or held is None
-        return held or ""
+        length += len(held or "")
+        missing = missing or held is None or length > _LONGEST
+        return "" if missing else held or ""
 
     result = _REFERENCE.sub(of, value)
     return None if missing else result

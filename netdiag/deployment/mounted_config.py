@@ -30,7 +30,8 @@ _LISTENER_VARIABLE = re.compile(
 )
 _EDITORS = frozenset({"sed", "envsubst", "configure", "tee", "awk", "perl", "python", "python3", "cp", "mv", "printf"})
 _SECRET = ("password", "jaas", "secret", "token", "credential")
-_LARGEST = 1024 * 1024
+# Kafka's own file has 7 KiB.
+_LARGEST = 64 * 1024
 
 
 def with_mounted_file(broker: Broker, service: Service, read: Read) -> Broker:

@@ -29,8 +29,24 @@ def read_properties(source: Source) -> dict[str, Text]:
         while value and value[-1][0].isspace():
             value.pop()
         first = value[0][1] if value else pieces[-1][2]
-        found[key] = assemble(source, value, first, value[-1][2] if value else first)
+        found[key] = assemble(source, _runs(value), first, value[-1][2] if value else first)
     return found
+
+
+def _runs(pieces: list[Piece]) -> Iterator[Piece]:
+    """Neighbours that stand in the file as they are, as one piece."""
+    run: list[Piece] = []
+    for piece in pieces:
+        plain = piece[2] - piece[1] == 1
+        if run and not (plain and run[-1][2] == piece[1]):
+            yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
+            run = []
+        if plain:
+            run.append(piece)
+        else:
+            yield piece
+    if run:
+        yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
 
 
 def _skip(pieces: list[Piece], start: int) -> int:

@@ -57,10 +57,17 @@ def test_a_target_is_the_stage_that_is_built() -> None:
         ("ARG X=1\nENV A=$X B=${Y:-2}", {"A": "1", "B": "2"}),
         ("ENV A=1\nENV B=$A", {"A": "1", "B": "1"}),
         ("ENV A=$NOBODY", {}),
+        ("ENV A=1\nENV A=$A$NOBODY", {"A": "1"}),
     ],
 )
 def test_environment(text: str, expected: dict[str, str]) -> None:
     assert {name: value.value for name, value in read(f"FROM a\n{text}\n").environment.items()} == expected
+
+
+def test_a_value_that_doubles_itself_is_given_up() -> None:
+    value = read("FROM a\nENV A=xx\n" + "ENV A=$A$A\n" * 900).environment["A"].value
+    assert set(value) == {"x"}
+    assert len(value) <= 16 * 1024
 
 
 def test_a_value_knows_its_place() -> None:

@@ -53,6 +53,12 @@ def test_a_value_over_two_lines_points_at_and_is_edited_in_each() -> None:
     assert value.edit_span(5, 8) is None
 
 
+def test_a_long_value_stays_in_few_pieces() -> None:
+    value = read_properties(Source("p", "a=" + "é" * 20_000 + "\\:b"))["a"]
+    assert value.value == "é" * 20_000 + ":b"
+    assert len(value.segments) == 3
+
+
 def test_an_escaped_character_is_not_edited() -> None:
     value = read_properties(Source("p", "a=b\\:c"))["a"]
     assert value.value == "b:c"
