@@ -1,7 +1,7 @@
 """`netdiag check-listeners`: options in, report out, files repaired if asked."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -69,6 +69,7 @@ _Format = Annotated[
 _FailOn = Annotated[
     FailOn | None, typer.Option("--fail-on", help="Exit with 1 from this severity on.", show_default="error")
 ]
+_AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="Exit with 0, not 4, where no input holds a broker.")]
 _Output = Annotated[
     list[str] | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write the --format before it to a file; repeatable."),
@@ -123,6 +124,7 @@ class _Options:
     settings: Settings
     live: LiveSettings | None
     require_all: bool
+    allow_empty: bool
     watch: bool
 
 
@@ -157,6 +159,7 @@ def check_listeners(
     netns: _Netns = None,
     timeout: _Timeout = 4.0,
     require_all: _RequireAll = False,
+    allow_empty: _AllowEmpty = False,
     verbose: Verbose = False,
     debug: Debug = False,
     colour: ColourOption = None,
@@ -181,13 +184,19 @@ def check_listeners(
         settings=_settings(project_directory, project_name, env_file, profile, docker_host_ip, matrix and not diff),
         live=_live(live, container, host, netns, timeout, require_all),
         require_all=require_all,
+        allow_empty=allow_empty,
         watch=watch,
     )
+    finish(surface, _checked(options, surface))
+
+
+def _checked(options: _Options, surface: Surface) -> Callable[[], ExitStatus]:
+    """What is to be done, once it is sure that the options agree."""
     _refuse_contradictions(options)
-    finish(surface, lambda: _checked(options, surface))
+    return lambda: _once_or_again(options, surface)
 
 
-def _checked(options: _Options, surface: Surface) -> ExitStatus:
+def _once_or_again(options: _Options, surface: Surface) -> ExitStatus:
     if options.watch:
         return watched(lambda: _run(options, surface), options.files + options.chain, surface)
     return _run(options, surface).status
@@ -288,7 +297,8 @@ def _run(options: _Options, surface: Surface) -> Done:
             outputs = tuple(output for output in outputs if output.path is not None)
     write_outputs(outputs, report, surface, matrix=options.settings.matrix)
     status = status_of(report, fail_on=fail_on, require_all=options.require_all)
-    if status is ExitStatus.FINDINGS and control.exit_zero:
+    lenient = {ExitStatus.FINDINGS: control.exit_zero, ExitStatus.NOTHING_TO_CHECK: options.allow_empty}
+    if lenient.get(status):
         status = ExitStatus.CLEAN
     configurations = tuple(item.configuration.path for item in setups.values())
     return Done(status=status, report=report, also_read=(*configurations, control.baseline or ""))

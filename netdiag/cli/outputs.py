@@ -13,6 +13,7 @@ from typing import assert_never
 import typer
 from typer.core import TyperCommand
 
+from netdiag.cli.rule_pages import rule_pages
 from netdiag.cli.surface import Surface
 from netdiag.cli.terminal import write_text
 from netdiag.errors import NetdiagError
@@ -121,7 +122,7 @@ def _rendered(output: Output, report: Report, surface: Surface, root: str, *, ma
         case Format.SARIF:
             from netdiag.render import sarif
 
-            return sarif.render(report, root)
+            return sarif.render(report, root, rule_pages(os.environ))
         case Format.JUNIT | Format.CHECKSTYLE:
             return _xml(output.format, report, root)
         case Format.GITHUB:

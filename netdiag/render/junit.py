@@ -1,5 +1,6 @@
 """A report as JUnit XML, for build servers: a suite per file, a case per finding, one passed case where all is well.
 
+The schema is that of Jenkins (junit-10.xsd), which has no attribute for a file or a line: both are in the text.
 Errors and warnings are failures; a note is a passed case with output; an input that could not be read is an error.
 """
 
@@ -7,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
-from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.findings import Finding, Severity
 from netdiag.render.places import file_text, in_order, place_text, plain, unread_file
 from netdiag.render.report import Input, Report, Skipped
 from netdiag.render.xml_text import xml_text
 
-# How a suite counts outcomes. The schema of Jenkins (junit-10.xsd) lets the root count all but the last.
+# How a suite counts outcomes. The schema lets the root count all but the last.
 _COUNTS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 _CHECK = "check-listeners"
 
@@ -27,7 +28,6 @@ class _Case:
     kind: str = ""
     message: str = ""
     text: str = ""
-    position: tuple[tuple[str, str], ...] = ()
 
 
 def render(report: Report, root: str = "") -> str:
@@ -52,7 +52,7 @@ def _counted(cases: Sequence[_Case], outcomes: Sequence[str]) -> dict[str, str]:
 
 
 def _add(suite: Element, case: _Case) -> None:
-    element = SubElement(suite, "testcase", {"classname": case.suite, "name": case.name, **dict(case.position)})
+    element = SubElement(suite, "testcase", {"classname": case.suite, "name": case.name})
     if case.outcome is None:
         return
     about = {name: value for name, value in (("type", case.kind), ("message", case.message)) if value}
@@ -60,7 +60,7 @@ def _add(suite: Element, case: _Case) -> None:
 
 
 def _of_input(item: Input, root: str) -> _Case:
-    suite, line = unread_file(item, root)
+    suite, _ = unread_file(item, root)
     if item.error is None:
         return _Case(suite=suite, name=_CHECK)
     hint = f"fix: {plain(item.error.hint)}" if item.error.hint else ""
@@ -71,7 +71,6 @@ def _of_input(item: Input, root: str) -> _Case:
         kind="error",
         message=plain(item.error.message),
         text=hint,
-        position=(("file", suite), ("line", str(line))) if item.kind == "file" else (),
     )
 
 
@@ -81,7 +80,6 @@ def _of_finding(finding: Finding, root: str) -> _Case:
     lines += [f"{place_text(r.location, root)}: {plain(r.message)}" for r in finding.related]
     told = (("why", finding.why), ("the broker will print", finding.broker_prints), ("fix", finding.hint))
     lines += [f"{title}: {plain(text)}" for title, text in told if text]
-    line = finding.location.line if isinstance(finding.location, FileLocation) else None
     note = finding.severity is Severity.NOTE
     return _Case(
         suite=file_text(finding.location, root),
@@ -90,7 +88,6 @@ def _of_finding(finding: Finding, root: str) -> _Case:
         kind="" if note else finding.severity.value,
         message="" if note else plain(finding.message),
         text="\n".join(lines),
-        position=(("file", file_text(finding.location, root)), ("line", str(line))) if line else (),
     )
 
 
