@@ -1,0 +1,19 @@
+# netdiag check-listeners without a Python of one's own:
+#   docker build --tag netdiag .
+#   docker run --rm --volume "$PWD:/project:ro" netdiag check-listeners compose.yml
+ARG PYTHON=3.13
+
+FROM python:${PYTHON}-slim AS build
+WORKDIR /src
+COPY . .
+RUN python -m venv /opt/netdiag
+RUN /opt/netdiag/bin/pip install --no-cache-dir --no-compile --constraint constraints.txt .
+RUN /opt/netdiag/bin/pip uninstall --yes --quiet setuptools pip
+
+FROM python:${PYTHON}-slim
+COPY --from=build /opt/netdiag /opt/netdiag
+ENV PATH="/opt/netdiag/bin:${PATH}"
+USER 65534:65534
+WORKDIR /project
+ENTRYPOINT ["netdiag"]
+CMD ["--help"]
