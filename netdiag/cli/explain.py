@@ -7,10 +7,19 @@ import typer
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import finish, surface_of
 from netdiag.cli.terminal import write_text
+from netdiag.compose.load import load
+from netdiag.compose.positions import Source
+from netdiag.deployment.from_compose import from_compose
+from netdiag.findings import Applicability
+from netdiag.render.edits import repair, unified_diff
 from netdiag.render.rule_text import rule_text
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.document import rule_page
+from netdiag.rules.rule import Rule
+from netdiag.rules.run import check
 from netdiag.rules.selection import WITHOUT_RULE, known_ids
+
+_EXAMPLE = "compose.yml"
 
 
 def _names() -> list[str]:
@@ -44,6 +53,7 @@ def explain(
             ("Why", page.why),
             ("Bad", page.bad),
             ("Good", page.good),
+            ("Repair", _repair(found)),
             ("Seen", page.seen),
             ("Sources", page.sources),
         )
@@ -56,3 +66,15 @@ def explain(
 def _explain_without_rule(name: str) -> ExitStatus:
     write_text(f"{name}\n\n{WITHOUT_RULE[name]} docs/configuration.md tells more.\n")
     return ExitStatus.CLEAN
+
+
+def _repair(rule: Rule) -> str:
+    """The patch that netdiag would make of the bad example, behind the options that make it."""
+    bad = rule_page(rule.__doc__ or "").bad.encode()
+    told = check(from_compose(load(Source(_EXAMPLE, bad), default_name="example")))
+    made = repair((finding for finding in told if finding.rule == rule.ID), {_EXAMPLE: bad})
+    if not made.files:
+        return ""
+    unsafe = any(finding.applicability is Applicability.UNSAFE for finding in made.applied)
+    options = "--fix --unsafe-fixes" if unsafe else "--fix"
+    return f"netdiag check-listeners {options}\n" + unified_diff(_EXAMPLE, bad, made.files[_EXAMPLE]).decode()

@@ -25,7 +25,7 @@ def rule_list(rules: Sequence[tuple[str, Severity, str]], screen: Screen) -> str
 
 
 def rule_text(name: str, severity: Severity, title: str, sections: Iterable[tuple[str, str]], screen: Screen) -> str:
-    """One rule with its sections; indented lines (the examples) stay as they are, others are wrapped."""
+    """One rule with its sections; examples and patches stay as they are, others are wrapped."""
     lines: list[Line] = [
         (Run(name, Style.BOLD), Run(" ("), Run(severity.value, SEVERITY_STYLES[severity]), Run(")")),
         (screen.run(title),),
@@ -34,7 +34,7 @@ def rule_text(name: str, severity: Severity, title: str, sections: Iterable[tupl
         if not body.strip():
             continue
         lines += [(), (Run(heading, Style.PLACE),)]
-        if heading in ("Bad", "Good"):
+        if heading in ("Bad", "Good", "Repair"):
             lines += [(screen.run(f"    {line}"),) for line in body.rstrip().splitlines()]
         else:
             paragraphs = textwrap.dedent(body).strip().split("\n\n")

@@ -15,6 +15,14 @@ def test_a_rule_is_explained(tmp_path: Path) -> None:
         assert heading in text
 
 
+def test_the_repair_of_the_bad_example_is_shown(tmp_path: Path) -> None:
+    text = netdiag("explain", "advertised-internal-name-for-host", cwd=tmp_path).stdout.decode()
+    assert "Repair\n    netdiag check-listeners --fix --unsafe-fixes\n    --- a/compose.yml\n" in text
+    assert '    +    ports: ["9092:29092"]\n' in text
+    assert "check-listeners --fix\n" in netdiag("explain", "controller-wildcard-on-3.9.0", cwd=tmp_path).stdout.decode()
+    assert "Repair" not in netdiag("explain", "listener-port-invalid", cwd=tmp_path).stdout.decode()
+
+
 def test_a_wrong_name_is_wrong_usage_and_gets_the_right_one(tmp_path: Path) -> None:
     done = netdiag("explain", "advertised-wildcrad", cwd=tmp_path)
     assert done.returncode == 2
