@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from netdiag.config.document import Facts
 from netdiag.deployment.bootstrap_lists import BootstrapAddress
+from netdiag.deployment.written_form import Written
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images.settings import Provenance
@@ -96,42 +97,6 @@ class PublishedPort:
     def on_loopback(self) -> bool:
         """Whether the docker host itself can use it through 127.0.0.1."""
         return self.on_all_addresses or self.host_ip.startswith("127.")
-
-
-class Written:
-    """How a member is written, for repairs: each method gives the edits, None where they cannot be made soundly."""
-
-    __slots__ = ()
-
-    def add_variable(self, name: str, value: str, beside: str | None) -> Edit | None:
-        """One variable more, beside another."""
-        raise NotImplementedError
-
-    def rename_variable(self, name: str, new: str) -> Edit | None:
-        """Another name for a variable."""
-        raise NotImplementedError
-
-    def remove_variable(self, name: str) -> Edit | None:
-        """One variable less."""
-        raise NotImplementedError
-
-    def add_port(self, published: int, target: int) -> Edit | None:
-        """One published port more."""
-        raise NotImplementedError
-
-    def change_port(
-        self, port: PublishedPort, *, published: int | None = None, target: int | None = None
-    ) -> Edit | None:
-        """Another number on the host side or the container side of a published port."""
-        raise NotImplementedError
-
-    def pin_port(self, port: PublishedPort, number: int) -> Edit | None:
-        """A given number of the docker host in the place of any free one."""
-        raise NotImplementedError
-
-    def offer_everywhere(self, port: PublishedPort) -> Edit | None:
-        """A published port without its address of the docker host."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from itertools import chain
 from netdiag.compose.layout import Change, ServiceLayout, layouts
 from netdiag.compose.positions import Source, Span
 from netdiag.compose.project import EnvironmentVariable, Port, Project, Service
-from netdiag.deployment.member import PublishedPort, Written
 from netdiag.deployment.written import edit_of
+from netdiag.deployment.written_form import PortNumbers, Written
 from netdiag.findings import Edit
 
 
@@ -56,9 +56,7 @@ class WrittenService(Written):
             return None
         return _edit(own[0].add_port(f"{published}:{target}"))
 
-    def change_port(
-        self, port: PublishedPort, *, published: int | None = None, target: int | None = None
-    ) -> Edit | None:
+    def change_port(self, port: PortNumbers, *, published: int | None = None, target: int | None = None) -> Edit | None:
         """At the number itself; None for ranges, variables and numbers that stand for both sides."""
         found = self._port(port)
         if found is None:
@@ -66,7 +64,7 @@ class WrittenService(Written):
         span, old, new = _side(found, published, target)
         return None if span is None or old is None else self._exact(span, str(old), str(new))
 
-    def pin_port(self, port: PublishedPort, number: int) -> Edit | None:
+    def pin_port(self, port: PortNumbers, number: int) -> Edit | None:
         """In front of an entry that is the container port alone, or in the place of a range."""
         found = self._port(port)
         if found is None:
@@ -81,7 +79,7 @@ class WrittenService(Written):
         span = text.edit_span(0, text.value.index(":"))
         return None if span is None else _replaced(span, str(number))
 
-    def offer_everywhere(self, port: PublishedPort) -> Edit | None:
+    def offer_everywhere(self, port: PortNumbers) -> Edit | None:
         """Without the address in front of an entry in the short syntax."""
         found = self._port(port)
         if found is None or not found.text.value.startswith(f"{found.host_ip}:"):
@@ -89,7 +87,7 @@ class WrittenService(Written):
         span = found.text.edit_span(0, len(found.host_ip) + 1)
         return None if span is None else _replaced(span, "")
 
-    def _port(self, port: PublishedPort) -> Port | None:
+    def _port(self, port: PortNumbers) -> Port | None:
         wanted = (port.target, port.published, port.host_ip, port.protocol)
         found = [p for p in self.service.ports if (p.target, p.published, p.host_ip, p.protocol) == wanted]
         return found[0] if len(found) == 1 else None

@@ -4,8 +4,9 @@ from netdiag.compose.layout import Change
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.member import Member, Written
+from netdiag.deployment.member import Member
 from netdiag.deployment.written import edit_of
+from netdiag.deployment.written_form import Written
 from netdiag.findings import Edit
 
 BASE = "services:\n  k:\n    image: i\n    environment:\n      A: 1\n"
