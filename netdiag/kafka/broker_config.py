@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cached_property
 
 from netdiag.kafka.images import redpanda
-from netdiag.kafka.images.effective import cluster_id, image_settings
+from netdiag.kafka.images.effective import cluster_id, cluster_id_variables, image_settings
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, KafkaVersion
 from netdiag.kafka.images.settings import Launch, Refusal, Setting
 from netdiag.kafka.listeners import (
@@ -54,6 +54,7 @@ class BrokerConfig:
     settings: Mapping[str, Setting]
     refusal: Refusal | None = None
     cluster_id: str | None = None
+    cluster_id_variables: tuple[str, ...] = ("CLUSTER_ID",)
     tag: str | None = None
     is_newest: bool = False
 
@@ -249,5 +250,6 @@ def broker_config(
         settings=made.settings,
         refusal=made.refusal,
         cluster_id=cluster_id(image, environment),
+        cluster_id_variables=cluster_id_variables(image),
         is_newest=image.is_newest,
     )

@@ -165,5 +165,12 @@ BASES: dict[str, Stack] = {
         combined(CONFLUENT_8, 3),
         isolated(CONFLUENT_7),
         secure(),
+        zookeeper(BITNAMI_OLD, 1),
+        zookeeper(BITNAMI_OLD, 3),
+        combined(BITNAMI, 1),
+        combined(BITNAMI, 3),
+        isolated(BITNAMI),
+        zookeeper(WURSTMEISTER, 1),
+        zookeeper(WURSTMEISTER, 3),
     )
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tests.mutations.defects import B1, B2, Defect, Make, defect
+from tests.mutations.defect import B1, B2, Defect, Make, defect
 from tests.mutations.stack import Place, Service, Stack
 
 COMMAND = "command"

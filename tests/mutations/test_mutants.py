@@ -9,10 +9,15 @@ from tests.deployment.stacks import deployment_of
 from tests.figures import Report
 from tests.mutations import redpanda
 from tests.mutations.bases import BASES
-from tests.mutations.defects import DEFECTS, Defect
-from tests.mutations.more_defects import MORE
+from tests.mutations.clients_defects import CLIENTS
+from tests.mutations.defect import Defect
+from tests.mutations.images_defects import IMAGES
+from tests.mutations.kraft_defects import KRAFT
+from tests.mutations.listeners_defects import LISTENER_DEFECTS
+from tests.mutations.reach_defects import REACH
 from tests.mutations.stack import Stack
 
+DEFECTS = (*LISTENER_DEFECTS, *KRAFT, *IMAGES, *REACH, *CLIENTS)
 ALL_BASES = {**BASES, **redpanda.BASES}
 
 
@@ -20,7 +25,7 @@ def _fitting(bases: dict[str, Stack], defects: tuple[Defect, ...]) -> list[tuple
     return [(base, defect) for defect in defects for base in bases.values() if defect.where(base)]
 
 
-MUTANTS = [*_fitting(BASES, DEFECTS + MORE), *_fitting(redpanda.BASES, redpanda.DEFECTS)]
+MUTANTS = [*_fitting(BASES, DEFECTS), *_fitting(redpanda.BASES, redpanda.DEFECTS)]
 
 
 def _findings(text: str) -> tuple[Finding, ...]:
@@ -63,6 +68,6 @@ def test_a_mutant_is_caught_by_its_own_rule(base: str, defect: Defect) -> None:
 
 @pytest.mark.bar("mutants")
 def test_every_rule_has_a_defect(figure: Report) -> None:
-    missing = {rule.ID for rule in DECLARED} - {defect.rule for defect in DEFECTS + MORE + redpanda.DEFECTS}
+    missing = {rule.ID for rule in DECLARED} - {defect.rule for defect in (*DEFECTS, *redpanda.DEFECTS)}
     figure("mutants", len(MUTANTS))
     assert missing == set()

@@ -43,23 +43,26 @@ def image_settings(image: ImageReference, environment: Mapping[str, str | None],
 
 def cluster_id(image: ImageReference, environment: Mapping[str, str | None]) -> str | None:
     """The id a node formats its storage with; None where it makes one up, or where a shell passes it on."""
-    names, default = _cluster_id(image, environment)
+    default = _default_cluster_id(image, environment)
+    names = cluster_id_variables(image)
     given = next((name for name in names if name in environment), None)
     if given is not None and environment[given] is None:
         return None
     return next((environment[name] for name in names if environment.get(name)), None) or default
 
 
-def _cluster_id(image: ImageReference, environment: Mapping[str, str | None]) -> tuple[tuple[str, ...], str | None]:
-    """The variables that give it, and what the image takes without."""
+def cluster_id_variables(image: ImageReference) -> tuple[str, ...]:
+    """The variables that give that id; the first that is set holds."""
+    return ("KAFKA_CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID") if image.family is ImageFamily.BITNAMI else ("CLUSTER_ID",)
+
+
+def _default_cluster_id(image: ImageReference, environment: Mapping[str, str | None]) -> str | None:
     match image.family:
         case ImageFamily.APACHE:
-            return ("CLUSTER_ID",), apache.DEFAULT_CLUSTER_ID
+            return apache.DEFAULT_CLUSTER_ID
         case ImageFamily.CONFLUENT_LOCAL:
-            return ("CLUSTER_ID",), confluent.LOCAL_DEFAULTS["CLUSTER_ID"]
-        case ImageFamily.BITNAMI:
-            return ("KAFKA_CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID"), None
-        case ImageFamily.DEBEZIUM:
-            return ("CLUSTER_ID",), debezium.DEFAULT_CLUSTER_ID if debezium.is_kraft(environment, image) else None
+            return confluent.LOCAL_DEFAULTS["CLUSTER_ID"]
+        case ImageFamily.DEBEZIUM if debezium.is_kraft(environment, image):
+            return debezium.DEFAULT_CLUSTER_ID
         case _:
-            return ("CLUSTER_ID",), None
+            return None

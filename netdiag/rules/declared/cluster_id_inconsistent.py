@@ -63,7 +63,6 @@ from netdiag.kafka.listeners import is_loopback
 
 ID = "cluster-id-inconsistent"
 SEVERITY = Severity.ERROR
-_VARIABLE = "CLUSTER_ID"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -84,7 +83,7 @@ def _strangers(nodes: Sequence[Broker]) -> Iterator[Finding]:
     for node in nodes:
         if node.config.cluster_id == usual:
             continue
-        given = "" if _VARIABLE in node.declared else ", the one of its image"
+        given = "" if _given(node) else ", the one of its image"
         yield Finding(
             rule=ID,
             severity=SEVERITY,
@@ -92,21 +91,29 @@ def _strangers(nodes: Sequence[Broker]) -> Iterator[Finding]:
             location=_place(node),
             related=(Related(location=_place(reference), message=f"the id of {reference.name}"),),
             why="a controller answers only to nodes with its own cluster id",
-            hint=f"set {_VARIABLE} to {usual} in every node of the cluster, and format their storage anew",
+            hint=f"set {_variable(node)} to {usual} in every node of the cluster, and format their storage anew",
             service=node.name,
             edits=_edits(node, usual or ""),
         )
 
 
+def _given(node: Broker) -> str | None:
+    return next((name for name in node.config.cluster_id_variables if name in node.declared), None)
+
+
+def _variable(node: Broker) -> str:
+    return _given(node) or node.config.cluster_id_variables[-1]
+
+
 def _place(node: Broker) -> Location:
-    declared = node.declared.get(_VARIABLE)
+    declared = node.declared.get(_variable(node))
     return declared.at() if declared else node.member.where
 
 
 def _edits(node: Broker, usual: str) -> tuple[Edit, ...]:
-    declared = node.declared.get(_VARIABLE)
+    declared = node.declared.get(_variable(node))
     rewriting = BrokerRewriting(node)
     if declared is not None:
         return rewriting.replace(declared, 0, len(declared.value), usual).edits()
     setting = node.config.settings.get("node.id")
-    return rewriting.add_variable(_VARIABLE, usual, setting.variable if setting else None).edits()
+    return rewriting.add_variable(_variable(node), usual, setting.variable if setting else None).edits()
