@@ -1,5 +1,6 @@
 """From compose files to a report: each input is loaded, judged and predicted on its own."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -14,6 +15,7 @@ from netdiag.config.document import Facts
 from netdiag.deployment.facts import with_images
 from netdiag.deployment.from_compose import from_compose, runs_kafka
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.provenance import traced
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import bootstraps, vantages
 from netdiag.errors import NetdiagError
@@ -138,12 +140,13 @@ def _one(asked: Asked, settings: Settings) -> Report:
     if without:
         findings = tuple(of_fragment(findings, project, without))
         notes.append(about_fragment(asked.name, without))
+    findings = tuple(traced(finding, project) for finding in findings)
     return Report(
         inputs=(Input(name=asked.name, brokers=brokers, also_read=tuple(p for p in files.kept if p != asked.name)),),
         findings=findings,
         matrices=(matrix,) if isinstance(matrix, Matrix) else (),
         notes=tuple(notes),
-        sources=files.kept,
+        sources=files.shown(asked, settings.env_files),
     )
 
 
@@ -185,6 +188,10 @@ def _bytes(path: str) -> bytes:
     return read_stdin() if path == STDIN else read_file(path)
 
 
+def _is_below(path: str, root: str) -> bool:
+    return path.startswith(root.rstrip(os.sep) + os.sep)
+
+
 class _Files:
     """The files of one project: what was read, under the path that the user can open."""
 
@@ -200,6 +207,16 @@ class _Files:
         """The bytes of a file that the project names, None when there is none."""
         data = read_optional(path)
         return None if data is None else self.keep(path, data)
+
+    def shown(self, asked: Asked, env_files: Sequence[str]) -> dict[str, bytes]:
+        """The files whose lines may be shown: those named by the user, and those below the folders one stands in.
+
+        A compose file may name any file of the machine, or a link to one; its text is nobody's business.
+        """
+        named = {*map(shown, asked.files), *env_files}
+        roots = {os.path.realpath(folder or os.curdir) for folder in ("", asked.folder, asked.start)}
+        below = {path for path in self.kept if any(_is_below(os.path.realpath(path), root) for root in roots)}
+        return {path: data for path, data in self.kept.items() if path in named or path in below}
 
     def inside(self, folder: str) -> Callable[[str], bytes | None]:
         """A reader of files that lie below a folder, whatever links say."""

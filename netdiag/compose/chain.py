@@ -12,8 +12,9 @@ from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.errors import ComposeError
 from netdiag.compose.expand import Path, expand
 from netdiag.compose.merge import merge, plain, remove, weight
-from netdiag.compose.nodes import load_nodes
-from netdiag.compose.positions import Source, Span, Text
+from netdiag.compose.nodes import MAX_BYTES, load_nodes
+from netdiag.compose.origins import Origin
+from netdiag.compose.positions import Source, Span, Text, joined
 from netdiag.compose.problems import Problems
 from netdiag.compose.reading import Reading
 from netdiag.compose.values import Entry, Mapping, Scalar, Scope, Sequence, Value, is_null
@@ -49,7 +50,7 @@ class _Chain:
         merged: Mapping | None = None
         for source in sources:
             for document in self.documents(source, scope):
-                top = self.extended(document, source.path, scope)
+                top = self.extended(document, source.path, scope, at_home=not including)
                 for path in document.removals:
                     merged = remove(merged, path) if merged is not None else None
                 top = self.included(top, scope, (*including, source.path))
@@ -59,7 +60,9 @@ class _Chain:
         return merged
 
     def documents(self, source: Source, scope: Scope) -> list[_Document]:
-        self.problems.spend(EFFORT * len(source.data), source.span(0, 0))
+        # A file too large to be read costs nothing: the reader of its nodes says so.
+        if len(source.data) <= MAX_BYTES:
+            self.problems.spend(EFFORT * len(source.data), source.span(0, 0))
         self.count += 1
         if self.count > MAX_FILES:
             raise ComposeError(f"the project has more than {MAX_FILES} files", span=source.span(0, 0))
@@ -76,12 +79,15 @@ class _Chain:
                 self.problems.error("document", "an empty document", place)
         return found
 
-    def extended(self, document: _Document, path: str, scope: Scope) -> Mapping:
+    def extended(self, document: _Document, path: str, scope: Scope, *, at_home: bool) -> Mapping:
         services = document.top.get("services")
         if not isinstance(services, Mapping):
             return document.top
         names = _Services(services, document.removals, path, scope)
-        for name in services.entries:
+        for name, entry in services.entries.items():
+            if at_home:
+                place = joined(entry.key.span, entry.value.span if entry.via is None else entry.via)
+                self.problems.homes.setdefault(name, []).append(place)
             self._extend(name, names, ())
         return _with(document.top, "services", replace(services, entries=names.entries))
 
@@ -129,8 +135,10 @@ class _Chain:
             message = f"extends goes in a circle through {where.path}"
             self.problems.error("extends", message, extends.span, service=name)
             return None
+        area = where.entries[wanted.value].span
         self._extend(wanted.value, where, seen)
         base = where.entries[wanted.value].value
+        self.problems.origins[Origin(area=area, by=extends.span, how="extends")] = None
         return base if isinstance(base, Mapping) else None
 
     def _base_file(self, name: str, file: Text, names: "_Services") -> "_Services | None":
@@ -193,6 +201,7 @@ class _Chain:
                 self.problems.error("include", f"include goes in a circle through {path!r}", text.span)
                 return None
             sources.append(Source(path, data))
+            self.problems.origins[Origin(area=sources[-1].span(0, 0), by=text.span, how="include")] = None
         inside = _folder(sources[0].path) if folder is None else scope.path(folder.value)
         try:
             variables = self._variables(inside, env_files, scope)

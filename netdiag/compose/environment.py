@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from netdiag.compose.dotenv import load_entries
 from netdiag.compose.errors import ComposeError
+from netdiag.compose.origins import Origin
 from netdiag.compose.positions import Segment, Source, Span, Text, joined
 from netdiag.compose.project import EnvFile, EnvironmentVariable
 from netdiag.compose.reading import Reading
@@ -136,6 +137,8 @@ def _from_file(
         return {}
 
     reading.problems.spend(EFFORT * len(data), file.path.span)
+    source = Source(file.file, data)
+    reading.problems.origins[Origin(area=source.span(0, 0), by=file.path.span, how="env_file")] = None
 
     def value_of(name: str) -> Text | str | None:
         outer = lookup(name)
@@ -150,7 +153,7 @@ def _from_file(
         message = f"unknown env_file format {file.format!r}"
         reading.problems.error("env-file", message, file.path.span, service=reading.service)
     try:
-        entries = load_entries(Source(file.file, data), value_of, raw=file.format == "raw")
+        entries = load_entries(source, value_of, raw=file.format == "raw")
     except ComposeError as error:
         place = error.span or file.path.span
         reading.problems.error("env-file", error.message, place, file.path.span, service=reading.service)

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from netdiag.compose.errors import ComposeError
 from netdiag.compose.interpolate import interpolate
-from netdiag.compose.nodes import MAX_DEPTH, AliasNode, MappingNode, Node, ScalarNode, SequenceNode
+from netdiag.compose.nodes import MAX_DEPTH, MAX_VALUES, AliasNode, MappingNode, Node, ScalarNode, SequenceNode
+from netdiag.compose.origins import Origin, within
 from netdiag.compose.positions import Segment, Source, Span, Text, assemble
 from netdiag.compose.problems import Problems
 from netdiag.compose.scalars import pieces_of
 from netdiag.compose.values import Entry, Kind, Mapping, Scalar, Scope, Sequence, Value, plain_kind
 
-MAX_VALUES = 100_000
 Path = tuple[str, ...]
 
 _TAG = "tag:yaml.org,2002:"
@@ -53,6 +53,7 @@ class _Expander:
         if isinstance(node, AliasNode):
             # As in compose: what lies below an anchor is reset where the anchor stands, not where it is used.
             whole = self.expand(node.target)
+            self._drawn_in(node)
             return replace(whole, resets=tuple(path for path in whole.resets if not path))
         done = self.done.get(id(node))
         if done is None:
@@ -99,6 +100,7 @@ class _Expander:
     def _interpolated(self, text: Text) -> Text:
         text, faults = interpolate(text, self.scope.lookup)
         self.problems.spend(len(text.value), text.span)
+        self._given(text)
         for fault in faults:
             code = "required-variable" if fault.required else "interpolation"
             self.problems.error(code, fault.message, fault.span)
@@ -107,6 +109,20 @@ class _Expander:
             place = text.span if segment is None else self.source.span(segment.start, segment.end)
             self.problems.warning("unset-variable", f"variable {name!r} is not set, it becomes an empty string", place)
         return text
+
+    def _drawn_in(self, node: AliasNode) -> None:
+        target = node.target
+        while isinstance(target, AliasNode):
+            target = target.target
+        self.problems.origins[Origin(area=self._span(target), by=self._span(node), how="alias")] = None
+
+    def _given(self, text: Text) -> None:
+        """Notes the places elsewhere that the variables of a text have their values from."""
+        for segment in text.segments:
+            place = self.source.span(segment.start, segment.end)
+            if segment.variable is not None and segment.origin is not None and not within(segment.origin, place):
+                origin = Origin(area=place, by=segment.origin, how="variable", name=segment.variable)
+                self.problems.origins[origin] = None
 
     def _sequence(self, node: SequenceNode) -> Expanded:
         children = [self.expand(item) for item in node.items]

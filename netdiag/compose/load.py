@@ -69,7 +69,7 @@ def load(
     )
     check_schema(top, problems)
     check_project(loaded, top, problems)
-    return _with_problems(loaded, problems)
+    return _with_problems(loaded, problems, sources)
 
 
 def normalized_name(name: str) -> str:
@@ -151,5 +151,11 @@ def _imply_default(networks: dict[str, Network], services: dict[str, Service], p
                 return
 
 
-def _with_problems(project: Project, problems: Problems) -> Project:
-    return replace(project, problems=problems.all())
+def _with_problems(project: Project, problems: Problems, sources: tuple[Source, ...]) -> Project:
+    return replace(
+        project,
+        problems=problems.all(),
+        origins=tuple(problems.origins),
+        homes={name: tuple(spans) for name, spans in problems.homes.items()},
+        files=tuple(source.span(0, len(source.data)) for source in sources),
+    )

@@ -26,6 +26,7 @@ from netdiag.compose.positions import Source, Span
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_DEPTH = 100
+MAX_VALUES = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +138,7 @@ class _Builder:
         self.documents: list[Node] = []
         self.stack: list[_Open] = []
         self.anchors: dict[str, Node | None] = {}
+        self.count = 0
 
     def feed(self, event: Any) -> None:
         start, end = event.start_mark.index, event.end_mark.index
@@ -187,6 +189,10 @@ class _Builder:
     def _add(self, node: Node, anchor: str | None) -> None:
         if anchor is not None:
             self.anchors[anchor] = node
+        self.count += 1
+        if self.count > MAX_VALUES:
+            message = f"the file holds more than {MAX_VALUES} values"
+            raise ComposeError(message, span=self.source.char_span(node.start, node.start))
         if self.stack:
             self.stack[-1].children.append(node)
         else:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from netdiag.compose.errors import ComposeError
+from netdiag.compose.origins import Origin
 from netdiag.compose.positions import Span
 
 
@@ -27,10 +28,15 @@ MAX_EFFORT = 10_000_000
 
 
 class Problems:
-    """The problems met so far while one project is read, each once, and the effort spent on reading it."""
+    """What is met while one project is read: the problems, each once, the effort, and what was drawn in from where.
+
+    `homes` are the places of the services in the files of the project itself.
+    """
 
     def __init__(self) -> None:
         self._effort = 0
+        self.origins: dict[Origin, None] = {}
+        self.homes: dict[str, list[Span]] = {}
         self._found: dict[tuple[str, str, Span], Problem] = {}
 
     def error(self, code: str, message: str, span: Span, *related: Span, service: str | None = None) -> None:

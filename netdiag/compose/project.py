@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from netdiag.compose.origins import Origin
 from netdiag.compose.positions import Span, Text
 from netdiag.compose.problems import Problem
 
@@ -192,7 +193,10 @@ class Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A compose project as its files declare it, with what compose would refuse or warn about."""
+    """A compose project as its files declare it, with what compose would refuse or warn about.
+
+    `origins` tell what was drawn in from where, `homes` where its own `files` (the whole of each) declare a service.
+    """
 
     name: str | None
     path: str
@@ -201,6 +205,9 @@ class Project:
     volumes: tuple[str, ...] = ()
     disabled: Mapping[str, Service] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    homes: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    files: tuple[Span, ...] = ()
 
     @property
     def warnings(self) -> tuple[Problem, ...]:

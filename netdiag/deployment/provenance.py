@@ -1,0 +1,65 @@
+"""Findings in compose files get the places their value came by: alias, extends, include, env file, variable."""
+
+from dataclasses import replace
+
+from netdiag.compose.origins import How, Origin, way_home, within
+from netdiag.compose.positions import Span
+from netdiag.compose.project import Project
+from netdiag.deployment.written import location
+from netdiag.findings import FileLocation, Finding, Related
+
+# More variables than this in one value tell nothing.
+_VARIABLES = 4
+_WORDS: dict[How, str] = {
+    "alias": "drawn in by this alias",
+    "extends": "extended here",
+    "include": "included here",
+    "env_file": "read by this env_file",
+}
+
+
+def traced(finding: Finding, project: Project) -> Finding:
+    """The finding with these places after its own related ones; those that it names already are left out."""
+    if not isinstance(finding.location, FileLocation):
+        return finding
+    place = _span(finding.location)
+    steps = way_home(place, project.origins, _homes(finding.service, project))
+    given = [origin for origin in project.origins if origin.how == "variable" and origin.covers(place)]
+    found = [*steps, *given[:_VARIABLES]]
+    places = [(location(origin.by), _said(origin)) for origin in found]
+    places += [(location(span), "in place of this") for span in _replaced(finding, place, project)]
+    told = {(r.location.path, r.location.line) for r in finding.related if isinstance(r.location, FileLocation)}
+    more = tuple(Related(location=at, message=text) for at, text in places if (at.path, at.line) not in told)
+    return replace(finding, related=finding.related + more) if more else finding
+
+
+def _homes(service: str | None, project: Project) -> tuple[Span, ...]:
+    """Where a service is written in the files of the project itself; where that is nowhere, these files are."""
+    own = project.homes.get(service, ()) if service is not None else ()
+    return own or project.files
+
+
+def _replaced(finding: Finding, place: Span, project: Project) -> list[Span]:
+    """Declarations in other files that the variable at this place took the place of."""
+    service = project.services.get(finding.service or "")
+    variables = service.environment.values() if service is not None else ()
+    for variable in variables:
+        if within(place, variable.entry_span) and variable.entry_span.path == place.path:
+            return [span for span in variable.shadowed if span.path != place.path][-1:]
+    return []
+
+
+def _said(origin: Origin) -> str:
+    return f"the value of {origin.name}" if origin.how == "variable" else _WORDS[origin.how]
+
+
+def _span(place: FileLocation) -> Span:
+    return Span(
+        path=place.path,
+        start=place.start,
+        end=place.end,
+        line=place.line,
+        column=place.column,
+        end_line=place.end_line,
+        end_column=place.end_column,
+    )
