@@ -5,6 +5,7 @@ from netdiag.compose.project import Project
 from netdiag.compose.values import Mapping, Scalar, Sequence, Value
 
 _KINDS = {"secrets": ("file", "environment"), "configs": ("file", "environment", "content")}
+_UNDEFINED = {"secrets": "undefined-secret", "configs": "undefined-config"}
 _ELSEWHERE = ("external", "driver")
 
 
@@ -27,7 +28,7 @@ def check_mounted(project: Project, top: Mapping, problems: Problems) -> None:
                 known = isinstance(declared, Mapping) and source is not None and source.value in declared.entries
                 if source is not None and not known:
                     message = f"service {name!r} refers to undefined {section[:-1]} {source.value!r}"
-                    problems.error(f"undefined-{section[:-1]}", message, source.span, service=name)
+                    problems.error(_UNDEFINED[section], message, source.span, service=name)
 
 
 def _is_elsewhere(value: Value) -> bool:
