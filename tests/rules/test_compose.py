@@ -13,7 +13,9 @@ from tests.deployment.stacks import project_of
 
 # Said of every second file, and no listener depends on it.
 BESIDE_THE_POINT = {"version"}
-_CODE = re.compile(r'(?:problems\.(?:error|warning)\(\s*|code = |, error, |s": (?="undefined))"([a-z-]+)"(?: if .* else "([a-z-]+)")?')
+_CODE = re.compile(
+    r'(?:problems\.(?:error|warning)\(\s*|code = |, error, |s": (?="undefined))"([a-z-]+)"(?: if .* else "([a-z-]+)")?'
+)
 
 
 def test_every_problem_of_the_loader_belongs_to_one_rule() -> None:
