@@ -44,6 +44,12 @@ TARGETS = (
         "a defect of every rule in correct stacks of every image family: caught by its own rule at its line, nothing "
         "but true consequences beside it",
     ),
+    _tests(
+        "loader",
+        "the model equals `docker compose config` for every file of the corpus and of this repository that compose "
+        "accepts, and both refuse the same; own cases by topic, among them 130 rows of interpolation, 68 merges, 22 of "
+        "extends and include, 50 dotenv files, 50 ports",
+    ),
     _tests("live-time", "live check of the five-broker cluster, all vantages: under 5 s"),
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(

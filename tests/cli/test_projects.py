@@ -158,6 +158,7 @@ def asked_by(layout: Layout, environ: Mapping[str, str]) -> Asked:
     return asked
 
 
+@pytest.mark.bar("loader")
 def test_projects_are_found_as_compose_finds_them(
     compose_v2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figure: Figure
 ) -> None:

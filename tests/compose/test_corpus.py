@@ -31,6 +31,7 @@ def test_every_value_of_the_corpus_is_traced() -> None:
     assert refused * 20 < len(FILES)
 
 
+@pytest.mark.bar("loader")
 @pytest.mark.skipif(not FILES, reason="shared corpus absent")
 def test_the_corpus_is_what_compose_says(compose_v2: Path, figure: Figure) -> None:
     wrong = _all_compared(compose_v2, FILES)
@@ -39,6 +40,7 @@ def test_the_corpus_is_what_compose_says(compose_v2: Path, figure: Figure) -> No
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.bar("loader")
 @pytest.mark.skipif(not OURS, reason="shared corpus absent")
 def test_our_own_stacks_are_what_compose_says(compose_v2: Path, figure: Figure) -> None:
     wrong = _all_compared(compose_v2, OURS)

@@ -3,6 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from netdiag.compose.errors import ComposeError
 from tests.compose.all_cases import ALL, TOPICS
 from tests.compose.cases import Case
@@ -19,6 +21,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.bar("loader")
 def test_every_case_is_what_compose_says(compose_v2: Path, tmp_path: Path, figure: Figure) -> None:
     with ThreadPoolExecutor() as pool:
         jobs = [(compose_v2, tmp_path / f"case{number}", case) for number, case in enumerate(ALL)]

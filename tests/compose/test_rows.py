@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.errors import ComposeError
 from netdiag.compose.interpolate import interpolate
@@ -16,6 +18,7 @@ from tests.figures import Report as Figure
 Answer = Mapping[str, str | None] | None
 
 
+@pytest.mark.bar("loader")
 def test_templates(compose_v2: Path, tmp_path: Path, figure: Figure) -> None:
     rows = [row for topic in TEMPLATES.values() for row in topic]
     environ = {**surroundings(tmp_path), **VARIABLES}
@@ -28,6 +31,7 @@ def test_templates(compose_v2: Path, tmp_path: Path, figure: Figure) -> None:
     assert wrong == {}
 
 
+@pytest.mark.bar("loader")
 def test_dotenv_files(compose_v2: Path, tmp_path: Path, figure: Figure) -> None:
     rows = [row for topic in DOTENV.values() for row in topic]
     environ = {**surroundings(tmp_path), **VARIABLES}
