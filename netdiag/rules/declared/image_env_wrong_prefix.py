@@ -36,9 +36,11 @@ Sources: KafkaDockerWrapper.getKafkaConfigFromEnv; kafka-env.sh and libkafka.sh 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.ignored_variables import ignored_aliases, ignored_variables
+from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.repairs import drop_variable, rename_variable
 from netdiag.findings import Finding, Related, Severity
+from netdiag.kafka.images.bitnami import property_of
 
 ID = "image-env-wrong-prefix"
 SEVERITY = Severity.ERROR
@@ -47,9 +49,29 @@ _PREFIX = "cfg."
 _VITAL = ("listener", "process.roles", "node.id", "broker.id", "quorum", "zookeeper.connect", "inter.broker")
 
 
+def _without_cfg(broker: Broker) -> Iterator[Finding]:
+    """Variables that lack Bitnami's CFG_; those that look like one of its aliases are image-env-alias-ignored's."""
+    if broker.is_configured_by_file:
+        return
+    for tail in ignored_variables(broker):
+        if tail in ignored_aliases(broker):
+            continue
+        vital = any(word in property_of(tail) for word in _VITAL)
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY if vital else Severity.WARNING,
+            message=f"{broker.member.image} does not read KAFKA_{tail} of {broker.name}",
+            location=broker.declared[f"KAFKA_{tail}"].at(),
+            why="Bitnami's images read KAFKA_CFG_, and only a few names without CFG_",
+            hint=f"call it KAFKA_CFG_{tail}",
+            service=broker.name,
+        )
+
+
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every such variable; a warning where the broker works without, a note where it is set as well."""
     for broker in deployment.brokers:
+        yield from _without_cfg(broker)
         settings = broker.config.settings
         for name in sorted(settings):
             variable = settings[name].variable

@@ -54,7 +54,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_told_elsewhere(broker: Broker, variable: str) -> bool:
-    """Whether another rule says it: roles that are missing because the broker is meant for a ZooKeeper."""
+    """Whether another rule says it: switches of Bitnami's and listeners of wurstmeister's images, and roles.
+
+    Roles are missing where the broker is meant for a ZooKeeper.
+    """
+    if variable == "ALLOW_PLAINTEXT_LISTENER":
+        return True
+    if variable == "KAFKA_LISTENERS":
+        return "KAFKA_ADVERTISED_LISTENERS" in broker.declared
     roles = ("KAFKA_PROCESS_ROLES", "KAFKA_CFG_PROCESS_ROLES")
     return variable in roles and bool(broker.config.value("zookeeper.connect"))
 

@@ -35,6 +35,7 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
 
 from collections.abc import Iterator
 
+from netdiag.deployment.ignored_variables import ignored_aliases
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.repairs import bind_controller
 from netdiag.findings import Finding, Related, Severity
@@ -53,6 +54,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         names = config.controller_names
         bound = {entry.endpoint.listener for entry in config.listeners}
         if config.is_unknown("controller.listener.names"):
+            continue
+        if "CONTROLLER_LISTENER_NAMES" in ignored_aliases(broker):
+            # image-env-alias-ignored says why.
             continue
         if bound & set(names):
             yield from _left_over(broker, [name for name in names if name.strip() not in bound])

@@ -1,0 +1,74 @@
+"""The image cannot be pulled any more, or gets no releases.
+
+Why: Bitnami moved its free tags to bitnamilegacy on 28 August 2025, and Kafka is not among the images that it still
+gives away; wurstmeister/kafka ended with Kafka 2.8.1. Where an image is cached or mirrored, it goes on working.
+
+Bad:
+    services:
+      kafka:  # <- here
+        image: bitnami/kafka:3.9
+        environment:
+          KAFKA_CFG_NODE_ID: 1
+          KAFKA_CFG_PROCESS_ROLES: broker,controller
+          KAFKA_CFG_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_CFG_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CFG_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+          KAFKA_CFG_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+          KAFKA_CFG_CONTROLLER_LISTENER_NAMES: CONTROLLER
+
+Good:
+    services:
+      kafka:
+        image: bitnamilegacy/kafka:3.9
+        environment:
+          KAFKA_CFG_NODE_ID: 1
+          KAFKA_CFG_PROCESS_ROLES: broker,controller
+          KAFKA_CFG_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_CFG_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+          KAFKA_CFG_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+          KAFKA_CFG_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+          KAFKA_CFG_CONTROLLER_LISTENER_NAMES: CONTROLLER
+
+Seen: manifest for bitnami/kafka:3.9 not found: manifest unknown
+
+Sources: bitnami/containers#83267, #85621, #85636, #86597; wurstmeister/kafka-docker.
+"""
+
+import re
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Deployment, State
+from netdiag.findings import Finding, Severity
+
+ID = "image-gone"
+SEVERITY = Severity.NOTE
+# Only what Docker Hub itself is asked for: a registry of one's own keeps what it has.
+_HUB = r"(?:(?:docker|index\.docker|registry-1\.docker)\.io/)?"
+_MOVED = re.compile(_HUB + r"bitnami/kafka(?:[:@].*)?")
+_ENDED = re.compile(_HUB + r"wurstmeister/kafka(?:[:@].*)?")
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One note for every declared broker with such an image; a container that exists has found its image."""
+    for broker in deployment.brokers:
+        image = broker.member.image
+        if broker.member.state is not State.DECLARED:
+            continue
+        if _MOVED.fullmatch(image):
+            said = f"{image} of {broker.name} is no longer on Docker Hub"
+            hint = f"use {image.replace('bitnami/', 'bitnamilegacy/', 1)}, which is frozen, or apache/kafka"
+            why = "the tags were moved to bitnamilegacy in August 2025"
+        elif _ENDED.fullmatch(image):
+            said = f"{image} of {broker.name} gets no releases"
+            hint, why = "use apache/kafka", "its last one carries Kafka 2.8.1, of 2021"
+        else:
+            continue
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=said,
+            location=broker.member.where,
+            why=why,
+            hint=hint,
+            service=broker.name,
+        )

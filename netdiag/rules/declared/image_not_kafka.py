@@ -1,0 +1,56 @@
+"""A service with a broker's variables runs ZooKeeper.
+
+Why: an image of ZooKeeper takes no notice of KAFKA_ variables. No broker is started, and whoever looks for one at this
+service finds nothing.
+
+Bad:
+    services:
+      kafka:  # <- here
+        image: zookeeper:3.9
+        environment:
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Good:
+    services:
+      zookeeper:
+        image: zookeeper:3.9
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+
+Seen: Connection refused
+
+Sources: zookeeper's docker-entrypoint.sh; configure of cp-zookeeper; wurstmeister/zookeeper-docker.
+"""
+
+import re
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Severity
+
+ID = "image-not-kafka"
+SEVERITY = Severity.ERROR
+_ZOOKEEPER = re.compile(r"(?:^|/)(?:cp-)?zookeeper(?:[:@]|$)")
+_BROKERS = ("KAFKA_LISTENERS", "KAFKA_ADVERTISED_LISTENERS", "KAFKA_CFG_LISTENERS", "KAFKA_CFG_ADVERTISED_LISTENERS")
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every such service."""
+    for member in deployment.others:
+        told = next((name for name in _BROKERS if "://" in member.variables.get(name, "")), None)
+        if told is None or not _ZOOKEEPER.search(member.image):
+            continue
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f"{member.name} is set up as a broker ({told}), but {member.image} is ZooKeeper",
+            location=member.where,
+            why="the image starts no broker, whatever its variables say",
+            hint="use an image of Kafka, or remove the variables",
+            service=member.name,
+        )

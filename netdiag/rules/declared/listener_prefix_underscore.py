@@ -1,0 +1,71 @@
+"""A variable for one listener loses the underscore of its name.
+
+Why: these images make a dot of `_` and an underscore of `__`. A setting for the listener PLAINTEXT_HOST that is
+written with one underscore is one for a listener "plaintext.host", which nobody has: the broker ignores it.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,CLIENT_IN://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,CLIENT_IN://kafka:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CLIENT_IN:PLAINTEXT
+          KAFKA_LISTENER_NAME_CLIENT_IN_MAX_CONNECTIONS: 10  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,CLIENT_IN://:9092
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,CLIENT_IN://kafka:9092
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CLIENT_IN:PLAINTEXT
+          KAFKA_LISTENER_NAME_CLIENT__IN_MAX_CONNECTIONS: 10
+
+Seen: nothing: the setting has no effect
+
+Sources: KafkaDockerWrapper.getKafkaConfigFromEnv; env_to_props of Confluent's images; ListenerName.configPrefix.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.member import Deployment
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.images.reference import ImageFamily
+
+ID = "listener-prefix-underscore"
+SEVERITY = Severity.WARNING
+_PREFIX = "KAFKA_LISTENER_NAME_"
+_ESCAPING = (
+    ImageFamily.APACHE,
+    ImageFamily.CONFLUENT,
+    ImageFamily.CONFLUENT_LOCAL,
+    ImageFamily.FAST_DATA_DEV,
+)
+
+
+def check(deployment: Deployment) -> Iterator[Finding]:
+    """One finding for every such variable of a listener that the broker has."""
+    for broker in deployment.configured:
+        if broker.config.family not in _ESCAPING:
+            continue
+        names = {entry.endpoint.listener for entry in broker.config.listeners if "_" in entry.endpoint.listener}
+        for variable in sorted(broker.declared):
+            rest = variable.removeprefix(_PREFIX)
+            listener = next((name for name in names if rest.upper().startswith(f"{name}_")), None)
+            if rest == variable or listener is None:
+                continue
+            right = _PREFIX + listener.replace("_", "__") + rest[len(listener) :]
+            yield Finding(
+                rule=ID,
+                severity=SEVERITY,
+                message=f"{variable} of {broker.name} does not set anything of listener {listener}",
+                location=broker.declared[variable].at(),
+                why="one underscore becomes a dot, and no listener has a dot in its name there",
+                hint=f"call it {right}",
+                service=broker.name,
+                listener=listener,
+            )

@@ -1,0 +1,15 @@
+"""The names of Kafka's properties."""
+
+import pytest
+
+from netdiag.kafka.images import stock
+from netdiag.kafka.property_names import PROPERTY_NAMES
+
+
+@pytest.mark.parametrize("name", [*stock.KRAFT, *stock.ZOOKEEPER, "controller.quorum.bootstrap.servers", "host.name"])
+def test_known(name: str) -> None:
+    assert name in PROPERTY_NAMES
+
+
+def test_names_are_names() -> None:
+    assert all(name == name.lower() and " " not in name for name in PROPERTY_NAMES - {"zookeeper.clientCnxnSocket"})
