@@ -53,7 +53,102 @@ def _own_file(stack: Stack) -> Iterable[Place]:
     return [(B1, "environment", first)]
 
 
+def _rename(old: str, new: str) -> Callable[[Stack], Iterable[Place]]:
+    def make(stack: Stack) -> Iterable[Place]:
+        environment = stack.services[B1].environment
+        environment[new] = environment.pop(old)
+        return [(B1, "environment", new)]
+
+    return make
+
+
+def _not_allowed(stack: Stack) -> Iterable[Place]:
+    for name in stack.brokers:
+        stack.services[name].image = "bitnamilegacy/kafka:3.4.0"
+    del stack.services[B1].environment["ALLOW_PLAINTEXT_LISTENER"]
+    return [(B1,)]
+
+
+def _moved_image(stack: Stack) -> Iterable[Place]:
+    for name in stack.services:
+        if stack.services[name].image.startswith("bitnamilegacy/kafka"):
+            stack.services[name].image = "bitnami/kafka:3.9.0"
+            yield (name,)
+
+
+def _zookeeper_image(stack: Stack) -> Iterable[Place]:
+    stack.services[B1].image = stack.services["zookeeper"].image
+    yield (B1,)
+
+
+def _tls_name(stack: Stack) -> Iterable[Place]:
+    for name in ("listeners", ADVERTISED, "listener.security.protocol.map"):
+        stack.swap(B1, name, "HOST:", "OUTSIDE_SSL:")
+    return [(B1,)]
+
+
+def _listener_prefix(stack: Stack) -> Iterable[Place]:
+    for name in ("listeners", ADVERTISED, "listener.security.protocol.map"):
+        stack.swap(B1, name, "HOST:", "HOST_IN:")
+    variable = "KAFKA_LISTENER_NAME_HOST_IN_MAX_CONNECTIONS"
+    stack.services[B1].environment[variable] = "9"
+    return [(B1, "environment", variable)]
+
+
+def _other_mechanism(stack: Stack) -> Iterable[Place]:
+    return [stack.put(B1, "sasl.mechanism.inter.broker.protocol", "PLAIN")]
+
+
+def _misspelt(stack: Stack) -> str:
+    environment = stack.services[B1].environment
+    variable = stack.variable("inter.broker.listener.name")
+    environment[variable.replace("BROKER", "BROKERS")] = environment.pop(variable)
+    return variable.replace("BROKER", "BROKERS")
+
+
+def _without_listeners(stack: Stack) -> Place:
+    stack.drop(B1, "listeners")
+    return (B1, "environment", stack.variable(ADVERTISED))
+
+
+def _is_single(family: str) -> Callable[[Stack], bool]:
+    return lambda stack: stack.family == family and not stack.has_peers
+
+
 IMAGES: tuple[Defect, ...] = (
+    defect(
+        "image-env-alias-ignored",
+        "controller-names",
+        _rename("KAFKA_CFG_CONTROLLER_LISTENER_NAMES", "KAFKA_CONTROLLER_LISTENER_NAMES"),
+        where=lambda s: s.name.startswith("bitnami-combined"),
+    ),
+    defect(
+        "image-env-unknown",
+        "letter",
+        lambda s: [(B1, "environment", _misspelt(s))],
+        where=_family("apache", "confluent", "bitnami", "wurstmeister"),
+        also=("inter-broker-not-advertised",),
+    ),
+    defect(
+        "bitnami-legacy-switches", "plaintext", _not_allowed, where=lambda s: s.name.startswith("bitnami-zookeeper")
+    ),
+    defect("image-gone", "moved", _moved_image, where=lambda s: s.name.startswith("bitnami-combined")),
+    defect(
+        "image-not-kafka",
+        "zookeeper",
+        _zookeeper_image,
+        where=lambda s: s.name.startswith("confluent-zookeeper"),
+        also=("dependent-bootstrap-wrong-port", "dependent-bootstrap-control-port"),
+    ),
+    defect("secrets-by-listener-name", "ssl", _tls_name, where=_is_single("confluent")),
+    defect("listener-prefix-underscore", "host", _listener_prefix, where=_is_single("confluent")),
+    defect("sasl-config-incomplete", "mechanism", _other_mechanism, where=lambda s: s.name == "confluent-secure-1"),
+    defect(
+        "wurstmeister-listeners-missing",
+        "dropped",
+        lambda s: [_without_listeners(s)],
+        where=_family("wurstmeister"),
+    ),
     defect("removed-address-property", "host-name", _old_address, where=_family("apache", "bitnami")),
     defect("image-env-rejected", "advertised-port", _rejected, where=_family("confluent")),
     defect("image-env-wrong-prefix", "retention", _wrong_prefix, where=_family("apache", "confluent")),
