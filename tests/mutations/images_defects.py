@@ -111,6 +111,11 @@ def _without_listeners(stack: Stack) -> Place:
     return (B1, "environment", stack.variable(ADVERTISED))
 
 
+def _without_cluster_id(stack: Stack) -> Iterable[Place]:
+    del stack.services[B1].environment["KAFKA_KRAFT_CLUSTER_ID"]
+    return [(B1,)]
+
+
 def _is_single(family: str) -> Callable[[Stack], bool]:
     return lambda stack: stack.family == family and not stack.has_peers
 
@@ -132,6 +137,7 @@ IMAGES: tuple[Defect, ...] = (
     defect(
         "bitnami-legacy-switches", "plaintext", _not_allowed, where=lambda s: s.name.startswith("bitnami-zookeeper")
     ),
+    defect("cluster-id-inconsistent", "made-up", _without_cluster_id, where=lambda s: s.name == "bitnami-combined-3"),
     defect("image-gone", "moved", _moved_image, where=lambda s: s.name.startswith("bitnami-combined")),
     defect(
         "image-not-kafka",

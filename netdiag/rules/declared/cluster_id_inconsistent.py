@@ -49,7 +49,8 @@ Good:
 
 Seen: INCONSISTENT_CLUSTER_ID
 
-Sources: KafkaRaftClient.hasValidClusterId, KIP-595; docker/resources/common-scripts/configure.
+Sources: KafkaRaftClient.hasValidClusterId, KIP-595; docker/resources/common-scripts/configure;
+    kafka_kraft_storage_initialize in libkafka.sh of bitnami/containers.
 """
 
 from collections import Counter
@@ -59,6 +60,7 @@ from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.rewriting import BrokerRewriting
 from netdiag.findings import Edit, Finding, Location, Related, Severity
 from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.listeners import is_loopback
 
 ID = "cluster-id-inconsistent"
@@ -66,15 +68,42 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every node whose id is not that of most nodes with the same voters."""
+    """One finding for every node whose id is not that of most nodes with the same voters, or that makes one up."""
     quorums: dict[str, list[Broker]] = {}
+    inventing: dict[str, list[Broker]] = {}
     for broker in deployment.configured:
         config = broker.config
         shared = any(not is_loopback(voter.host) for voter in config.well_formed_voters)
-        if config.mode is Mode.KRAFT and shared and config.cluster_id is not None:
+        if config.mode is not Mode.KRAFT or not shared:
+            continue
+        if config.cluster_id is not None:
             quorums.setdefault(config.quorum, []).append(broker)
+        elif _makes_one_up(broker):
+            inventing.setdefault(config.quorum, []).append(broker)
     for nodes in quorums.values():
         yield from _strangers(nodes)
+    for quorum, nodes in inventing.items():
+        if len(nodes) + len(quorums.get(quorum, ())) > 1:
+            yield from (_made_up(node) for node in nodes)
+
+
+def _makes_one_up(broker: Broker) -> bool:
+    """Whether the image formats the storage with an id by chance: Bitnami's, unless the id comes another way."""
+    others = ("KAFKA_SKIP_KRAFT_STORAGE_INIT", "KAFKA_KRAFT_CLUSTER_ID_FILE", "KAFKA_CLUSTER_ID_FILE")
+    elsewhere = any(name in broker.declared for name in others)
+    return broker.config.family is ImageFamily.BITNAMI and not elsewhere and not broker.is_configured_by_file
+
+
+def _made_up(node: Broker) -> Finding:
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{node.name} has no cluster id: {node.member.image} makes one up for each node",
+        location=node.member.where,
+        why="a controller answers only to nodes with its own cluster id",
+        hint="set KAFKA_KRAFT_CLUSTER_ID to the same id in every node of the cluster",
+        service=node.name,
+    )
 
 
 def _strangers(nodes: Sequence[Broker]) -> Iterator[Finding]:
