@@ -15,10 +15,14 @@ _OF_THE_BASE = ("no-image", *(f"undefined-{what}" for what in ("config", "networ
 
 
 def incomplete(project: Project) -> frozenset[str]:
-    """The services that have no image and nothing to build one from; `image: ${UNSET}` is an image all the same."""
+    """The services that have no image and nothing to build one from; `image: ${UNSET}` is an image all the same.
+
+    One that extends a service which is not found is no fragment's: compose would not find it with a base either.
+    """
     services = {**project.services, **project.disabled}
     named = {problem.service for problem in project.problems if problem.code == "no-image" and problem.service}
-    return frozenset(name for name in named if name in services and services[name].image is None)
+    extending = {problem.service for problem in project.problems if problem.code == "extends"}
+    return frozenset(n for n in named - extending if n in services and services[n].image is None)
 
 
 def of_fragment(findings: Iterable[Finding], project: Project, without: frozenset[str]) -> Iterator[Finding]:

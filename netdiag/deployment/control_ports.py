@@ -71,8 +71,19 @@ def zookeeper_port(member: Member) -> int | None:
     return None if "cp-zookeeper" in image else 2181
 
 
+def zookeeper_ports(member: Member) -> frozenset[int]:
+    """The ports at which a member serves ZooKeeper clients: the plain one, and one for TLS that a variable names."""
+    plain = zookeeper_port(member)
+    if plain is None:
+        return frozenset()
+    secure = (
+        member.variables.get(name, "").strip() for name in ("ZOOKEEPER_SECURE_CLIENT_PORT", "ZOO_TLS_PORT_NUMBER")
+    )
+    return frozenset({plain, *(int(port) for port in secure if port.isdigit())})
+
+
 def _of_another(member: Member, port: int) -> str | None:
-    if zookeeper_port(member) == port:
+    if port in zookeeper_ports(member):
         return "ZooKeeper"
     if port in (8080, 8081, 8082, 8083, 8088) and _HTTP.search(member.image):
         return "HTTP"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from netdiag.compose.positions import Span
+from netdiag.compose.positions import Span, Text
 from netdiag.compose.problems import Problem
 from netdiag.compose.project import Project
 from netdiag.deployment.written import location
@@ -27,6 +27,16 @@ def finding(problem: Problem, rule: str, hint: str) -> Finding:
         related=tuple(_see_also(span) for span in problem.related),
         hint=hint,
         service=problem.service,
+    )
+
+
+def unset_images(project: Project) -> tuple[tuple[str, Text], ...]:
+    """The services whose image is empty only because variables in it are not set."""
+    services = {**project.services, **project.disabled}
+    return tuple(
+        (name, service.image)
+        for name, service in services.items()
+        if service.image is not None and service.image.unset and not service.image.value
     )
 
 

@@ -62,8 +62,15 @@ def test_a_whole_file_under_any_name_is_no_fragment() -> None:
 
 
 def test_an_unset_image_is_an_image() -> None:
-    report = checked(other_yml="services: {kafka: {image: '${NOPE}'}}\n")
+    report = checked(other_yml=BROKEN + "  other:\n    image: ${NOPE}\n")
+    assert report.notes == ()
     assert Severity.ERROR in {f.severity for f in report.findings}
+
+
+def test_a_service_that_extends_what_is_not_there_is_no_fragment() -> None:
+    report = checked(other_yml="services: {app: {extends: {file: absent.yml, service: app}}}\n")
+    assert report.notes == ()
+    assert [(f.rule, f.service, f.severity) for f in report.findings] == [("compose-extends", "app", Severity.ERROR)]
 
 
 def test_an_override_is_judged_on_its_base_once(folder: Path) -> None:

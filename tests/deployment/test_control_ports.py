@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.control_ports import control_port, is_explained, jmx_ports, zookeeper_port
+from netdiag.deployment.control_ports import control_port, is_explained, jmx_ports, zookeeper_port, zookeeper_ports
 from tests.deployment.stacks import deployment_of
 
 TEXT = """\
@@ -66,3 +66,23 @@ def test_a_variable_or_custom_explains_a_port(port: int, expected: bool) -> None
 def test_where_zookeeper_serves(image: str, environment: str, expected: int | None) -> None:
     text = f"name: t\nservices:\n  z:\n    image: {image}\n    environment: {environment}\n"
     assert zookeeper_port(deployment_of(text).by_name["z"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("image", "environment", "expected"),
+    [
+        ("zookeeper:3.9", "{}", {2181}),
+        (
+            "confluentinc/cp-zookeeper:7.9.2",
+            "{ZOOKEEPER_CLIENT_PORT: 2181, ZOOKEEPER_SECURE_CLIENT_PORT: 2182}",
+            {2181, 2182},
+        ),
+        ("bitnamilegacy/zookeeper:3.9", "{ZOO_TLS_PORT_NUMBER: 3181}", {2181, 3181}),
+        ("bitnamilegacy/zookeeper:3.9", "{ZOO_TLS_PORT_NUMBER: none}", {2181}),
+        ("confluentinc/cp-zookeeper:7.9.2", "{ZOOKEEPER_SECURE_CLIENT_PORT: 2182}", set()),
+        ("shop/app", "{ZOOKEEPER_SECURE_CLIENT_PORT: 2182}", set()),
+    ],
+)
+def test_zookeeper_may_serve_tls_beside_the_plain_port(image: str, environment: str, expected: set[int]) -> None:
+    text = f"name: t\nservices:\n  z:\n    image: {image}\n    environment: {environment}\n"
+    assert zookeeper_ports(deployment_of(text).by_name["z"]) == expected

@@ -86,3 +86,27 @@ def test_the_repair_writes_the_dollar_sign_twice() -> None:
         text = text[: edit.start] + edit.replacement + text[edit.end :]
     assert "echo $${TOPIC} $$KAFKA_TOPIC" in text
     assert found(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("service", "expected"),
+    [
+        ("{image: '${NOPE}'}", {"compose-variable-unset": Severity.NOTE}),
+        ("{image: ''}", {"compose-schema": Severity.ERROR}),
+        ("{command: echo}", {"compose-schema": Severity.ERROR}),
+        ("{extends: {service: absent}}", {"compose-extends": Severity.ERROR}),
+    ],
+)
+def test_why_a_service_has_no_image(service: str, expected: dict[str, Severity]) -> None:
+    assert found(f"services: {{app: {service}}}\n") == expected
+
+
+def test_an_image_of_unset_variables_names_its_service_and_the_variables() -> None:
+    messages = [
+        finding.message for finding in check_project(project_of("services: {app: {image: '${A}${B}', command: $C}}\n"))
+    ]
+    assert messages == [
+        "app has no image, because A and B are not set",
+        "app has no image, because A and B are not set",
+        "variable 'C' is not set, it becomes an empty string",
+    ]

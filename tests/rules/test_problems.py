@@ -1,7 +1,7 @@
 """A problem of the loader becomes a finding with the same words and places."""
 
 from netdiag.findings import FileLocation, Severity
-from netdiag.rules.problems import told
+from netdiag.rules.problems import told, unset_images
 from tests.deployment.stacks import project_of
 
 TEXT = """\
@@ -25,3 +25,10 @@ def test_words_places_and_severity() -> None:
     (unset,) = told(project, "two", frozenset({"unset-variable"}), hint="")
     assert unset.severity is Severity.NOTE
     assert list(told(project, "three", frozenset(), hint="")) == []
+
+
+def test_images_that_are_empty_for_want_of_variables() -> None:
+    images = {"a": "${NOPE}", "b": "'${NO}${NEITHER}'", "c": "example/app:${NOPE}", "d": "''", "e": "${NOPE:-x}"}
+    services = "".join(f"  {name}:\n    image: {image}\n" for name, image in images.items())
+    project = project_of(f"services:\n{services}  f:\n    build: .\n")
+    assert {name: text.unset for name, text in unset_images(project)} == {"a": ("NOPE",), "b": ("NO", "NEITHER")}

@@ -98,6 +98,10 @@ def settings(environment: Mapping[str, str | None], image: ImageReference) -> Im
             return _kraft(given, environment)
         case Generation.ZOOKEEPER if not is_yes(environment.get("KAFKA_ENABLE_KRAFT")):
             return _zookeeper(given, environment)
+        case Generation.ZOOKEEPER if is_yes(environment.get("KAFKA_ENABLE_KRAFT")):
+            # The same script wrote the file that KRaft starts with, so the empty host is still its default.
+            advertised = {"advertised.listeners": _ONE_LISTENER["advertised.listeners"]}
+            return ImageSettings(settings=with_defaults(given, {**dict.fromkeys(_VITAL), **advertised}))
         case Generation.ZOOKEEPER | Generation.UNKNOWN:
             return ImageSettings(settings=with_defaults(given, dict.fromkeys(_VITAL)))
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.problems import told
+from netdiag.rules.problems import finding, unset_images
 
 ID = "compose-schema"
 SEVERITY = Severity.ERROR
@@ -33,5 +33,18 @@ CODES = frozenset({"schema", "extra-host", "volume", "port", "environment", "hea
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="write it in a form that `docker compose config` takes")
+    """One finding for every place at which compose says so.
+
+    A service without image is left out where another finding says why: a variable, or a base that is not there.
+    """
+    explained = {text.span for _, text in unset_images(project)}
+    extending = {problem.service for problem in project.problems if problem.code == "extends"}
+    for problem in project.problems:
+        if problem.code not in CODES:
+            continue
+        if problem.code == "no-image":
+            service = {**project.services, **project.disabled}.get(problem.service or "")
+            image = service.image if service is not None else None
+            if problem.service in extending or (image is not None and image.span in explained):
+                continue
+        yield finding(problem, ID, "write it in a form that `docker compose config` takes")

@@ -23,11 +23,13 @@ Sources: compose-spec, interpolation.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from netdiag.compose.positions import Span
 from netdiag.compose.project import Project
 from netdiag.compose.unescaped import unescaped
 from netdiag.findings import Finding, Severity
-from netdiag.rules.problems import finding
+from netdiag.rules.problems import finding, unset_images
 
 ID = "compose-variable-unset"
 SEVERITY = Severity.NOTE
@@ -35,9 +37,23 @@ CODES = frozenset({"unset-variable"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every variable without a value that is not required and not meant for the container's shell."""
+    """One finding for every variable without a value that is not required and not meant for the container's shell.
+
+    Where an image is nothing but such variables, compose refuses the service: still a note, which names the service.
+    """
     required = [problem.span for problem in project.problems if problem.code == "required-variable"]
     elsewhere = {(span.path, span.start) for span in (*required, *(found.span for found in unescaped(project)))}
+    images = unset_images(project)
     for problem in project.problems:
         if problem.code in CODES and (problem.span.path, problem.span.start) not in elsewhere:
-            yield finding(problem, ID, "set it in .env, or give it a default: ${NAME:-default}")
+            one = finding(problem, ID, "set it in .env, or give it a default: ${NAME:-default}")
+            service, text = next((i for i in images if _within(problem.span, i[1].span)), (None, None))
+            if text is not None:
+                names = " and ".join(text.unset)
+                message = f"{service} has no image, because {names} {'are' if len(text.unset) > 1 else 'is'} not set"
+                one = replace(one, message=message, service=service)
+            yield one
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return inner.path == outer.path and outer.start <= inner.start and inner.end <= outer.end

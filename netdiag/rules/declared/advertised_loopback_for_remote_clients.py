@@ -39,7 +39,13 @@ Sources: KIP-103: a client is told the advertised endpoint of the listener that 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import dependents_entering, faces_containers, sends_all_to_loopback
+from netdiag.deployment.clients import landing
+from netdiag.deployment.entrants import (
+    container_vantage,
+    dependents_entering,
+    faces_containers,
+    sends_all_to_loopback,
+)
 from netdiag.deployment.member import Broker, Dependent, Deployment
 from netdiag.deployment.splitting import split
 from netdiag.findings import Finding, Related, Severity
@@ -61,7 +67,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Finding:
     name = entry.endpoint.listener
     service = broker.member.service or broker.name
-    entering = dependents_entering(deployment, broker, name)
+    entering = _sent_astray(deployment, broker, entry)
     internal = "INTERNAL" if name != "INTERNAL" else "CONTAINERS"
     return Finding(
         rule=ID,
@@ -79,6 +85,17 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Fi
         listener=name,
         edits=split(deployment, broker, entry),
     )
+
+
+def _sent_astray(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> tuple[Dependent, ...]:
+    """The clients that enter and do not get back to the broker: one in the docker host's network does."""
+    endpoint = entry.endpoint
+    found = []
+    for dependent in dependents_entering(deployment, broker, endpoint.listener):
+        landed = landing(deployment, container_vantage(dependent.member), endpoint.host, endpoint.port)
+        if landed is None or landed.broker is not broker:
+            found.append(dependent)
+    return tuple(found)
 
 
 def _severity(entering: tuple[Dependent, ...]) -> Severity:

@@ -33,7 +33,14 @@ Sources: compose-spec, ports; a container port that is not published is not reac
 from collections.abc import Iterator
 
 from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.entrants import dependents_entering, listener_of, published_for, sends_all_to_loopback
+from netdiag.deployment.control_ports import is_explained
+from netdiag.deployment.entrants import (
+    dependents_entering,
+    listener_of,
+    other_brokers,
+    published_for,
+    sends_all_to_loopback,
+)
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.deployment.repairs import publish
 from netdiag.findings import Edit, Finding, Related, Severity
@@ -46,13 +53,15 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every host-facing advertised endpoint without a published port.
 
-    A note where the broker publishes nothing at all: then nobody outside is served on purpose.
+    A note where the broker publishes nothing for clients, so that nobody outside is served on purpose, and where the
+    listener is the one through which a broker alone in its cluster reaches itself, beside a published one.
     """
     for broker in deployment.serving:
         if broker.member.mode is not NetworkMode.NETWORKS:
             continue
         own = {e.endpoint.port for e in broker.config.broker_listeners}
-        publishes = any(p.target in own for p in broker.member.published)
+        published = [p for p in broker.member.published if p.target in own or not is_explained(broker.member, p.target)]
+        own_way = _own_way(deployment, broker)
         for entry in broker.config.advertised_listeners:
             bound = listener_of(broker, entry.endpoint.listener)
             if bound is None or published_for(broker, bound) or not _is_for_host(deployment, entry.endpoint.host):
@@ -65,7 +74,16 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 # A listener for containers that advertises localhost: what is wrong with it is not the port.
                 continue
             edits = publish(deployment, broker.member, entry.endpoint.port, bound.endpoint.port)
-            yield _finding(broker, entry, bound, edits, SEVERITY if publishes else Severity.NOTE)
+            unserved = not published or entry.endpoint.listener == own_way
+            yield _finding(broker, entry, bound, edits, Severity.NOTE if unserved else SEVERITY)
+
+
+def _own_way(deployment: Deployment, broker: Broker) -> str | None:
+    """The listener that only the broker itself uses: it is alone in its cluster, and publishes another listener."""
+    name = broker.config.inter_broker_listener
+    rest = [entry for entry in broker.config.broker_listeners if entry.endpoint.listener != name]
+    alone = not other_brokers(deployment, broker)
+    return name if alone and any(published_for(broker, entry) for entry in rest) else None
 
 
 def _is_for_host(deployment: Deployment, host: str) -> bool:

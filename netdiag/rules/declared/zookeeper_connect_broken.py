@@ -39,7 +39,7 @@ from dataclasses import dataclass
 
 from netdiag.deployment.clients import NOBODY, is_asleep, members_called
 from netdiag.deployment.cluster import inside
-from netdiag.deployment.control_ports import zookeeper_port
+from netdiag.deployment.control_ports import zookeeper_port, zookeeper_ports
 from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
 from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, network_owner, resolve
 from netdiag.deployment.repairs import rewrite
@@ -115,8 +115,10 @@ def _failure(deployment: Deployment, broker: Broker, address: _Address) -> str |
         return _why_nameless(deployment, address.host)
     match resolution:
         case (MemberAddress() as only,):
-            port = zookeeper_port(deployment.by_name[only.member])
-            return f"but {only.member} serves clients on {port}" if port not in (None, address.port) else None
+            member = deployment.by_name[only.member]
+            if not (ports := zookeeper_ports(member)) or address.port in ports:
+                return None
+            return f"but {member.name} serves clients on {zookeeper_port(member)}"
         case _:
             return None
 

@@ -1,0 +1,119 @@
+"""Rules at the edge of who enters: the broker itself, clients in the docker host's network, ZooKeeper over TLS."""
+
+from textwrap import dedent, indent
+
+import pytest
+
+from netdiag.findings import Severity
+from netdiag.rules.run import check
+from tests.deployment.stacks import deployment_of
+
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+
+def found(services: str) -> dict[str, Severity]:
+    text = "name: t\nservices:\n" + indent(dedent(services), "  ")
+    return {finding.rule: finding.severity for finding in check(deployment_of(text))}
+
+
+KRAFT = """
+    kafka:
+      image: apache/kafka:3.9.1
+      ports: {ports}
+      environment:
+        KAFKA_NODE_ID: 1
+        KAFKA_PROCESS_ROLES: broker,controller
+        KAFKA_LISTENERS: OWN://:9092,EXTERNAL://:29092,CONTROLLER://:9093
+        KAFKA_ADVERTISED_LISTENERS: OWN://localhost:9092,EXTERNAL://kafka.example.org:29092
+        KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: OWN:PLAINTEXT,EXTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT
+        KAFKA_INTER_BROKER_LISTENER_NAME: {inter_broker}
+        KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+        KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+"""
+
+
+@pytest.mark.parametrize(
+    ("ports", "inter_broker", "severity"),
+    [
+        # the way of a lone broker to itself, beside a published listener
+        ("['29092:29092']", "OWN", NOTE),
+        # a listener that only the host can be meant to use
+        ("['29092:29092']", "EXTERNAL", ERROR),
+        # nothing is published for clients
+        ("['9101:9101']", "OWN", NOTE),
+        # something is, though nothing listens there
+        ("['9094:9094']", "OWN", ERROR),
+    ],
+)
+def test_an_unpublished_loopback_listener(ports: str, inter_broker: str, severity: Severity) -> None:
+    rules = found(KRAFT.format(ports=ports, inter_broker=inter_broker))
+    assert rules["advertised-port-not-published"] is severity
+
+
+LOOPBACK = """
+    zoo: {{image: zookeeper:3.9}}
+    kafka:
+      image: confluentinc/cp-kafka:7.9.2
+      ports: ['9092:9092']
+      environment:
+        KAFKA_ZOOKEEPER_CONNECT: zoo:2181
+        KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://localhost:9092
+    app:
+      image: example/app:1
+      {network}
+      environment: {{KAFKA_BOOTSTRAP_SERVERS: '{bootstrap}'}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("network", "bootstrap", "severity"),
+    [
+        ("network_mode: host", "localhost:9092", NOTE),
+        ("network_mode: service:kafka", "localhost:9092", NOTE),
+        ("init: true", "kafka:9092", ERROR),
+    ],
+)
+def test_a_client_that_gets_back_to_the_broker_is_not_sent_astray(
+    network: str, bootstrap: str, severity: Severity
+) -> None:
+    rules = found(LOOPBACK.format(network=network, bootstrap=bootstrap))
+    assert rules["advertised-loopback-for-remote-clients"] is severity
+
+
+SECURE = """
+    zoo:
+      image: confluentinc/cp-zookeeper:7.9.2
+      environment: {{ZOOKEEPER_CLIENT_PORT: 2181, ZOOKEEPER_SECURE_CLIENT_PORT: 2182}}
+    kafka:
+      image: confluentinc/cp-kafka:7.9.2
+      environment:
+        KAFKA_ZOOKEEPER_CONNECT: zoo:{port}
+        KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+"""
+
+
+@pytest.mark.parametrize(("port", "broken"), [(2181, False), (2182, False), (2183, True)])
+def test_zookeeper_answers_at_its_tls_port_too(port: int, broken: bool) -> None:
+    assert ("zookeeper-connect-broken" in found(SECURE.format(port=port))) is broken
+
+
+@pytest.mark.parametrize(
+    ("advertised", "severity"), [(None, ERROR), ("PLAINTEXT://localhost:9092", None), ("PLAINTEXT://:9092", ERROR)]
+)
+def test_bitnamis_empty_host_is_a_default_in_kraft_mode_too(advertised: str | None, severity: Severity | None) -> None:
+    rules = found(f"""
+        kafka:
+          image: bitnamilegacy/kafka:3.3.1
+          ports: ['9092:9092']
+          environment:
+            KAFKA_ENABLE_KRAFT: 'yes'
+            KAFKA_CFG_PROCESS_ROLES: broker,controller
+            KAFKA_CFG_BROKER_ID: 1
+            KAFKA_CFG_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+            KAFKA_CFG_LISTENER_SECURITY_PROTOCOL_MAP: CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+            KAFKA_CFG_CONTROLLER_LISTENER_NAMES: CONTROLLER
+            KAFKA_CFG_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+            ALLOW_PLAINTEXT_LISTENER: 'yes'
+            {f"KAFKA_CFG_ADVERTISED_LISTENERS: {advertised}" if advertised else "KAFKA_CFG_NUM_PARTITIONS: 1"}
+    """)
+    assert rules.get("advertised-empty-host") is severity
