@@ -3,8 +3,8 @@
 import posixpath
 from dataclasses import replace
 
-from netdiag.compose.positions import Text
-from netdiag.compose.project import Project, Service, Volume
+from netdiag.compose.positions import Span, Text
+from netdiag.compose.project import EnvironmentVariable, Project, Service, Volume
 from netdiag.config.document import Facts
 from netdiag.deployment.built import based
 from netdiag.deployment.compose_clients import checked_by, clients_of, reporters_of, waiting_of
@@ -117,10 +117,26 @@ def _broker(service: Service, member: Member, read: Read) -> Broker:
         member=member,
         config=broker_config(parse_image(member.image), _environment(service), _launch(service)),
         declared={
-            name: ComposeValue(variable=name, text=v.value) for name, v in variables.items() if v.value is not None
+            name: ComposeValue(variable=name, text=v.value, replaced=_contradicted(service, v))
+            for name, v in variables.items()
+            if v.value is not None
         },
     )
     return with_mounted_file(broker, service, read)
+
+
+def _contradicted(service: Service, variable: EnvironmentVariable) -> tuple[Span, ...]:
+    """The earlier entries of the same list with another value; a template or another file may say what it likes."""
+    if variable.form != "list" or variable.value is None or variable.value.source is None:
+        return ()
+    data, own = variable.value.source.data, variable.entry_span
+    return tuple(
+        span
+        for span in variable.shadowed
+        if span.path == own.path == service.span.path
+        and service.span.start < span.start < own.start
+        and data[span.start : span.end].strip(b"\"' ") != data[own.start : own.end].strip(b"\"' ")
+    )
 
 
 def _member(project: Project, service: Service) -> Member:

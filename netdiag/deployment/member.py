@@ -170,6 +170,11 @@ class Declared:
         """Where variables without value and default left nothing behind: (offset in the value, variable)."""
         return ()
 
+    @property
+    def replaced(self) -> tuple[Location, ...]:
+        """Other values under the same name that stand beside this one, and that this one replaces."""
+        return ()
+
     def edit(self, start: int, end: int, replacement: str) -> Edit | None:
         """The edit that replaces characters start..end where they really stand; None where that cannot be done."""
         raise NotImplementedError

@@ -6,17 +6,18 @@ from dataclasses import replace
 from netdiag.compose.layout import Change, quotes
 from netdiag.compose.positions import Segment, Span, Text, joined
 from netdiag.deployment.member import Declared
-from netdiag.findings import Edit, FileLocation
+from netdiag.findings import Edit, FileLocation, Location
 
 
 class ComposeValue(Declared):
-    """A value of a compose file (or of what it pulls in)."""
+    """A value of a compose file (or of what it pulls in); `replaced` are the others of the same list."""
 
-    __slots__ = ("text",)
+    __slots__ = ("_replaced", "text")
 
-    def __init__(self, *, variable: str, text: Text) -> None:
+    def __init__(self, *, variable: str, text: Text, replaced: tuple[Span, ...] = ()) -> None:
         super().__init__(variable=variable, value=text.value)
         self.text = text
+        self._replaced = replaced
 
     def at(self, start: int = 0, end: int | None = None) -> FileLocation:
         """The place of characters start..end in the file."""
@@ -26,6 +27,11 @@ class ComposeValue(Declared):
     def blanks(self) -> tuple[tuple[int, str], ...]:
         """Where variables without value and default left nothing behind."""
         return tuple((s.value_start, s.variable) for s in self.text.segments if s.unset and s.variable)
+
+    @property
+    def replaced(self) -> tuple[Location, ...]:
+        """The earlier entries of the list that say something else."""
+        return tuple(location(span) for span in self._replaced)
 
     def edit(self, start: int, end: int, replacement: str) -> Edit | None:
         """The edit at the bytes that hold these characters; None where an expression or escape produced them."""

@@ -15,9 +15,9 @@ from tests.house.tree import PACKAGE, ROOT, modules
 PROVEN = ("", "live", "capture")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema")
 BROKEN = ROOT / "compose" / "five-brokers" / "S02-inter-broker-loopback" / "kraft.broken.yml"
-# The layers that import a library, and the rules, whose examples are loaded with one.
+# The layers that import a library, and the examples of the rules, which are loaded with one.
 LAYERS = {"cli", "compose", "io"}
-TESTS = sorted(f"tests/{layer}" for layer in LAYERS | {"rules"})
+TESTS = (*sorted(f"tests/{layer}" for layer in LAYERS), "tests/rules/test_examples.py")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_the_command_runs(lowest: Environment, tmp_path: Path) -> None:
 
 
 def test_the_fast_tests_pass(lowest: Environment) -> None:
-    done = lowest.run(*("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not lab", *TESTS), cwd=ROOT)
+    done = lowest.run(*("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not lab and not slow", *TESTS), cwd=ROOT)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert " passed" in done.stdout
 

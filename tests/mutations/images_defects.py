@@ -120,6 +120,11 @@ def _is_single(family: str) -> Callable[[Stack], bool]:
     return lambda stack: stack.family == family and not stack.has_peers
 
 
+def _doubled(stack: Stack) -> Iterable[Place]:
+    stack.services[B1].doubled[stack.variable(ADVERTISED)] = "PLAINTEXT://kafka:9092"
+    return [(B1, "environment", stack.variable(ADVERTISED))]
+
+
 IMAGES: tuple[Defect, ...] = (
     defect(
         "image-env-alias-ignored",
@@ -162,4 +167,5 @@ IMAGES: tuple[Defect, ...] = (
     defect("image-defaults-dropped", "one-variable", _defaults_dropped, where=lambda s: s.name == "apache-combined-1"),
     defect("image-version-breaks-mode", "cp-8", _old_image, where=lambda s: s.name.startswith("confluent-zookeeper")),
     defect("mounted-config-shadows-env", "own-file", _own_file, where=_family("apache", "confluent")),
+    defect("image-env-duplicate", "advertised", _doubled),
 )

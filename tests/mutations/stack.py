@@ -10,13 +10,17 @@ Place = tuple[str, ...]
 
 @dataclass(kw_only=True)
 class Service:
-    """One service; `keys` are its other keys, each a plain YAML flow value."""
+    """One service; `keys` are its other keys, each a plain YAML flow value.
+
+    With `doubled` the environment is written as a list, in which these entries stand before those of `environment`.
+    """
 
     image: str
     environment: dict[str, str] = field(default_factory=dict)
     ports: list[str] = field(default_factory=list)
     networks: list[str] = field(default_factory=lambda: ["kafka"])
     keys: dict[str, str] = field(default_factory=dict)
+    doubled: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -111,8 +115,13 @@ class Stack:
             _list(add, name, "ports", service.ports)
             if service.environment:
                 add("    environment:", name, "environment")
+            for variable, value in service.doubled.items():
+                add(f"      - {json.dumps(f'{variable}={value}')}")
             for variable, value in service.environment.items():
-                add(f"      {variable}: {json.dumps(value)}", name, "environment", variable)
+                entry = (
+                    f"- {json.dumps(f'{variable}={value}')}" if service.doubled else f"{variable}: {json.dumps(value)}"
+                )
+                add(f"      {entry}", name, "environment", variable)
         add("networks:")
         for name, value in self.networks.items():
             add(f"  {name}: {value}".rstrip(), "networks", name)
