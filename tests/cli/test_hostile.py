@@ -42,6 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", REFUSED)
 def test_what_cannot_be_read_is_told_in_one_line(title: str) -> None:
     data, reason = REFUSED[title]

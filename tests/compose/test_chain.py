@@ -127,6 +127,7 @@ def test_resets_work_on_earlier_files_and_on_what_is_extended() -> None:
     assert services["a"].ports == ()
 
 
+@pytest.mark.slow
 def test_files_that_multiply_are_bounded() -> None:
     big = "x-a: |\n" + "  word\n" * 30_000
     files = {f"f{n}.yaml": big + f"services: {{s{n}: {{image: x}}}}\n" for n in range(40)}

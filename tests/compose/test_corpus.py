@@ -14,6 +14,7 @@ FILES = sorted(CORPUS.glob("*/**/*.y*ml"))
 OURS = [file for file in sorted((ROOT / "compose").glob("**/*.y*ml")) if file.name != "expected.yml"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FILES, reason="shared corpus absent")
 def test_every_value_of_the_corpus_is_traced() -> None:
     refused = 0
