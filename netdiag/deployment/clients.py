@@ -25,6 +25,7 @@ from netdiag.deployment.observations import Address, Failed
 from netdiag.deployment.vantage import Vantage
 from netdiag.findings import Location, Severity
 from netdiag.kafka.images.reference import runs_broker
+from netdiag.kafka.listeners import SECURITY_PROTOCOLS
 
 NOBODY: frozenset[str] = frozenset()
 
@@ -33,6 +34,9 @@ _HOLDS_BROKER = re.compile(
     r"(?:^|/)(?:[a-z-]*kafka(?:-native)?|cp-server|confluent-local|fast-data-dev|redpanda)(?:[:@]|$)"
 )
 _SAYS_KAFKA = re.compile(r"KAFKA|BOOTSTRAP|REDPANDA")
+
+_REGISTRY = "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS"
+_REGISTRY_PROTOCOL = "SCHEMA_REGISTRY_KAFKASTORE_SECURITY_PROTOCOL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +71,27 @@ class Nameless(Enum):
 def attempts(deployment: Deployment) -> Iterator[Attempt]:
     """Every bootstrap address that is for Kafka, of every client whose network can be told."""
     for attempt in _attempts(deployment, deployment.dependents):
-        if _is_for_kafka(deployment, attempt):
+        if _is_for_kafka(deployment, attempt) and not is_overlooked(attempt):
             yield attempt
+
+
+def overlooked(deployment: Deployment) -> Iterator[Attempt]:
+    """Every address that a schema registry leaves out of its list."""
+    return (attempt for attempt in _attempts(deployment, deployment.dependents) if is_overlooked(attempt))
+
+
+def is_overlooked(attempt: Attempt) -> bool:
+    """Whether a schema registry leaves the address out, because another protocol than its own stands before it."""
+    protocol = registry_protocol(attempt)
+    return protocol is not None and attempt.told.scheme not in ("", protocol)
+
+
+def registry_protocol(attempt: Attempt) -> str | None:
+    """The security protocol of a schema registry that is configured by its variables alone."""
+    if attempt.dependent.setting != _REGISTRY or attempt.client.mounts:
+        return None
+    protocol = attempt.client.variables.get(_REGISTRY_PROTOCOL, "").strip() or "PLAINTEXT"
+    return protocol if protocol in SECURITY_PROTOCOLS else None
 
 
 def waits(deployment: Deployment) -> Iterator[Attempt]:

@@ -4,7 +4,8 @@ import re
 
 from netdiag.deployment.member import Broker, Deployment, Member
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.images import redpanda
+from netdiag.kafka.images import fast_data_dev, redpanda
+from netdiag.kafka.images.reference import ImageFamily
 
 _HTTP = re.compile(r"schema-registry|kafka-rest|kafka-connect|debezium/connect|ksqldb|akhq|kafka-ui|kafdrop")
 _JMX_PORT = re.compile(r"jmxremote\.(?:rmi\.)?port=(\d+)|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d+)")
@@ -23,12 +24,14 @@ def control_port(deployment: Deployment, member: Member, port: int) -> str | Non
         if entry.endpoint.port == port and entry.endpoint.listener in broker.config.controller_names:
             return f"the KRaft controller listener {entry.endpoint.listener}"
     if port in other_ports(broker):
-        return "another API of Redpanda"
+        return "another API of Redpanda" if broker.config.mode is Mode.REDPANDA else "another service of the image"
     return "JMX" if port in jmx_ports(member) else None
 
 
 def other_ports(broker: Broker) -> frozenset[int]:
-    """The ports at which a Redpanda serves something else than Kafka: named by its flags, or usual."""
+    """The ports at which an image serves something else than Kafka: named by Redpanda's flags, or usual."""
+    if broker.config.family is ImageFamily.FAST_DATA_DEV:
+        return fast_data_dev.USUAL_PORTS - {entry.endpoint.port for entry in broker.config.listeners}
     if broker.config.mode is not Mode.REDPANDA:
         return frozenset()
     named = (broker.config.value(redpanda.OTHER_PORTS) or "").split(",")

@@ -23,6 +23,12 @@ services:
       KAFKA_CUSTOM: http://0.0.0.0:6005
   registry:
     image: confluentinc/cp-schema-registry:7.9.2
+  all-in-one:
+    image: lensesio/fast-data-dev:3.9.0
+    environment:
+      KAFKA_LISTENERS: PLAINTEXT://:9092,OTHER://:8083
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://all-in-one:9092,OTHER://all-in-one:8083
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT
 """
 
 
@@ -35,6 +41,11 @@ services:
         ("kafka", 6005, None),
         ("registry", 8081, "HTTP"),
         ("registry", 9092, None),
+        ("all-in-one", 3030, "another service of the image"),
+        ("all-in-one", 9582, "another service of the image"),
+        ("all-in-one", 8083, None),
+        ("all-in-one", 9092, None),
+        ("all-in-one", 3033, None),
     ],
 )
 def test_what_a_port_is(member: str, port: int, expected: str | None) -> None:

@@ -158,7 +158,10 @@ REGISTRY = "SCHEMA_REGISTRY_KAFKASTORE_"
         ("PLAINTEXT://kafka:29092", "", []),
         ("kafka:29092", "", []),
         ("INSIDE://kafka:29092", "", ["error schema-registry-listener-name INSIDE://kafka:29092"]),
-        ("INSIDE://kafka:29092,kafka:29092", "", ["warning schema-registry-listener-name INSIDE://kafka:29092"]),
+        ("INSIDE://kafka:29092,kafka:29092", "", ["note schema-registry-listener-name INSIDE://kafka:29092"]),
+        # what the registry leaves out breaks nothing, wherever it leads
+        ("HOST://localhost:9092,kafka:29092", "", ["note schema-registry-listener-name HOST://localhost:9092"]),
+        ("HOST://localhost:9092", "", ["error schema-registry-listener-name HOST://localhost:9092"]),
         ("SASL_PLAINTEXT://kafka:9094", "SASL_PLAINTEXT", []),
     ],
 )

@@ -117,3 +117,23 @@ def test_bitnamis_empty_host_is_a_default_in_kraft_mode_too(advertised: str | No
             {f"KAFKA_CFG_ADVERTISED_LISTENERS: {advertised}" if advertised else "KAFKA_CFG_NUM_PARTITIONS: 1"}
     """)
     assert rules.get("advertised-empty-host") is severity
+
+
+VOTERS = """
+    kafka:
+      image: apache/kafka:3.9.1
+      environment:
+        KAFKA_NODE_ID: 1
+        KAFKA_PROCESS_ROLES: broker,controller
+        KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+        KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+        KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+        KAFKA_CONTROLLER_QUORUM_VOTERS: {voters}
+"""
+
+
+@pytest.mark.parametrize(
+    ("voters", "severity"), [("1@kafka:9093", None), ("''", ERROR), ("${VOTERS}", WARNING), ("${VOTERS:-}", ERROR)]
+)
+def test_voters_that_a_variable_leaves_out(voters: str, severity: Severity | None) -> None:
+    assert found(VOTERS.format(voters=voters)).get("kraft-voters-invalid") is severity

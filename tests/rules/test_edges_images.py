@@ -143,3 +143,16 @@ def test_confluent(environment: dict[str, str], expected: dict[str, Severity]) -
 )
 def test_names_that_are_close(name: str, other: str, close: bool) -> None:
     assert is_close(name, other) is close
+
+
+@pytest.mark.parametrize("tag", [":latest", "", ":3.8.0", ":4.1.0", ":${TAG}"])
+def test_apaches_image_never_ran_with_zookeeper(tag: str) -> None:
+    # whatever else it makes of the file, what is wrong is said once
+    rules = found(f"'apache/kafka{tag}'", CP)
+    assert rules["image-version-breaks-mode"] is ERROR
+    assert "image-defaults-dropped" not in rules
+
+
+def test_without_a_zookeeper_it_is_the_defaults_of_apaches_image_that_are_missing() -> None:
+    rules = found("apache/kafka:3.8.0", {"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092"})
+    assert rules == {"image-defaults-dropped": ERROR}

@@ -47,6 +47,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             continue
         if config.family is not ImageFamily.APACHE or not config.settings or "process.roles" in config.settings:
             continue
+        if config.value("zookeeper.connect"):
+            # A node that is meant for ZooKeeper has another defect.
+            continue
         first = min(config.settings.values(), key=_importance)
         yield Finding(
             rule=ID,

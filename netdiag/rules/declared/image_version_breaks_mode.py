@@ -35,6 +35,7 @@ SEVERITY = Severity.ERROR
 # What the start scripts of the releases without ZooKeeper print.
 _PRINTS = {
     ImageFamily.CONFLUENT: 'environment variable "KAFKA_PROCESS_ROLES" is not set',
+    ImageFamily.APACHE: 'Missing required configuration "process.roles" which has no default value.',
     ImageFamily.BITNAMI: "Kafka requires at least one process role to be set.",
 }
 
@@ -47,7 +48,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for broker in deployment.brokers:
         if broker.config.family not in _PRINTS or not _lost_zookeeper(broker):
             continue
-        if broker.config.version is not None:
+        if broker.config.family is ImageFamily.APACHE:
+            yield _finding(broker, SEVERITY, f"{broker.member.image} never had a ZooKeeper mode")
+        elif broker.config.version is not None:
             yield _finding(broker, SEVERITY, f"{broker.member.image} has no ZooKeeper mode")
         elif broker.member.state is State.DECLARED and broker.config.is_newest:
             yield _finding(broker, SEVERITY, f"today's {broker.member.image} has no ZooKeeper mode")
@@ -60,7 +63,9 @@ def _lost_zookeeper(broker: Broker) -> bool:
     """Whether a broker is meant for ZooKeeper on a release that may not have it."""
     config = broker.config
     given = config.value("zookeeper.connect") and not config.roles and not config.is_unknown("process.roles")
-    return bool(given) and not config.is_older_than(4)
+    # The start script of apache/kafka formats the storage of a KRaft node, whatever the release.
+    formats = config.family is ImageFamily.APACHE and not broker.is_partial
+    return bool(given) and (formats or not config.is_older_than(4))
 
 
 def _is_left_open(image: str) -> bool:
@@ -76,11 +81,19 @@ def _finding(broker: Broker, severity: Severity, said: str) -> Finding:
         if severity is SEVERITY
         else f"{broker.name} is set up for ZooKeeper, and {said}",
         location=broker.place("zookeeper.connect"),
-        why="Kafka 4.0 and Confluent Platform 8.0 dropped ZooKeeper",
+        why="the image formats a KRaft storage before Kafka starts"
+        if broker.config.family is ImageFamily.APACHE
+        else "Kafka 4.0 and Confluent Platform 8.0 dropped ZooKeeper",
         hint=_hint(broker),
         service=broker.name,
-        broker_prints=_PRINTS[broker.config.family] if severity is SEVERITY else None,
+        broker_prints=_prints(broker) if severity is SEVERITY else None,
     )
+
+
+def _prints(broker: Broker) -> str:
+    if broker.config.family is ImageFamily.APACHE and broker.config.is_older_than(4):
+        return "Formatting is only supported for clusters in KRaft mode."
+    return _PRINTS[broker.config.family]
 
 
 def _hint(broker: Broker) -> str:
@@ -89,4 +102,6 @@ def _hint(broker: Broker) -> str:
     names = ("PROCESS_ROLES", "NODE_ID", "CONTROLLER_QUORUM_VOTERS", "CONTROLLER_LISTENER_NAMES")
     prefix, cluster = ("KAFKA_CFG_", "KAFKA_KRAFT_CLUSTER_ID") if bitnami else ("KAFKA_", "CLUSTER_ID")
     needed = ", ".join((*(prefix + name for name in names), cluster))
+    if broker.config.family is ImageFamily.APACHE:
+        return f"set the node up for KRaft: {needed}"
     return f"pin a release with ZooKeeper, for example {pinned}, or set the node up for KRaft: {needed}"

@@ -63,10 +63,13 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _missing(deployment: Deployment, broker: Broker) -> Finding:
+    source = broker.source_of(_VOTERS)
+    unset = [variable for _, variable in source.blanks] if source is not None else []
+    because = f", because {unset[0]} is not set" if unset else ""
     return Finding(
         rule=ID,
-        severity=SEVERITY,
-        message=f"{broker.name} is a KRaft node and is not told {_VOTERS}",
+        severity=Severity.WARNING if unset else SEVERITY,
+        message=f"{broker.name} is a KRaft node and is not told {_VOTERS}{because}",
         location=broker.place(_VOTERS if _VOTERS in broker.config.settings else "process.roles"),
         why="without the list a node knows none of the controllers",
         hint="set KAFKA_CONTROLLER_QUORUM_VOTERS to ID@HOST:PORT of every controller",

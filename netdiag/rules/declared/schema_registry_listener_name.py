@@ -43,25 +43,19 @@ Sources: SchemaRegistryConfig.endpointsToBootstrapServers.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts
+from netdiag.deployment.clients import Attempt, overlooked, registry_protocol
 from netdiag.deployment.member import Dependent, Deployment
 from netdiag.findings import Finding, Severity
-from netdiag.kafka.listeners import SECURITY_PROTOCOLS
 
 ID = "schema-registry-listener-name"
 SEVERITY = Severity.ERROR
 
-_SETTING = "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS"
-_PROTOCOL = "SCHEMA_REGISTRY_KAFKASTORE_SECURITY_PROTOCOL"
-
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every endpoint that the registry leaves out."""
-    for attempt in attempts(deployment):
-        if attempt.dependent.setting != _SETTING or attempt.client.mounts:
-            continue
-        protocol = attempt.client.variables.get(_PROTOCOL, "").strip() or "PLAINTEXT"
-        if protocol in SECURITY_PROTOCOLS and attempt.told.scheme not in ("", protocol):
+    """One finding for every endpoint that the registry leaves out; a note where it has another."""
+    for attempt in overlooked(deployment):
+        protocol = registry_protocol(attempt)
+        if protocol is not None:
             yield _finding(attempt, protocol)
 
 
@@ -71,7 +65,7 @@ def _finding(attempt: Attempt, protocol: str) -> Finding:
     rest = ", and it has no other" if _all_left_out(attempt.dependent, protocol) else ""
     return Finding(
         rule=ID,
-        severity=Severity.ERROR if rest and attempt.dependent.active else Severity.WARNING,
+        severity=_severity(attempt) if rest else Severity.NOTE,
         message=f"{name} leaves out {told.scheme}://{attempt.address}, because kafkastore.security.protocol is "
         f"{protocol}{rest}",
         location=attempt.where,
@@ -80,6 +74,10 @@ def _finding(attempt: Attempt, protocol: str) -> Finding:
         service=name,
         edits=(edit,) if edit else (),
     )
+
+
+def _severity(attempt: Attempt) -> Severity:
+    return SEVERITY if attempt.dependent.active else Severity.WARNING
 
 
 def _all_left_out(dependent: Dependent, protocol: str) -> bool:
