@@ -72,7 +72,7 @@ def redpanda_broker(service: Service, member: Member, read: Read) -> Broker:
     config_file = None
     if mounted is not None and made is not None:
         config_file = ConfigFile(name=FILE, where=location(mounted.volume.span))
-    elif path == _FILE and mounted is None:
+    elif path == _FILE and mounted is None and not _writes_file(service):
         made = redpanda.packaged(image), {}
     file, declared = made or (UNSEEN_FILE, {})
     over, over_declared = _set(flags.get("--set", ()))
@@ -84,6 +84,17 @@ def redpanda_broker(service: Service, member: Member, read: Read) -> Broker:
         config_file=config_file,
         is_partial=made is None and any(config.is_unknown(name) for name in UNSEEN_FILE),
     )
+
+
+def _writes_file(service: Service) -> bool:
+    """Whether a script makes the file before it starts the broker, so that only a run shows what is in it."""
+    for line in command_lines(service):
+        words = [word.value for word in line]
+        if "start" in words:
+            continue
+        if any(_FILE in word for word in words) or ("rpk" in words and "config" in words):
+            return True
+    return False
 
 
 def _set(words: Sequence[Word]) -> Made:

@@ -149,3 +149,32 @@ def test_flags_of_a_running_container() -> None:
     )
     assert container_flags(running) == {"--kafka-addr": "a://0.0.0.0:1,b://0.0.0.0:2"}
     assert container_flags(container(entrypoint=("rpk",), command=("topic", "list"))) is None
+
+
+FLAGS = "--kafka-addr 0.0.0.0:9092 --advertise-kafka-addr redpanda:9092"
+
+
+@pytest.mark.parametrize(
+    ("script", "partial"),
+    [
+        ("rpk redpanda start", False),
+        ("echo ready && rpk redpanda start", False),
+        ("cp /seed.yaml /etc/redpanda/redpanda.yaml && exec rpk redpanda start", True),
+        ("echo 'redpanda: {}' > /etc/redpanda/redpanda.yaml; rpk redpanda start", True),
+        ("rpk redpanda config set redpanda.kafka_api '[]'; rpk redpanda start", True),
+        # flags are stronger than the file
+        (f"cp /seed.yaml /etc/redpanda/redpanda.yaml && rpk redpanda start {FLAGS}", False),
+    ],
+)
+def test_a_script_may_write_the_file_that_nobody_here_reads(script: str, partial: bool) -> None:
+    service = f"""\
+  redpanda:
+    image: redpandadata/redpanda:v24.2.4
+    entrypoint: [/bin/bash, -c]
+    command:
+      - |
+        {script}
+"""
+    (broker,) = deployment_of(f"name: t\nservices:\n{service}").brokers
+    assert broker.is_partial is partial
+    assert broker.config.is_unknown("advertised.listeners") is partial
