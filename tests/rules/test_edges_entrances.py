@@ -137,3 +137,22 @@ VOTERS = """
 )
 def test_voters_that_a_variable_leaves_out(voters: str, severity: Severity | None) -> None:
     assert found(VOTERS.format(voters=voters)).get("kraft-voters-invalid") is severity
+
+
+MISTAKEN = """
+    {name}:
+      image: wurstmeister/zookeeper:latest
+      environment: {{KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://127.0.0.1:2181'}}
+    kafka:
+      image: confluentinc/cp-kafka:7.9.2
+      environment:
+        KAFKA_ZOOKEEPER_CONNECT: 10.0.0.1:2181,zoo:2181/kafka
+        KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+"""
+
+
+@pytest.mark.parametrize(("name", "severity"), [("zoo", None), ("broker", ERROR)])
+def test_a_zookeeper_with_a_brokers_variable_is_one_where_brokers_look_for_it(
+    name: str, severity: Severity | None
+) -> None:
+    assert found(MISTAKEN.format(name=name)).get("image-not-kafka") is severity

@@ -30,7 +30,7 @@ Sources: zookeeper's docker-entrypoint.sh; configure of cp-zookeeper; wurstmeist
 import re
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Severity
 
 ID = "image-not-kafka"
@@ -40,10 +40,11 @@ _BROKERS = ("KAFKA_LISTENERS", "KAFKA_ADVERTISED_LISTENERS", "KAFKA_CFG_LISTENER
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every such service."""
+    """One finding for every such service, unless it is meant as a ZooKeeper: brokers look for theirs there."""
+    sought = {host for broker in deployment.brokers for host in _hosts(broker)}
     for member in deployment.others:
         told = next((name for name in _BROKERS if "://" in member.variables.get(name, "")), None)
-        if told is None or not _ZOOKEEPER.search(member.image):
+        if told is None or not _ZOOKEEPER.search(member.image) or sought & {*member.all_names, *member.hostnames}:
             continue
         yield Finding(
             rule=ID,
@@ -54,3 +55,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             hint="use an image of Kafka, or remove the variables",
             service=member.name,
         )
+
+
+def _hosts(broker: Broker) -> tuple[str, ...]:
+    """The hosts of a broker's ZooKeepers, without the path at the end."""
+    addresses = (broker.config.value("zookeeper.connect") or "").partition("/")[0].split(",")
+    return tuple(address.strip().rpartition(":")[0] for address in addresses)
