@@ -233,6 +233,14 @@ class BrokerConfig:
         entries = well_formed(self.advertised_entries)
         return tuple(entry for entry in entries if entry.endpoint.listener in self.controller_names)
 
+    def without_controller_names(self, prints: str) -> str:
+        """What a release prints when nothing names controller listeners: `prints`, or what the newer ones say first."""
+        if self.is_older_than(4, 2) or self.is_unknown("controller.listener.names") or self.controller_names:
+            return prints
+        if "controller.listener.names" in self.settings:
+            return "Configuration 'controller.listener.names' must not be empty."
+        return 'Missing required configuration "controller.listener.names" which has no default value.'
+
     def is_older_than(self, major: int, minor: int = 0) -> bool:
         """Whether the release is known, and older than `major.minor`; a floating tag stands for the newest."""
         return self.version is not None and not self.version.at_least(major, minor)

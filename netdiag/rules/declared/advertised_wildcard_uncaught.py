@@ -9,7 +9,7 @@ Bad:
         image: confluentinc/cp-kafka:7.9.2
         environment:
           KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
-          KAFKA_LISTENERS: PLAINTEXT://[::]:9092
+          KAFKA_LISTENERS: PLAINTEXT://:9092
           KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://[::]:9092  # <- here
 
 Good:
@@ -18,7 +18,7 @@ Good:
         image: confluentinc/cp-kafka:7.9.2
         environment:
           KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
-          KAFKA_LISTENERS: PLAINTEXT://[::]:9092
+          KAFKA_LISTENERS: PLAINTEXT://:9092
           KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
 
 Seen: Connection to node 1 (/[0:0:0:0:0:0:0:0]:9092) could not be established.

@@ -10,12 +10,13 @@ Bad:
         image: confluentinc/cp-kafka:7.9.2
         environment:
           KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
-          KAFKA_LISTENERS: PLAINTEXT://:29092,SECURE://:9093
-          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SECURE://kafka:9093
-          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,SECURE:SSL
+          KAFKA_LISTENERS: PLAINTEXT://:29092,SSL://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SSL://kafka:9093
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,SSL:SSL
           KAFKA_SSL_KEYSTORE_FILENAME: kafka.jks
           KAFKA_SSL_KEYSTORE_CREDENTIALS: credentials
           KAFKA_SSL_KEY_CREDENTIALS: credentials
+        volumes: ["./secrets:/etc/kafka/secrets"]
       app:
         image: example/app:1
         environment:
@@ -28,12 +29,13 @@ Good:
         image: confluentinc/cp-kafka:7.9.2
         environment:
           KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
-          KAFKA_LISTENERS: PLAINTEXT://:29092,SECURE://:9093
-          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SECURE://kafka:9093
-          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,SECURE:SSL
+          KAFKA_LISTENERS: PLAINTEXT://:29092,SSL://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SSL://kafka:9093
+          KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,SSL:SSL
           KAFKA_SSL_KEYSTORE_FILENAME: kafka.jks
           KAFKA_SSL_KEYSTORE_CREDENTIALS: credentials
           KAFKA_SSL_KEY_CREDENTIALS: credentials
+        volumes: ["./secrets:/etc/kafka/secrets"]
       app:
         image: example/app:1
         environment:

@@ -43,6 +43,10 @@ from netdiag.kafka.images.settings import Provenance
 
 ID = "kraft-controller-listener-missing"
 SEVERITY = Severity.ERROR
+_PRINTS = (
+    "controller.listener.names must contain at least one value appearing in the 'listeners' configuration when running "
+    "the KRaft controller role"
+)
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
@@ -79,8 +83,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             service=broker.name,
             listener=wanted,
             edits=bind_controller(broker, wanted),
-            broker_prints="controller.listener.names must contain at least one value appearing in the 'listeners' "
-            "configuration when running the KRaft controller role",
+            broker_prints=config.without_controller_names(_PRINTS),
         )
 
 

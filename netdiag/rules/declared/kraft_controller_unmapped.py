@@ -92,7 +92,9 @@ def _unnamed(broker: Broker) -> Finding:
         why="the broker takes the protocol to speak with its controllers from the listener of that name",
         hint="set KAFKA_CONTROLLER_LISTENER_NAMES to the name that the controllers use, usually CONTROLLER",
         service=broker.name,
-        broker_prints=f"{_NAMES} must contain at least one value when running KRaft with just the broker role",
+        broker_prints=broker.config.without_controller_names(
+            f"{_NAMES} must contain at least one value when running KRaft with just the broker role"
+        ),
     )
 
 

@@ -1,8 +1,8 @@
 """The nodes of a quorum are given different lists of voters.
 
 Why: the list is the same on every node or it is no quorum. Nothing compares them: a node whose list holds only itself
-elects itself and has a cluster of its own, and the others wait for it. Whether a node that is only a broker gets along
-with a part of the list depends on the release, a warning.
+elects itself, and ends as soon as it hears that the others elected another. Chance decides: where the others hear of
+it in time they follow it, until something is started anew.
 
 Bad:
     services:
@@ -14,7 +14,7 @@ Bad:
           KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
           KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:9092
           KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
-          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka-1:9093,2@kafka-2:9093
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka-1:9093,2@kafka-2:9093,3@kafka-3:9093
       kafka-2:
         image: apache/kafka:3.9.1
         environment:
@@ -23,7 +23,16 @@ Bad:
           KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
           KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092
           KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
-          KAFKA_CONTROLLER_QUORUM_VOTERS: 2@kafka-2:9093  # <- here
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka-1:9093,2@kafka-2:9093,3@kafka-3:9093
+      kafka-3:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 3
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-3:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 3@kafka-3:9093  # <- here
 
 Good:
     services:
@@ -35,7 +44,7 @@ Good:
           KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
           KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-1:9092
           KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
-          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka-1:9093,2@kafka-2:9093
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka-1:9093,2@kafka-2:9093,3@kafka-3:9093
       kafka-2:
         image: apache/kafka:3.9.1
         environment:
@@ -44,11 +53,21 @@ Good:
           KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
           KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-2:9092
           KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
-          KAFKA_CONTROLLER_QUORUM_VOTERS: 2@kafka-2:9093,1@kafka-1:9093
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka-1:9093,2@kafka-2:9093,3@kafka-3:9093
+      kafka-3:
+        image: apache/kafka:3.9.1
+        environment:
+          KAFKA_NODE_ID: 3
+          KAFKA_PROCESS_ROLES: broker,controller
+          KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-3:9092
+          KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+          KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka-1:9093,2@kafka-2:9093,3@kafka-3:9093
 
-Seen: [RaftManager id=1] Node 2 disconnected.
+Seen: Received request or response with leader OptionalInt[1] and epoch 1 which is inconsistent with current leader
+    OptionalInt[3] and epoch 1
 
-Sources: KIP-595; QuorumState, KafkaRaftClient.
+Sources: KIP-595; QuorumState, KafkaRaftClient; seen with 3.9.1 and 4.3.1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -58,7 +77,7 @@ from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import BrokerConfig
 
 ID = "kraft-voters-inconsistent"
-SEVERITY = Severity.ERROR
+SEVERITY = Severity.WARNING
 _VOTERS = "controller.quorum.voters"
 
 
@@ -112,7 +131,7 @@ def _finding(broker: Broker, other: Broker) -> Finding:
     said += [f"has {', '.join(map(str, extra))} besides"] if extra else []
     return Finding(
         rule=ID,
-        severity=SEVERITY if broker.config.is_controller else Severity.WARNING,
+        severity=SEVERITY,
         message=f"{broker.name} has other voters than {other.name}: its list {' and '.join(said)}",
         location=broker.place(_VOTERS),
         related=(Related(location=other.place(_VOTERS), message=f"the voters of {other.name}"),),
