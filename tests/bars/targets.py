@@ -40,6 +40,10 @@ TARGETS = (
         'the "broker will print" sentence of a finding equals the log of the real broker that failed to start',
     ),
     _tests(
+        "client-fails",
+        "for every rule that says a client fails: kcat fails there with the Bad example, and works with the Good one",
+    ),
+    _tests(
         "mutants",
         "a defect of every rule in correct stacks of every image family: caught by its own rule at its line, nothing "
         "but true consequences beside it",

@@ -1,96 +1,78 @@
 """What a rule says the broker will print is what the real broker prints: every such Bad example is started."""
 
-import re
 import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from netdiag.rules.all_rules import DECLARED
-from netdiag.rules.document import rule_page
-from netdiag.rules.rule import DeclaredRule
-from tests.deployment.stacks import deployment_of
 from tests.figures import Report
 from tests.lab.lab import Lab
-from tests.lab.stack import Stack
+from tests.live.examples import compose_of, is_alone_on_the_host
+from tests.live.print_cases import PrintCase, foretelling, of_examples, of_mutants
+from tests.live.proofs import NOT_PRINTED
+from tests.live.side_by_side import SideBySide
 
-# Brokers in ZooKeeper mode are started only once their ZooKeeper answers.
-ZOOKEEPER = """\
-  zookeeper:
-    image: confluentinc/cp-zookeeper:7.9.2
-    environment: {ZOOKEEPER_CLIENT_PORT: 2181, KAFKA_HEAP_OPTS: -Xmx128m}
-"""
-
-
-CP_KAFKA, CP_ZOOKEEPER = "confluentinc/cp-kafka:7.9.2", "confluentinc/cp-zookeeper:7.9.2"
-KRAFT_3, KRAFT_4 = "apache/kafka:3.9.1", "apache/kafka:4.3.1"
+EXAMPLES, MUTANTS = of_examples(), of_mutants()
+_ENDS_WITHIN = 120.0
 
 
-def images(text: str) -> set[str]:
-    """The images that a compose file names."""
-    return set(re.findall(r"image: (\S+)", text))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """Whether a container ended, and what it had printed by then."""
+
+    is_ended: bool
+    log: str
 
 
-def bad_example(rule: DeclaredRule, image: str | None) -> str:
-    """The rule's Bad example, on `image` instead of the apache/kafka it names where one is given."""
-    text = rule_page(rule.__doc__ or "").bad
-    return text.replace(KRAFT_3, image) if image else text
+Printed = Callable[[PrintCase], Mapping[str, Ended]]
 
 
-def sentences(rule: DeclaredRule, image: str | None = None) -> dict[str, str]:
-    """What the rule foretells of its own Bad example, by service."""
-    found = rule.check(deployment_of(bad_example(rule, image)))
-    return {f.service: f.broker_prints for f in found if f.service and f.broker_prints}
+def start(lab: Lab, case: PrintCase, folder: Path) -> Mapping[str, Ended]:
+    """Start the file of a case, wait until the services that are to end have ended."""
+    file = folder / "compose.yml"
+    file.write_text(case.text, encoding="utf-8")
+    services = dict(case.foretold)
+    with lab.up(file, wait="none") as stack:
+        deadline = time.monotonic() + _ENDS_WITHIN
+        while any(stack.state(name).is_running for name in services) and time.monotonic() < deadline:
+            time.sleep(0.3)
+        return {name: Ended(is_ended=not stack.state(name).is_running, log=stack.logs(name)) for name in services}
 
 
-FORETELLING = tuple(rule for rule in DECLARED if sentences(rule))
-# The images that the lab can stand in for: a sentence of another version is read in its source, not run.
-IN_THE_LAB = {CP_KAFKA, CP_ZOOKEEPER, KRAFT_3, KRAFT_4}
-CASES = tuple(
-    (rule, image)
-    for rule in FORETELLING
-    for image in (None, KRAFT_4)
-    if (image is None or KRAFT_3 in bad_example(rule, None)) and images(bad_example(rule, image)) <= IN_THE_LAB
-)
-
-
-def stack_of(rule: DeclaredRule, image: str | None = None) -> str:
-    """The Bad example, with the ZooKeeper that it names."""
-    text = f"name: prints\n{bad_example(rule, image)}"
-    return text.replace("services:\n", f"services:\n{ZOOKEEPER}", 1) if "zookeeper:2181" in text else text
-
-
-def has_ended(stack: Stack, service: str, *, within: float = 90) -> bool:
-    """Whether the container of a service ends within so many seconds."""
-    deadline = time.monotonic() + within
-    while stack.state(service).is_running and time.monotonic() < deadline:
-        time.sleep(0.2)
-    return not stack.state(service).is_running
+@pytest.fixture(scope="module")
+def printed(lab: Lab, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
+    """What the stack of a case printed; the stacks of all chosen tests are started, some at a time."""
+    chosen = [
+        one for one in request.session.items if isinstance(one, pytest.Function) and "printed" in one.fixturenames
+    ]
+    cases: list[PrintCase] = [item.callspec.params["case"] for item in chosen]  # type: ignore[misc]
+    jobs: SideBySide[Mapping[str, Ended]] = SideBySide()
+    for case in cases:
+        alone = is_alone_on_the_host(compose_of(case.text))
+        jobs.start(case.name, partial(start, lab, case, tmp_path_factory.mktemp("prints")), is_alone=alone)
+    yield lambda case: jobs.result(case.name)
+    jobs.close()
 
 
 def test_what_cannot_be_run_here_is_known() -> None:
-    run = {rule.ID for rule, _ in CASES}
-    assert {rule.ID for rule in FORETELLING} - run == {
-        "bitnami-legacy-switches",
-        "controller-wildcard-on-3.9.0",
-        "image-env-alias-ignored",
-        "image-version-breaks-mode",
-        "kraft-controller-advertised",
-        "wurstmeister-listeners-missing",
-    }
-    assert len(run) >= 20
+    assert {rule.ID for rule in foretelling()} - {case.rule for case in EXAMPLES} == set(NOT_PRINTED)
+    assert len({case.rule for case in EXAMPLES}) >= 27
 
 
-@pytest.mark.bar("broker-prints")
-@pytest.mark.parametrize(("rule", "image"), CASES, ids=[f"{rule.ID} {image or ''}".strip() for rule, image in CASES])
-def test_the_real_broker_prints_it(
-    lab: Lab, tmp_path: Path, rule: DeclaredRule, image: str | None, figure: Report
-) -> None:
-    file = tmp_path / "compose.yml"
-    file.write_text(stack_of(rule, image), encoding="utf-8")
-    foretold = sentences(rule, image)
-    with lab.up(file, wait="none") as stack:
-        for service, sentence in foretold.items():
-            assert has_ended(stack, service), f"{service} still runs: {stack.logs(service)[-2000:]}"
-            assert sentence in stack.logs(service)
-    figure(f"{rule.ID}: sentences found in the log of a real broker", len(foretold))
+def _params(cases: tuple[PrintCase, ...], *, long: bool) -> list[object]:
+    return [
+        pytest.param(case, id=case.name.replace(" ", "-"), marks=pytest.mark.bar("broker-prints", long=long))
+        for case in cases
+    ]
+
+
+@pytest.mark.parametrize("case", [*_params(EXAMPLES, long=False), *_params(MUTANTS, long=True)])
+def test_the_real_broker_prints_it(printed: Printed, case: PrintCase, figure: Report) -> None:
+    found = printed(case)
+    for service, sentence in case.foretold:
+        assert found[service].is_ended, f"{service} still runs: {found[service].log[-2000:]}"
+        assert sentence in found[service].log, found[service].log[-3000:]
+    figure(f"{case.name}: sentences found in the log of a real broker", len(case.foretold))
