@@ -76,7 +76,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(broker: Broker, entry: ListenerEntry, other: Broker, same: ListenerEntry) -> Finding:
     address = f"{entry.endpoint.host}:{entry.endpoint.port}"
     zookeeper = broker.config.mode is Mode.ZOOKEEPER
-    effect = "whichever registers second ends" if zookeeper else "nothing notices, and clients reach the wrong broker"
+    effect = "the second to come usually ends" if zookeeper else "nothing notices, and clients reach the wrong broker"
     return Finding(
         rule=ID,
         severity=SEVERITY,
