@@ -68,6 +68,12 @@ TARGETS = (
     ),
     _module(
         "fuzz",
+        "ten minutes of projects from a grammar around listeners, disturbed: no defect, 2 s, valid documents, no control "
+        "character, no secret",
+        *("tests.fuzz", "--minutes", "10"),
+    ),
+    _module(
+        "properties",
         "the property tests with 100 times the examples of make test",
         *("pytest", "-q", "-m", "not lab", "--hypothesis-profile=bars", "--ignore=tests/house", "tests"),
     ),

@@ -1,0 +1,69 @@
+"""The first projects of the grammar, and whether the oracle can complain at all."""
+
+from pathlib import Path
+
+import pytest
+
+from netdiag.cli.outputs import Format
+from tests.fuzz.oracle import FORMATS, judged, shown
+from tests.fuzz.projects import LARGEST, SECRET, hides, project
+
+SEEDS = 30
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_projects(seed: int, tmp_path: Path) -> None:
+    files = project(seed)
+    assert not judged(files, tmp_path).complaints, shown(files)
+
+
+def test_the_same_seed_is_the_same_project() -> None:
+    assert all(project(seed) == project(seed) for seed in range(20))
+    assert all(len(data) <= LARGEST for seed in range(20) for data in project(seed).values())
+
+
+def test_the_seeds_reach_the_rules_and_hold_secrets(tmp_path: Path) -> None:
+    held = sum(
+        hides(files) and any(SECRET.encode() in data for data in files.values()) for files in map(project, range(SEEDS))
+    )
+    assert held > SEEDS / 4
+    told: set[str] = set()
+    for seed in range(12):
+        (folder := tmp_path / str(seed)).mkdir()
+        told |= judged(project(seed), folder).told
+    assert len(told) > 15
+
+
+@pytest.mark.parametrize(
+    ("raised", "complaint"), [(RuntimeError("x"), "a defect"), (RecursionError(), "a defect"), (None, "")]
+)
+def test_a_defect_is_a_complaint(
+    raised: Exception | None, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if raised is not None:
+
+        def broken(*words: object, **named: object) -> None:
+            raise raised
+
+        monkeypatch.setattr("netdiag.cli.declared.check", broken)
+    files = {"compose.yml": b"services: {kafka: {image: 'apache/kafka:3.9.1'}}\n"}
+    found = judged(files, tmp_path).complaints
+    assert [text for text in found if text.startswith(complaint)] if complaint else not found
+
+
+@pytest.mark.parametrize(
+    ("patched", "complaint"), [("harmless", "holds '\\x1b'"), ("redacted", "shows a secret"), ("neither", "")]
+)
+def test_what_is_not_hidden_is_a_complaint(
+    patched: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if patched != "neither":
+        for module in ("concise", "github", "finding_text", "places", "json"):
+            monkeypatch.setattr(f"netdiag.render.{module}.{patched}", str, raising=False)
+    text = f'services: {{kafka: {{image: "apache/kafka:3.9.1\\e[2J", ports: ["API_TOKEN={SECRET}1"]}}}}\n'
+    found = judged({"compose.yml": text.encode()}, tmp_path).complaints
+    assert any(complaint in text for text in found) if complaint else not found
+
+
+def test_all_formats_are_among_them() -> None:
+    assert set(FORMATS) == {form.value for form in Format}
