@@ -5,6 +5,8 @@ of it, so it survives edits elsewhere in the file and new wordings of a rule.
 """
 
 import json
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +18,8 @@ from netdiag.render.places import in_order
 
 VERSION = 1
 STALE = "stale-baseline"
+_STRING = re.compile(rb'"([^"\\]*)"')
+_LONGEST = 10_000
 _FIELDS = ("path", "rule", "service", "fingerprint")
 
 
@@ -73,12 +77,13 @@ def parse(path: str, data: bytes) -> tuple[Entry, ...]:
 
 def stale(path: str, data: bytes, entries: Iterable[Entry], looked_for: Callable[[Entry], bool]) -> tuple[Finding, ...]:
     """A note for every entry that was looked for; `entries` are those that match nothing."""
+    places = _Places(path, data)
     return tuple(
         Finding(
             rule=STALE,
             severity=Severity.NOTE,
             message=f"{entry.rule} is found no more in {entry.path}" + (f" ({entry.service})" if entry.service else ""),
-            location=_place(path, data, entry.fingerprint),
+            location=places.of(entry.fingerprint),
             why="an entry that matches nothing hides the same defect when it comes back",
             hint="write the baseline again",
         )
@@ -100,20 +105,34 @@ def _entry(item: Any, path: str) -> Entry:
     return Entry(**{name: item[name] for name in _FIELDS})
 
 
-def _place(path: str, data: bytes, fingerprint: str) -> FileLocation:
-    wanted = fingerprint.encode("utf-8", "surrogatepass")
-    start = max(data.find(b'"' + wanted + b'"') + 1, 0)
-    line = data.count(b"\n", 0, start) + 1
-    column = len(data[data.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")) + 1
-    return FileLocation(
-        path=path,
-        line=line,
-        column=column,
-        end_line=line,
-        end_column=column + len(fingerprint),
-        start=start,
-        end=start + len(wanted),
-    )
+class _Places:
+    """Where fingerprints stand in a baseline; the file is gone through once, however many are asked for."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self._path = path
+        self._data = data
+        self._starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
+        self._found: dict[bytes, int] = {}
+        for match in _STRING.finditer(data):
+            self._found.setdefault(match[1], match.start(1))
+
+    def of(self, fingerprint: str) -> FileLocation:
+        """Its place; the beginning of the file where it is written with escapes."""
+        wanted = fingerprint.encode("utf-8", "surrogatepass")
+        start = self._found.get(wanted, 0)
+        line = bisect_right(self._starts, start)
+        # What is written for us holds an entry on a line; of a longer line only so much is decoded.
+        before = self._data[max(self._starts[line - 1], start - _LONGEST) : start]
+        column = start - self._starts[line - 1] - len(before) + len(before.decode("utf-8", "replace")) + 1
+        return FileLocation(
+            path=self._path,
+            line=line,
+            column=column,
+            end_line=line,
+            end_column=column + len(fingerprint),
+            start=start,
+            end=start + len(wanted),
+        )
 
 
 def unmatched(entries: Sequence[Entry], found: Iterable[Entry]) -> list[Entry]:

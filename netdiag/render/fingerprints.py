@@ -16,7 +16,7 @@ from netdiag.render.redact import HIDDEN, secret_spans
 
 def fingerprints(findings: Sequence[Finding], sources: Mapping[str, bytes], root: str = "") -> list[str]:
     """One hexadecimal text per finding, no two alike; what is equal otherwise is counted in the order given."""
-    lines = SourceLines(sources)
+    lines = _Lines(sources)
     seen: Counter[tuple[str, ...]] = Counter()
     found = []
     for finding in findings:
@@ -31,10 +31,24 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
-def _where(finding: Finding, lines: SourceLines, root: str) -> tuple[str, ...]:
+class _Lines:
+    """The lines of files as they are hashed, each made once: thousands of findings may stand on one long line."""
+
+    def __init__(self, sources: Mapping[str, bytes]) -> None:
+        self._sources = SourceLines(sources)
+        self._shown: dict[tuple[str, int], str] = {}
+
+    def shown(self, path: str, index: int) -> str:
+        """A line without its indentation and its secrets; empty outside the file."""
+        if (path, index) not in self._shown:
+            self._shown[path, index] = _shown(self._sources.of(path), index)
+        return self._shown[path, index]
+
+
+def _where(finding: Finding, lines: _Lines, root: str) -> tuple[str, ...]:
     match finding.location:
         case FileLocation(path=path, line=line):
-            return ("file", path_text(path, root), _shown(lines.of(path), line - 1))
+            return ("file", path_text(path, root), lines.shown(path, line - 1))
         case ContainerLocation(container=container, part=part):
             return ("container", container, part)
         case _:
@@ -42,7 +56,6 @@ def _where(finding: Finding, lines: SourceLines, root: str) -> tuple[str, ...]:
 
 
 def _shown(lines: Sequence[str], index: int) -> str:
-    """A line without its indentation and its secrets; empty outside the file."""
     if not 0 <= index < len(lines):
         return ""
     line = lines[index]

@@ -14,9 +14,15 @@ from netdiag.rules.rule import ComposeRule, DeclaredRule
 
 
 def check(deployment: Deployment, rules: Iterable[DeclaredRule] = DECLARED) -> tuple[Finding, ...]:
-    """Every finding of every rule, and of the clients that the user declares, by place, then by rule."""
-    found = (finding for rule in rules for finding in rule.check(deployment))
-    return tuple(sorted((*found, *check_clients(deployment)), key=_order))
+    """Every finding of every rule, and of the clients that the user declares, by place, then by rule.
+
+    Two that say the same of one place (an endpoint that is written twice, and shown at its service) are one.
+    """
+    found = (each for rule in rules for each in rule.check(deployment))
+    told: dict[tuple[object, ...], Finding] = {}
+    for finding in (*found, *check_clients(deployment)):
+        told.setdefault((finding.rule, finding.location, finding.message, finding.service), finding)
+    return tuple(sorted(told.values(), key=_order))
 
 
 def check_project(project: Project, rules: Iterable[ComposeRule] = COMPOSE) -> tuple[Finding, ...]:

@@ -68,8 +68,8 @@ TARGETS = (
     ),
     _module(
         "fuzz",
-        "ten minutes of projects from a grammar around listeners, disturbed: no defect, 2 s, valid documents, no control "
-        "character, no secret",
+        "ten minutes of projects from a grammar around listeners, disturbed: no defect, 2 s, valid documents, "
+        "no control character, no secret",
         *("tests.fuzz", "--minutes", "10"),
     ),
     _module(

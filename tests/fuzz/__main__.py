@@ -1,6 +1,7 @@
 """`python -m tests.fuzz [--minutes N] [--seed N] [--keep FOLDER]`: projects until the time is over.
 
-Exit 1 on a complaint. What told something new is disturbed again: a project that reached further is a better start than an empty page.
+Exit 1 on a complaint. What told something new is disturbed again: a project that reached further is a better
+start than an empty page.
 """
 
 import argparse

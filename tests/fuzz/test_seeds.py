@@ -17,6 +17,18 @@ def test_projects(seed: int, tmp_path: Path) -> None:
     assert not judged(files, tmp_path).complaints, shown(files)
 
 
+def test_an_endpoint_written_twice_is_told_once(tmp_path: Path) -> None:
+    """Found by the fuzzer: two equal findings at one place are no valid report of checkstyle."""
+    twice = "INTERNAL://host.docker.internal:9092,INTERNAL://host.docker.internal:9092"
+    properties = f"listeners=INTERNAL://:9092\nadvertised.listeners={twice}\n".replace(":9092,", ":9092,\\\n")
+    text = (
+        'services: {"broker-1": {image: "apache/kafka:3.9.1", '
+        'volumes: ["./server.properties:/mnt/shared/config/server.properties"]}}\n'
+    )
+    files = {"compose.yml": text.encode(), "server.properties": properties.encode()}
+    assert not judged(files, tmp_path).complaints
+
+
 def test_the_same_seed_is_the_same_project() -> None:
     assert all(project(seed) == project(seed) for seed in range(20))
     assert all(len(data) <= LARGEST for seed in range(20) for data in project(seed).values())
@@ -57,10 +69,15 @@ def test_a_defect_is_a_complaint(
 def test_what_is_not_hidden_is_a_complaint(
     patched: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if patched != "neither":
+    if patched == "harmless":
+        monkeypatch.setattr("netdiag.render.text.render", lambda *given, **named: "\x1b[2J\n")
+    elif patched == "redacted":
         for module in ("concise", "github", "finding_text", "places", "json"):
-            monkeypatch.setattr(f"netdiag.render.{module}.{patched}", str, raising=False)
-    text = f'services: {{kafka: {{image: "apache/kafka:3.9.1\\e[2J", ports: ["API_TOKEN={SECRET}1"]}}}}\n'
+            monkeypatch.setattr(f"netdiag.render.{module}.redacted", str, raising=False)
+    text = (
+        'services: {kafka: {image: "apache/kafka:3.9.1", environment: {KAFKA_LISTENERS: "\\e[2J"}, '
+        f'ports: ["API_TOKEN={SECRET}1"]}}}}\n'
+    )
     found = judged({"compose.yml": text.encode()}, tmp_path).complaints
     assert any(complaint in text for text in found) if complaint else not found
 

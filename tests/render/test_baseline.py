@@ -1,6 +1,7 @@
 """Baselines from literals: the same bytes, read back, entries that match and those that do not."""
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -81,3 +82,17 @@ def test_what_is_no_baseline(data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse("b.json", data)
     assert said in str(caught.value)
+
+
+def test_a_baseline_of_many_stale_entries_is_gone_through_once() -> None:
+    known = [Entry(path="a.yml", rule="compose-extends", service="", fingerprint=f"{n:040x}") for n in range(20_000)]
+    data = render(known).encode()
+    begin = time.process_time()
+    found = stale("b.json", data, known, lambda entry: True)
+    assert time.process_time() - begin < 20
+    for finding in (found[0], found[19_999]):
+        place = finding.location
+        assert isinstance(place, FileLocation)
+        text = data[place.start : place.end].decode()
+        assert text in {entry.fingerprint for entry in known}
+        assert data.decode().splitlines()[place.line - 1][place.column - 1 : place.end_column - 1] == text

@@ -1,8 +1,9 @@
 """A finding is recognised when lines move, and two findings are never taken for one."""
 
+import time
 from dataclasses import replace
 
-from netdiag.findings import FileLocation, Finding
+from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.fingerprints import digest, fingerprints
 from tests.render.reports import COMPOSE, EVERYTHING, FOREIGN, RUNNING, loopback
 
@@ -38,3 +39,12 @@ def test_any_text_has_a_digest() -> None:
     assert len(digest("\ud800")) == 40
     place = FileLocation(path="gone", line=9, column=1, end_line=9, end_column=2, start=0, end=1)
     assert len(fingerprints([replace(RUNNING, location=place)], {})) == 1
+
+
+def test_a_long_line_with_many_findings_is_looked_through_once() -> None:
+    line = b"# netdiag: ignore[" + b"compose-," * 40_000 + b"]\n"
+    place = FileLocation(path="a.yml", line=1, column=1, end_line=1, end_column=2, start=0, end=1)
+    found = [Finding(rule=f"r{n}", severity=Severity.ERROR, message="m", location=place) for n in range(1000)]
+    begin = time.process_time()
+    assert len(set(fingerprints(found, {"a.yml": line}))) == 1000
+    assert time.process_time() - begin < 8

@@ -46,7 +46,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if "listeners" not in config.settings or config.is_unknown("listeners") or not config.is_readable:
             continue
         bound = {entry.endpoint.listener for entry in config.listeners}
-        for entry in well_formed(config.advertised_entries):
+        advertised = well_formed(config.advertised_entries)
+        told = {entry.endpoint.listener for entry in advertised}
+        for entry in advertised:
             name = entry.endpoint.listener
             if name in bound or (name in config.controller_names and not config.is_controller):
                 continue
@@ -60,16 +62,15 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 hint=f"add {name}://:{entry.endpoint.port} to listeners, or advertise a name that is bound",
                 service=broker.name,
                 listener=name,
-                edits=_edits(broker, entry),
+                edits=_edits(broker, entry, told),
                 broker_prints="advertised.listeners listener names must be equal to or a subset of the ones defined in "
                 "listeners",
             )
 
 
-def _edits(broker: Broker, entry: ListenerEntry) -> tuple[Edit, ...]:
+def _edits(broker: Broker, entry: ListenerEntry, told: set[str]) -> tuple[Edit, ...]:
     """Bind it where its name is mapped and its port is free; else advertise the one name that is bound instead."""
     config, name = broker.config, entry.endpoint.listener
-    told = {e.endpoint.listener for e in well_formed(config.advertised_entries)}
     bound = [e for e in config.broker_listeners if e.endpoint.listener not in told]
     same_port = [e for e in bound if e.endpoint.port == entry.endpoint.port]
     if len(same_port) == 1 or (len(bound) == 1 and name not in config.protocol_map):
