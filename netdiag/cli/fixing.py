@@ -12,6 +12,7 @@ from netdiag.errors import NetdiagError
 from netdiag.io.files import is_within, write_changes, write_file
 from netdiag.render.counts import plural
 from netdiag.render.edits import unified_diff
+from netdiag.render.places import harmless, plain
 from netdiag.render.report import Report
 
 LookAt = Callable[[str | Asked, Mapping[str, bytes]], Report]
@@ -83,7 +84,7 @@ def write_repairs(made: Settled, report: Report) -> None:
     else:
         write_changes(made.changed)
     if made.changed:
-        say(f"netdiag: repaired {plural(len(made.repaired), 'finding')} in {', '.join(made.changed)}")
+        say(f"netdiag: repaired {plural(len(made.repaired), 'finding')} in {harmless(', '.join(made.changed))}")
     _tell_the_rest(made)
 
 
@@ -96,7 +97,7 @@ def print_patch(made: Settled, report: Report, path: str | None) -> None:
         write_file(path, patch)
     for item in report.inputs:
         if item.error:
-            say(f"netdiag: {NetdiagError(item.error.message, where=item.error.where or item.name)}")
+            say(f"netdiag: {plain(str(NetdiagError(item.error.message, where=item.error.where or item.name)))}")
     without = sum(not finding.edits for finding in made.left)
     say(f"netdiag: {plural(len(made.repaired), 'finding')} repaired by the patch, {without} need a decision of yours")
     _tell_the_rest(made)
@@ -106,4 +107,4 @@ def _tell_the_rest(made: Settled) -> None:
     if made.unsafe:
         say(f"netdiag: --unsafe-fixes would repair {plural(made.unsafe, 'finding')} more")
     for finding, reason in made.refused:
-        say(f"netdiag: not repaired, because {reason}: {finding.rule}: {finding.message}")
+        say(f"netdiag: not repaired, because {plain(reason)}: {finding.rule}: {plain(finding.message)}")

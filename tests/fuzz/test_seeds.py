@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.cli.fixing import write_repairs
 from netdiag.cli.outputs import Format
+from netdiag.cli.repairing import Settled
+from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.render.report import Report
 from tests.fuzz.oracle import FORMATS, judged, shown
 from tests.fuzz.projects import LARGEST, SECRET, hides, project
 
@@ -84,3 +88,16 @@ def test_what_is_not_hidden_is_a_complaint(
 
 def test_all_formats_are_among_them() -> None:
     assert set(FORMATS) == {form.value for form in Format}
+
+
+def test_what_was_not_repaired_is_told_without_escapes_and_secrets(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Found by the fuzzer: a name that rings the bell stood in the lines about repairs as it was."""
+    place = FileLocation(path="a.yml", line=1, column=1, end_line=1, end_column=2, start=0, end=1)
+    message = f'listener "\x1b]0;x\x07", API_TOKEN={SECRET}1'
+    left = Finding(rule="r", severity=Severity.ERROR, message=message, location=place)
+    write_repairs(Settled(refused=((left, "\x07"),)), Report())
+    told = capsys.readouterr().err
+    assert "\x07" not in told
+    assert SECRET not in told
