@@ -41,8 +41,13 @@ def metadata(
     informed = is_informed(deployment, broker, down)
     if isinstance(informed, Unmodelled):
         return informed
-    if not informed:
-        return ()
+    return named_brokers(deployment, broker, listener, down) if informed else ()
+
+
+def named_brokers(
+    deployment: Deployment, broker: Broker, listener: str, down: frozenset[str]
+) -> tuple[NodeEndpoint, ...] | Unmodelled:
+    """The brokers that an informed `broker` names to a client on `listener`, by node id."""
     named: list[NodeEndpoint] = []
     for other in cluster_of(deployment, broker):
         if not other.config.is_broker or not running(other.member, down):

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from netdiag.deployment.cluster import metadata
+from netdiag.deployment.cluster import is_informed, named_brokers
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.vantage import Vantage
-from netdiag.deployment.verdict import Cell, judge
+from netdiag.deployment.verdict import Cell, EndpointOutcome, outcomes, weigh
 
 _PROTOCOL_FAILURES = {"SSL": Reason.TLS, "SASL_SSL": Reason.TLS, "SASL_PLAINTEXT": Reason.SASL}
 
@@ -30,7 +30,7 @@ def predict(
     for vantage in vantages:
         client = _Client(answers, vantage)
         for address in addresses:
-            verdict = judge(client.contact(address), client.contact_endpoint)
+            verdict = weigh(client.contact(address), client.outcomes)
             cells.append(Cell(vantage=vantage.label, bootstrap=address, predicted=verdict))
     return tuple(cells)
 
@@ -41,13 +41,22 @@ class _Answers:
     def __init__(self, deployment: Deployment, down: frozenset[str]) -> None:
         self.deployment = deployment
         self.down = down
+        self._informed: dict[str, bool | Unmodelled] = {}
         self._named: dict[tuple[str, str], tuple[NodeEndpoint, ...] | Unmodelled] = {}
 
     def named(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unmodelled:
         key = (broker.name, listener)
         if key not in self._named:
-            self._named[key] = metadata(self.deployment, broker, listener, self.down)
+            self._named[key] = self._name(broker, listener)
         return self._named[key]
+
+    def _name(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unmodelled:
+        if broker.name not in self._informed:
+            self._informed[broker.name] = is_informed(self.deployment, broker, self.down)
+        informed = self._informed[broker.name]
+        if isinstance(informed, Unmodelled):
+            return informed
+        return named_brokers(self.deployment, broker, listener, self.down) if informed else ()
 
 
 class _Client:
@@ -57,14 +66,18 @@ class _Client:
         self._answers = answers
         self._vantage = vantage
         self._known: dict[Address, Contact] = {}
+        self._outcomes: dict[tuple[object, ...], tuple[EndpointOutcome, ...]] = {}
 
     def contact(self, address: Address) -> Contact:
         if address not in self._known:
             self._known[address] = _contact(self._answers, self._vantage, address)
         return self._known[address]
 
-    def contact_endpoint(self, endpoint: NodeEndpoint) -> Contact:
-        return self.contact(endpoint.address)
+    def outcomes(self, answered: Answered) -> tuple[EndpointOutcome, ...]:
+        key = (answered.cluster_id, answered.brokers)
+        if key not in self._outcomes:
+            self._outcomes[key] = tuple(outcomes(answered, lambda endpoint: self.contact(endpoint.address)))
+        return self._outcomes[key]
 
 
 def _contact(answers: _Answers, vantage: Vantage, address: Address) -> Contact:

@@ -5,7 +5,7 @@ All usable is `ok`, some is `partial k/n`; none usable takes the first of wrong-
 any endpoint gave, else the reason of the lowest node id.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
@@ -83,19 +83,27 @@ class Cell:
 
 def judge(bootstrap: Contact, contact: Callable[[NodeEndpoint], Contact]) -> Verdict:
     """The verdict for a bootstrap contact, asking `contact` for every endpoint that the answer names."""
+    return weigh(bootstrap, lambda answered: tuple(outcomes(answered, contact)))
+
+
+def weigh(bootstrap: Contact, ask: Callable[[Answered], tuple[EndpointOutcome, ...]]) -> Verdict:
+    """The verdict for a bootstrap contact, asking `ask` what became of the endpoints that an answer names."""
     match bootstrap:
         case Failed():
             return _bootstrap_failed(bootstrap)
         case Unknown():
             return Verdict(word=Word.UNKNOWN, bootstrap=bootstrap)
         case Answered():
-            outcomes = tuple(
-                EndpointOutcome(endpoint=e, contact=(c := contact(e)), outcome=_outcome(e, c, bootstrap))
-                for e in sorted(bootstrap.brokers, key=lambda e: e.node_id)
-            )
-            return _weigh(bootstrap, outcomes)
+            return _weigh(bootstrap, ask(bootstrap))
         case _:
             assert_never(bootstrap)
+
+
+def outcomes(answered: Answered, contact: Callable[[NodeEndpoint], Contact]) -> Iterator[EndpointOutcome]:
+    """What becomes of a client at each endpoint that an answer names, by node id."""
+    for endpoint in sorted(answered.brokers, key=lambda endpoint: endpoint.node_id):
+        found = contact(endpoint)
+        yield EndpointOutcome(endpoint=endpoint, contact=found, outcome=_outcome(endpoint, found, answered))
 
 
 def _bootstrap_failed(failed: Failed) -> Verdict:
