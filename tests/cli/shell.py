@@ -1,6 +1,7 @@
 """Running netdiag as a shell does: a process of its own, an environment of our choosing."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -30,6 +31,11 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     dropped = ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TERM", "COMPOSE_", "PYTHON")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **(extra or {})}
+
+
+def heed_interrupts() -> None:
+    """For the child of a test that sends SIGINT: a shell in the background hands down that it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def netdiag(
