@@ -35,6 +35,7 @@ from netdiag.cli.watching import Done, Watch
 from netdiag.cli.watching import watch as watched
 from netdiag.findings import Severity
 from netdiag.io.files import BASE_NAMES
+from netdiag.render.crowds import without_crowds
 from netdiag.render.report import Report
 
 
@@ -279,7 +280,7 @@ def _run(options: _Options, surface: Surface) -> Done:
         say("netdiag: interrupted")
         # A format for machines is a whole document, whatever happened.
         machines = [output for output in options.outputs if output.format is not Format.TEXT]
-        write_outputs(machines, report, surface, matrix=options.settings.matrix)
+        write_outputs(machines, without_crowds(report), surface, matrix=options.settings.matrix)
         return Done(status=ExitStatus.INTERRUPTED, report=report)
     outputs = options.outputs
     if options.diff or options.fix:
@@ -295,7 +296,7 @@ def _run(options: _Options, surface: Surface) -> Done:
             report = _looked(options, projects, reading(setups, instead), surface)
         if STDIN in options.files + options.chain:
             outputs = tuple(output for output in outputs if output.path is not None)
-    write_outputs(outputs, report, surface, matrix=options.settings.matrix)
+    write_outputs(outputs, without_crowds(report), surface, matrix=options.settings.matrix)
     status = status_of(report, fail_on=fail_on, require_all=options.require_all)
     lenient = {ExitStatus.FINDINGS: control.exit_zero, ExitStatus.NOTHING_TO_CHECK: options.allow_empty}
     if lenient.get(status):

@@ -9,10 +9,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.tokens import ScalarToken
-
 from netdiag.compose.errors import ComposeError
 from netdiag.compose.nodes import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 from netdiag.compose.positions import Source, Span
@@ -55,9 +51,9 @@ def read_comments(source: Source, containing: str) -> tuple[Comment, ...]:
         return ()
     try:
         documents = load_nodes(source)
-        scalars = _scalars(source.text)
-    except (ComposeError, YAMLError, ValueError):
+    except ComposeError:
         return ()
+    scalars = sorted(stretch for node in documents for stretch in _scalars(source.text, node))
     blocks = sorted((block for node in documents for block in _blocks(node)), key=lambda b: (b.start, -b.end))
     starts = [block.start for block in blocks]
     extents = _extents(source, blocks)
@@ -67,7 +63,7 @@ def read_comments(source: Source, containing: str) -> tuple[Comment, ...]:
         if containing not in match[0] or _inside(scalars, match.start()):
             continue
         span = source.char_span(match.start(), match.end())
-        alone = not source.text[_line_start(source.text, match.start()) : match.start()].strip(" \t\ufeff")
+        alone = not source.text[match.start() - span.column + 1 : match.start()].strip(" \t\ufeff")
         below = bisect_left(starts, match.end())
         if not alone:
             first, last = extents.get(span.line, (span.line, span.line))
@@ -92,22 +88,26 @@ def read_comments(source: Source, containing: str) -> tuple[Comment, ...]:
     return tuple(found)
 
 
-def _scalars(text: str) -> list[tuple[int, int]]:
+def _scalars(text: str, node: Node) -> Iterator[tuple[int, int]]:
     """Where strings, keys and blocks of text stand; the line that opens a block of text may hold a comment."""
-    yaml = YAML(typ="safe", pure=True)
-    yaml.version = (1, 2)
-    found = []
-    for token in yaml.scan(text):
-        if not isinstance(token, ScalarToken):
-            continue
-        start, end = token.start_mark.index, token.end_mark.index
-        header = _HEADER.match(text, start, end) if token.style in ("|", ">") else None
-        if header is not None:
-            # What is left of the opening line behind its indicators is a comment.
-            found.append((start, header.end()))
-            start = _line_end(text, header.end())
-        found.append((start, end))
-    return sorted(found)
+    match node:
+        case MappingNode(pairs=pairs):
+            for pair in pairs:
+                yield from _scalars(text, pair[0])
+                yield from _scalars(text, pair[1])
+        case SequenceNode(items=items):
+            for item in items:
+                yield from _scalars(text, item)
+        case ScalarNode(start=start, end=end, style=style):
+            header = _HEADER.match(text, start, end) if style in ("|", ">") else None
+            if header is not None:
+                # What is left of the opening line behind its indicators is a comment.
+                yield (start, header.end())
+                start = _line_end(text, header.end())
+            if start < end:
+                yield (start, end)
+        case AliasNode():
+            return
 
 
 def _inside(scalars: list[tuple[int, int]], index: int) -> bool:
@@ -145,10 +145,6 @@ def _blocks(node: Node, path: tuple[str, ...] = ()) -> Iterator[_Block]:
                 yield from _blocks(item, (*path, ""))
         case ScalarNode() | AliasNode():
             return
-
-
-def _line_start(text: str, index: int) -> int:
-    return max(text.rfind("\n", 0, index), text.rfind("\r", 0, index)) + 1
 
 
 def _line_end(text: str, index: int) -> int:

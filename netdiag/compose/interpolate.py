@@ -16,12 +16,15 @@ Lookup = Callable[[str], "Text | str | None"]
 
 _NAME = "[_a-zA-Z][_a-zA-Z0-9]*"
 _EXPRESSION = re.compile(
-    rf"\$(?:(?P<escape>\$)|(?P<name>{_NAME})|\{{(?:(?P<braced>{_NAME}(?::?[-+?].*)?)\}}|(?P<invalid>)))"
+    rf"\$(?:(?P<escape>\$)|(?P<name>{_NAME})|\{{(?:(?P<whole>{_NAME})\}}|(?P<opened>{_NAME}:?[-+?])|(?P<invalid>)))"
 )
+_BRACE = re.compile(r"\{.?|\}", re.DOTALL)
 _OPERATOR = re.compile(rf"(?P<name>{_NAME})(?P<operator>:?[-+?])")
 MAX_NESTING = 50
 MAX_LENGTH = 100_000
 MAX_TRACED = 200
+MAX_SHOWN = 1000
+MAX_WRONG = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,24 @@ def interpolate(text: Text, lookup: Lookup) -> tuple[Text, tuple[Fault, ...]]:
     return _assemble(text, pieces), tuple(run.faults)
 
 
+class _Line:
+    """Where the last `}` of the line at hand is; every line of template[:end] is searched once."""
+
+    def __init__(self, template: str, end: int) -> None:
+        self.template = template
+        self.end = end
+        self.until = -1
+        self.last = -1
+
+    def last_brace(self, start: int) -> int:
+        """The last one from `start` on, -1 where there is none."""
+        if start > self.until:
+            newline = self.template.find("\n", start, self.end)
+            self.until = self.end if newline < 0 else newline
+            self.last = self.template.rfind("}", start, self.until)
+        return self.last if self.last >= start else -1
+
+
 class _Run:
     """One substitution: the template, the variables and the faults met so far."""
 
@@ -72,6 +93,8 @@ class _Run:
         template = self.text.value
         pieces: list[_Piece] = []
         position = start
+        wrong = 0
+        line = _Line(template, end)
         while match := _EXPRESSION.search(template, position, end):
             if match.start() > position:
                 pieces.append(_Piece(start=position, end=match.start()))
@@ -80,11 +103,17 @@ class _Run:
                 pieces.append(_Piece(start=match.start(), end=stop, chars="$", outer=match.span()))
             elif match["name"] is not None:
                 pieces.append(self._variable(match["name"], match.span()))
-            elif match["braced"] is not None and depth < MAX_NESTING:
-                stop = _closing(template, match.start(), stop)
+            elif match["whole"] is not None and depth < MAX_NESTING:
+                pieces.append(self._variable(match["whole"], match.span()))
+            elif match["opened"] is not None and depth < MAX_NESTING and (last := line.last_brace(stop)) >= 0:
+                stop = _closing(template, match.start(), last + 1)
                 pieces += self._braced((match.start(), stop), depth)
             else:
-                self._fault(f"invalid interpolation format: {template[start:end]!r}", match.start(), end)
+                wrong += 1
+                if wrong <= MAX_WRONG:
+                    self._fault(f"invalid interpolation format: {_short(template[start:end])!r}", match.start(), end)
+                if match["opened"] is not None and (last := line.last_brace(stop)) >= 0:
+                    stop = last + 1
                 pieces.append(_Piece(start=match.start(), end=stop))
             position = stop
         if position < end:
@@ -148,19 +177,17 @@ def _nested(piece: _Piece, name: str, outer: tuple[int, int]) -> _Piece:
     )
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+
+
 def _closing(template: str, start: int, end: int) -> int:
     """Where the expression that begins at `start` ends: after its balanced brace, else at `end`."""
     opened = 0
-    position = start
-    while position < end:
-        if template[position] == "}":
-            opened -= 1
-            if opened == 0:
-                return position + 1
-        elif template[position] == "{":
-            opened += 1
-            position += 1
-        position += 1
+    for match in _BRACE.finditer(template, start, end):
+        opened += 1 if match[0] != "}" else -1
+        if opened == 0:
+            return match.end()
     return end
 
 

@@ -4,8 +4,10 @@ The tree is built from the parser's events on a stack of our own, so nesting cos
 and size are bounded before anything is allocated. Aliases stay pointers to their (completed) target.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 from ruamel.yaml import YAML
@@ -27,6 +29,8 @@ from netdiag.compose.positions import Source, Span
 MAX_BYTES = 2 * 1024 * 1024
 MAX_DEPTH = 100
 MAX_VALUES = 100_000
+# Anchor and tag of a scalar, and the comments that may follow them.
+_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\r\n]*)?)*)+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +79,14 @@ Node = ScalarNode | SequenceNode | MappingNode | AliasNode
 def load_nodes(source: Source) -> tuple[Node, ...]:
     """The documents of a YAML stream; ComposeError for anything that is not YAML or is too large."""
     if not isinstance(source.tree, tuple):
-        source.tree = _parsed(source)
+        source.tree = _tree(source.path, source.data)
     return cast(tuple[Node, ...], source.tree)
+
+
+@lru_cache(maxsize=4)
+def _tree(path: str, data: bytes) -> tuple[Node, ...]:
+    # A file is read for what it declares, for its comments and for repairs, each time as a Source of its own.
+    return _parsed(Source(path, data))
 
 
 def _parsed(source: Source) -> tuple[Node, ...]:
@@ -168,10 +178,10 @@ class _Builder:
         return self.source.char_span(event.start_mark.index, event.end_mark.index)
 
     def _located(self, node: ScalarNode) -> ScalarNode:
-        """Tags and anchors before a scalar, and blank lines after a block, are not part of its place."""
+        """Tags, anchors and comments before a scalar, and blank lines after a block, are not part of its place."""
         text, start = self.source.text, node.start
-        while start < node.end and text[start] in "&!" and node.style != "'" and node.style != '"':
-            start = _after_property(text, start, node.end)
+        if (properties := _PROPERTIES.match(text, start, node.end)) is not None:
+            start = properties.end()
         if node.style in ("'", '"'):
             start = text.find(node.style, start, node.end)
         end = start + len(text[start : node.end].rstrip())
@@ -197,15 +207,6 @@ class _Builder:
             self.stack[-1].children.append(node)
         else:
             self.documents.append(node)
-
-
-def _after_property(text: str, start: int, end: int) -> int:
-    """The first character after the tag or anchor that begins at `start` and the blanks that follow it."""
-    while start < end and not text[start].isspace():
-        start += 1
-    while start < end and text[start].isspace():
-        start += 1
-    return start
 
 
 def _closed(opened: _Open, end: int) -> Node:

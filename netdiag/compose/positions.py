@@ -6,8 +6,8 @@ escape, a folded line break, a `${VAR}` expression). Slicing keeps the trace, so
 list of a service still knows its bytes.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Self
@@ -173,9 +173,9 @@ class Text:
 
     def slice(self, start: int, end: int) -> Self:
         """Characters start..end as a Text of their own; empty substitutions at either edge are kept."""
-        inside = self._touched(start, end)
-        near = (s for s in self.segments if s.value_start <= end and s.value_end >= start)
-        segments = tuple(self._cut(s, start, end) for s in near if s.variable is not None or s in inside)
+        inside = {id(segment) for segment in self._touched(start, end)}
+        near = self._around(start, end)
+        segments = tuple(self._cut(s, start, end) for s in near if s.variable is not None or id(s) in inside)
         return replace(
             self,
             value=self.value[start:end],
@@ -198,15 +198,23 @@ class Text:
             start += len(word) + len(separator)
         return tuple(parts)
 
-    def _touched(self, start: int, end: int) -> list[Segment]:
+    def _touched(self, start: int, end: int) -> Sequence[Segment]:
         if start < end:
-            return [s for s in self.segments if s.value_start < end and s.value_end > start]
-        around = [s for s in self.segments if s.value_start <= start <= s.value_end]
+            first = bisect_right(self.segments, start, key=_end_of)
+            return self.segments[first : bisect_left(self.segments, end, lo=first, key=_start_of)]
+        around = self._around(start, start)
         exact = [s for s in around if s.verbatim] or around
         return exact[:1]
 
+    def _around(self, start: int, end: int) -> Sequence[Segment]:
+        """The segments within start..end and those that end or begin there."""
+        first = bisect_left(self.segments, start, key=_end_of)
+        return self.segments[first : bisect_right(self.segments, end, lo=first, key=_start_of)]
+
     def _offset(self, segment: Segment, position: int) -> int:
         position = min(max(position, segment.value_start), segment.value_end)
+        if self.value.isascii():
+            return segment.start + position - segment.value_start
         return segment.start + len(self.value[segment.value_start : position].encode("utf-8", "surrogatepass"))
 
     def _edit(self, segment: Segment, start: int, end: int) -> Span | None:
@@ -235,6 +243,14 @@ class Text:
         if self.source is not None:
             return self.source.span(start, end)
         return _within(self.span, None, start - self.span.start, end - start)
+
+
+def _start_of(segment: Segment) -> int:
+    return segment.value_start
+
+
+def _end_of(segment: Segment) -> int:
+    return segment.value_end
 
 
 def _within(span: Span, source: Source | None, shift: int, length: int) -> Span:

@@ -22,12 +22,12 @@ def published_for(broker: Broker, entry: ListenerEntry) -> tuple[PublishedPort, 
 
 def listener_of(broker: Broker, name: str) -> ListenerEntry | None:
     """The bound entry of that listener name."""
-    return next((entry for entry in broker.config.listeners if entry.endpoint.listener == name), None)
+    return broker.config.listener_by_name.get(name)
 
 
 def advertised_of(broker: Broker, name: str) -> ListenerEntry | None:
     """The advertised entry of that listener name."""
-    return next((entry for entry in broker.config.advertised_listeners if entry.endpoint.listener == name), None)
+    return broker.config.advertised_by_name.get(name)
 
 
 def nothing_gets_out(deployment: Deployment, broker: Broker) -> bool:

@@ -162,6 +162,16 @@ class BrokerConfig:
         return tuple(entry for entry in entries if entry.endpoint.listener not in self.controller_names)
 
     @cached_property
+    def listener_by_name(self) -> Mapping[str, ListenerEntry]:
+        """The first well-formed entry of `listeners` with each name."""
+        return {entry.endpoint.listener: entry for entry in reversed(self.listeners)}
+
+    @cached_property
+    def advertised_by_name(self) -> Mapping[str, ListenerEntry]:
+        """The first advertised entry with each name."""
+        return {entry.endpoint.listener: entry for entry in reversed(self.advertised_listeners)}
+
+    @cached_property
     def protocol_map_entries(self) -> tuple[MapEntry | MalformedEntry, ...]:
         """`listener.security.protocol.map` as given; empty when absent."""
         return parse_protocol_map(self.value("listener.security.protocol.map") or "")

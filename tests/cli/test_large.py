@@ -1,9 +1,14 @@
-"""A file of hundreds of brokers: every finding, no matrix, and time that does not grow with the cube of them."""
+"""Files of hundreds of brokers and lists of thousands of entries: time that grows with the size, and bounded output."""
 
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
 from netdiag.cli.declared import Settings, report_on
+from netdiag.cli.main import app
 from netdiag.cli.surface import Surface
 from netdiag.render.report import Report
 from tests.deployment.stacks import five_brokers
@@ -33,3 +38,48 @@ def test_a_matrix_that_nobody_could_read_is_left_out(tmp_path: Path) -> None:
     assert report.matrices == ()
     (note,) = report.notes
     assert "too large to read" in note
+
+
+HEAD = """\
+services:
+  kafka:
+    image: confluentinc/cp-kafka:7.9.2
+    environment:
+      KAFKA_BROKER_ID: 1
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_LISTENERS: EXTERNAL://0.0.0.0:9092
+"""
+LISTS: dict[str, Callable[[int], str]] = {
+    "listeners": lambda n: listed(f"L{i}://h{i}:{9000 + i % 1000}" for i in range(n)),
+    "one listener again and again": lambda n: listed("A://h:1" for _ in range(n)),
+    "variables with defaults": lambda n: listed(f"A://${{H{i}:-h}}:9092" for i in range(n)),
+    "unset variables": lambda n: listed(f"${{H{i}}}" for i in range(n)),
+    "expressions that are none": lambda n: f'{HEAD}      X: "{"${ " * n}"\n',
+    "expressions that nobody closes": lambda n: f'{HEAD}      X: "{"${A:-" * n}"\n',
+    "letters beyond ASCII": lambda n: listed(f"Ä{i}://ü{i}:9092" for i in range(n)),
+    "comments": lambda n: HEAD + "# netdiag: ignore[all]\n" * (5 * n),
+}
+
+
+def listed(entries: Iterable[str]) -> str:
+    """A file with a broker that advertises these entries."""
+    return f'{HEAD}      KAFKA_ADVERTISED_LISTENERS: "{",".join(entries)}"\n'
+
+
+def seconds(folder: Path, text: str) -> float:
+    """The CPU seconds of the whole command with a format that shows everything; less of two runs."""
+    (folder / "compose.yml").write_text(text, encoding="utf-8")
+    taken = []
+    for _ in range(2):
+        begin = time.process_time()
+        CliRunner().invoke(app, ["check-listeners", "--format", "sarif", str(folder / "compose.yml")])
+        taken.append(time.process_time() - begin)
+    return min(taken)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_four_times_as_long_takes_no_sixteen_times_as_long(tmp_path: Path, name: str) -> None:
+    make = LISTS[name]
+    seconds(tmp_path, make(10))  # what is imported once
+    short, long = seconds(tmp_path, make(750)), seconds(tmp_path, make(3000))
+    assert long < 9 * max(short, 0.05)

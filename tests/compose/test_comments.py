@@ -69,3 +69,8 @@ def test_many_comments_are_read_in_little_time() -> None:
     begin = time.process_time()
     assert len(found("a:\n" + "  - 'b\n    c'  # MARK\n" * 8000)) == 8000
     assert time.process_time() - begin < 12 * small
+
+
+def test_a_comment_between_an_anchor_and_its_value_is_one() -> None:
+    found = read_comments(Source("f", "key: &a # netdiag: x\n  value # netdiag: y\n"), "netdiag:")
+    assert [comment.text for comment in found] == ["# netdiag: x", "# netdiag: y"]

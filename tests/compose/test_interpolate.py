@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501
 
+import time
 from pathlib import Path
 
 import pytest
@@ -195,3 +196,21 @@ def test_deep_nesting_is_bounded() -> None:
     text, faults = interpolate(literal(template), VARIABLES.get)
     assert faults
     assert isinstance(text, Text)
+
+
+def test_a_template_of_many_faults_is_told_in_few_and_short_words() -> None:
+    _, faults = interpolate(literal("${ " * 50_000), lambda name: None)
+    assert 1 <= len(faults) <= 20
+    assert all(len(fault.message) < 1100 for fault in faults)
+
+
+@pytest.mark.parametrize("piece", ["${A:-x},", "${A:-", "${A:-${A:-x}},", "${A:-}\n", "$A,", "$$", "${A}{}"])
+def test_time_grows_with_the_length(piece: str) -> None:
+    def seconds(count: int) -> float:
+        text = literal(piece * count)
+        begin = time.process_time()
+        interpolate(text, lambda name: "y")
+        return time.process_time() - begin
+
+    short = min(seconds(5_000) for _ in range(2))
+    assert seconds(20_000) < 9 * max(short, 0.03)

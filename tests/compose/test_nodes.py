@@ -126,3 +126,14 @@ def refusal(data: bytes) -> ComposeError | None:
     except ComposeError as error:
         return error
     return None
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["&a # don't\n  'v'", "&a # c\n  v", '!!str # c\n\n  # d\n  &a # e\n  "v"', "&a !!str v", "!!str v"],
+)
+def test_comments_behind_an_anchor_or_a_tag_are_no_part_of_a_scalar(value: str) -> None:
+    text = f"key: {value}\n"
+    (node,) = load_nodes(Source("f", text))
+    assert isinstance(node, MappingNode)
+    assert text[node.pairs[0][1].start : node.pairs[0][1].end].strip("'\"") == "v"
