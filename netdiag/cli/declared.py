@@ -15,7 +15,7 @@ from netdiag.config.document import Facts
 from netdiag.deployment.facts import with_images
 from netdiag.deployment.from_compose import from_compose, runs_kafka
 from netdiag.deployment.member import Deployment
-from netdiag.deployment.provenance import traced
+from netdiag.deployment.provenance import all_traced
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import bootstraps, vantages
 from netdiag.errors import NetdiagError
@@ -140,7 +140,7 @@ def _one(asked: Asked, settings: Settings) -> Report:
     if without:
         findings = tuple(of_fragment(findings, project, without))
         notes.append(about_fragment(asked.name, without))
-    findings = tuple(traced(finding, project) for finding in findings)
+    findings = all_traced(findings, project)
     return Report(
         inputs=(Input(name=asked.name, brokers=brokers, also_read=tuple(p for p in files.kept if p != asked.name)),),
         findings=findings,

@@ -231,7 +231,7 @@ def _segments(text: Text, piece: _Piece, at: int, length: int) -> list[Segment]:
                 end=place.end,
                 verbatim=False,
                 variable=piece.variable,
-                origin=held.edit_span(segment.value_start, segment.value_end),
+                origin=held.home(segment),
                 origin_source=held.source if segment.verbatim else segment.origin_source,
             )
         )

@@ -165,7 +165,7 @@ class ServiceLayout:
         return end - 1 if end > position and text[end - 1] == "\r" else end
 
     def _newline(self) -> str:
-        return "\r\n" if b"\r\n" in self.source.data else "\n"
+        return self.source.newline
 
     def _is_flow(self, node: Node) -> bool:
         return self.source.text.startswith(("{", "["), _opening(self.source.text, node))

@@ -29,11 +29,12 @@ class Span:
 class Source:
     """One file's bytes, and the arithmetic between its bytes, characters, lines and columns."""
 
-    __slots__ = ("_ascii", "_bom", "_chars", "_starts", "_text", "data", "path", "tree")
+    __slots__ = ("_ascii", "_bom", "_chars", "_starts", "_text", "data", "newline", "path", "tree")
 
     def __init__(self, path: str, text: bytes | str) -> None:
         self.path = path
         self.data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        self.newline = "\r\n" if b"\r\n" in self.data else "\n"
         self._ascii = self.data.isascii()
         self._bom = 3 if self.data.startswith(b"\xef\xbb\xbf") else 0
         self._text: str | None = None
@@ -170,6 +171,10 @@ class Text:
                 return None
             merged = replace(merged, end=span.end, end_line=span.end_line, end_column=span.end_column)
         return merged
+
+    def home(self, segment: Segment) -> Span | None:
+        """`edit_span` of one of its own segments, which takes no search."""
+        return self._span(segment.start, segment.end) if segment.verbatim else segment.origin
 
     def slice(self, start: int, end: int) -> Self:
         """Characters start..end as a Text of their own; empty substitutions at either edge are kept."""

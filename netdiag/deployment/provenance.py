@@ -1,6 +1,10 @@
 """Findings in compose files get the places their value came by: alias, extends, include, env file, variable."""
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import accumulate
+from operator import itemgetter
 
 from netdiag.compose.origins import How, Origin, way_home, within
 from netdiag.compose.positions import Span
@@ -18,13 +22,47 @@ _WORDS: dict[How, str] = {
 }
 
 
-def traced(finding: Finding, project: Project) -> Finding:
-    """The finding with these places after its own related ones; those that it names already are left out."""
+def all_traced(findings: Iterable[Finding], project: Project) -> tuple[Finding, ...]:
+    """The findings with these places after their own related ones; those that they name already are left out."""
+    ways = Ways(project.origins)
+    return tuple(_traced(finding, project, ways) for finding in findings)
+
+
+class Ways:
+    """The origins of a project: the steps from file to file, and the variables by the place of their expressions."""
+
+    def __init__(self, origins: Iterable[Origin]) -> None:
+        steps: list[Origin] = []
+        self._variables: dict[str, list[tuple[int, Origin]]] = {}
+        for number, origin in enumerate(origins):
+            if origin.how == "variable":
+                self._variables.setdefault(origin.area.path, []).append((number, origin))
+            else:
+                steps.append(origin)
+        self.steps = tuple(steps)
+        self._ends: dict[str, list[int]] = {}
+        for path, found in self._variables.items():
+            found.sort(key=_start)
+            self._ends[path] = list(accumulate((origin.area.end for _, origin in found), max))
+
+    def given(self, place: Span) -> list[Origin]:
+        """The variables whose expressions touch a place, in the order of the project."""
+        found = self._variables.get(place.path, [])
+        first = bisect_right(self._ends.get(place.path, []), place.start)
+        near = found[first : bisect_left(found, place.end, lo=first, key=_start)] if found else []
+        return [origin for _, origin in sorted(near, key=itemgetter(0)) if origin.covers(place)]
+
+
+def _start(numbered: tuple[int, Origin]) -> int:
+    return numbered[1].area.start
+
+
+def _traced(finding: Finding, project: Project, ways: Ways) -> Finding:
     if not isinstance(finding.location, FileLocation):
         return finding
     place = _span(finding.location)
-    steps = way_home(place, project.origins, _homes(finding.service, project))
-    given = [origin for origin in project.origins if origin.how == "variable" and origin.covers(place)]
+    steps = way_home(place, ways.steps, _homes(finding.service, project))
+    given = ways.given(place)
     found = [*steps, *given[:_VARIABLES]]
     places = [(location(origin.by), _said(origin)) for origin in found]
     places += [(location(span), "in place of this") for span in _replaced(finding, place, project)]

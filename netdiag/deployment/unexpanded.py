@@ -1,6 +1,8 @@
 """What of a listener list reached the broker otherwise than its author meant: quotes, variables, blanks."""
 
 import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -49,20 +51,26 @@ def unexpanded(broker: Broker, property_name: str) -> tuple[Unexpanded, ...]:
     if is_quoted(value):
         start = len(value) - len(value.lstrip())
         return (Unexpanded(cause=Cause.QUOTED, text=value.strip(), start=start, end=len(value.rstrip())),)
-    causes = (_cause(broker, property_name, entry) for entry in parse_listeners(value))
+    blanks = sorted(source.blanks, key=_offset)
+    causes = (_cause(property_name, blanks, entry) for entry in parse_listeners(value))
     return tuple(cause for cause in causes if cause is not None)
 
 
-def _cause(broker: Broker, property_name: str, entry: ListenerEntry | MalformedEntry) -> Unexpanded | None:
+def _cause(
+    property_name: str, blanks: Sequence[tuple[int, str]], entry: ListenerEntry | MalformedEntry
+) -> Unexpanded | None:
     malformed = isinstance(entry, MalformedEntry)
     expression = _EXPRESSION.search(entry.text) if malformed else None
     if expression is not None:
         return Unexpanded(cause=Cause.LITERAL, text=expression[0], start=entry.start, end=entry.end)
-    source = broker.source_of(property_name)
-    for offset, variable in source.blanks if source else ():
-        if not entry.start <= offset <= entry.end:
-            continue
+    first = bisect_left(blanks, entry.start, key=_offset)
+    last = bisect_right(blanks, entry.end, lo=first, key=_offset)
+    for offset, variable in blanks[first:last]:
         hostless = isinstance(entry, ListenerEntry) and not entry.endpoint.host and offset == entry.host_start
         if malformed or (hostless and property_name == "advertised.listeners"):
             return Unexpanded(cause=Cause.BLANK, text=variable, start=entry.start, end=entry.end, is_fatal=malformed)
     return None
+
+
+def _offset(blank: tuple[int, str]) -> int:
+    return blank[0]

@@ -3,10 +3,15 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from netdiag.cli.declared import Settings, report_on
 from netdiag.cli.projects import chained
 from netdiag.cli.surface import Surface
+from netdiag.compose.origins import Origin
+from netdiag.compose.positions import Span
+from netdiag.deployment.provenance import Ways
 from netdiag.findings import FileLocation, Finding
 from tests.cli.shell import BROKEN, CLEAN
 
@@ -85,3 +90,18 @@ def test_the_text_of_a_file_out_of_the_tree_is_not_shown(folder: Path, name: str
     finding, sources = found(compose_yaml=MOVED.replace("kafka.env", name))
     assert places(finding)[0] == (name, 1, "")
     assert set(sources) == {"compose.yaml"}
+
+
+def span_of_bytes(start: int, end: int) -> Span:
+    """A stretch of a file of one line."""
+    return Span(path="f", start=start, end=end, line=1, column=start + 1, end_line=1, end_column=end + 1)
+
+
+SPANS = st.tuples(st.integers(0, 30), st.integers(0, 8)).map(lambda p: span_of_bytes(p[0], p[0] + p[1]))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(SPANS, max_size=12), SPANS)
+def test_the_variables_at_a_place_are_those_that_touch_it(areas: list[Span], place: Span) -> None:
+    origins = [Origin(area=area, by=area, how="variable", name=str(n)) for n, area in enumerate(areas)]
+    assert Ways(origins).given(place) == [origin for origin in origins if origin.covers(place)]

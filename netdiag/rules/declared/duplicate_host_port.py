@@ -50,21 +50,39 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every published port that an earlier service has, where one of the two is a broker."""
     brokers = {broker.name for broker in deployment.brokers}
-    taken: list[tuple[Member, PublishedPort]] = []
+    taken = _Taken()
     for member in deployment.members:
         if member.mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE):
             continue
         for port in member.published:
-            clash = next(((m, p) for m, p in taken if m is not member and _clash(p, port)), None)
+            clash = taken.clash(port)
             if clash and {clash[0].name, member.name} & brokers:
                 yield _finding(deployment, member, port, *clash)
-            taken.append((member, port))
+        for port in member.published:
+            taken.add(member, port)
 
 
-def _clash(one: PublishedPort, other: PublishedPort) -> bool:
-    if one.published is None or one.published != other.published or one.protocol != other.protocol:
-        return False
-    return one.on_all_addresses or other.on_all_addresses or one.host_ip == other.host_ip
+class _Taken:
+    """Who has which port of the docker host, the first of each, by port and address."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._first: dict[tuple[object, ...], tuple[int, Member, PublishedPort]] = {}
+
+    def add(self, member: Member, port: PublishedPort) -> None:
+        self._count += 1
+        address = "all" if port.on_all_addresses else ("one", port.host_ip)
+        for kind in ("any", address):
+            self._first.setdefault((port.published, port.protocol, kind), (self._count, member, port))
+
+    def clash(self, port: PublishedPort) -> tuple[Member, PublishedPort] | None:
+        """The first that leaves no room for a port."""
+        if port.published is None:
+            return None
+        kinds = ("any",) if port.on_all_addresses else ("all", ("one", port.host_ip))
+        found = [self._first.get((port.published, port.protocol, kind)) for kind in kinds]
+        first = min((each for each in found if each is not None), key=lambda each: each[0], default=None)
+        return None if first is None else (first[1], first[2])
 
 
 def _finding(
