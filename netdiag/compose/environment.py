@@ -44,16 +44,19 @@ def read_env_files(reading: Reading, service: Mapping) -> tuple[EnvFile, ...]:
 
 def read_environment(
     reading: Reading, service: Mapping, files: tuple[EnvFile, ...], lookup: Lookup, read: Read
-) -> dict[str, EnvironmentVariable]:
-    """The variables a container of the service would be given, by name."""
+) -> tuple[dict[str, EnvironmentVariable], bool]:
+    """The variables a container of the service would be given, by name; and whether a file of them is missing."""
     own = _own(reading, service, lookup)
     variables: dict[str, EnvironmentVariable] = {}
+    is_lacking = False
     for file in files:
-        for name, variable in _from_file(reading, file, own, variables, lookup, read).items():
+        found = _from_file(reading, file, own, variables, lookup, read)
+        is_lacking = is_lacking or found is None
+        for name, variable in (found or {}).items():
             variables[name] = _over(variables.get(name), variable)
     for name, variable in own.items():
         variables[name] = _over(variables.get(name), variable)
-    return variables
+    return variables, is_lacking
 
 
 def _over(earlier: EnvironmentVariable | None, later: EnvironmentVariable) -> EnvironmentVariable:
@@ -128,13 +131,15 @@ def _from_file(
     earlier: MappingABC[str, EnvironmentVariable],
     lookup: Lookup,
     read: Read,
-) -> dict[str, EnvironmentVariable]:
+) -> dict[str, EnvironmentVariable] | None:
+    """What a file gives; None where what it gives cannot be told. Without one that is optional, compose goes on."""
     data = read(file.file)
-    if data is None:
-        if file.required:
-            message = f"env file {file.path.value!r} is not found"
-            reading.problems.error("env-file", message, file.path.span, service=reading.service)
+    if data is None and not file.required:
         return {}
+    if data is None:
+        message = f"env file {file.path.value!r} is not found"
+        reading.problems.error("env-file", message, file.path.span, service=reading.service)
+        return None
 
     reading.problems.spend(EFFORT * len(data), file.path.span)
     source = Source(file.file, data)
@@ -157,7 +162,7 @@ def _from_file(
     except ComposeError as error:
         place = error.span or file.path.span
         reading.problems.error("env-file", error.message, place, file.path.span, service=reading.service)
-        return {}
+        return None
     return {
         name: EnvironmentVariable(
             name=name,

@@ -182,6 +182,7 @@ class Service:
     healthcheck: Command = None
     healthcheck_disabled: bool = False
     env_files: tuple[EnvFile, ...] = ()
+    lacks_env_file: bool = False
     labels: Mapping[str, Text] = field(default_factory=dict)
     dns: tuple[Text, ...] = ()
     dns_search: tuple[Text, ...] = ()

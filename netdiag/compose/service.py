@@ -26,6 +26,7 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         return Service(name=name, span=span)
     reading = Reading(problems, f"services.{name}", service=name)
     env_files = read_env_files(reading, value)
+    environment, lacks_env_file = read_environment(reading, value, env_files, lookup, read)
     healthcheck = reading.mapping(value, "healthcheck")
     return Service(
         name=name,
@@ -40,7 +41,7 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         networks=read_service_networks(reading, value, span),
         ports=read_ports(reading, value),
         expose=reading.unique_texts(value, "expose"),
-        environment=read_environment(reading, value, env_files, lookup, read),
+        environment=environment,
         command=_command(reading, value, "command"),
         entrypoint=_command(reading, value, "entrypoint"),
         extra_hosts=_extra_hosts(reading, value),
@@ -53,6 +54,7 @@ def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, re
         healthcheck=_command(reading, healthcheck, "test") if healthcheck is not None else None,
         healthcheck_disabled=healthcheck is not None and reading.boolean(healthcheck, "disable"),
         env_files=env_files,
+        lacks_env_file=lacks_env_file,
         labels=_labels(reading, value),
         dns=reading.unique_texts(value, "dns"),
         dns_search=reading.unique_texts(value, "dns_search"),

@@ -22,6 +22,7 @@ from netdiag.deployment.member import (
 from netdiag.deployment.mounted_config import with_mounted_file, with_unknown_file
 from netdiag.deployment.mounts import Read, nothing_to_read
 from netdiag.deployment.redpanda_node import clustered, redpanda_broker, starts_redpanda
+from netdiag.deployment.unseen_variables import config_of_shown
 from netdiag.deployment.written import ComposeValue, location
 from netdiag.deployment.written_service import WrittenService
 from netdiag.kafka.broker_config import broker_config
@@ -113,9 +114,10 @@ def _broker(service: Service, member: Member, read: Read) -> Broker:
     if parse_image(member.image).family is ImageFamily.REDPANDA:
         return redpanda_broker(service, member, read)
     variables = service.environment
+    made = config_of_shown if service.lacks_env_file else broker_config
     broker = Broker(
         member=member,
-        config=broker_config(parse_image(member.image), _environment(service), _launch(service)),
+        config=made(parse_image(member.image), _environment(service), _launch(service)),
         declared={
             name: ComposeValue(variable=name, text=v.value, replaced=_contradicted(service, v))
             for name, v in variables.items()
