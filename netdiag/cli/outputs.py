@@ -114,7 +114,7 @@ def _rendered(output: Output, report: Report, surface: Surface, root: str, *, ma
         case Format.CONCISE:
             from netdiag.render import concise
 
-            return concise.render(report, root)
+            return concise.render(report, root, surface.screen.links if output.path is None else None)
         case Format.JSON:
             from netdiag.render import json
 

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TextIO
 
+from netdiag.cli.rule_pages import rule_pages
 from netdiag.errors import InputError, MissingExtra, NetdiagError
+from netdiag.render.links import Links
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 
@@ -34,10 +36,12 @@ def screen_of(stream: TextIO | None, colour: Colour, environ: Mapping[str, str])
         columns = shutil.get_terminal_size((_NO_TERMINAL, 24)).columns
     else:
         columns = _NO_TERMINAL
+    coloured = wants_colour(colour, environ, is_terminal=on_terminal)
     return Screen(
         width=max(_NARROWEST, min(_WIDEST, columns)),
-        colour=wants_colour(colour, environ, is_terminal=on_terminal),
+        colour=coloured,
         encoding=encoding,
+        links=_links(environ) if wants_links(environ, is_coloured=on_terminal and coloured) else None,
     )
 
 
@@ -55,6 +59,18 @@ def wants_colour(colour: Colour, environ: Mapping[str, str], *, is_terminal: boo
     if environ.get("FORCE_COLOR"):
         return True
     return is_terminal and environ.get("TERM") != "dumb" and _draws_colour(environ)
+
+
+def wants_links(environ: Mapping[str, str], *, is_coloured: bool) -> bool:
+    """FORCE_HYPERLINK first, then whether it is a terminal that shows colour; logs of builds are read elsewhere.
+
+    Linux' own console and a dumb terminal would show parts of the sequence.
+    """
+    forced = environ.get("FORCE_HYPERLINK", "").strip()
+    if forced:
+        return forced != "0"
+    unfit = environ.get("NO_COLOR") or environ.get("CI") or environ.get("TERM") in ("dumb", "linux")
+    return is_coloured and not unfit
 
 
 def write_text(text: str) -> None:
@@ -121,6 +137,17 @@ def _say(text: str) -> None:
         stream.flush()
     except OSError:
         silence(stream)
+
+
+def _links(environ: Mapping[str, str]) -> Links:
+    # Here, and not above: most runs draw no link.
+    import platform
+
+    try:
+        folder = os.getcwd()
+    except OSError:
+        folder = ""
+    return Links(host=platform.node(), folder=folder, pages=rule_pages(environ))
 
 
 def _draws_colour(environ: Mapping[str, str]) -> bool:

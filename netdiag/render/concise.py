@@ -1,18 +1,26 @@
 """A report with one line per finding, as compilers print them: path:line:column: severity rule message."""
 
+from netdiag.findings import FileLocation, Finding
+from netdiag.render.links import Links, linked
 from netdiag.render.places import COULD_NOT_CHECK, in_order, place_text, plain, unread_place
 from netdiag.render.report import Report
 
 
-def render(report: Report, root: str = "") -> str:
-    """The lines; paths below the folder `root` are relative to it."""
+def render(report: Report, root: str = "", links: Links | None = None) -> str:
+    """The lines; paths below the folder `root` are relative to it, and `links` lead from places and rules."""
     lines = [
         f"{unread_place(item, root)}: error {COULD_NOT_CHECK} {plain(item.error.message)}"
         for item in report.inputs
         if item.error
     ]
-    lines += [
-        f"{place_text(finding.location, root)}: {finding.severity.value} {finding.rule} {plain(finding.message)}"
-        for finding in in_order(report.findings)
-    ]
+    lines += [_line(finding, root, links) for finding in in_order(report.findings)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _line(finding: Finding, root: str, links: Links | None) -> str:
+    place, rule = place_text(finding.location, root), finding.rule
+    if links is not None:
+        path = finding.location.path if isinstance(finding.location, FileLocation) else ""
+        place = linked(place, links.to_file(path) if path else "")
+        rule = linked(rule, links.to_rule(rule))
+    return f"{place}: {finding.severity.value} {rule} {plain(finding.message)}"

@@ -78,19 +78,33 @@ def place_text(location: Location) -> str:
 
 def _headline(finding: Finding, screen: Screen, style: Style) -> Line:
     return (
-        screen.run(place_text(finding.location), Style.BOLD),
+        _place(finding.location, screen, Style.BOLD),
         Run(": "),
         Run(finding.severity.value, style),
         Run(": "),
         screen.run(redacted(finding.message), Style.BOLD),
-        screen.run(f" [{finding.rule}]", Style.DIM),
+        *_rule(finding.rule, screen),
     )
+
+
+def _place(location: Location, screen: Screen, style: Style = Style.PLAIN) -> Run:
+    """A place, which leads to its file where the screen has links."""
+    link = screen.links.to_file(location.path) if screen.links and isinstance(location, FileLocation) else ""
+    return Run(screen.visible(place_text(location)), style, link)
+
+
+def _rule(rule: str, screen: Screen) -> Line:
+    """The id of a rule in brackets, which leads to its page where the screen has links."""
+    link = screen.links.to_rule(rule) if screen.links else ""
+    if not link:
+        return (screen.run(f" [{rule}]", Style.DIM),)
+    return (Run(" [", Style.DIM), Run(screen.visible(rule), Style.DIM, link), Run("]", Style.DIM))
 
 
 def _likewise(finding: Finding, screen: Screen) -> Line:
     """Another place of which the same is true; what differs is whose it is."""
     whose = f": {finding.service}" if finding.service else ""
-    return (Run("    "), screen.run(place_text(finding.location), Style.BOLD), screen.run(whose))
+    return (Run("    "), _place(finding.location, screen, Style.BOLD), screen.run(whose))
 
 
 def _file_snippet(
@@ -113,7 +127,7 @@ def _file_snippet(
         return [line for p in places if not p.primary for line in _remark(place_text(p.location), p.label, screen)]
     if named:
         first = places[0].location
-        return [(Run(f"  {screen.glyphs.arrow} ", Style.PLACE), screen.run(place_text(first))), *drawn]
+        return [(Run(f"  {screen.glyphs.arrow} ", Style.PLACE), _place(first, screen)), *drawn]
     return drawn
 
 

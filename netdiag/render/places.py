@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 from typing import assert_never
-from urllib.parse import quote
 
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Location
+from netdiag.render.links import encoded
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input
 from netdiag.render.screen import Screen
@@ -47,13 +47,9 @@ def path_text(path: str, root: str = "") -> str:
 def uri(path: str, root: str = "") -> str:
     """A path as a URI reference (RFC 3986), relative where `path_text` is; its bytes are those of the file's name."""
     path = path_text(path, root)
-    try:
-        encoded = quote(path, safe="/", errors="surrogateescape")
-    except UnicodeEncodeError:
-        encoded = quote(path, safe="/", errors="replace")
     if _DRIVE.match(path):
-        return "file:///" + path[:2] + encoded[4:]
-    return "file://" + encoded if path.startswith("/") else encoded
+        return "file:///" + path[:2] + encoded(path[2:])
+    return "file://" + encoded(path) if path.startswith("/") else encoded(path)
 
 
 def unread_place(item: Input, root: str = "") -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from netdiag.render.links import Links, linked
+
 
 class Style(Enum):
     """How a run is drawn; the value holds the SGR parameters."""
@@ -27,10 +29,11 @@ class Style(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A piece of a line in one style; its text is already fit for a terminal."""
+    """A piece of a line in one style; its text is already fit for a terminal. `link` is an address, or nothing."""
 
     text: str
     style: Style = Style.PLAIN
+    link: str = ""
 
 
 Line = tuple[Run, ...]
@@ -53,11 +56,15 @@ ASCII = Glyphs(bar="|", rule="-", ellipsis="...", arrow="->", differs="!=")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """Where text goes. `encoding` is the stream's; what it cannot say is spelled out as an escape."""
+    """Where text goes. `encoding` is the stream's; what it cannot say is spelled out as an escape.
+
+    `links` say where links lead; None where none are drawn.
+    """
 
     width: int = 100
     colour: bool = False
     encoding: str = "utf-8"
+    links: Links | None = None
 
     @property
     def glyphs(self) -> Glyphs:
@@ -77,8 +84,10 @@ class Screen:
 
 
 def paint(lines: Iterable[Line], screen: Screen) -> str:
-    """The lines as one text that ends with a line feed; escape sequences only where there is colour."""
-    return "".join("".join(_painted(run, screen.colour) for run in line).rstrip(" ") + "\n" for line in lines)
+    """The lines as one text that ends with a line feed; escape sequences only where there is colour or a link."""
+    return "".join(
+        "".join(linked(_painted(run, screen.colour), run.link) for run in line).rstrip(" ") + "\n" for line in lines
+    )
 
 
 def width(text: str) -> int:

@@ -2,11 +2,15 @@
 
 import io
 import os
+import platform
+import pty
+from pathlib import Path
 
 import pytest
 
 from netdiag.cli.terminal import Colour, report_error, say, screen_of, wants_colour, write_bytes, write_text
 from netdiag.errors import InputError
+from netdiag.render.links import Links
 from netdiag.render.screen import ASCII, Screen
 
 
@@ -26,6 +30,52 @@ from netdiag.render.screen import ASCII, Screen
 )
 def test_colour(colour: Colour, environ: dict[str, str], is_terminal: bool, wanted: bool) -> None:
     assert wants_colour(colour, environ, is_terminal=is_terminal) is wanted
+
+
+XTERM = {"TERM": "xterm-256color"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "colour", "on_terminal", "elsewhere"),
+    [
+        (XTERM, Colour.AUTO, True, False),
+        (XTERM, Colour.ALWAYS, True, False),
+        (XTERM, Colour.NEVER, False, False),
+        ({"TERM": "dumb"}, Colour.AUTO, False, False),
+        ({"TERM": "dumb"}, Colour.ALWAYS, False, False),
+        ({"TERM": "linux"}, Colour.AUTO, False, False),
+        ({**XTERM, "CI": "true"}, Colour.AUTO, False, False),
+        ({**XTERM, "NO_COLOR": "1"}, Colour.AUTO, False, False),
+        ({**XTERM, "NO_COLOR": "1"}, Colour.ALWAYS, False, False),
+        ({**XTERM, "NO_COLOR": ""}, Colour.AUTO, True, False),
+        ({**XTERM, "FORCE_COLOR": "1"}, Colour.AUTO, True, False),
+        ({**XTERM, "FORCE_COLOR": "1", "NO_COLOR": "1"}, Colour.AUTO, False, False),
+        ({**XTERM, "CLICOLOR": "0"}, Colour.AUTO, True, False),
+        ({**XTERM, "CLICOLOR_FORCE": "1"}, Colour.AUTO, True, False),
+        ({**XTERM, "FORCE_HYPERLINK": "1"}, Colour.AUTO, True, True),
+        ({**XTERM, "FORCE_HYPERLINK": "1", "NO_COLOR": "1"}, Colour.AUTO, True, True),
+        ({"TERM": "dumb", "FORCE_HYPERLINK": "1"}, Colour.NEVER, True, True),
+        ({**XTERM, "FORCE_HYPERLINK": "0"}, Colour.AUTO, False, False),
+        ({**XTERM, "FORCE_HYPERLINK": "0", "FORCE_COLOR": "1"}, Colour.ALWAYS, False, False),
+        ({**XTERM, "FORCE_HYPERLINK": ""}, Colour.AUTO, True, False),
+    ],
+)
+def test_links(environ: dict[str, str], colour: Colour, on_terminal: bool, elsewhere: bool) -> None:
+    reader, writer = pty.openpty()
+    try:
+        with os.fdopen(writer, "w") as terminal:
+            assert (screen_of(terminal, colour, environ).links is not None) is on_terminal
+    finally:
+        os.close(reader)
+    pipe = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    assert (screen_of(pipe, colour, environ).links is not None) is elsewhere
+
+
+def test_links_know_the_machine_the_folder_and_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    environ = {"FORCE_HYPERLINK": "1", "NETDIAG_RULE_PAGES": "https://example.org/rules"}
+    links = screen_of(None, Colour.AUTO, environ).links
+    assert links == Links(host=platform.node(), folder=str(tmp_path), pages="https://example.org/rules")
 
 
 def test_the_encoding_of_the_stream_decides_the_alphabet() -> None:

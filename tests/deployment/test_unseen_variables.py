@@ -47,8 +47,12 @@ def test_without_an_optional_file_compose_starts_what_is_shown(
 
 
 def test_what_is_shown_wins_over_any_file() -> None:
-    assert "bitnami-legacy-switches" in _told("bitnamilegacy/kafka:2.8", {"ALLOW_PLAINTEXT_LISTENER": "no"}, "kafka.env")
-    assert "image-required-env-missing" in _told("confluentinc/cp-kafka:7.9.2", {"KAFKA_ZOOKEEPER_CONNECT": ""}, "k.env")
+    assert "bitnami-legacy-switches" in _told(
+        "bitnamilegacy/kafka:2.8", {"ALLOW_PLAINTEXT_LISTENER": "no"}, "kafka.env"
+    )
+    assert "image-required-env-missing" in _told(
+        "confluentinc/cp-kafka:7.9.2", {"KAFKA_ZOOKEEPER_CONNECT": ""}, "k.env"
+    )
     assert "image-env-rejected" in _told("confluentinc/cp-kafka:7.9.2", {"KAFKA_ADVERTISED_PORT": "9092"}, "k.env")
 
 
