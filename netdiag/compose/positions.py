@@ -8,8 +8,9 @@ list of a service still knows its bytes.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Self
 
 
@@ -26,10 +27,14 @@ class Span:
     end_column: int
 
 
+# Where text is not ASCII, bytes and characters are counted from the last of the marks at this distance.
+_BLOCK = 256
+
+
 class Source:
     """One file's bytes, and the arithmetic between its bytes, characters, lines and columns."""
 
-    __slots__ = ("_ascii", "_bom", "_chars", "_starts", "_text", "data", "newline", "path", "tree")
+    __slots__ = ("_ascii", "_bom", "_marks", "_starts", "_text", "data", "newline", "path", "tree")
 
     def __init__(self, path: str, text: bytes | str) -> None:
         self.path = path
@@ -39,7 +44,7 @@ class Source:
         self._bom = 3 if self.data.startswith(b"\xef\xbb\xbf") else 0
         self._text: str | None = None
         self._starts: list[int] | None = None
-        self._chars: list[int] | None = None
+        self._marks: list[int] | None = None
         # What `nodes.load_nodes` read out of it, so that nobody reads it twice.
         self.tree: object = None
 
@@ -54,14 +59,23 @@ class Source:
         """The byte offset of character `index` of the text."""
         if self._ascii:
             return index
-        if self._starts is None:
-            self._starts = _line_starts(self.data)
-        if self._chars is None:
-            lengths = (len(self.data[a:b].decode()) for a, b in pairwise([self._bom, *self._starts[1:]]))
-            self._chars = [0, *accumulate(lengths)]
-        line = bisect_right(self._chars, index) - 1
-        start = self._starts[line] if line else self._bom
-        return start + len(self.text[self._chars[line] : index].encode())
+        block = index // _BLOCK
+        return self._blocks()[block] + len(self.text[block * _BLOCK : index].encode())
+
+    def _blocks(self) -> list[int]:
+        """The byte offsets of every `_BLOCK`th character; UnicodeDecodeError when the bytes are not UTF-8."""
+        if self._marks is None:
+            # The last one stands before what is no whole block.
+            ends = range(_BLOCK, len(self.text) + 1, _BLOCK)
+            sizes = (len(self.text[end - _BLOCK : end].encode()) for end in ends)
+            self._marks = list(accumulate(sizes, initial=self._bom))
+        return self._marks
+
+    def _characters(self, offset: int) -> int:
+        """How many characters of the text stand before a byte."""
+        marks = self._blocks()
+        block = max(bisect_right(marks, offset) - 1, 0)
+        return block * _BLOCK + len(self.data[marks[block] : offset].decode("utf-8", "replace"))
 
     def __repr__(self) -> str:
         return f"Source({self.path!r}, {len(self.data)} bytes)"
@@ -74,6 +88,9 @@ class Source:
         start = self._starts[line - 1]
         if self._ascii:
             return line, offset - start + 1
+        if offset - start > _BLOCK:
+            with suppress(UnicodeDecodeError):
+                return line, self._characters(offset) - self._characters(start) + 1
         head = self.data[start:offset].decode("utf-8", "replace")
         return line, len(head.removeprefix("\ufeff") if line == 1 else head) + 1
 

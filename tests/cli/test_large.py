@@ -57,6 +57,9 @@ LISTS: dict[str, Callable[[int], str]] = {
     "expressions that are none": lambda n: f'{HEAD}      X: "{"${ " * n}"\n',
     "expressions that nobody closes": lambda n: f'{HEAD}      X: "{"${A:-" * n}"\n',
     "letters beyond ASCII": lambda n: listed(f"Ä{i}://ü{i}:9092" for i in range(n)),
+    "a line of letters beyond ASCII": lambda n: (
+        f"services: {{k: {{environment: {{{', '.join(f'Ä{i}: ü' for i in range(n))}}}}}}}"
+    ),
     "ports": lambda n: f"{HEAD}    ports: [{', '.join(map(ports_from, range(1000, 1000 + 5 * n, 1000)))}]\n",
     "ports at one number": lambda n: (
         f"{HEAD}    ports: [{', '.join(f'127.0.{i // 250}.{i % 250}:80:80' for i in range(n))}]\n"

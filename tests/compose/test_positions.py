@@ -133,3 +133,13 @@ def test_edits_in_several_files_are_no_edit() -> None:
     )
     assert text.edit_span(0, 2) is None
     assert text.edit_span(2, 3) == there.span(1, 2)
+
+
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_long_lines_of_letters_beyond_ascii_are_counted_right(bom: str) -> None:
+    text = "aü" * 700 + "\n" + "€x" * 700
+    source = Source("f", bom + text)
+    for index in (0, 1, 255, 256, 257, 511, 512, 513, 1399, 1400, 1401, 1660, 2000, len(text)):
+        offset = source.offset(index)
+        assert offset == len((bom + text[:index]).encode())
+        assert source.place(offset) == ((1, index + 1) if index <= 1400 else (2, index - 1400))
