@@ -13,6 +13,8 @@ from netdiag.cli.surface import Surface
 from netdiag.render.report import Report
 from tests.deployment.stacks import five_brokers
 
+pytestmark = pytest.mark.slow
+
 
 def looked_at(folder: Path, count: int) -> tuple[Report, float]:
     """The report on a file of `count` brokers, and the CPU seconds that it took."""
