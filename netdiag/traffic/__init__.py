@@ -1,0 +1,1 @@
+"""What captured packets say about Kafka."""

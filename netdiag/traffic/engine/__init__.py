@@ -1,0 +1,1 @@
+"""From captured packets to rows: without I/O, without Spark."""
