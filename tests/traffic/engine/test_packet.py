@@ -4,4 +4,4 @@ from netdiag.traffic.engine.packet import ACK, FIN, PSH, RST, SYN
 
 
 def test_flags_are_single_bits_in_the_order_of_the_header() -> None:
-    assert [FIN, SYN, RST, PSH, ACK] == [1 << place for place in range(5)]
+    assert [1 << place for place in range(5)] == [FIN, SYN, RST, PSH, ACK]
