@@ -1,7 +1,7 @@
 #!/bin/sh
 # Lint a broken five-broker cluster, repair a copy of it, lint the copy. Argument: the netdiag to run.
 set -eu
-netdiag=$1
+netdiag=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 broken=compose/five-brokers/S02-inter-broker-loopback/zookeeper.broken.yml
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
@@ -9,14 +9,22 @@ trap 'exit 130' INT TERM
 
 say() { printf '\n==== %s\n\n' "$1"; }
 
-say "1. Five brokers whose INTERNAL listener is bound to 127.0.0.1: netdiag check-listeners $broken"
-status=0
-"$netdiag" check-listeners "$broken" || status=$?
-[ "$status" -eq 1 ] || { echo "expected findings (status 1), got status $status" >&2; exit 1; }
+# expect STATUS COMMAND...: runs it; any other status ends the demonstration as failed.
+expect() {
+    wanted=$1
+    shift
+    status=0
+    "$@" || status=$?
+    [ "$status" -eq "$wanted" ] || { echo "expected status $wanted, got status $status from: $*" >&2; exit 1; }
+}
 
-say "2. The repair that the findings suggest: netdiag check-listeners --diff compose.yml"
+say "1. Five brokers whose INTERNAL listener is bound to 127.0.0.1: netdiag check-listeners $broken"
+expect 1 "$netdiag" check-listeners "$broken"
+
 cp "$broken" "$copy/compose.yml"
-(cd "$copy" && "$OLDPWD/$netdiag" check-listeners --diff compose.yml) || true
+cd "$copy"
+say "2. The repair that the findings suggest: netdiag check-listeners --diff compose.yml"
+expect 1 "$netdiag" check-listeners --diff compose.yml
 
 say "3. The same file with the repair applied: netdiag check-listeners --fix compose.yml"
-cd "$copy" && "$OLDPWD/$netdiag" check-listeners --fix compose.yml
+expect 0 "$netdiag" check-listeners --fix compose.yml

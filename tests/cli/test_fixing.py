@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.cli.shell import BROKEN, CLEAN, netdiag
 
 SINGLE = """services:
@@ -12,6 +14,17 @@ SINGLE = """services:
     environment:
       KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
       KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+"""
+LOOPBACK = """services:
+  kafka:
+    image: confluentinc/cp-kafka:7.9.2
+    ports: PORTS
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_LISTENERS: EXTERNAL://127.0.0.1:9092,INTERNAL://0.0.0.0:29092
+      KAFKA_ADVERTISED_LISTENERS: EXTERNAL://kafka:9092,INTERNAL://kafka:29092
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: EXTERNAL:PLAINTEXT,INTERNAL:PLAINTEXT
+      KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
 """
 
 
@@ -77,3 +90,18 @@ def test_only_chosen_rules_repair(tmp_path: Path) -> None:
     path = put(tmp_path, BROKEN)
     netdiag("check-listeners", "--fix", "--select", "advertised-", cwd=tmp_path)
     assert path.read_text(encoding="utf-8") == BROKEN
+
+
+@pytest.mark.parametrize(
+    ("ports", "repaired"), [('["9092:9092"]', True), ("[]", False)], ids=["published", "for whom is not said"]
+)
+def test_a_loopback_listener_is_opened_unasked_where_the_file_leads_others_to_it(
+    tmp_path: Path, ports: str, repaired: bool
+) -> None:
+    text = LOOPBACK.replace("PORTS", ports)
+    path = put(tmp_path, text)
+    netdiag("check-listeners", "--fix", "--select", "listener-bound-to-loopback", cwd=tmp_path)
+    opened = text.replace("127.0.0.1", "0.0.0.0")
+    assert path.read_text(encoding="utf-8") == (opened if repaired else text)
+    netdiag("check-listeners", "--fix", "--unsafe-fixes", "--select", "listener-bound-to-loopback", cwd=tmp_path)
+    assert path.read_text(encoding="utf-8") == opened

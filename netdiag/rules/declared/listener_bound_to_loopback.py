@@ -37,7 +37,7 @@ from netdiag.deployment.cluster import cluster_of
 from netdiag.deployment.entrants import advertised_of, other_brokers, published_for
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.deployment.repairs import rewrite
-from netdiag.findings import Edit, Finding, Related, Severity
+from netdiag.findings import Applicability, Edit, Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback
 
@@ -94,12 +94,14 @@ def _finding(
         hint=f"bind every address: {endpoint_text(entry.endpoint.listener, _everywhere(broker), entry.endpoint.port)}",
         service=broker.name,
         listener=entry.endpoint.listener,
-        edits=_edits(broker, entry),
+        edits=_edits(broker, entry, severity),
     )
 
 
-def _edits(broker: Broker, entry: ListenerEntry) -> tuple[Edit, ...]:
-    return rewrite(broker, "listeners", entry.host_start, entry.host_end, _everywhere(broker))
+def _edits(broker: Broker, entry: ListenerEntry, severity: Severity) -> tuple[Edit, ...]:
+    """Safe where a published port, the other brokers or the quorum enter here: the file can only have meant that."""
+    meant = Applicability.SAFE if severity is Severity.ERROR else Applicability.UNSAFE
+    return rewrite(broker, "listeners", entry.host_start, entry.host_end, _everywhere(broker), meant)
 
 
 def _everywhere(broker: Broker) -> str:

@@ -1,0 +1,47 @@
+"""What `make demo` shows ends as it promises: the findings, their repair, and nothing left of them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import environment
+from tests.house.tree import ROOT
+
+BROKEN = ROOT / "compose" / "five-brokers" / "S02-inter-broker-loopback" / "zookeeper.broken.yml"
+RULE = "[listener-bound-to-loopback]"
+
+
+def demo(folder: Path, netdiag: str) -> subprocess.CompletedProcess[str]:
+    """`docs/demo.sh` with a command of these lines, from the top of the repository."""
+    command = folder / "netdiag"
+    command.write_text(f"#!/bin/sh\n{netdiag}\n", encoding="utf-8")
+    command.chmod(0o755)
+    env = environment({"COLUMNS": "120", "TMPDIR": str(folder)})
+    return subprocess.run(
+        ["sh", "docs/demo.sh", command], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_the_demonstration_repairs_what_it_finds(tmp_path: Path) -> None:
+    before = BROKEN.read_bytes()
+    done = demo(tmp_path, f"exec {sys.executable} -c 'from netdiag.cli.main import run; run()' \"$@\"")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found, patch, repaired = done.stdout.split("\n==== ")[1:]
+    assert (found.count(RULE), "5 errors in 1 file" in found) == (1, True)
+    assert (patch.count("\n-      KAFKA_LISTENERS"), patch.count("\n+      KAFKA_LISTENERS")) == (5, 5)
+    assert "no findings in 1 file (5 brokers)" in repaired
+    assert "repaired 5 findings in compose.yml" in done.stderr
+    assert "--unsafe-fixes" not in done.stderr
+    assert BROKEN.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["netdiag"]
+
+
+@pytest.mark.parametrize("step", ["compose/five", "--diff", "--fix"])
+def test_a_step_that_ends_otherwise_than_promised_ends_the_demonstration(tmp_path: Path, step: str) -> None:
+    """Status 1 where findings are expected, 0 where none is left; this netdiag says 4 at one step."""
+    expected = 'case "$*" in *--fix*) exit 0;; *) exit 1;; esac'
+    done = demo(tmp_path, f'case "$*" in *"{step}"*) exit 4;; esac\n{expected}')
+    assert done.returncode == 1
+    assert "got status 4 from" in done.stderr
