@@ -39,6 +39,7 @@ class ExchangeRow(NamedTuple):
     request_packet: int | None
     response_packet: int | None
     file: str
+    committed: bool | None = None
 
 
 class PartitionRow(NamedTuple):
@@ -221,3 +222,32 @@ class LossRow(NamedTuple):
     bytes: int
     times: int
     detail: str | None
+
+
+class PacketRow(NamedTuple):
+    """A row of `packets`."""
+
+    time: int
+    file: str
+    number: int
+    interface: str
+    link_type: int
+    length: int
+    captured: int
+
+
+class SegmentRow(NamedTuple):
+    """A row of `segments`."""
+
+    time: int
+    file: str
+    number: int
+    interface: str
+    source: str
+    destination: str
+    sequence: int
+    acknowledgement: int
+    flags: int
+    window: int
+    length: int
+    captured: int

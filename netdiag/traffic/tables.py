@@ -21,6 +21,8 @@ NAMES = (
     "names",
     "losses",
 )
+# What there is before the engine.
+RAW_NAMES = ("packets", "segments")
 
 
 @cache
