@@ -42,7 +42,27 @@ class ContainerLocation:
     part: str = ""
 
 
-Location = FileLocation | ContainerLocation
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireLocation:
+    """A place in a packet capture: what was seen first of it, and between whom.
+
+    `client` and `broker` are address:port. `packet` counts from 1 in its file, as Wireshark does, and is None where no
+    single packet can be named. `time`: nanoseconds since 1970 UTC.
+    """
+
+    file: str
+    packet: int | None
+    time: int
+    client: str
+    broker: str
+
+    @property
+    def connection(self) -> str:
+        """Who talks with whom; the one party that is known where the other is not."""
+        return " > ".join(party for party in (self.client, self.broker) if party)
+
+
+Location = FileLocation | ContainerLocation | WireLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

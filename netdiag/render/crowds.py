@@ -6,8 +6,9 @@ and with it the exit status, stays. A note says how many are left out.
 
 from collections import Counter
 from dataclasses import replace
+from typing import assert_never
 
-from netdiag.findings import FileLocation, Finding
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, WireLocation
 from netdiag.render.places import harmless
 from netdiag.render.report import Report
 
@@ -30,11 +31,21 @@ def without_crowds(report: Report) -> Report:
 
 
 def _is_early(finding: Finding, counts: Counter[tuple[str, ...]]) -> bool:
-    place = finding.location
-    where = place.path if isinstance(place, FileLocation) else place.container
-    kind = (where, finding.service or "", finding.rule, finding.severity.value)
+    kind = (_where(finding.location), finding.service or "", finding.rule, finding.severity.value)
     counts[kind] += 1
     return counts[kind] <= MOST
+
+
+def _where(location: Location) -> str:
+    match location:
+        case FileLocation():
+            return location.path
+        case ContainerLocation():
+            return location.container
+        case WireLocation():
+            return location.file
+        case _:
+            assert_never(location)
 
 
 def _note(kind: tuple[str, ...], count: int) -> str:

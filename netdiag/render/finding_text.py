@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, Severity
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, Severity, WireLocation
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, wrap
 from netdiag.render.snippet import Mark, snippet, split_lines
@@ -49,8 +50,10 @@ def finding_lines(
         here = [place for place in places if place.location.path == path]
         drawn += _file_snippet(path, here, lines, screen, style, named=index > 0)
     for related in shown:
-        if isinstance(related.location, ContainerLocation):
+        if not isinstance(related.location, FileLocation):
             drawn += _remark(place_text(related.location), related.message, screen)
+    if isinstance(finding.location, WireLocation):
+        drawn += _remark("first seen", clock_text(finding.location.time), screen)
     if left_out:
         drawn += _remark("also", f"{len(left_out)} more places", screen)
     if finding.why:
@@ -72,8 +75,21 @@ def place_text(location: Location) -> str:
             return f"{location.path}:{location.line}:{location.column}"
         case ContainerLocation():
             return f"{location.container} ({location.part})" if location.part else location.container
+        case WireLocation():
+            packet = "" if location.packet is None else f":{location.packet}"
+            return f"{location.file}{packet} ({location.connection})" if location.connection else location.file + packet
         case _:
             assert_never(location)
+
+
+def clock_text(time: int) -> str:
+    """Nanoseconds since 1970 as a time of UTC, to the microsecond; the number itself where no calendar has it."""
+    seconds, rest = divmod(time, 1_000_000_000)
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return f"{time} ns"
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{rest // 1000:06d} UTC"
 
 
 def _headline(finding: Finding, screen: Screen, style: Style) -> Line:

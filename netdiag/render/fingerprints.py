@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding
+from netdiag.findings import ContainerLocation, FileLocation, Finding, WireLocation
 from netdiag.render.finding_text import SourceLines
 from netdiag.render.places import path_text
 from netdiag.render.redact import HIDDEN, secret_spans
@@ -51,6 +51,9 @@ def _where(finding: Finding, lines: _Lines, root: str) -> tuple[str, ...]:
             return ("file", path_text(path, root), lines.shown(path, line - 1))
         case ContainerLocation(container=container, part=part):
             return ("container", container, part)
+        case WireLocation(client=client, broker=broker):
+            # Packets, times and the client's port differ from capture to capture.
+            return ("wire", client.rpartition(":")[0], broker)
         case _:
             assert_never(finding.location)
 

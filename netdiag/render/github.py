@@ -5,13 +5,14 @@ The escaping is that of the runner: `%`, line ends, and in properties also `:` a
 
 from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity, WireLocation
 from netdiag.render.places import (
     COULD_NOT_CHECK,
     container_text,
     harmless,
     in_order,
     path_text,
+    place_text,
     plain,
     unread_file,
     unread_place,
@@ -38,6 +39,8 @@ def _annotation(finding: Finding, root: str) -> str:
             properties |= _position(finding.location, root)
         case ContainerLocation():
             text = f"{container_text(finding.location)}: {text}"
+        case WireLocation():
+            text = f"{place_text(finding.location, root)}: {text}"
         case _:
             assert_never(finding.location)
     return _command(_COMMANDS[finding.severity], properties, text)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from netdiag.findings import ContainerLocation, Finding, Location, Severity
+from netdiag.findings import FileLocation, Finding, Location, Severity
 from netdiag.render.fingerprints import digest, fingerprints
 from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, path_text, plain, unread_file
 from netdiag.render.report import Input, Report
@@ -36,8 +36,8 @@ def _issue(finding: Finding, fingerprint: str, root: str) -> dict[str, Any]:
 
 
 def _lines(location: Location) -> dict[str, int]:
-    """GitLab wants a line of everything, of a container as well."""
-    if isinstance(location, ContainerLocation):
+    """GitLab wants a line of everything, of a container or a capture as well."""
+    if not isinstance(location, FileLocation):
         return {"begin": 1, "end": 1}
     line = max(1, location.line)
     return {"begin": line, "end": max(line, location.end_line)}

@@ -5,7 +5,7 @@ from typing import Any, assert_never
 
 from netdiag.deployment.observations import Answered
 from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Location
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, WireLocation
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 
@@ -17,12 +17,12 @@ def render(report: Report) -> str:
     value = {
         "version": VERSION,
         "inputs": [_input(item, report) for item in report.inputs],
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding_value(finding) for finding in report.findings],
         "suppressed": [
             {
                 "by": item.by.value,
                 "reason": redacted(item.reason) or None,
-                "finding": _finding(item.finding),
+                "finding": finding_value(item.finding),
             }
             for item in report.suppressed
         ],
@@ -48,7 +48,8 @@ def _problem(problem: Problem) -> dict[str, Any]:
     return {"message": redacted(problem.message), "where": problem.where, "hint": problem.hint}
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_value(finding: Finding) -> dict[str, Any]:
+    """A finding as JSON, the same in every report; lone surrogates are the caller's to replace."""
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
@@ -88,6 +89,14 @@ def _location(location: Location) -> dict[str, Any]:
             }
         case ContainerLocation():
             return {"container": location.container, "part": location.part}
+        case WireLocation():
+            return {
+                "file": location.file,
+                "packet": location.packet,
+                "time": location.time,
+                "client": location.client,
+                "broker": location.broker,
+            }
         case _:
             assert_never(location)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Location
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, WireLocation
 from netdiag.render.links import encoded
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input
@@ -72,6 +72,12 @@ def container_text(location: ContainerLocation) -> str:
     return harmless(f"{location.container} ({location.part})" if location.part else location.container)
 
 
+def wire_text(location: WireLocation) -> str:
+    """A place in a capture without its file, in one line."""
+    packet = "" if location.packet is None else f"packet {location.packet}"
+    return harmless(", ".join(part for part in (packet, location.connection) if part) or "the capture")
+
+
 def file_text(location: Location, root: str = "") -> str:
     """The file of a place, for programs that know of files only; a container is a file of its name."""
     match location:
@@ -79,6 +85,8 @@ def file_text(location: Location, root: str = "") -> str:
             return harmless(path_text(location.path, root))
         case ContainerLocation():
             return container_text(location)
+        case WireLocation():
+            return harmless(path_text(location.file, root))
         case _:
             assert_never(location)
 
@@ -90,6 +98,10 @@ def place_text(location: Location, root: str = "") -> str:
             return f"{harmless(path_text(location.path, root))}:{location.line}:{location.column}"
         case ContainerLocation():
             return container_text(location)
+        case WireLocation():
+            packet = "" if location.packet is None else f":{location.packet}"
+            between = f" ({harmless(location.connection)})" if location.connection else ""
+            return f"{harmless(path_text(location.file, root))}{packet}{between}"
         case _:
             assert_never(location)
 
@@ -100,3 +112,5 @@ def _order(finding: Finding) -> tuple[str, int, int, str, str]:
             return (path, line, column, finding.rule, finding.message)
         case ContainerLocation(container=container, part=part):
             return (container, 0, 0, finding.rule, part + finding.message)
+        case WireLocation(file=file, packet=packet):
+            return (file, packet or 0, 0, finding.rule, finding.message)

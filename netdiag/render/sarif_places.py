@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from netdiag.compose.positions import Source
-from netdiag.findings import ContainerLocation, Edit, FileLocation, Location
+from netdiag.findings import ContainerLocation, Edit, FileLocation, Location, WireLocation
 from netdiag.render.finding_text import SourceLines
-from netdiag.render.places import container_text, harmless, uri
+from netdiag.render.places import container_text, harmless, uri, wire_text
 
 # Where relative URIs start; whoever reads the file knows it, usually as the root of the repository.
 ROOT_ID = "%SRCROOT%"
@@ -41,6 +41,12 @@ class Places:
                             "kind": "resource",
                         }
                     ]
+                }
+            case WireLocation():
+                # A capture has packets, not lines: which one is told in words (region.byteOffset would be a guess).
+                return {
+                    "physicalLocation": {"artifactLocation": self.artifact(location.file)},
+                    "message": {"text": wire_text(location)},
                 }
             case _:
                 assert_never(location)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Related
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, WireLocation
 from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED
 from netdiag.rules.declared_clients import check_clients
 from netdiag.rules.observed import live_config_crash
@@ -73,3 +73,5 @@ def _order(finding: Finding) -> tuple[str, int, int, str, str]:
             return (path, line, column, finding.rule, finding.message)
         case ContainerLocation(container=container, part=part):
             return (container, 0, 0, finding.rule, part + finding.message)
+        case WireLocation(file=file, packet=packet):
+            return (file, packet or 0, 0, finding.rule, finding.message)

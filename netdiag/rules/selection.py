@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from netdiag.findings import ContainerLocation, Finding, Severity
+from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.all_rules import ALL
 
 EVERY = "all"
@@ -133,7 +133,7 @@ def _meant(pattern: str, ids: Sequence[str]) -> str:
 
 
 def _path(finding: Finding) -> str:
-    return "" if isinstance(finding.location, ContainerLocation) else finding.location.path
+    return finding.location.path if isinstance(finding.location, FileLocation) else ""
 
 
 def _from(path: str, root: str, folder: str) -> str:
