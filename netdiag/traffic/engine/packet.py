@@ -25,7 +25,7 @@ class Segment(NamedTuple):
     """A TCP segment.
 
     Addresses are their 4 or 16 bytes. `payload`: what was kept of the `length` payload bytes on the wire.
-    `identification`: of the IPv4 header, else -1. `window` is not scaled; `window_scale` and `mss` are -1 without
+    `identification`: of the IPv4 header, else -1. `window` is not scaled; `window_scale` is -1 without
     the option (SYN only). `context`: what the addresses are to be understood in (VLAN ids, tunnel ids), usually b"".
     """
 
