@@ -8,4 +8,4 @@ def test_the_default_is_everything() -> None:
     options = EngineOptions()
     assert options.tables == frozenset(NAMES)
     assert options.flow_class == (0, 1)
-    assert not (options.ports or options.clients or options.brokers or options.topics)
+    assert (options.ports, options.clients, options.brokers, options.topics) == (frozenset(),) * 4
