@@ -5,7 +5,7 @@ from hypothesis import settings
 
 from tests.bars.targets import TARGETS
 
-pytest_plugins = ["pytester", "tests.skips", "tests.figures", "tests.lab.fixtures"]
+pytest_plugins = ["pytester", "tests.skips", "tests.figures", "tests.spark", "tests.lab.fixtures"]
 
 # A run of make test is the same every time; `make bars BARS=fuzz` looks for what is new.
 settings.register_profile("test", derandomize=True, deadline=None)

@@ -1,0 +1,1 @@
+"""Captures in Spark: a session, and a data source that notebooks register."""

@@ -1,0 +1,187 @@
+"""A Spark session of our own: on this machine unless told otherwise, quiet, and gone without a trace at the end.
+
+What Java and Spark print goes into a log that lives as long as the session; when something fails its last lines are
+part of the error. A local session listens on 127.0.0.1 only and has no web pages.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from netdiag.errors import NetdiagError
+from netdiag.io.spark.java import java_home
+
+LOCAL = "local[*]"
+_LOOPBACK = "127.0.0.1"
+_LEAVING = 20.0
+_SHOWN = 3
+# Half the start of a session is Java compiling its own code; a short life is better off with the quick compiler.
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_LOGGING = """
+status = error
+appender.log.type = Console
+appender.log.name = log
+appender.log.target = SYSTEM_ERR
+appender.log.layout.type = PatternLayout
+appender.log.layout.pattern = %p %c{1}: %m%n%ex
+rootLogger.level = warn
+rootLogger.appenderRef.log.ref = log
+"""
+
+
+@contextmanager
+def spark_session(
+    master: str = LOCAL, *, partitions: int | None = None, quick: bool = True, settings: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """A session that is stopped at the end of the block, with its Java process and everything it put on disk.
+
+    `partitions` of a shuffle (as many as cores by default); `quick` for a life of a minute, without it Java takes the
+    time to compile what runs long.
+    """
+    home = java_home(os.environ)
+    with tempfile.TemporaryDirectory(prefix="netdiag-spark-") as folder:
+        environment = {"JAVA_HOME": home}
+        if is_local(master):
+            environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": _LOOPBACK}
+        conf = SparkConf(loadDefaults=False).setAll(list(_settings(master, folder, partitions, quick).items()))
+        conf.setAll(list((settings or {}).items()))
+        log = Path(folder, "log")
+        with log.open("wb") as output:
+            yield from _running(conf, environment, output, log)
+
+
+def is_local(master: str) -> bool:
+    """Whether this master is a part of this machine."""
+    return re.fullmatch(r"local(\[.*\])?", master) is not None
+
+
+def _running(conf: SparkConf, environment: Mapping[str, str], output: Any, log: Path) -> Iterator[SparkSession]:
+    gateway = None
+    try:
+        try:
+            with _environment(environment), _interruptible():
+                gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
+                session = SparkSession(SparkContext(conf=conf, gateway=gateway))
+        except Exception as error:
+            raise NetdiagError(
+                f"Spark does not start: {reason_of(error)}{_last(log)}", hint="check --master and the Java runtime"
+            ) from error
+        try:
+            yield session
+        finally:
+            with suppress(Exception):
+                session.stop()
+    finally:
+        _leave(gateway)
+
+
+def reason_of(error: BaseException) -> str:
+    """The first line of what Spark says, without the stack of Java below it."""
+    if isinstance(error, PySparkException):
+        text = error.getMessage() or str(error)
+    else:
+        inner = getattr(error, "java_exception", None)
+        text = str(inner.toString()) if inner is not None else str(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def _settings(master: str, folder: str, partitions: int | None, quick: bool) -> dict[str, str]:
+    logging = Path(folder, "log4j2.properties")
+    logging.write_text(_LOGGING, encoding="ascii")
+    scratch = Path(folder, "scratch")
+    scratch.mkdir()
+    java = [f"-Dlog4j2.configurationFile={logging.as_uri()}", f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData"]
+    if quick:
+        java += _QUICK
+    found = {
+        "spark.master": master,
+        "spark.app.name": "netdiag",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraJavaOptions": " ".join(java),
+        "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.shuffle.partitions": str(partitions or os.cpu_count() or 2),
+        # The tables of a capture are small by the measure that plans anew at run time.
+        "spark.sql.adaptive.enabled": "false",
+        # A machine that is busy answers its own heartbeats late.
+        "spark.executor.heartbeatInterval": "60s",
+        "spark.network.timeout": "600s",
+    }
+    if is_local(master):
+        found |= {
+            "spark.driver.bindAddress": _LOOPBACK,
+            "spark.driver.host": _LOOPBACK,
+            "spark.local.dir": str(scratch),
+            "spark.driver.memory": "2g",
+        }
+    return found
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Keep the handler of interrupts: pyspark puts its own in its place and leaves it there."""
+    try:
+        before: Any = signal.getsignal(signal.SIGINT)
+    except ValueError:
+        before = None
+    try:
+        yield
+    finally:
+        with suppress(ValueError, TypeError):
+            signal.signal(signal.SIGINT, before)
+
+
+def _leave(gateway: Any) -> None:
+    """End the Java process: it goes by itself when its standard input ends."""
+    if gateway is None:
+        return
+    with suppress(Exception):
+        gateway.shutdown()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    process = getattr(gateway, "proc", None)
+    if process is None:
+        return
+    with suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(_LEAVING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _last(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    told = [line for line in lines if line.strip() and not line.startswith(("\tat ", "WARNING: Using incubator"))]
+    return f" ({'; '.join(told[-_SHOWN:])})" if told else ""
