@@ -1,0 +1,1 @@
+"""Real clients against real brokers in the lab, while tcpdump writes what passes."""

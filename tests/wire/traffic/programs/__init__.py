@@ -1,0 +1,1 @@
+"""Programs that run inside the lab, on their own: they know nothing of the tests."""
