@@ -17,7 +17,7 @@ DATA = {
     "docs/schemas": "netdiag/data/schemas",
 }
 # What each extra must make importable. Spark is 500 MB: `make bars BARS=spark-extra` installs it.
-IMPORTS = {"live": "import docker, pyroute2, dns.resolver", "capture": "import scapy.utils"}
+IMPORTS = {"live": "import docker, pyroute2, dns.resolver", "capture": "import scapy.utils, zstandard"}
 ONLY_IN_BARS = {"spark"}
 BROKEN = ROOT / "compose" / "five-brokers" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 NO_ENGINE = "unix:///nonexistent/docker.sock"
