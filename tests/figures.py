@@ -6,9 +6,10 @@ of a run; `make bars` puts them into docs/bars.md.
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 
@@ -33,12 +34,7 @@ class Report(Protocol):
     def __call__(self, name: str, value: float | int | str, unit: str = "") -> None: ...
 
 
-FIGURES: pytest.StashKey[list[Figure]] = pytest.StashKey()
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Start an empty list."""
-    config.stash[FIGURES] = []
+_PROPERTY = "figure"
 
 
 @pytest.fixture
@@ -47,15 +43,17 @@ def figure(request: pytest.FixtureRequest) -> Report:
 
     def report(name: str, value: float | int | str, unit: str = "") -> None:
         measured = Figure(name=name, value=value, unit=unit, test=request.node.nodeid)
-        request.config.stash[FIGURES].append(measured)
+        # the test's report carries it to the process that sums up, which need not be this one
+        request.node.user_properties.append((_PROPERTY, asdict(measured)))
 
     return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the figures; append them to the file named by NETDIAG_FIGURES."""
-    figures = config.stash[FIGURES]
-    if not figures:
+    figures = list(_reported(terminalreporter))
+    if not figures or hasattr(config, "workerinput"):
+        # a process that pytest-xdist started sums up nothing: its reports are with the one that started it
         return
     terminalreporter.section("figures")
     for measured in figures:
@@ -63,3 +61,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if notes := os.environ.get("NETDIAG_FIGURES"):
         with Path(notes).open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(asdict(measured)) + "\n" for measured in figures)
+
+
+def _reported(terminalreporter: pytest.TerminalReporter) -> Iterator[Figure]:
+    """Each figure once: the report of a test's teardown has all of them."""
+    # pytest files the reports of passed setups and teardowns under no name
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport) and report.when == "teardown":
+                yield from (_figure(value) for name, value in report.user_properties if name == _PROPERTY)
+
+
+def _figure(value: Any) -> Figure:
+    return Figure(**value)

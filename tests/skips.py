@@ -39,24 +39,16 @@ ALLOWED = (
     ),
 )
 
-LISTED: pytest.StashKey[list[str]] = pytest.StashKey()
-
-
 def allowed(reason: str, *, in_ci: bool) -> AllowedSkip | None:
     """The entry that covers this reason here."""
     return next((entry for entry in ALLOWED if re.search(entry.reason, reason) and (entry.in_ci or not in_ci)), None)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Start an empty list."""
-    config.stash[LISTED] = []
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Judge the skip of one test."""
     report = yield
-    _judge(report, item.config)
+    _judge(report)
     return report
 
 
@@ -66,15 +58,15 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """Judge the skip of a whole module."""
     report = yield
-    _judge(report, collector.config)
+    _judge(report)
     return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """List what did not run; the same lines go to the file that `make test` reads."""
-    listed = config.stash[LISTED]
-    lines = list(dict.fromkeys(listed))
-    if not lines:
+    lines = list(dict.fromkeys(filter(None, map(_line, terminalreporter.stats.get("skipped", ())))))
+    if not lines or hasattr(config, "workerinput"):
+        # a process that pytest-xdist started sums up nothing: its reports are with the one that started it
         return
     terminalreporter.section("could not run")
     for line in lines:
@@ -84,18 +76,25 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             file.writelines(f"{line}\n" for line in lines)
 
 
-def _judge(report: pytest.TestReport | pytest.CollectReport, config: pytest.Config) -> None:
+def _judge(report: pytest.TestReport | pytest.CollectReport) -> None:
     if not report.skipped or hasattr(report, "wasxfail"):
         return
     reason = _reason(report)
-    in_ci = os.environ.get("CI") == "true"
-    entry = allowed(reason, in_ci=in_ci)
-    if entry is not None:
-        config.stash[LISTED].append(f"{report.nodeid.partition('::')[0]}: {reason} ({entry.why})")
-        return
-    report.outcome = "failed"
-    where = "in CI" if in_ci else "anywhere"
-    report.longrepr = f"skipped, which tests/skips.py does not allow {where}: {reason}"
+    if allowed(reason, in_ci=_in_ci()) is None:
+        report.outcome = "failed"
+        where = "in CI" if _in_ci() else "anywhere"
+        report.longrepr = f"skipped, which tests/skips.py does not allow {where}: {reason}"
+
+
+def _line(report: pytest.TestReport | pytest.CollectReport) -> str | None:
+    """What the list says of a skip that was let through, wherever the test ran."""
+    reason = _reason(report)
+    entry = allowed(reason, in_ci=_in_ci())
+    return f"{report.nodeid.partition('::')[0]}: {reason} ({entry.why})" if entry else None
+
+
+def _in_ci() -> bool:
+    return os.environ.get("CI") == "true"
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:

@@ -1,5 +1,7 @@
 """The skip policy lets nothing through that is not written down."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.skips import ALLOWED, allowed
@@ -49,6 +51,26 @@ def test_a_skip_passes_only_for_a_reason_that_is_allowed_here(
         assert done.ret != 0
         assert "skipped" not in done.parseoutcomes()
         done.stdout.fnmatch_lines([f"*tests/skips.py does not allow*{reason}*"])
+
+
+def test_a_skip_in_another_process_is_judged_and_listed_once(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes.txt"
+    monkeypatch.setenv("CI", "")
+    monkeypatch.setenv("NETDIAG_NOT_RUN", str(notes))
+    pytester.makepyfile(
+        test_allowed=SKIPPING.format(reason="shared corpus absent"),
+        test_not_allowed=SKIPPING.format(reason="works on my machine"),
+        test_whole='import pytest\npytest.skip("needs root", allow_module_level=True)\n',
+    )
+    done = pytester.runpytest("-p", "tests.skips", "-n", "2")
+    assert done.parseoutcomes() == {"passed": 2, "skipped": 2, "failed": 1}
+    listed = notes.read_text().splitlines()
+    assert sorted(line.partition(" (")[0] for line in listed) == [
+        "test_allowed.py: shared corpus absent",
+        "test_whole.py: needs root",
+    ]
 
 
 def test_an_expected_failure_is_no_skip(pytester: pytest.Pytester) -> None:
