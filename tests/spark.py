@@ -1,9 +1,13 @@
 """pytest plugin: the one Spark session of a test run, started by the first test that asks for it."""
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+
+from netdiag.errors import NetdiagError
+from netdiag.io.spark.java import java_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -12,7 +16,16 @@ MASTER = "local[2]"
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator["SparkSession"]:
+def java() -> str:
+    """The home of a Java that Spark runs on; a test that needs one is skipped where there is none."""
+    try:
+        return java_home(os.environ)
+    except NetdiagError as error:
+        pytest.skip(f"no Java: {error}")
+
+
+@pytest.fixture(scope="session")
+def spark(java: str) -> Iterator["SparkSession"]:
     """A session on this machine, with filters handed to data sources."""
     from netdiag.io.spark.session import spark_session
 

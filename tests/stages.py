@@ -38,6 +38,7 @@ STAGES = (
             ("lint-imports", "--no-logo"),
         ),
     ),
+    Stage(name="tools", commands=(("python", "-m", "tests.tools"),), advisory=True),
     Stage(name="fast", commands=(("pytest", "-q", "--durations=5", "--durations-min=5", "-m", "not lab"),)),
     Stage(
         name="prerequisites",

@@ -39,5 +39,7 @@ def test_a_span_holds_some_time() -> None:
 
 def test_what_is_not_given_filters_nothing() -> None:
     options = engine_options(frozenset({"exchanges"}), clients=None, brokers=["b:1"], topics=None, ports=[9092])
-    assert (options.clients, options.brokers, options.topics) == (frozenset(), {"b:1"}, frozenset())
+    assert not options.clients
+    assert options.brokers == {"b:1"}
+    assert not options.topics
     assert options.ports == {9092}

@@ -6,10 +6,10 @@ import shutil
 import sys
 from pathlib import Path
 
+from tests.debian import find
 from tests.lab.cache import digest, entry
 from tests.lab.jars import KAFKA_3, compiler_jar, kafka_jars
 from tests.lab.layers import Item
-from tests.lab.prerequisites import find
 from tests.lab.processes import run
 
 PYTHON_CLIENTS = ("kafka-python==3.0.12",)

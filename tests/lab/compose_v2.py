@@ -13,9 +13,9 @@ import re
 import shutil
 from pathlib import Path
 
+from tests.debian import find
 from tests.lab.cache import digest, entry
 from tests.lab.errors import LabError
-from tests.lab.prerequisites import find
 from tests.lab.processes import run
 
 VERSION = "v2.40.3"

@@ -11,11 +11,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from tests import debian
 from tests.lab.errors import LabImpossible
-from tests.lab.processes import run
 
 # command -> Debian package. kcat, Java and the Kafka tools live in the lab's own images.
 COMMANDS = {
@@ -39,7 +38,6 @@ ip link add lab0 type veth peer name lab1 &&
 ip link add lab2 type bridge &&
 iptables -t nat -A POSTROUTING -j MASQUERADE
 """
-_POLICY = Path("/usr/sbin/policy-rc.d")
 
 
 def missing() -> list[str]:
@@ -56,34 +54,17 @@ def missing() -> list[str]:
 
 def install() -> None:
     """Install the Debian packages of every absent command; services stay stopped."""
-    absent = sorted({package for name, package in COMMANDS.items() if find(name) is None})
-    if not absent:
-        return
-    if shutil.which("apt-get") is None:
+    absent = debian.absent(COMMANDS)
+    if absent and shutil.which("apt-get") is None:
         raise LabImpossible("; ".join(missing()))
-    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
-    with _no_service_starts():
-        run(["apt-get", "update", "-q"], env=quiet, timeout=300)
-        run(
-            ["apt-get", "install", "-y", "-q", "--no-install-recommends", *absent],
-            env=quiet,
-            timeout=1200,
-        )
-
-
-def find(command: str) -> str | None:
-    """The path of a command, the system folders included (a user's PATH may lack sbin)."""
-    path = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
-    return shutil.which(command, path=path)
+    debian.install(absent.values())
 
 
 def _absent() -> list[str]:
     installable = shutil.which("apt-get") is not None
     reason = "install it with python -m tests.lab.prerequisites" if installable else "no apt-get"
     return [
-        f"no command {name!r} (Debian package {package}): {reason}"
-        for name, package in COMMANDS.items()
-        if find(name) is None
+        f"no command {name!r} (Debian package {package}): {reason}" for name, package in debian.absent(COMMANDS).items()
     ]
 
 
@@ -101,20 +82,6 @@ def _kernel_lacks() -> Iterator[str]:
         yield "no cgroup file system on /sys/fs/cgroup"
     if "overlay" not in Path("/proc/filesystems").read_text():
         yield "the kernel has no overlay file system"
-
-
-@contextmanager
-def _no_service_starts() -> Iterator[None]:
-    """Debian's way to install a daemon without starting it; a policy already there is kept."""
-    if _POLICY.exists():
-        yield
-        return
-    _POLICY.write_text("#!/bin/sh\nexit 101\n")
-    _POLICY.chmod(0o755)
-    try:
-        yield
-    finally:
-        _POLICY.unlink()
 
 
 def main(arguments: list[str]) -> int:

@@ -42,6 +42,7 @@ def life(master: str, temporary: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("java")
 def test_a_session_says_nothing_and_leaves_nothing(temporary: Path) -> None:
     done = life("local[1]", temporary)
     assert (done.stdout, done.stderr, done.returncode) == ("5\n", "", 0)
@@ -49,6 +50,7 @@ def test_a_session_says_nothing_and_leaves_nothing(temporary: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("java")
 def test_a_master_that_cannot_be_is_one_line(temporary: Path) -> None:
     done = life("nonsense", temporary)
     assert (done.stderr, done.returncode) == ("", 0)

@@ -1,0 +1,55 @@
+"""What tests outside the lab ask of this machine: the readers of captures that are their oracles, and Java for Spark.
+
+`python -m tests.tools` installs what is missing, as root on Debian; otherwise it says what will not run.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.debian import absent, can_install, find, install
+from tests.lab.errors import LabError
+
+# command -> Debian package
+COMMANDS = {
+    "tshark": "tshark",
+    "capinfos": "wireshark-common",
+    "editcap": "wireshark-common",
+    "mergecap": "wireshark-common",
+    "dumpcap": "wireshark-common",
+    "tcpdump": "tcpdump",
+}
+JAVA = Path(__file__).parent.parent / ".ci" / "java"
+
+
+def tool(command: str) -> str:
+    """The path of one of these commands; a test that asks for one that is not here is skipped."""
+    path = find(command)
+    if path is None:
+        pytest.skip(_reason(command, COMMANDS[command]))
+    return path
+
+
+def _reason(command: str, package: str) -> str:
+    how = "python -m tests.tools installs it" if can_install() else "root could install it"
+    return f"no tool {command!r} (Debian package {package}): {how}"
+
+
+def main() -> int:
+    """0 when nothing is missing afterwards."""
+    if can_install():
+        try:
+            install(absent(COMMANDS).values())
+        except LabError as error:
+            print(f"could not install: {error}")
+    missing = [_reason(command, package) for command, package in absent(COMMANDS).items()]
+    print("\n".join(missing) if missing else f"all here: {', '.join(COMMANDS)}", flush=True)
+    # prints the home of the Java that it found or installed
+    java = subprocess.run([JAVA], check=False).returncode
+    return 1 if missing or java else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
