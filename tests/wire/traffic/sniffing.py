@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.debian import find
 from tests.lab.errors import LabError
 from tests.lab.namespaces import Place
-from tests.lab.prerequisites import find
 
 _LIMIT = 15.0
 

@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
+from tests.debian import find
 from tests.lab.cache import digest, entry
 from tests.lab.jars import KAFKA_3, compiler_jar, kafka_jars
-from tests.lab.prerequisites import find
 from tests.lab.processes import run
 
 PROGRAMS = Path(__file__).parent / "programs"
