@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from tests.lab.prerequisites import find
+from tests.debian import find
 
 UNSUPPORTED, UNKNOWN_KEY, MISMATCH, MALFORMED, MISSING = (
     "kafka.unsupported_api_version",
