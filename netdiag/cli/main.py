@@ -7,6 +7,7 @@ import typer
 
 from netdiag import __version__
 from netdiag.cli.check_listeners import check_listeners
+from netdiag.cli.exchanges import exchanges
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.explain import explain
 from netdiag.cli.outputs import InOrder
@@ -41,6 +42,7 @@ def main(
 
 
 app.command("check-listeners", cls=InOrder)(check_listeners)
+app.command("exchanges")(exchanges)
 app.command("rules")(rules)
 app.command("explain")(explain)
 

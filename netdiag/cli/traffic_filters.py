@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -23,6 +23,14 @@ Ports = Annotated[
     list[int] | None,
     typer.Option("--port", min=1, max=65535, help="Only connections with this port; default: all that speak Kafka."),
 ]
+
+
+class Span(TypedDict):
+    """The time looked at, from `since_ns` on and before `until_ns`: nanoseconds since 1970 UTC."""
+
+    since_ns: int | None
+    until_ns: int | None
+
 
 _SECONDS = re.compile(r"(\d{1,11})(?:\.(\d{1,9}))?")
 _FRACTION = re.compile(r"(?<=:\d\d)\.(\d{1,9})")
@@ -46,12 +54,12 @@ def engine_options(
     )
 
 
-def span(since: str | None, until: str | None) -> tuple[int | None, int | None]:
+def span(since: str | None, until: str | None) -> Span:
     """The times as nanoseconds since 1970 UTC; UsageError for what is no time, or a span that holds none."""
     first, last = (None if text is None else nanoseconds(text) for text in (since, until))
     if first is not None and last is not None and first >= last:
         raise UsageError(f"--since '{since}' is not before --until '{until}'")
-    return first, last
+    return Span(since_ns=first, until_ns=last)
 
 
 def nanoseconds(text: str) -> int:

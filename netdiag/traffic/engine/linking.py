@@ -1,8 +1,9 @@
 """Recognising a connection that is seen at several places: on a veth, on its bridge, behind address translation.
 
-Translation changes addresses and ports, never sequence and acknowledgement numbers. So the first packet of a pair of
-addresses that nobody knows is held against the initial sequence numbers of connections that have just been opened,
-and against the numbers of the last packets of all; 64 bits of two numbers do not meet by chance.
+Translation changes addresses and the broker's port, never sequence and acknowledgement numbers, and the client's port
+only where it is taken. So the first packet of a pair of addresses that nobody knows is held against the port and the
+initial number of connections that have just been opened, and against the numbers of the last packets of all. Captures
+that somebody made up repeat numbers, but not the client's port.
 """
 
 from collections import deque
@@ -23,38 +24,44 @@ class Linker(Generic[C]):
     """Remembers who sent which numbers lately."""
 
     def __init__(self) -> None:
-        self._opened: _Recent[int, C] = _Recent()
+        self._opened: _Recent[tuple[int, int], C] = _Recent()
         self._sent: _Recent[tuple[int, int, int], C] = _Recent()
 
     def find(self, segment: Segment) -> tuple[C, int] | None:
         """The connection, and its side, that sent this segment of an unknown pair of addresses, if it is known."""
         if not segment.flags & SYN:
-            return self._sent.get(_numbers(segment), segment.time - SEEN_WITHIN)
+            sent = self._sent.get(_numbers(segment), segment.time - SEEN_WITHIN)
+            kept = sent is not None and (sent[2] == segment.source_port or sent[3] == segment.destination_port)
+            return sent[:2] if sent is not None and kept else None
+        since = segment.time - OPENED_WITHIN
         if not segment.flags & ACK:
-            return self._opened.get(segment.sequence, segment.time - OPENED_WITHIN)
-        opener = self._opened.get((segment.acknowledgement - 1) & 0xFFFFFFFF, segment.time - OPENED_WITHIN)
+            opened = self._opened.get((segment.sequence, segment.source_port), since)
+            return None if opened is None else opened[:2]
+        initial = (segment.acknowledgement - 1) & 0xFFFFFFFF
+        opener = self._opened.get((initial, segment.destination_port), since)
         return None if opener is None else (opener[0], 1 - opener[1])
 
     def note(self, segment: Segment, connection: C, side: int) -> None:
         """Remember a segment of a known connection."""
+        entry = (connection, side, segment.source_port, segment.destination_port, segment.time)
         if segment.flags & SYN and not segment.flags & ACK:
-            self._opened.put(segment.sequence, (connection, side, segment.time))
+            self._opened.put((segment.sequence, segment.source_port), entry)
         else:
-            self._sent.put(_numbers(segment), (connection, side, segment.time))
+            self._sent.put(_numbers(segment), entry)
 
 
 class _Recent(Generic[K, C]):
-    """The last RECENT keys, each with who sent it and when."""
+    """The last RECENT keys, each with who sent it, on which side, from and to which port, and when."""
 
     def __init__(self) -> None:
-        self._entries: dict[K, tuple[C, int, int]] = {}
+        self._entries: dict[K, tuple[C, int, int, int, int]] = {}
         self._order: deque[K] = deque()
 
-    def get(self, key: K, since: int) -> tuple[C, int] | None:
+    def get(self, key: K, since: int) -> tuple[C, int, int, int, int] | None:
         entry = self._entries.get(key)
-        return None if entry is None or entry[2] < since else (entry[0], entry[1])
+        return None if entry is None or entry[4] < since else entry
 
-    def put(self, key: K, entry: tuple[C, int, int]) -> None:
+    def put(self, key: K, entry: tuple[C, int, int, int, int]) -> None:
         if key not in self._entries:
             self._order.append(key)
             if len(self._order) > RECENT:

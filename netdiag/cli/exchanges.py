@@ -1,0 +1,183 @@
+"""`netdiag exchanges`: what the messages in captures are, one row each, without Spark or Java."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, assert_never
+
+import typer
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import Surface, finish, surface_of
+from netdiag.cli.terminal import say, write_bytes, write_text
+from netdiag.cli.traffic_filters import Brokers, Clients, Ports, Since, Topics, Until, engine_options, span
+from netdiag.errors import MissingExtra, UsageError
+from netdiag.io.captures import Captures
+from netdiag.render.exchange_text import exchange_line
+from netdiag.render.rows_csv import csv_header, csv_lines
+from netdiag.render.rows_json import json_lines
+from netdiag.render.screen import paint
+from netdiag.traffic.column import Column, Table
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.engine.run import Engine
+from netdiag.traffic.rows import ExchangeRow
+from netdiag.traffic.tables import table
+
+Row = Sequence[Any]
+Batch = list[tuple[Any, ...]]
+
+DRAIN_EVERY = 500
+
+
+class RowFormat(StrEnum):
+    """How rows are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    ARROW = "arrow"
+
+
+class TableName(StrEnum):
+    """The tables that the engine fills."""
+
+    EXCHANGES = "exchanges"
+    PARTITIONS = "partitions"
+    BATCHES = "batches"
+    GROUP_EVENTS = "group_events"
+    ENDPOINTS = "endpoints"
+    LEADERS = "leaders"
+    CONNECTIONS = "connections"
+    NAMES = "names"
+    LOSSES = "losses"
+
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="Captures, folders or patterns; - for standard input.")
+]
+Form = Annotated[
+    RowFormat, typer.Option("--format", "-f", help="text, json (an object a line), csv or arrow (IPC stream).")
+]
+Columns = Annotated[str | None, typer.Option("--columns", help="Only these columns, comma-separated, in this order.")]
+Which = Annotated[TableName, typer.Option("--table", help="Another table than the exchanges.")]
+
+
+def exchanges(
+    context: typer.Context,
+    files: Files,
+    form: Form = RowFormat.TEXT,
+    which: Which = TableName.EXCHANGES,
+    columns: Columns = None,
+    since: Since = None,
+    until: Until = None,
+    client: Clients = None,
+    broker: Brokers = None,
+    topic: Topics = None,
+    port: Ports = None,
+) -> None:
+    """Print the Kafka requests and responses in packet captures, a row each, as they complete."""
+    surface = surface_of(context)
+
+    def command() -> ExitStatus:
+        shape = table(which.value)
+        chosen = _chosen(shape, columns)
+        if form is RowFormat.TEXT and (columns or which.value != "exchanges"):
+            raise UsageError("text shows whole exchanges only", hint="add --format csv, json or arrow")
+        options = engine_options(frozenset({shape.name}), clients=client, brokers=broker, topics=topic, ports=port)
+        captures = Captures(files, **span(since, until))
+        rows = _write(form, shape, chosen, _batches(captures, options), surface)
+        return ExitStatus.CLEAN if rows else _nothing(files)
+
+    finish(surface, command)
+
+
+def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
+    if columns is None:
+        return shape.columns
+    known = {column.name: column for column in shape.columns}
+    names = [name.strip() for name in columns.split(",") if name.strip()]
+    strange = [name for name in names if name not in known]
+    if strange or not names:
+        raise UsageError(
+            f"no column '{strange[0]}' in {shape.name}" if strange else "no column is named",
+            hint=f"the columns are {', '.join(known)}",
+        )
+    return tuple(known[name] for name in names)
+
+
+def _batches(captures: Captures, options: EngineOptions) -> Iterator[Batch]:
+    """The rows, as many at a time as came together."""
+    engine = Engine(options, [file.name for file in captures.files])
+    (wanted,) = options.tables
+    for number, packet in enumerate(captures.packets(), 1):
+        engine.feed(packet)
+        if number % DRAIN_EVERY == 0:
+            yield engine.drain()[wanted]
+    for file in captures.files:
+        for lost in file.losses:
+            engine.lose(file.index, lost)
+    engine.finish()
+    yield engine.drain()[wanted]
+
+
+def _write(
+    form: RowFormat, shape: Table, chosen: tuple[Column, ...], batches: Iterator[Batch], surface: Surface
+) -> int:
+    """Write every row; how many there were."""
+    match form:
+        case RowFormat.TEXT:
+            return _write_text(batches, surface)
+        case RowFormat.ARROW:
+            return _write_arrow(shape, chosen, batches)
+        case RowFormat.CSV:
+            write_text(csv_header(chosen))
+            return _write_lines(batches, shape, chosen, csv_lines)
+        case RowFormat.JSON:
+            return _write_lines(batches, shape, chosen, json_lines)
+        case _:
+            assert_never(form)
+
+
+def _write_text(batches: Iterator[Batch], surface: Surface) -> int:
+    screen, count = surface.screen, 0
+    for batch in batches:
+        count += len(batch)
+        if batch:
+            write_text(paint([exchange_line(ExchangeRow(*row), screen) for row in batch], screen))
+    return count
+
+
+def _write_lines(
+    batches: Iterator[Batch],
+    shape: Table,
+    chosen: tuple[Column, ...],
+    lines: Callable[[Sequence[Column], Iterable[Row]], Iterator[str]],
+) -> int:
+    places = [shape.columns.index(column) for column in chosen]
+    all_of_it = chosen == shape.columns
+    count = 0
+    for batch in batches:
+        count += len(batch)
+        rows: Iterable[Row] = batch if all_of_it else ([row[place] for place in places] for row in batch)
+        if batch:
+            write_text("".join(lines(chosen, rows)))
+    return count
+
+
+def _write_arrow(shape: Table, chosen: tuple[Column, ...], batches: Iterator[Batch]) -> int:
+    try:
+        from netdiag.traffic.arrow_stream import ArrowStream  # pyarrow is an extra, and slow to import
+    except ImportError as error:
+        raise MissingExtra("--format arrow needs pyarrow", hint="pip install 'netdiag[spark]'") from error
+    count = 0
+    stream = ArrowStream(shape, tuple(column.name for column in chosen))
+    for batch in batches:
+        count += len(batch)
+        write_bytes(stream.encode(batch))
+    write_bytes(stream.end())
+    return count
+
+
+def _nothing(files: list[str]) -> ExitStatus:
+    many = f"{len(files)} captures" if len(files) > 1 else f"'{files[0]}'"
+    say(f"netdiag: nothing of what was asked for is in {many}")
+    return ExitStatus.NOTHING_TO_CHECK

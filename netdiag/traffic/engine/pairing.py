@@ -1,0 +1,158 @@
+"""Requests and responses of one connection, paired by their correlation id.
+
+A broker answers the requests of a connection in their order, so a response closes what was asked before it: a request
+with acks=0 had no response to come, that of the others was lost. A response whose request is not there yet may have
+been captured before it (a card with two queues), so the last few of these wait. Memory is bounded.
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+from netdiag.traffic.engine.assemble import Answer, Asked
+from netdiag.traffic.engine.bodies import RequestFacts, request_facts, response_facts
+from netdiag.traffic.engine.headers import RequestHeader, request_header, response_header
+from netdiag.traffic.engine.message import Message, Walker
+
+PRODUCE = 0
+MAX_PENDING = 10_000
+MAX_ORPHANS = 64
+ORPHAN_BYTES = 16_384
+
+ANSWERED, NO_RESPONSE, UNANSWERED, NO_REQUEST = "answered", "no-response", "unanswered", "no-request"
+
+
+Emit = Callable[[Asked | None, Answer | None, str], None]
+
+
+class Pairing:
+    """The sink of one connection's messages; `emit(asked, answer, outcome)` is given each pair."""
+
+    __slots__ = (
+        "_emit",
+        "_orphans",
+        "_pending",
+        "_waiting",
+        "client_id",
+        "client_software",
+        "requests",
+        "responses",
+        "sasl_mechanism",
+    )
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._pending: deque[Asked] = deque()
+        self._waiting: dict[int, int] = {}
+        self._orphans: deque[Message] = deque()
+        self.requests = 0
+        self.responses = 0
+        self.client_id: str | None = None
+        self.client_software: str | None = None
+        self.sasl_mechanism: str | None = None
+
+    def message(self, message: Message) -> None:
+        """Take the next message of either side."""
+        if message.is_request:
+            self.requests += 1
+            self._request(message)
+        else:
+            self.responses += 1
+            self._response(message)
+
+    def expects(self, correlation_id: int) -> bool:
+        """Whether a request with this id waits for its response."""
+        return correlation_id in self._waiting
+
+    def begin_walk(self, is_request: bool, size: int, head: bytes) -> Walker | None:
+        """Nobody eats a message that is too large to keep: what was kept of it is read."""
+        return None
+
+    def finish(self) -> None:
+        """Nothing more is to come."""
+        for orphan in self._orphans:
+            self._emit(None, _alone(orphan), NO_REQUEST)
+        self._orphans.clear()
+        while self._pending:
+            self._give_up()
+
+    def _request(self, message: Message) -> None:
+        header = request_header(message.head, message.size)
+        if header.correlation_id is None:
+            return
+        asked = Asked(header, _light(message), _request_facts(header, message))
+        if self.client_id is None:
+            self.client_id = header.client_id
+        if asked.facts.client_software is not None:
+            self.client_software = asked.facts.client_software
+        if asked.facts.sasl_mechanism is not None:
+            self.sasl_mechanism = asked.facts.sasl_mechanism
+        for orphan in self._orphans:
+            if _correlation(orphan) == header.correlation_id and orphan.end_time >= message.start_time - 1_000_000_000:
+                self._orphans.remove(orphan)
+                self._emit(asked, _answer(asked, orphan), ANSWERED)
+                return
+        self._pending.append(asked)
+        self._waiting[header.correlation_id] = self._waiting.get(header.correlation_id, 0) + 1
+        if len(self._pending) > MAX_PENDING:
+            self._give_up()
+
+    def _response(self, message: Message) -> None:
+        correlation_id = _correlation(message)
+        if correlation_id is None:
+            return
+        if correlation_id not in self._waiting:
+            self._orphans.append(message._replace(head=message.head[:ORPHAN_BYTES]))
+            if len(self._orphans) > MAX_ORPHANS:
+                self._emit(None, _alone(self._orphans.popleft()), NO_REQUEST)
+            return
+        while self._pending[0].header.correlation_id != correlation_id:
+            self._give_up()
+        asked = self._take()
+        self._emit(asked, _answer(asked, message), ANSWERED)
+
+    def _take(self) -> Asked:
+        asked = self._pending.popleft()
+        correlation_id = asked.header.correlation_id or 0
+        left = self._waiting[correlation_id] - 1
+        if left:
+            self._waiting[correlation_id] = left
+        else:
+            del self._waiting[correlation_id]
+        return asked
+
+    def _give_up(self) -> None:
+        asked = self._take()
+        silent = asked.header.api_key == PRODUCE and asked.facts.acks == 0
+        self._emit(asked, None, NO_RESPONSE if silent else UNANSWERED)
+
+
+def _request_facts(header: RequestHeader, message: Message) -> RequestFacts:
+    if header.api_key is None or header.api_version is None or header.body is None:
+        facts = RequestFacts()
+        facts.decoded = "header" if not header.known else "truncated"
+        return facts
+    body = memoryview(message.head)[header.body :]
+    return request_facts(header.api_key, header.api_version, body, message.size - header.body)
+
+
+def _answer(asked: Asked, message: Message) -> Answer:
+    key, version = asked.header.api_key, asked.header.api_version
+    assert key is not None
+    assert version is not None
+    header = response_header(message.head, key, version)
+    facts = None
+    if header.body is not None:
+        facts = response_facts(key, version, memoryview(message.head)[header.body :], message.size - header.body)
+    return Answer(header.correlation_id or 0, _light(message), facts)
+
+
+def _alone(message: Message) -> Answer:
+    return Answer(_correlation(message) or 0, _light(message), None)
+
+
+def _correlation(message: Message) -> int | None:
+    return int.from_bytes(message.head[:4], "big", signed=True) if len(message.head) >= 4 else None
+
+
+def _light(message: Message) -> Message:
+    return message._replace(head=b"", walker=None)

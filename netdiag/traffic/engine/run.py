@@ -1,0 +1,115 @@
+"""The engine: packets in, rows of tables out.
+
+Give it packets in the order of the capture, take rows whenever it suits, say when it is over. It holds the state of
+the connections that are open in the capture, nothing of those that are over.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from netdiag.traffic.engine.assemble import Answer, Asked, Context, exchange_row
+from netdiag.traffic.engine.connection import Connection
+from netdiag.traffic.engine.flows import Flows
+from netdiag.traffic.engine.links import decode_packet
+from netdiag.traffic.engine.losses import Losses
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.engine.packet import Packet, Segment, Undecoded, Unreachable
+from netdiag.traffic.engine.pairing import Pairing
+
+Row = tuple[Any, ...]
+
+
+class Engine:
+    """`files` are the names of the capture files, by the index that a packet carries."""
+
+    def __init__(self, options: EngineOptions, files: Sequence[str]) -> None:
+        self._options = options
+        self._files = tuple(files)
+        self._losses = Losses()
+        self._rows: dict[str, list[Row]] = {name: [] for name in options.tables}
+        self._flows = Flows(self._open, self._close, options.max_connections)
+        self._class, self._classes = options.flow_class
+        # What belongs to no connection is counted by the first engine only.
+        self._counts_strays = self._class == 0
+
+    def feed(self, packet: Packet) -> None:
+        """Take the next packet."""
+        decoded = decode_packet(packet)
+        if isinstance(decoded, Segment):
+            if not self._options.ports or self._has_port(decoded):
+                self._flows.push(decoded)
+        elif isinstance(decoded, Undecoded):
+            self.lose(packet.file, decoded, packet.time)
+        elif isinstance(decoded, Unreachable):
+            self._flows.unreachable(decoded)
+
+    def lose(self, file: int, lost: Undecoded, time: int | None = None) -> None:
+        """Count what belongs to no connection, such as damage of the file."""
+        if self._counts_strays:
+            name = self._files[file]
+            self._losses.add(file=name, kind=lost.kind, bytes=lost.bytes, time=time, detail=lost.detail)
+
+    def finish(self) -> None:
+        """There are no more packets."""
+        self._flows.finish()
+        if "losses" in self._rows:
+            self._rows["losses"] += self._losses.drain()
+
+    def drain(self) -> dict[str, list[Row]]:
+        """The rows since the last time, by table."""
+        taken = self._rows
+        self._rows = {name: [] for name in taken}
+        return taken
+
+    def _has_port(self, segment: Segment) -> bool:
+        ports = self._options.ports
+        return segment.source_port in ports or segment.destination_port in ports
+
+    def _open(self, number: int, segment: Segment) -> Connection:
+        connection = Connection(number, segment, self._files[segment.file])
+        if number % self._classes == self._class:
+            connection.listen(Pairing(partial(self._emit, connection)))
+        return connection
+
+    def _close(self, connection: Connection) -> None:
+        if not connection.is_listened_to:
+            return
+        connection.finish()
+        if not self._is_wanted(connection.client, connection.broker, connection.client_id):
+            return
+        if "connections" in self._rows:
+            self._rows["connections"].append(connection.row())
+        if "losses" in self._rows:
+            for direction, loss in connection.losses():
+                self._losses.add(
+                    file=connection.file,
+                    kind=loss.kind,
+                    bytes=loss.bytes,
+                    times=loss.times,
+                    time=loss.time,
+                    connection=connection.number,
+                    direction=direction,
+                    detail=loss.detail,
+                )
+
+    def _emit(self, connection: Connection, asked: Asked | None, answer: Answer | None, outcome: str) -> None:
+        client_id = connection.client_id if asked is None else asked.header.client_id
+        if not self._is_wanted(connection.client, connection.broker, client_id):
+            return
+        context = Context(connection.number, connection.client, connection.broker, self._files)
+        row = exchange_row(context, asked, answer, outcome)
+        if self._options.topics and not self._options.topics.intersection(row.topics or ()):
+            return
+        if "exchanges" in self._rows:
+            self._rows["exchanges"].append(row)
+
+    def _is_wanted(self, client: str, broker: str, client_id: str | None) -> bool:
+        options = self._options
+        if options.clients and not options.clients.intersection((client_id or "", client, _host(client))):
+            return False
+        return not options.brokers or bool(options.brokers.intersection((broker, _host(broker))))
+
+
+def _host(endpoint: str) -> str:
+    return endpoint.rpartition(":")[0].strip("[]")

@@ -1,0 +1,116 @@
+"""Which response belongs to which request."""
+
+from netdiag.kafka import protocol as wire
+from netdiag.traffic.engine.assemble import Answer, Asked
+from netdiag.traffic.engine.message import Message
+from netdiag.traffic.engine.pairing import MAX_ORPHANS, MAX_PENDING, Pairing
+
+HEARTBEAT, PRODUCE, VERSIONS = 12, 0, 18
+
+
+class Pairs:
+    """Remembers what was paired: (correlation id asked, correlation id answered, outcome)."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[int | None, int | None, str]] = []
+        self.pairing = Pairing(self._take)
+
+    def _take(self, asked: Asked | None, answer: Answer | None, outcome: str) -> None:
+        asked_for = None if asked is None else asked.header.correlation_id
+        self.got.append((asked_for, None if answer is None else answer.correlation_id, outcome))
+
+    def ask(self, correlation_id: int, *, acks: int | None = None, time: int = 0) -> None:
+        if acks is None:
+            body = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+            data = wire.encode_request(HEARTBEAT, 3, correlation_id, "app", body)
+        else:
+            data = wire.encode_request(PRODUCE, 7, correlation_id, "app", {"acks": acks})
+        self.pairing.message(_message(True, data[4:], time))
+
+    def answer(self, correlation_id: int, *, time: int = 0) -> None:
+        data = wire.encode_response(HEARTBEAT, 3, correlation_id, {})
+        self.pairing.message(_message(False, data[4:], time))
+
+
+def _message(is_request: bool, head: bytes, time: int) -> Message:
+    return Message(is_request, len(head), head, None, time, time, 1, 1, 0)
+
+
+def test_by_number_in_order() -> None:
+    pairs = Pairs()
+    for number in (1, 2):
+        pairs.ask(number)
+    assert pairs.pairing.expects(2)
+    for number in (1, 2):
+        pairs.answer(number)
+    assert pairs.got == [(1, 1, "answered"), (2, 2, "answered")]
+    assert not pairs.pairing.expects(2)
+
+
+def test_the_same_number_again_is_another_pair() -> None:
+    pairs = Pairs()
+    pairs.ask(1)
+    pairs.ask(1)
+    pairs.answer(1)
+    assert pairs.pairing.expects(1)
+    pairs.answer(1)
+    assert pairs.got == [(1, 1, "answered")] * 2
+
+
+def test_a_response_closes_what_was_asked_before() -> None:
+    pairs = Pairs()
+    pairs.ask(1)
+    pairs.ask(2, acks=0)
+    pairs.ask(3)
+    pairs.answer(3)
+    assert pairs.got == [(1, None, "unanswered"), (2, None, "no-response"), (3, 3, "answered")]
+
+
+def test_a_broker_that_answers_acks_0_all_the_same() -> None:
+    pairs = Pairs()
+    pairs.ask(1, acks=0)
+    pairs.answer(1)
+    assert pairs.got == [(1, 1, "answered")]
+
+
+def test_a_response_captured_before_its_request() -> None:
+    pairs = Pairs()
+    pairs.answer(1, time=5)
+    assert pairs.got == []
+    pairs.ask(1, time=6)
+    assert pairs.got == [(1, 1, "answered")]
+
+
+def test_the_end_of_the_capture() -> None:
+    pairs = Pairs()
+    pairs.answer(9)
+    pairs.ask(1)
+    pairs.ask(2, acks=0)
+    pairs.pairing.finish()
+    assert pairs.got == [(None, 9, "no-request"), (1, None, "unanswered"), (2, None, "no-response")]
+
+
+def test_memory_is_bounded() -> None:
+    pairs = Pairs()
+    for number in range(MAX_PENDING + 5):
+        pairs.ask(number)
+    assert pairs.got == [(number, None, "unanswered") for number in range(5)]
+    pairs.got.clear()
+    for number in range(MAX_ORPHANS + 3):
+        pairs.answer(-number - 1)
+    assert pairs.got == [(None, -number - 1, "no-request") for number in range(3)]
+
+
+def test_what_is_learnt_of_the_client() -> None:
+    pairs = Pairs()
+    body = {"client_software_name": "librdkafka", "client_software_version": "2.3.0"}
+    pairs.pairing.message(_message(True, wire.encode_request(VERSIONS, 3, 1, "app", body)[4:], 0))
+    assert pairs.pairing.client_id == "app"
+
+
+def test_heads_that_were_cut_off_are_no_pairs() -> None:
+    pairs = Pairs()
+    pairs.pairing.message(_message(True, b"\x00\x03", 0))
+    pairs.pairing.message(_message(False, b"\x00\x03", 0))
+    pairs.pairing.finish()
+    assert pairs.got == []
