@@ -5,7 +5,7 @@ from hypothesis import settings
 
 from tests.bars.targets import TARGETS
 
-pytest_plugins = ["pytester", "tests.skips", "tests.figures", "tests.spark", "tests.lab.fixtures"]
+pytest_plugins = ["pytester", "tests.skips", "tests.figures", "tests.sharing", "tests.spark", "tests.lab.fixtures"]
 
 # A run of make test is the same every time; `make bars BARS=fuzz` looks for what is new.
 settings.register_profile("test", derandomize=True, deadline=None)
@@ -20,14 +20,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark every test that uses a fixture of tests/lab, so that `-m lab` needs no care; those run last."""
+    """Mark every test that uses a fixture of tests/lab, so that `-m lab` needs no care."""
     for item in items:
         if _uses_lab(item):
             item.add_marker("lab")
-    items.sort(key=lambda item: item.get_closest_marker("lab") is not None)
-    chosen = [item for item in items if _is_chosen(item, config.getoption("--bar"))]
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = chosen
+    chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        chosen[_is_chosen(item, config.getoption("--bar"))].append(item)
+    config.hook.pytest_deselected(items=chosen[False])
+    items[:] = chosen[True]
 
 
 def _is_chosen(item: pytest.Item, bar: str | None) -> bool:

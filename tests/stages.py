@@ -28,6 +28,7 @@ class Stage:
     advisory: bool = False
 
 
+PYTEST = ("pytest", "-q", "--durations=5", "--durations-min=5")
 STAGES = (
     Stage(
         name="lint",
@@ -39,16 +40,14 @@ STAGES = (
         ),
     ),
     Stage(name="tools", commands=(("python", "-m", "tests.tools"),), advisory=True),
-    Stage(name="fast", commands=(("pytest", "-q", "--durations=5", "--durations-min=5", "-m", "not lab"),)),
+    Stage(name="fast", commands=((*PYTEST, "-n", "auto", "--maxprocesses", "4", "-m", "not lab"),)),
     Stage(
         name="prerequisites",
         commands=(("python", "-m", "tests.lab.prerequisites"),),
         needs_green=True,
         advisory=True,
     ),
-    Stage(
-        name="lab", commands=(("pytest", "-q", "--durations=5", "--durations-min=5", "-m", "lab"),), needs_green=True
-    ),
+    Stage(name="lab", commands=((*PYTEST, "-m", "lab"),), needs_green=True),
 )
 
 

@@ -1,0 +1,59 @@
+"""pytest plugin: how `pytest -n 2` shares the tests among its processes.
+
+What is set up once for several tests stays in one process: the tests of a file, or, where a file sets up one thing
+after another, those of one parameter. The long ones begin first, so that no process ends alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadScopeScheduling
+
+# Files that set up one thing after another, by the parameters of their fixtures.
+BY_PARAMETER = (
+    "tests/house/test_packages.py",
+    "tests/live/test_five_brokers.py",
+    "tests/scenarios/test_five_brokers.py",
+)
+# What takes longest, the longest first.
+LONG = ("tests/house/test_lowest_versions.py", "tests/live/test_broker_prints.py")
+_PARAMETER = re.compile(r"\[.*\]$", re.DOTALL)
+
+
+def unit(nodeid: str) -> str:
+    """What the tests that must not be parted have in common."""
+    file, _, test = nodeid.partition("::")
+    parameter = _PARAMETER.search(test)
+    return f"{file}{parameter.group()}" if parameter and file in BY_PARAMETER else file
+
+
+def place(nodeid: str) -> int:
+    """Smaller for what is to begin earlier."""
+    file = nodeid.partition("::")[0]
+    return LONG.index(file) if file in LONG else len(LONG)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests that need the lab last, and the long ones of either kind first."""
+    items.sort(key=lambda item: (item.get_closest_marker("lab") is not None, place(item.nodeid)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """In the place of --dist."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Units(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit(nodeid)
+
+    # in the order of collection, which conftest.py settles; not those first that have the most tests
+    config.option.loadscopereorder = False
+    return Units(config, log)
