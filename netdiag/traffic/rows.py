@@ -194,6 +194,7 @@ class ConnectionRow(NamedTuple):
     truncated_bytes: int
     seen_as: tuple[str, ...] | None
     interfaces: tuple[str, ...] | None
+    digest: int | None
     relay_of: int | None
     file: str
 

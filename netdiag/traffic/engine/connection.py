@@ -29,7 +29,6 @@ class Connection:
         "last_time",
         "number",
         "pairing",
-        "relay_of",
     )
 
     def __init__(self, number: int, segment: Segment, file: str) -> None:
@@ -39,7 +38,6 @@ class Connection:
         self.keys: tuple[tuple[bytes, bytes, int, int, bytes], ...] = ()
         self.handshake = Handshake()
         self.first_time = self.last_time = segment.time
-        self.relay_of: int | None = None
         self.file = file
         source = endpoint_text(segment.source, segment.source_port)
         destination = endpoint_text(segment.destination, segment.destination_port)
@@ -172,7 +170,8 @@ class Connection:
             truncated_bytes=client.truncated_bytes + broker.truncated_bytes,
             seen_as=tuple(self._places) or None,
             interfaces=tuple(self._interfaces) or None,
-            relay_of=self.relay_of,
+            digest=self.pairing.digest,
+            relay_of=None,
             file=self.file,
         )
 

@@ -7,6 +7,7 @@ been captured before it (a card with two queues), so the last few of these wait.
 
 from collections import deque
 from collections.abc import Callable
+from hashlib import blake2b
 
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.bodies import RequestFacts, request_facts, response_facts
@@ -14,6 +15,9 @@ from netdiag.traffic.engine.headers import RequestHeader, request_header, respon
 from netdiag.traffic.engine.message import Message, Walker
 
 PRODUCE = 0
+# What of a connection tells it from others: so many messages of each side, so many bytes of each.
+DIGESTED = 8
+DIGESTED_BYTES = 64
 MAX_PENDING = 10_000
 MAX_ORPHANS = 64
 ORPHAN_BYTES = 16_384
@@ -28,6 +32,7 @@ class Pairing:
     """The sink of one connection's messages; `emit(asked, answer, outcome)` is given each pair."""
 
     __slots__ = (
+        "_digests",
         "_emit",
         "_orphans",
         "_pending",
@@ -44,6 +49,7 @@ class Pairing:
         self._pending: deque[Asked] = deque()
         self._waiting: dict[int, int] = {}
         self._orphans: deque[Message] = deque()
+        self._digests = (blake2b(digest_size=4), blake2b(digest_size=4))
         self.requests = 0
         self.responses = 0
         self.client_id: str | None = None
@@ -52,12 +58,21 @@ class Pairing:
 
     def message(self, message: Message) -> None:
         """Take the next message of either side."""
+        if (self.requests if message.is_request else self.responses) < DIGESTED:
+            self._digests[message.is_request].update(b"%d," % message.size + message.head[:DIGESTED_BYTES])
         if message.is_request:
             self.requests += 1
             self._request(message)
         else:
             self.responses += 1
             self._response(message)
+
+    @property
+    def digest(self) -> int | None:
+        """A hash of the first messages of both sides; None without any."""
+        if not self.requests + self.responses:
+            return None
+        return int.from_bytes(b"".join(digest.digest() for digest in self._digests), "big", signed=True)
 
     def expects(self, correlation_id: int) -> bool:
         """Whether a request with this id waits for its response."""

@@ -114,3 +114,14 @@ def test_heads_that_were_cut_off_are_no_pairs() -> None:
     pairs.pairing.message(_message(False, b"\x00\x03", 0))
     pairs.pairing.finish()
     assert pairs.got == []
+
+
+def test_the_digest_tells_conversations_apart() -> None:
+    same, other, none = Pairs(), Pairs(), Pairs()
+    for pairs in (same, other):
+        pairs.ask(1)
+        pairs.answer(1)
+    assert same.pairing.digest == other.pairing.digest
+    other.ask(2)
+    assert same.pairing.digest != other.pairing.digest
+    assert none.pairing.digest is None
