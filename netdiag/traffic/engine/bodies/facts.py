@@ -4,6 +4,7 @@ Made by the million, so not dataclasses: the defaults stand in the class, an obj
 topic is its name, or the 16 bytes of its id where the message has no name (KIP-516).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 FULL, TRUNCATED, HEADER, FAILED = "full", "truncated", "header", "failed"
@@ -81,12 +82,12 @@ class Facts:
     """What both directions tell; `names` are the pairs of topic id and name, `decoded` is how far the bytes went."""
 
     decoded: str = FULL
-    topics: tuple[Topic, ...] = ()
-    names: tuple[tuple[bytes, str], ...] = ()
+    topics: Sequence[Topic] = ()
+    names: Sequence[tuple[bytes, str]] = ()
     group: str | None = None
     transactional_id: str | None = None
-    partitions: tuple[PartitionFacts, ...] = ()
-    batches: tuple[BatchFacts, ...] = ()
+    partitions: Sequence[PartitionFacts] = ()
+    batches: Sequence[BatchFacts] = ()
     records: int | None = None
     record_bytes: int | None = None
     session_id: int | None = None
@@ -95,7 +96,7 @@ class Facts:
     generation: int | None = None
     protocol_type: str | None = None
     protocol: str | None = None
-    members: tuple[str, ...] | None = None
+    members: Sequence[str] | None = None
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
@@ -113,14 +114,24 @@ class RequestFacts(Facts):
     wait_ms: int | None = None
     replica_id: int | None = None
     session_epoch: int | None = None
-    forgotten: tuple[tuple[Topic, int], ...] = ()
-    client_software: str | None = None
+    forgotten: Sequence[tuple[Topic, int]] = ()
+    software_name: str | None = None
+    software_version: str | None = None
+    coordinator_keys: Sequence[str] = ()
+    key_type: int | None = None
     sasl_mechanism: str | None = None
     session_timeout_ms: int | None = None
     rebalance_timeout_ms: int | None = None
     reason: str | None = None
-    subscription: tuple[str, ...] | None = None
-    owned: tuple[tuple[Topic, int], ...] | None = None
+    subscription: Sequence[str] | None = None
+    owned: Sequence[tuple[Topic, int]] | None = None
+
+    @property
+    def client_software(self) -> str | None:
+        """Name and version of the client library (KIP-511)."""
+        if self.software_name is None:
+            return None
+        return f"{self.software_name} {self.software_version or ''}".rstrip()
 
 
 class ResponseFacts(Facts):
@@ -129,9 +140,9 @@ class ResponseFacts(Facts):
     error_code: int | None = None
     throttle_ms: int | None = None
     empty: bool | None = None
-    endpoints: tuple[EndpointFacts, ...] = ()
-    leaders: tuple[LeaderFacts, ...] = ()
+    endpoints: Sequence[EndpointFacts] = ()
+    leaders: Sequence[LeaderFacts] = ()
     cluster_id: str | None = None
     controller_id: int | None = None
     leader: str | None = None
-    assignment: tuple[tuple[Topic, int], ...] | None = None
+    assignment: Sequence[tuple[Topic, int]] | None = None

@@ -12,9 +12,9 @@ def test_a_produce_request() -> None:
     topics = [{"name": "orders", "partition_data": [{"index": 3, "records": b"r" * 9}]}]
     body = wire.encode(0, 9, REQUEST, {"transactional_id": "t", "acks": 1, "topic_data": topics})
     facts = request_facts(0, 9, body, len(body))
-    assert (facts.decoded, facts.topics, facts.acks, facts.transactional_id) == ("full", ("orders",), 1, "t")
+    assert (facts.decoded, facts.topics, facts.acks, facts.transactional_id) == ("full", ["orders"], 1, "t")
     cut = request_facts(0, 9, body[:4], len(body))
-    assert (cut.decoded, cut.topics, cut.acks, cut.transactional_id) == ("truncated", (), 1, "t")
+    assert (cut.decoded, cut.topics, cut.acks, cut.transactional_id) == ("truncated", [], 1, "t")
 
 
 def test_a_fetch_response() -> None:
@@ -24,7 +24,7 @@ def test_a_fetch_response() -> None:
         1, 13, RESPONSE, {"throttle_time_ms": 4, "responses": [{"topic_id": topic, "partitions": partitions}]}
     )
     facts = response_facts(1, 13, body + b"\x00", len(body) + 1)
-    assert (facts.decoded, facts.topics, facts.error_code, facts.throttle_ms) == ("full", (topic.bytes,), 6, 4)
+    assert (facts.decoded, facts.topics, facts.error_code, facts.throttle_ms) == ("full", [topic.bytes], 6, 4)
 
 
 def test_api_versions_with_error_35_has_the_body_of_version_0() -> None:
