@@ -32,6 +32,8 @@ _CHAIN = 3
 _NO_HEADER = "damage", "no record header"
 _DAY = 86_400
 _SECOND = 1_000_000_000
+# Of a NamedTuple, without the function around it.
+_new = tuple.__new__
 # The search goes on only when so much more has come, or the end.
 _MORE = 64 * 1024
 
@@ -148,7 +150,7 @@ class PcapReader:
                     interface = str(self._index(data, position + 16)[0])
                 kept += included
                 length = length if length > included else included
-                add(Packet(time, link, interface, view[begin:following], length, number, file))
+                add(_new(Packet, (time, link, interface, view[begin:following], length, number, file)))
                 self._last_wanted = True
             else:
                 account.filtered += 1

@@ -22,7 +22,10 @@ _LARGEST_KEPT = LARGEST_PACKET + 128 * 1024
 _LARGEST_BLOCK = 64 * 1024 * 1024
 _MOST_INTERFACES = 65_536
 _LONGEST_NAME = 256
+_LEAST_ENHANCED = 32
 _SECOND = 1_000_000_000
+# Of a NamedTuple, without the function around it.
+_new = tuple.__new__
 _KNOWN = {
     "<": re.compile(rb"(?s)(?=[\x01-\x06]\x00{3}.{3}\x00|\x0a\x0d\x0d\x0a)"),
     ">": re.compile(rb"(?s)(?=\x00{3}[\x01-\x06]\x00.{3}|\x0a\x0d\x0d\x0a)"),
@@ -67,6 +70,7 @@ class PcapngReader:
         self._order = order
         self._head = Struct(order + "II").unpack_from
         self._word = Struct(order + "I").unpack_from
+        self._run_head = Struct(order + "IIIIIII").unpack_from
         self._packet = Struct(order + "IIIII").unpack_from
         self._old_packet = Struct(order + "HHIIII").unpack_from
         self._option = Struct(order + "HH").unpack_from
@@ -83,6 +87,7 @@ class PcapngReader:
                 position = begin = found
                 if self._searching:
                     break
+            position = self._run(data, position, packets)
             length = self._block_length(data, position)
             if length is not None and length > _LARGEST_KEPT:
                 self._skip, self._skipped = length, 0
@@ -106,6 +111,48 @@ class PcapngReader:
             self._account.lose("truncated", "the file ends inside a block", self._skipped)
         self._rest = data[position:]
         return packets
+
+    def _run(self, data: bytes, position: int, packets: list[Packet]) -> int:
+        """Read the enhanced packets that follow one another, which most blocks are; where something else begins."""
+        account, interfaces, unpack, word, view = (
+            self._account,
+            self._interfaces,
+            self._run_head,
+            self._word,
+            memoryview(data),
+        )
+        since, until, file, number, add = account.since, account.until, self._file, account.packets, packets.append
+        last, kept, begun, first = len(data) - _LEAST_ENHANCED, 0, position, number
+        while position <= last:
+            kind, length, index, high, low, included, wire = unpack(data, position)
+            following = position + length
+            if (
+                kind != _ENHANCED
+                or included + _LEAST_ENHANCED > length
+                or length > _LARGEST_KEPT
+                or included > LARGEST_PACKET
+                or following > len(data)
+                or length % 4
+                or index >= len(interfaces)
+                or word(data, following - 4)[0] != length
+            ):
+                break
+            link, _, name, multiplier, divisor, offset = interfaces[index]
+            time = (high << 32 | low) * multiplier + offset if divisor == 1 else self._scaled(high, low, index)
+            if not since <= time < until or not 0 <= time <= LAST_TIME:
+                break
+            number += 1
+            kept += included
+            begin = position + 28
+            wire = wire if wire > included else included
+            add(_new(Packet, (time, link, name, view[begin : begin + included], wire, number, file)))
+            position = following
+        if number > first:
+            self._time = packets[-1].time
+            account.packets = number
+            account.packet_bytes += kept
+            account.header_bytes += position - begun - kept
+        return position
 
     def _skip_on(self, data: bytes, position: int) -> int:
         """Pass over what is there of a block that is of no use; how many bytes that were."""
@@ -162,9 +209,7 @@ class PcapngReader:
             if index >= len(self._interfaces) or included > length - 32 or included > LARGEST_PACKET:
                 return False
             interface = self._interfaces[index]
-            ticks = (high << 32 | low) * interface.multiplier
-            time = ticks // interface.divisor + interface.offset if interface.divisor != 1 else ticks + interface.offset
-            self._time = time if 0 <= time <= LAST_TIME else min(max(time, 0), LAST_TIME)
+            self._time = min(max(self._scaled(high, low, index), 0), LAST_TIME)
             self._add(data, position + 28, included, wire, length, interface, packets)
         elif kind == _SIMPLE:
             if length < 16 or not self._interfaces:
@@ -183,6 +228,10 @@ class PcapngReader:
             elif kind == _STATISTICS and length >= 24:
                 self._count_drops(data, position, length)
         return True
+
+    def _scaled(self, high: int, low: int, index: int) -> int:
+        interface = self._interfaces[index]
+        return (high << 32 | low) * interface.multiplier // interface.divisor + interface.offset
 
     def _add(
         self,
