@@ -8,7 +8,7 @@ from netdiag.traffic.engine.walk import ETHERTYPE, PORT, PROTOCOL, Decoded, Laye
 IPV4, IPV6 = 0x0800, 0x86DD
 TCP = 6
 # Of UDP: where a tunnel may be, to be told by its header.
-TUNNEL_PORTS: frozenset[int] = frozenset()
+TUNNEL_PORTS = frozenset((2152, 4789, 4790, 6081, 6635, 8472))
 _IPV4 = Struct(">BxHHHxB2x4s4s").unpack_from
 _IPV6 = Struct(">IHBx16s16s").unpack_from
 _TCP = Struct(">HHIIBBH").unpack_from
@@ -105,8 +105,8 @@ def authentication(walk: Walk) -> Decoded | None:
 
 
 def tcp(walk: Walk) -> Decoded:
-    """RFC 9293; of the options only the scale of the window is of use."""
-    if not walk.has(20):
+    """RFC 9293; of the options only the scale of the window is of use, behind the window nothing else."""
+    if not walk.has(16):
         return walk.short("TCP header")
     data, begin, packet = walk.data, walk.position, walk.packet
     source, destination, sequence, acknowledgement, offset, flags, window = _TCP(data, begin)
@@ -157,7 +157,7 @@ def udp(walk: Walk) -> Decoded | None:
     _, port, length = _UDP(walk.data, walk.position)
     if length >= 8:
         walk.end = min(walk.end, walk.position + length)
-    if port in TUNNEL_PORTS:
+    if port in TUNNEL_PORTS and walk.has(9):
         walk.next = PORT + port
         return None
     return datagram(walk)

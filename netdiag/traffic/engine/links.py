@@ -6,14 +6,14 @@ from layer to layer.
 
 from struct import Struct
 
-from netdiag.traffic.engine import internet
+from netdiag.traffic.engine import internet, tunnels
 from netdiag.traffic.engine.packet import SYN, Packet, Segment
-from netdiag.traffic.engine.walk import ETHERTYPE, LINK, PROTOCOL, VLAN, Decoded, Layer, Walk
+from netdiag.traffic.engine.walk import ETHERTYPE, LINK, PPP, PROTOCOL, VLAN, Decoded, Layer, Walk
 
 _MOST_LAYERS = 40
 # EtherType, IPv4 header without options, TCP header without options.
 _PLAIN = Struct(">HBxHHHxB2x4s4sHHIIBBH").unpack_from
-_PLAIN_LENGTH = 42
+_PLAIN_LENGTH = 38
 # Where the EtherType stands that lies just before IP, by link type: Ethernet, Linux cooked v1.
 _PLAIN_BEGINS = {1: 12, 113: 14}
 _HALF = Struct(">H").unpack_from
@@ -97,6 +97,8 @@ def _unknown(walk: Walk) -> Decoded:
     number = walk.next & 0xFFFF
     if walk.next < ETHERTYPE:
         return walk.undecoded("unsupported-link", f"link type {number}")
+    if walk.next >= PPP:
+        return walk.undecoded("not-tcp", f"PPP protocol 0x{number:04x}")
     if walk.next < PROTOCOL:
         return walk.undecoded("not-tcp", _KNOWN_ETHERTYPES.get(number, f"EtherType 0x{number:04x}"))
     return walk.undecoded("not-tcp", _KNOWN_PROTOCOLS.get(number, f"IP protocol {number}"))
@@ -181,6 +183,7 @@ def _raw(walk: Walk) -> Decoded | None:
 
 _LAYERS: dict[int, Layer] = {
     **internet.LAYERS,
+    **tunnels.LAYERS,
     LINK + 0: _family,
     LINK + 108: _family,
     LINK + 1: _ethernet,

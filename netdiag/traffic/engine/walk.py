@@ -13,7 +13,7 @@ Decoded = Segment | Datagram | Unreachable | Undecoded
 # The spaces of the numbers of layers: link-layer header types, EtherTypes, IP protocols, UDP ports, PPP protocols.
 LINK, ETHERTYPE, PROTOCOL, PORT, PPP = 0x00000, 0x10000, 0x20000, 0x30000, 0x40000
 # What the entries of a context are about.
-VLAN, MPLS, GRE, VXLAN, GENEVE, PPPOE, GTP = b"v", b"m", b"g", b"x", b"n", b"p", b"t"
+VLAN, GRE, VXLAN, GENEVE, PPPOE = b"v", b"g", b"x", b"n", b"p"
 
 
 class Walk:

@@ -89,12 +89,12 @@ def test_a_jumbogram_has_its_length_in_an_option() -> None:
 
 def test_a_snaplen_cuts_the_payload_and_not_its_length() -> None:
     data = ethernet(ipv4(tcp(b"y" * 1000)))
-    for kept in (54, 55, 96, 1053):
+    for kept in (50, 53, 54, 55, 96, 1053):
         segment = _segment(data[:kept], length=len(data))
-        assert (len(segment.payload), segment.length) == (kept - 54, 1000)
+        assert (len(segment.payload), segment.length) == (max(0, kept - 54), 1000)
 
 
-@pytest.mark.parametrize(("kept", "what"), [(10, "Ethernet header"), (33, "IPv4 header"), (53, "TCP header")])
+@pytest.mark.parametrize(("kept", "what"), [(10, "Ethernet header"), (33, "IPv4 header"), (49, "TCP header")])
 def test_a_snaplen_that_cuts_a_header_is_told(kept: int, what: str) -> None:
     data = ethernet(ipv4(tcp(b"y" * 1000)))
     assert _undecoded(data[:kept], length=len(data))[:2] == ("truncated", what)

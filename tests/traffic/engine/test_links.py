@@ -44,7 +44,8 @@ def test_every_link_type_leads_to_the_segment(link: int, data: bytes) -> None:
     assert bytes(segment.payload) == b"hello"
     assert (segment.source_port, segment.destination_port, segment.context) == (40000, 9092, b"")
     assert len(segment.source) == (4 if segment.identification == 77 else 16)
-    header = len(data) - len(b"hello") - (7 if data.endswith(b"padding") else 0)
+    # What stands behind the window is of no use.
+    header = len(data) - len(b"hello") - (7 if data.endswith(b"padding") else 0) - 4
     for kept in range(header):
         cut = decode_packet(packet(data[:kept], link=link, length=len(data)))
         assert isinstance(cut, Undecoded), kept
