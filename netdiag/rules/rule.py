@@ -7,6 +7,7 @@ from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
 from netdiag.findings import Finding, Severity
+from netdiag.traffic.facts import WireView
 
 
 class Rule(Protocol):
@@ -57,4 +58,13 @@ class ObservedRule(Rule, Protocol):
     @property
     def check(self) -> Callable[[LiveView], Iterable[Finding]]:
         """The function that looks for the defect in what was seen."""
+        ...
+
+
+class WireRule(Rule, Protocol):
+    """A rule about what a packet capture shows. Its examples are facts about the wire; times are in seconds."""
+
+    @property
+    def check(self) -> Callable[[WireView], Iterable[Finding]]:
+        """The function that looks for the defect in a capture."""
         ...

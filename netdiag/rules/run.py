@@ -7,10 +7,11 @@ from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, WireLocation
-from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED
+from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, WIRE
 from netdiag.rules.declared_clients import check_clients
 from netdiag.rules.observed import live_config_crash
-from netdiag.rules.rule import ComposeRule, DeclaredRule
+from netdiag.rules.rule import ComposeRule, DeclaredRule, WireRule
+from netdiag.traffic.facts import WireView
 
 
 def check(deployment: Deployment, rules: Iterable[DeclaredRule] = DECLARED) -> tuple[Finding, ...]:
@@ -46,6 +47,12 @@ def check_live(view: LiveView) -> tuple[Finding, ...]:
         if not (finding.rule == live_config_crash.ID and finding.service in foretold)
     ]
     return tuple(sorted((*declared, *observed), key=_order))
+
+
+def check_wire(view: WireView, rules: Iterable[WireRule] = WIRE) -> tuple[Finding, ...]:
+    """What a packet capture shows, worst first, then by place."""
+    found = (finding for rule in rules for finding in rule.check(view))
+    return tuple(sorted(found, key=lambda finding: (-finding.severity.rank, *_order(finding))))
 
 
 def _is_foretold(finding: Finding, view: LiveView) -> bool:

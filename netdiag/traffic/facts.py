@@ -68,15 +68,15 @@ class Attempts(Sighting):
     """Connections of one client address to one broker address that opened alike and spoke alike.
 
     `also`: other addresses of the same connections (published port, NAT). `opening` and `protocol` as in table
-    connections. `hung_up`: how many the other side ended without an answer to what it was sent. `brief`: how many got
-    no more bytes than a TLS alert has. `lossy`: how many have bytes that the capture lacks.
+    connections. `hung_up`: how many ended without an answer to what the client sent. `alerts`: how many got seven bytes
+    and the end, which is a TLS alert. `lossy`: how many have bytes that the capture lacks.
     """
 
     opening: str
     protocol: str = "none"
     also: tuple[str, ...] = ()
     hung_up: int = 0
-    brief: int = 0
+    alerts: int = 0
     requests: int = 0
     responses: int = 0
     lossy: int = 0
@@ -96,14 +96,13 @@ class Asked(Sighting):
 class Calls(Sighting):
     """Requests of one client to one broker with one api key; `busiest`: the most within ten seconds.
 
-    `lowest` and `highest` are versions. `unanswered` lack an answer that they should have. `throttled` answers told of
-    throttling, `throttle_ms` is the sum and `longest_throttle_ms` the longest.
+    `lowest` and `highest` are versions, None where unknown. `unanswered` lack an answer that they should have.
+    `throttled` answers told of throttling, `throttle_ms` is the sum and `longest_throttle_ms` the longest.
     """
 
     api_key: int
-    lowest: int = 0
-    highest: int = 0
-    connections: int = 1
+    lowest: int | None = None
+    highest: int | None = None
     busiest: int = 0
     unanswered: int = 0
     throttled: int = 0

@@ -7,7 +7,8 @@ import pytest
 import netdiag.rules.compose
 import netdiag.rules.declared
 import netdiag.rules.observed
-from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED
+import netdiag.rules.wire
+from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, WIRE
 from netdiag.rules.rule import Rule
 
 
@@ -17,6 +18,7 @@ from netdiag.rules.rule import Rule
         (netdiag.rules.compose.__path__[0], COMPOSE),
         (netdiag.rules.declared.__path__[0], DECLARED),
         (netdiag.rules.observed.__path__[0], OBSERVED),
+        (netdiag.rules.wire.__path__[0], WIRE),
     ],
 )
 def test_the_lists_hold_every_rule_file_under_its_name(folder: str, rules: tuple[Rule, ...]) -> None:
@@ -25,4 +27,4 @@ def test_the_lists_hold_every_rule_file_under_its_name(folder: str, rules: tuple
 
 
 def test_no_id_stands_twice() -> None:
-    assert len({rule.ID for rule in ALL}) == len(ALL) == len(COMPOSE) + len(DECLARED) + len(OBSERVED)
+    assert len({rule.ID for rule in ALL}) == len(ALL) == len(COMPOSE) + len(DECLARED) + len(OBSERVED) + len(WIRE)

@@ -2,13 +2,14 @@
 
 import pytest
 
-from netdiag.findings import FileLocation, Severity
-from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED
+from netdiag.findings import FileLocation, Severity, WireLocation
+from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, WIRE
 from netdiag.rules.document import RulePage, rule_page
-from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule
-from netdiag.rules.run import check, check_live, check_project
+from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule, WireRule
+from netdiag.rules.run import check, check_live, check_project, check_wire
 from tests.deployment.stacks import deployment_of, project_of
 from tests.rules.recorded import view_of
+from tests.rules.wire_recorded import wire_view_of
 
 BY_ID = {rule.ID: rule for rule in DECLARED}
 
@@ -65,3 +66,19 @@ def test_good_file_is_silent_under_all_rules(rule: ComposeRule) -> None:
     good = _page_of(rule).good
     assert check_project(project_of(good)) == ()
     assert check(deployment_of(good)) == ()
+
+
+@pytest.mark.parametrize("rule", WIRE, ids=lambda rule: rule.ID)
+def test_bad_capture_fires_exactly_at_its_marks(rule: WireRule) -> None:
+    page = _page_of(rule)
+    findings = check_wire(wire_view_of(page.bad))
+    lines = tuple(f.location.packet for f in findings if isinstance(f.location, WireLocation))
+    assert page.bad_lines
+    assert {finding.rule for finding in findings} == {rule.ID}
+    assert {finding.severity for finding in findings} <= {rule.SEVERITY, Severity.NOTE, Severity.WARNING}
+    assert lines == page.bad_lines
+
+
+@pytest.mark.parametrize("rule", WIRE, ids=lambda rule: rule.ID)
+def test_good_capture_is_silent_under_all_rules(rule: WireRule) -> None:
+    assert check_wire(wire_view_of(_page_of(rule).good)) == ()

@@ -1,0 +1,67 @@
+"""A client is told an address of a broker that answers nothing.
+
+Why: packets to the address vanish: an address of a network that the client is not in, or a firewall. Connections hang
+until their timeout, which looks like a slow cluster.
+
+Bad:
+    coverage: {last: 90}
+    told:
+      - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 1,  # <- here
+         host: 172.18.0.2, port: 9092}
+    attempts:
+      - {client: "10.0.0.9:40313", broker: "172.18.0.2:9092", opening: unanswered, times: 3, time: 1, last: 80}
+
+Good:
+    coverage: {last: 90}
+    told:
+      - {client: "172.18.0.9:40312", broker: "172.18.0.2:9092", client_id: orders, node_id: 1,
+         host: 172.18.0.2, port: 9092}
+    attempts:
+      - {client: "172.18.0.9:40313", broker: "172.18.0.2:9092", opening: complete, protocol: kafka, responses: 8,
+         time: 1, last: 80}
+
+Seen: Connection setup timed out; Disconnected from node 1 due to timeout; Connect to ipv4#...: Operation timed out
+
+Sources: RFC 9293, section 3.5; KIP-601 (socket.connection.setup.timeout.ms).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Related, Severity
+from netdiag.rules.wire_words import during, finding, place, times, who
+from netdiag.traffic.facts import Attempts, WireView
+from netdiag.traffic.fates import fates, is_loopback
+
+ID = "wire-told-endpoint-unanswered"
+SEVERITY = Severity.ERROR
+
+# A SYN is repeated after one second, then after two more: a single one may be the last packet of the capture.
+_PATIENCE = 2.5
+
+
+def check(view: WireView) -> Iterator[Finding]:
+    """One finding for every client and told address that never answered."""
+    for fate in fates(view):
+        told = fate.told
+        silent = [each for each in fate.opened("unanswered", "unreachable") if _is_proof(each)]
+        if not silent or fate.answered or is_loopback(told.host):
+            continue
+        count, seconds = sum(each.times for each in silent), max(each.seconds for each in silent)
+        unreachable = any(each.opening == "unreachable" for each in silent)
+        how = "the network says is unreachable" if unreachable else "does not answer"
+        yield finding(
+            ID,
+            SEVERITY,
+            told,
+            f"{who(told)} is told by {told.broker} that broker {told.node_id} is at {told.endpoint}, which {how} "
+            f"(tried {times(count)} in {during(seconds)})",
+            why="the address lies in a network that the client has no way into, or a firewall drops its packets",
+            hint=f"advertise an address that {told.client_host} can reach, or let it through to {told.endpoint}",
+            related=[Related(location=place(each), message=f"{each.broker}: {each.opening}") for each in silent],
+        )
+
+
+def _is_proof(attempt: Attempts) -> bool:
+    """Whether somebody waited long enough, and nothing else shows that packets came back unseen."""
+    patient = attempt.opening == "unreachable" or attempt.seconds >= _PATIENCE
+    return patient and not attempt.requests and not attempt.responses

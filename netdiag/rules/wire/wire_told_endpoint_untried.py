@@ -1,0 +1,101 @@
+"""A client needs a broker, is told where it is, and never goes there.
+
+Why: whoever asks for the coordinator of its group, or asks for the leaders of its topics again and again, wants to talk
+to them. When no connection follows, the address is of no use to the client: a name that it cannot resolve (looked up
+where the capture does not see it), or an address that it is not allowed to use.
+
+Bad:
+    coverage: {last: 60}
+    told:
+      - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: billing, node_id: 1,  # <- here
+         time: 1, last: 50, times: 40, host: kafka, port: 29092, coordinates: [billing]}
+    calls:
+      - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: billing, api_key: 10, times: 40,
+         time: 1, last: 50}
+
+Good:
+    coverage: {last: 60}
+    told:
+      - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: billing, node_id: 1,
+         time: 1, last: 50, host: kafka, port: 29092, coordinates: [billing]}
+    attempts:
+      - {client: "10.0.0.9:40313", broker: "10.0.0.2:29092", opening: complete, protocol: kafka, responses: 20,
+         time: 2, last: 60}
+    calls:
+      - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: billing, api_key: 10, time: 1, last: 1}
+      - {client: "10.0.0.9:40313", broker: "10.0.0.2:29092", client_id: billing, api_key: 11, time: 2, last: 50}
+
+Seen: Error connecting to node kafka:29092 (id: 1 rack: null); Group coordinator kafka:29092 is unavailable
+
+Sources: Kafka protocol guide, FindCoordinator and Metadata.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Severity
+from netdiag.rules.wire_words import during, finding, several, who
+from netdiag.traffic.facts import SECOND, Told, WireView, host_of, port_of
+from netdiag.traffic.fates import Fate, fates, is_loopback
+
+ID = "wire-told-endpoint-untried"
+SEVERITY = Severity.ERROR
+
+_PRODUCE, _FETCH = 0, 1
+_OF_COORDINATORS = frozenset({8, 9, 11, 12, 13, 14, 24, 25, 26, 28, 68})
+# Clients go to a coordinator at once; this is the longest wait before another attempt to connect (10 s), and more.
+_PATIENCE = 15 * SECOND
+# Who refreshes does so every few minutes, who lists topics does so once: so many in so short a time is a loop.
+_LOOPS = 5
+_LOOP_SECONDS = 2.0
+
+
+def check(view: WireView) -> Iterator[Finding]:
+    """One finding for every client and broker that it needs and does not go to."""
+    if view.coverage.lossy:
+        return
+    for fate in fates(view):
+        told = fate.told
+        need = _need(view, told)
+        if need is None or view.coverage.last - told.time < _PATIENCE or _may_be_tried(fate):
+            continue
+        if is_loopback(told.host) or fate.unresolved:
+            continue
+        sure = bool(told.coordinates)
+        yield finding(
+            ID,
+            SEVERITY if sure else Severity.WARNING,
+            told,
+            f"{who(told)} needs broker {told.node_id} ({need}), is told by {told.broker} that it is at "
+            f"{told.endpoint}, and opens no connection to it in "
+            f"{during((view.coverage.last - told.time) / SECOND)}",
+            why=f"the client cannot use {told.host}: most often a name that it does not resolve, looked up where the "
+            "capture does not see it",
+            hint=f"look up {told.host} where the client runs, and advertise a name or address that works there",
+        )
+
+
+def _need(view: WireView, told: Told) -> str | None:
+    """What the client wants of this broker; None where nothing shows it, or where it gets it."""
+    mine = [
+        each
+        for each in view.calls
+        if (each.client_host, each.client_id) == (told.client_host, told.client_id) and each.last >= told.time
+    ]
+    if told.coordinates:
+        served = any(each.api_key in _OF_COORDINATORS for each in mine)
+        return None if served else f"coordinator of {several(told.coordinates)}"
+    if not told.leads or any(each.api_key in (_PRODUCE, _FETCH) or each.api_key in _OF_COORDINATORS for each in mine):
+        return None
+    loops = told.times >= _LOOPS and told.seconds <= told.times * _LOOP_SECONDS
+    return f"leader in {several(told.leads)}, asked for {told.times} times" if loops else None
+
+
+def _may_be_tried(fate: Fate) -> bool:
+    """Whether any connection of the client may be the one: to the address, or to its port where that is unknown."""
+    told = fate.told
+    if fate.attempts:
+        return True
+    if fate.addresses:
+        return False
+    # The address of a name that nobody looked up may be the very one that told it.
+    return bool(fate.same_port) or told.port == port_of(told.broker) or not host_of(told.client)

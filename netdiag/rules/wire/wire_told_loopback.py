@@ -1,0 +1,76 @@
+"""A client on another machine is told that a broker is at localhost.
+
+Why: localhost is the machine (or the container) of whoever reads it. The client connects to itself after the first
+answer, and finds nobody there, or somebody else.
+
+Bad:
+    coverage: {last: 60}
+    told:
+      - {client: "172.18.0.5:40312", broker: "172.18.0.2:9092", client_id: orders, node_id: 1,  # <- here
+         host: localhost, port: 9092}
+
+Good:
+    coverage: {last: 60}
+    told:
+      - {client: "172.18.0.5:40312", broker: "172.18.0.2:29092", client_id: orders, node_id: 1,
+         host: broker-1, port: 29092}
+      - {client: "127.0.0.1:40313", broker: "127.0.0.1:9092", client_id: host-tool, node_id: 1,
+         host: localhost, port: 9092}
+
+Seen: Connection to node 1 (localhost/127.0.0.1:9092) could not be established. Node may not be available.
+
+Sources: Kafka protocol guide, Metadata; KIP-103.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Severity
+from netdiag.rules.wire_words import finding, who
+from netdiag.traffic.facts import Told, WireView, host_of
+from netdiag.traffic.fates import is_gateway_of, is_loopback
+
+ID = "wire-told-loopback"
+SEVERITY = Severity.ERROR
+
+# Requests that a client sends to a broker that it was told of, not to any: Produce to TxnOffsetCommit.
+_WORK = frozenset({0, 1, 2, 8, 9, 11, 12, 13, 14, 24, 25, 26, 28, 68})
+
+
+def check(view: WireView) -> Iterator[Finding]:
+    """One finding for every client and loopback address that it was told."""
+    for told in view.told:
+        if not is_loopback(told.host) or _is_local(view, told) or _works(view, told):
+            continue
+        # On the docker host localhost may be right: published ports lead there.
+        unsure = is_gateway_of(told.client_host, host_of(told.broker))
+        if unsure and not told.leads and not told.coordinates:
+            continue
+        yield finding(
+            ID,
+            Severity.WARNING if unsure else SEVERITY,
+            told,
+            f"{who(told)} is told by {told.broker} that broker {told.node_id} is at {told.endpoint}, "
+            + ("and does no work after that" if unsure else "which is the client itself"),
+            why="localhost is the machine or container of whoever reads it"
+            + ("; behind a gateway's address may be the docker host, for which it is right" if unsure else ""),
+            hint=f"advertise an address of broker {told.node_id} that {told.client_host} reaches, on a listener of "
+            "its own if clients on the docker host need localhost",
+        )
+
+
+def _is_local(view: WireView, told: Told) -> bool:
+    """Whether the client is on the broker's own machine, as far as any sight of its connections tells."""
+    if told.client_host == host_of(told.broker) or is_loopback(told.client_host):
+        return True
+    alike = (each for each in view.attempts if each.broker == told.broker and each.client_host == told.client_host)
+    return any(is_loopback(host_of(address)) for each in alike for address in each.also)
+
+
+def _works(view: WireView, told: Told) -> bool:
+    """Whether the client goes on to what it can only have reached through such an address."""
+    return any(
+        each.api_key in _WORK
+        and each.last >= told.time
+        and (each.client_host, each.client_id) == (told.client_host, told.client_id)
+        for each in view.calls
+    )

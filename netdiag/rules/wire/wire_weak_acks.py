@@ -1,0 +1,50 @@
+"""A producer does not wait for the replicas of a replicated topic.
+
+Why: with acks=1 a record is lost when the leader fails before a follower has fetched it; with acks=0 the producer does
+not even learn that nothing was written. Replicas help only those who wait for them.
+
+Bad:
+    acks:
+      - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, topic: orders, acks: 1,  # <- here
+         times: 500, replicas: 3, last: 30}
+
+Good:
+    acks:
+      - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, topic: orders, acks: -1,
+         times: 500, replicas: 3, last: 30}
+      - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: dev, topic: dev, acks: 1,
+         times: 500, replicas: 1, last: 30}
+
+Seen: acks = 1 in the ProducerConfig values of the log
+
+Sources: Kafka documentation: acks, min.insync.replicas; KIP-679 (acks=all by default since 3.0).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Severity
+from netdiag.rules.wire_words import finding, times, who
+from netdiag.traffic.facts import WireView
+
+ID = "wire-weak-acks"
+SEVERITY = Severity.WARNING
+
+# Fewer requests are somebody who tries something out.
+_LEAST = 10
+
+
+def check(view: WireView) -> Iterator[Finding]:
+    """One finding for every client and replicated topic that is produced to with acks=0 or acks=1."""
+    for each in view.acks:
+        if each.acks not in (0, 1) or (each.replicas or 1) < 2 or each.times < _LEAST:
+            continue
+        yield finding(
+            ID,
+            SEVERITY if each.acks == 0 else Severity.NOTE,
+            each,
+            f"{who(each)} produces with acks={each.acks} to topic {each.topic}, which has {each.replicas} replicas "
+            f"({times(each.times)})",
+            why="what was not copied yet is lost with the leader"
+            + ("; with acks=0 nobody learns that a record was refused" if each.acks == 0 else ""),
+            hint="set acks=all, unless losing records is fine here",
+        )

@@ -1,0 +1,58 @@
+"""What moves, from tables: members, coordinators, leaders."""
+
+from typing import TYPE_CHECKING, Any
+
+from netdiag.traffic.insights import movements
+from tests.traffic.insights.literal import answers, seconds, tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CLIENT, BROKER = "10.0.0.9:40000", "10.0.0.2:9092"
+ENDS: dict[str, Any] = {"client": CLIENT, "broker": BROKER, "client_id": "app", "connection": 1}
+
+
+def test_steps_of_restless_groups_only(spark: "SparkSession") -> None:
+    def joins(group: str, count: int) -> list[dict[str, Any]]:
+        rows = [
+            {**ENDS, "api_key": 11, "group": group, "member_id": "m", "generation": n, "time": n, "error_code": 0}
+            for n in range(1, count + 1)
+        ]
+        beat = {**ENDS, "api_key": 12, "group": group, "member_id": "m", "generation": 1, "error_code": 0}
+        return [*rows, {**beat, "time": 1.5}, {**beat, "time": 1.8}]
+
+    held = tables(spark, connections=[ENDS], group_events=joins("busy", 4) + joins("calm", 3))
+    found = answers(movements.group_steps(held))
+    assert {row["group"] for row in found} == {"busy"}
+    assert [row["generation"] for row in found if row["api_key"] == 11] == [1, 2, 3, 4]
+    (beat,) = [row for row in found if row["api_key"] == 12]
+    assert (seconds(beat["time"]), seconds(beat["last"]), beat["times"]) == (1.5, 1.8, 2)
+
+
+def test_coordinators_move_by_client_and_key(spark: "SparkSession") -> None:
+    rows = [
+        {**ENDS, "api_key": 10, "coordinator_key": "g", "node_id": node, "host": "h", "port": 1, "time": at}
+        for at, node in enumerate((1, 2, 2, 1, 2))
+    ]
+    rows.append({**rows[0], "coordinator_key": "still"})
+    (found,) = answers(movements.moves(tables(spark, connections=[ENDS], endpoints=rows)))
+    assert (found["kind"], found["key"], found["times"], found["returns"]) == ("coordinator", "g", 3, 2)
+    assert found["nodes"] == [1, 2]
+
+
+def test_leaders_move_by_their_epochs_and_not_by_old_news(spark: "SparkSession") -> None:
+    def leader(at: float, node: int, epoch: int, partition: int = 0) -> dict[str, Any]:
+        return {
+            "connection": 1,
+            "topic": "t",
+            "partition": partition,
+            "leader_id": node,
+            "leader_epoch": epoch,
+            "time": at,
+        }
+
+    rows = [leader(1, 1, 0), leader(2, 2, 1), leader(3, 1, 0), leader(4, 2, 1), leader(5, -1, 2), leader(6, 1, 3)]
+    rows += [leader(1, 5, -1, 1), leader(2, 6, -1, 1)]
+    (found,) = answers(movements.moves(tables(spark, connections=[ENDS], leaders=rows)))
+    assert (found["kind"], found["key"], found["times"], found["returns"]) == ("leader", "t-0", 2, 1)
+    assert (found["client_id"], seconds(found["time"]), seconds(found["last"])) == ("app", 2.0, 6.0)
