@@ -1,12 +1,12 @@
 """From what both messages of an exchange tell to the rows of the tables."""
 
-from base64 import urlsafe_b64encode
 from typing import Any, NamedTuple
 
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.engine.bodies import RequestFacts, ResponseFacts
 from netdiag.traffic.engine.headers import RequestHeader
 from netdiag.traffic.engine.message import Message
+from netdiag.traffic.engine.topic_ids import TopicIds
 from netdiag.traffic.rows import ExchangeRow
 
 FETCH, JOIN_GROUP = 1, 11
@@ -21,6 +21,7 @@ class Context(NamedTuple):
     client: str
     broker: str
     files: tuple[str, ...]
+    topic_ids: TopicIds
 
 
 class Asked(NamedTuple):
@@ -67,7 +68,7 @@ def exchange_row(context: Context, asked: Asked | None, answer: Answer | None, o
         response_bytes=None if answer is None else answer.message.size,
         latency_ms=latency,
         error_code=None if said is None else said.error_code,
-        topics=tuple(dict.fromkeys(map(topic_text, topics))) or None,
+        topics=tuple(dict.fromkeys(map(context.topic_ids.shown, topics))) or None,
         group=facts.group,
         decoded=facts.decoded if said is None else max(facts.decoded, said.decoded, key=_WORST.index),
         outcome=outcome,
@@ -86,11 +87,6 @@ def exchange_row(context: Context, asked: Asked | None, answer: Answer | None, o
         response_packet=None if answer is None else answer.message.end_number,
         file=context.files[message.file],
     )
-
-
-def topic_text(topic: str | bytes) -> str:
-    """A topic's name; its id as Kafka writes it (base64url of 22 characters) where only that is known."""
-    return topic if isinstance(topic, str) else urlsafe_b64encode(topic)[:22].decode()
 
 
 def _alone(context: Context, answer: Answer, outcome: str) -> ExchangeRow:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 
 from netdiag.traffic.engine.assemble import Answer, Asked
-from netdiag.traffic.engine.bodies import RequestFacts, request_facts, response_facts
+from netdiag.traffic.engine.bodies import Bodies, RequestFacts, ResponseFacts
 from netdiag.traffic.engine.headers import RequestHeader, request_header, response_header
 from netdiag.traffic.engine.message import Message, Walker
 
@@ -32,6 +32,7 @@ class Pairing:
     """The sink of one connection's messages; `emit(asked, answer, outcome)` is given each pair."""
 
     __slots__ = (
+        "_bodies",
         "_digests",
         "_emit",
         "_orphans",
@@ -44,8 +45,9 @@ class Pairing:
         "sasl_mechanism",
     )
 
-    def __init__(self, emit: Emit) -> None:
+    def __init__(self, emit: Emit, bodies: Bodies) -> None:
         self._emit = emit
+        self._bodies = bodies
         self._pending: deque[Asked] = deque()
         self._waiting: dict[int, int] = {}
         self._orphans: deque[Message] = deque()
@@ -94,7 +96,7 @@ class Pairing:
         header = request_header(message.head, message.size)
         if header.correlation_id is None:
             return
-        asked = Asked(header, _light(message), _request_facts(header, message))
+        asked = Asked(header, _light(message), self._request_facts(header, message))
         if self.client_id is None:
             self.client_id = header.client_id
         if asked.facts.client_software is not None:
@@ -104,7 +106,7 @@ class Pairing:
         for orphan in self._orphans:
             if _correlation(orphan) == header.correlation_id and orphan.end_time >= message.start_time - 1_000_000_000:
                 self._orphans.remove(orphan)
-                self._emit(asked, _answer(asked, orphan), ANSWERED)
+                self._emit(asked, self._answer(asked, orphan), ANSWERED)
                 return
         self._pending.append(asked)
         self._waiting[header.correlation_id] = self._waiting.get(header.correlation_id, 0) + 1
@@ -123,7 +125,7 @@ class Pairing:
         while self._pending[0].header.correlation_id != correlation_id:
             self._give_up()
         asked = self._take()
-        self._emit(asked, _answer(asked, message), ANSWERED)
+        self._emit(asked, self._answer(asked, message), ANSWERED)
 
     def _take(self) -> Asked:
         asked = self._pending.popleft()
@@ -140,25 +142,26 @@ class Pairing:
         silent = asked.header.api_key == PRODUCE and asked.facts.acks == 0
         self._emit(asked, None, NO_RESPONSE if silent else UNANSWERED)
 
+    def _request_facts(self, header: RequestHeader, message: Message) -> RequestFacts:
+        if header.api_key is None or header.api_version is None or header.body is None:
+            facts = RequestFacts()
+            facts.decoded = "header" if not header.known else "truncated"
+            return facts
+        body = message.head[header.body :]
+        return self._bodies.request_facts(header.api_key, header.api_version, body, message.size - header.body)
 
-def _request_facts(header: RequestHeader, message: Message) -> RequestFacts:
-    if header.api_key is None or header.api_version is None or header.body is None:
-        facts = RequestFacts()
-        facts.decoded = "header" if not header.known else "truncated"
-        return facts
-    body = memoryview(message.head)[header.body :]
-    return request_facts(header.api_key, header.api_version, body, message.size - header.body)
-
-
-def _answer(asked: Asked, message: Message) -> Answer:
-    key, version = asked.header.api_key, asked.header.api_version
-    assert key is not None
-    assert version is not None
-    header = response_header(message.head, key, version)
-    facts = None
-    if header.body is not None:
-        facts = response_facts(key, version, memoryview(message.head)[header.body :], message.size - header.body)
-    return Answer(header.correlation_id or 0, _light(message), facts)
+    def _answer(self, asked: Asked, message: Message) -> Answer:
+        key, version = asked.header.api_key, asked.header.api_version
+        assert key is not None
+        assert version is not None
+        header = response_header(message.head, key, version)
+        if header.body is None:
+            facts = ResponseFacts()
+            facts.decoded = "truncated" if asked.header.known else "header"
+        else:
+            body = message.head[header.body :]
+            facts = self._bodies.response_facts(key, version, body, message.size - header.body)
+        return Answer(header.correlation_id or 0, _light(message), facts)
 
 
 def _alone(message: Message) -> Answer:

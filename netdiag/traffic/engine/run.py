@@ -4,11 +4,13 @@ Give it packets in the order of the capture, take rows whenever it suits, say wh
 the connections that are open in the capture, nothing of those that are over.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from netdiag.traffic.engine.assemble import Answer, Asked, Context, exchange_row
+from netdiag.traffic.engine.assembly import Assembly
+from netdiag.traffic.engine.bodies import Bodies
 from netdiag.traffic.engine.connection import Connection
 from netdiag.traffic.engine.flows import Flows
 from netdiag.traffic.engine.links import decode_packet
@@ -27,6 +29,8 @@ class Engine:
         self._options = options
         self._files = tuple(files)
         self._losses = Losses()
+        self._assembly = Assembly()
+        self._bodies = Bodies(options.tables)
         self._rows: dict[str, list[Row]] = {name: [] for name in options.tables}
         self._flows = Flows(self._open, self._close, options.max_connections)
         self._class, self._classes = options.flow_class
@@ -62,6 +66,11 @@ class Engine:
         self._rows = {name: [] for name in taken}
         return taken
 
+    @property
+    def topic_names(self) -> Mapping[str, str]:
+        """The names of topics by their id, as far as the capture told them: also for rows that are gone by now."""
+        return self._assembly.topic_ids.names
+
     def _has_port(self, segment: Segment) -> bool:
         ports = self._options.ports
         return segment.source_port in ports or segment.destination_port in ports
@@ -69,7 +78,7 @@ class Engine:
     def _open(self, number: int, segment: Segment) -> Connection:
         connection = Connection(number, segment, self._files[segment.file])
         if number % self._classes == self._class:
-            connection.listen(Pairing(partial(self._emit, connection)))
+            connection.listen(Pairing(partial(self._emit, connection), self._bodies))
         return connection
 
     def _close(self, connection: Connection) -> None:
@@ -94,15 +103,19 @@ class Engine:
                 )
 
     def _emit(self, connection: Connection, asked: Asked | None, answer: Answer | None, outcome: str) -> None:
+        ids = self._assembly.topic_ids
+        context = Context(connection.number, connection.client, connection.broker, self._files, ids)
+        self._assembly.learn(context, asked, answer)
         client_id = connection.client_id if asked is None else asked.header.client_id
         if not self._is_wanted(connection.client, connection.broker, client_id):
             return
-        context = Context(connection.number, connection.client, connection.broker, self._files)
         row = exchange_row(context, asked, answer, outcome)
         if self._options.topics and not self._options.topics.intersection(row.topics or ()):
             return
         if "exchanges" in self._rows:
             self._rows["exchanges"].append(row)
+        if asked is not None:
+            self._assembly.add(self._rows, context, asked, answer)
 
     def _is_wanted(self, client: str, broker: str, client_id: str | None) -> bool:
         options = self._options

@@ -1,11 +1,12 @@
 """Rows of exchanges, from what both messages tell."""
 
-from netdiag.traffic.engine.assemble import Answer, Asked, Context, exchange_row, topic_text
+from netdiag.traffic.engine.assemble import Answer, Asked, Context, exchange_row
 from netdiag.traffic.engine.bodies import RequestFacts, ResponseFacts
 from netdiag.traffic.engine.headers import RequestHeader
 from netdiag.traffic.engine.message import Message
+from netdiag.traffic.engine.topic_ids import TopicIds
 
-CONTEXT = Context(5, "c:1", "b:2", ("a.pcap",))
+CONTEXT = Context(5, "c:1", "b:2", ("a.pcap",), TopicIds())
 HEADER = RequestHeader(1, 12, 3, "app", 20, True)
 
 
@@ -40,8 +41,11 @@ def test_topics_are_named_once() -> None:
     assert row.topics == ("a", "AAAAAAAAAAAAAAAAAAAAAA")
 
 
-def test_a_topic_id_is_written_as_kafka_does() -> None:
-    assert topic_text(b"\xff" * 16) == "_____________________w"
+def test_topics_are_named_where_their_id_is_known() -> None:
+    ids = TopicIds()
+    ids.learn([(b"\x00" * 16, "named")])
+    asked = Asked(HEADER, message(True, 1, 1), facts("full"))
+    assert exchange_row(CONTEXT._replace(topic_ids=ids), asked, None, "unanswered").topics == ("a", "named")
 
 
 def test_a_response_alone() -> None:

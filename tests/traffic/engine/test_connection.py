@@ -1,5 +1,6 @@
 """What a connection tells of itself."""
 
+from netdiag.traffic.engine.bodies import Bodies
 from netdiag.traffic.engine.connection import MAX_PLACES, Connection
 from netdiag.traffic.engine.packet import ACK, RST, SYN
 from netdiag.traffic.engine.pairing import Pairing
@@ -10,7 +11,7 @@ CLIENT, BROKER = "10.0.0.1:40000", "10.0.0.2:9092"
 
 def opened() -> Connection:
     connection = Connection(7, segment(flags=SYN), "a.pcap")
-    connection.listen(Pairing(lambda asked, answer, outcome: None))
+    connection.listen(Pairing(lambda asked, answer, outcome: None, Bodies()))
     connection.push(0, segment(flags=SYN))
     return connection
 

@@ -2,6 +2,7 @@
 
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.engine.assemble import Answer, Asked
+from netdiag.traffic.engine.bodies import Bodies
 from netdiag.traffic.engine.message import Message
 from netdiag.traffic.engine.pairing import MAX_ORPHANS, MAX_PENDING, Pairing
 
@@ -13,7 +14,7 @@ class Pairs:
 
     def __init__(self) -> None:
         self.got: list[tuple[int | None, int | None, str]] = []
-        self.pairing = Pairing(self._take)
+        self.pairing = Pairing(self._take, Bodies())
 
     def _take(self, asked: Asked | None, answer: Answer | None, outcome: str) -> None:
         asked_for = None if asked is None else asked.header.correlation_id
