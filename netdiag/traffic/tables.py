@@ -28,7 +28,11 @@ RAW_NAMES = ("packets", "segments")
 @cache
 def table(name: str) -> Table:
     """The table of that name; KeyError for any other."""
-    entry = _document()[name]
+    return table_of(name, _document()[name])
+
+
+def table_of(name: str, entry: dict[str, Any]) -> Table:
+    """A table as a JSON document describes it."""
     columns = tuple(
         Column(name=each["name"], kind=Kind(each["kind"]), doc=each["doc"], required=each["required"])
         for each in entry["columns"]

@@ -29,6 +29,8 @@ _LEAVING = 20.0
 _SHOWN = 3
 # Half the start of a session is Java compiling its own code; a short life is better off with the quick compiler.
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# So is the code that Spark would write and compile for every question: half of what a small question costs.
+_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 _LOGGING = """
 status = error
 appender.log.type = Console
@@ -123,6 +125,8 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool) -> 
         "spark.executor.heartbeatInterval": "60s",
         "spark.network.timeout": "600s",
     }
+    if quick:
+        found |= _INTERPRETED
     if is_local(master):
         found |= {
             "spark.driver.bindAddress": _LOOPBACK,

@@ -1,0 +1,87 @@
+"""Column expressions that several questions share."""
+
+from functools import cache
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from netdiag.kafka.error_codes import error_codes
+
+# What pairs a row of another table with its exchange: a correlation id may come back on a long connection.
+KEY = ("connection", "correlation_id", "time")
+
+FETCH, PRODUCE, LIST_OFFSETS = 1, 0, 2
+JOIN_GROUP, SYNC_GROUP, HEARTBEAT, LEAVE_GROUP = 11, 14, 12, 13
+_DIGITS = 3
+
+
+def host(endpoint: str) -> Column:
+    """The address of an address:port."""
+    return F.regexp_replace(F.col(endpoint), r"^\[?(.*?)\]?:[0-9]+$", "$1")
+
+
+def quantiles(value: Column, prefix: str, percents: tuple[int, ...] = (50, 95, 99)) -> list[Column]:
+    """Percentiles of a number that is not negative, and its greatest value.
+
+    They are those of the values at three digits: within 0.5 %, the same however rows are spread over partitions, and
+    bounded, because there are 900 such values between 1 and 10.
+    """
+    rounded = _three_digits(value)
+    found = [F.percentile(rounded, F.lit(percent / 100)).alias(f"{prefix}_p{percent}_ms") for percent in percents]
+    return [*found, F.max(value).alias(f"{prefix}_max_ms")]
+
+
+def median(value: Column) -> Column:
+    """The median of a number that is not negative, likewise."""
+    return F.percentile(_three_digits(value), F.lit(0.5))
+
+
+def seconds_between(begin: Column, end: Column) -> Column:
+    """From one time to the other in seconds."""
+    return (F.unix_micros(end) - F.unix_micros(begin)) / F.lit(1e6)
+
+
+def ms_between(begin: Column, end: Column) -> Column:
+    """From one time to the other in milliseconds."""
+    return (F.unix_micros(end) - F.unix_micros(begin)) / F.lit(1e3)
+
+
+def span(exchanges: DataFrame) -> DataFrame:
+    """One row with the seconds from the first exchange to the last, null where that is nothing."""
+    last = F.max(F.coalesce(F.col("response_time"), F.col("time")))
+    seconds = seconds_between(F.min("time"), last)
+    return F.broadcast(exchanges.agg(F.when(seconds > 0, seconds).alias("span")))
+
+
+def count_if(condition: Column) -> Column:
+    """How many rows meet the condition."""
+    return F.count(F.when(condition, F.lit(1)))
+
+
+def total(name: str) -> Column:
+    """The sum of a column, 0 where there is nothing."""
+    return F.coalesce(F.sum(name), F.lit(0))
+
+
+def error_name(code: str) -> Column:
+    """The name of an error code, `ERROR_CODE(n)` where it is unknown."""
+    return F.coalesce(
+        F.try_element_at(F.expr(_names()), F.col(code).cast("int")),
+        F.concat(F.lit("ERROR_CODE("), F.col(code).cast("string"), F.lit(")")),
+    )
+
+
+def topic_or_id() -> Column:
+    """The topic of a row, its id where the name is not known."""
+    return F.coalesce(F.col("topic"), F.col("topic_id"))
+
+
+@cache
+def _names() -> str:
+    pairs = ", ".join(f"{each.code}, '{each.name}'" for each in error_codes())
+    return f"map({pairs})"
+
+
+def _three_digits(value: Column) -> Column:
+    unit = F.pow(F.lit(10.0), F.floor(F.log10(value)) - (_DIGITS - 1))
+    return F.when(value > 0, F.round(value / unit) * unit).when(value.isNotNull(), F.lit(0.0))

@@ -1,0 +1,134 @@
+"""How far groups are behind, and what they committed."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from netdiag.traffic.aggregates.declared import aggregate
+from netdiag.traffic.aggregates.expressions import FETCH, KEY, LIST_OFFSETS, PRODUCE, count_if, topic_or_id
+from netdiag.traffic.aggregates.spark_types import shaped
+
+OFFSET_COMMIT, OFFSET_FETCH, TXN_OFFSET_COMMIT = 8, 9, 28
+_LATEST = -1
+_PLACE = ["topic", "partition"]
+_GROUP = ["group", *_PLACE]
+
+
+def commits(partitions: DataFrame) -> DataFrame:
+    """Table `commits`."""
+    rows = _commits(partitions)
+    worked = F.when(_ok(), F.col("request_offset"))
+    found = rows.groupBy(*_GROUP).agg(
+        F.count(F.lit(1)).alias("commits"),
+        count_if(~_ok()).alias("failed"),
+        F.min_by(worked, F.when(_ok(), F.col("time"))).alias("first_offset"),
+        F.max_by(worked, F.when(_ok(), F.col("time"))).alias("last_offset"),
+        F.min("time").alias("first_time"),
+        F.max("time").alias("last_time"),
+        F.max_by("client_id", "time").alias("client_id"),
+    )
+    return shaped(found, aggregate("commits"))
+
+
+def lag(partitions: DataFrame, batches: DataFrame, exchanges: DataFrame) -> DataFrame:
+    """Table `lag`."""
+    end = F.max(F.coalesce("response_time", "time"))
+    now = F.broadcast(exchanges.agg(F.unix_micros(end).alias("_now")))
+    behind = (
+        _committed(partitions)
+        .join(_ends(partitions), _PLACE, "left")
+        .withColumn("lag_records", _positive(F.col("end_offset") - F.col("committed_offset")))
+    )
+    aged = behind.join(_ages(behind, _placed(batches, partitions)), _GROUP, "left").crossJoin(now)
+    nothing = F.col("lag_records") == 0
+    found = aged.withColumns(
+        {
+            "lag_ms": F.when(nothing, F.lit(0.0)).otherwise(_age("_stamp")),
+            "lag_at_least_ms": F.when(~nothing & F.col("_stamp").isNull(), _age("_later")),
+        }
+    )
+    return shaped(found, aggregate("lag"))
+
+
+def _commits(partitions: DataFrame) -> DataFrame:
+    of_groups = F.col("api_key").isin(OFFSET_COMMIT, TXN_OFFSET_COMMIT) & F.col("group").isNotNull()
+    return _named(partitions).where(of_groups & (F.col("request_offset") >= 0))
+
+
+def _committed(partitions: DataFrame) -> DataFrame:
+    """The last offset of every group and partition: committed, or told by OffsetFetch."""
+    own = _commits(partitions).where(_ok()).withColumn("_offset", F.col("request_offset"))
+    asked = (F.col("api_key") == OFFSET_FETCH) & F.col("group").isNotNull() & (F.col("response_offset") >= 0)
+    told = _named(partitions).where(asked).withColumn("_offset", F.col("response_offset"))
+    last = F.max(F.struct("time", "_offset", "client_id")).alias("_last")
+    return (
+        own.unionByName(told)
+        .groupBy(*_GROUP)
+        .agg(last)
+        .select(
+            *_GROUP,
+            F.col("_last._offset").alias("committed_offset"),
+            F.col("_last.time").alias("committed_time"),
+            F.col("_last.client_id").alias("client_id"),
+        )
+    )
+
+
+def _ends(partitions: DataFrame) -> DataFrame:
+    """The highest end of the log that some answer shows."""
+    api = F.col("api_key")
+    end = (
+        F.when(api == FETCH, F.col("high_watermark"))
+        .when((api == LIST_OFFSETS) & (F.col("timestamp") == _LATEST), F.col("response_offset"))
+        .when((api == PRODUCE) & (F.col("response_offset") >= 0), F.col("response_offset") + F.col("records"))
+    )
+    shown = _named(partitions).where(_ok()).withColumn("_end", end).where(F.col("_end") >= 0)
+    return shown.groupBy(*_PLACE).agg(F.max("_end").alias("end_offset"))
+
+
+def _placed(batches: DataFrame, partitions: DataFrame) -> DataFrame:
+    """Batches with their place in the log: fetched ones know it, produced ones are told it by the answer."""
+    named = _named(batches).where(~F.coalesce("control", F.lit(False)) & (F.col("max_timestamp") >= 0))
+    produced = _named(partitions).where((F.col("api_key") == PRODUCE) & _ok() & (F.col("response_offset") >= 0))
+    place = produced.select(*KEY, *_PLACE, F.col("response_offset").alias("_base"))
+    sent = named.where(F.col("api_key") == PRODUCE).join(place, [*KEY, *_PLACE])
+    got = named.where(F.col("api_key") == FETCH).withColumn("_base", F.col("base_offset"))
+    stamped = F.when(F.col("log_append_time") | (F.col("first_timestamp") < 0), F.col("max_timestamp"))
+    delta = F.coalesce("last_offset_delta", F.col("records") - 1, F.lit(0))
+    return got.unionByName(sent).select(
+        *_PLACE,
+        "_base",
+        (F.col("_base") + delta).alias("_last"),
+        F.coalesce(stamped, "first_timestamp", "max_timestamp").alias("_first_stamp"),
+        F.col("max_timestamp").alias("_last_stamp"),
+    )
+
+
+def _ages(behind: DataFrame, placed: DataFrame) -> DataFrame:
+    """For every group and partition that is behind: the timestamp of its next record, and of the first later batch."""
+    waiting = behind.where(F.col("lag_records") > 0).select(*_GROUP, "committed_offset")
+    met = waiting.join(placed, _PLACE).where(F.col("_last") >= F.col("committed_offset"))
+    inside = F.col("_base") <= F.col("committed_offset")
+    # Records of a batch are spread over its time evenly, as far as anybody can tell.
+    part = (F.col("committed_offset") - F.col("_base")) / F.greatest(F.col("_last") - F.col("_base"), F.lit(1))
+    stamp = F.col("_first_stamp") + part * (F.col("_last_stamp") - F.col("_first_stamp"))
+    return met.groupBy(*_GROUP).agg(
+        F.max(F.when(inside, stamp)).alias("_stamp"),
+        F.min_by(F.when(~inside, F.col("_first_stamp")), F.when(~inside, F.col("_base"))).alias("_later"),
+    )
+
+
+def _age(stamp: str) -> Column:
+    return _positive(F.col("_now") / 1000 - F.col(stamp))
+
+
+def _positive(number: Column) -> Column:
+    """At least 0, and null where it is null: `greatest` overlooks nulls."""
+    return F.when(number < 0, F.lit(0)).otherwise(number)
+
+
+def _named(frame: DataFrame) -> DataFrame:
+    return frame.withColumn("topic", topic_or_id()).where(F.col("topic").isNotNull())
+
+
+def _ok() -> Column:
+    return F.coalesce("error_code", F.lit(0)) == 0

@@ -1,0 +1,57 @@
+"""What producers send and what consumers get."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from netdiag.traffic.aggregates.declared import aggregate
+from netdiag.traffic.aggregates.expressions import FETCH, KEY, PRODUCE, count_if, host, median, topic_or_id, total
+from netdiag.traffic.aggregates.spark_types import shaped
+
+_SOME = 20
+
+
+def produce(batches: DataFrame, exchanges: DataFrame) -> DataFrame:
+    """Table `produce`."""
+    sent = batches.where(F.col("api_key") == PRODUCE).withColumn("topic", topic_or_id())
+    acks = exchanges.where(F.col("api_key") == PRODUCE).select(*KEY, "acks")
+    rows = sent.join(acks, list(KEY), "left").withColumn("idempotent", F.col("producer_id") >= 0)
+    keys = ("client_id", "topic", "acks", "codec", "idempotent", "transactional")
+    found = rows.groupBy(*keys).agg(
+        F.count(F.lit(1)).alias("batches"),
+        total("records").alias("records"),
+        total("bytes").alias("total_bytes"),
+        median(F.col("bytes")).alias("batch_bytes_p50"),
+        F.max("bytes").alias("batch_bytes_max"),
+        median(F.col("records")).alias("records_p50"),
+        F.max("records").alias("records_max"),
+    )
+    return shaped(found.withColumnRenamed("total_bytes", "bytes"), aggregate("produce"))
+
+
+def consume(exchanges: DataFrame, group_events: DataFrame) -> DataFrame:
+    """Table `consume`."""
+    is_consumer = F.coalesce("replica_id", F.lit(-1)) < 0
+    fetches = exchanges.where((F.col("api_key") == FETCH) & is_consumer & F.col("response_bytes").isNotNull())
+    groups = _groups(group_events)
+    topics = F.slice(F.array_sort(F.array_distinct(F.flatten(F.collect_set("topics")))), 1, _SOME)
+    found = fetches.groupBy(host("client").alias("client"), "client_id").agg(
+        F.count(F.lit(1)).alias("fetches"),
+        count_if(F.col("empty")).alias("empty"),
+        total("records").alias("records"),
+        total("record_bytes").alias("bytes"),
+        topics.alias("topics"),
+    )
+    with_records = F.col("fetches") - F.col("empty")
+    found = found.join(F.broadcast(groups), ["client", "client_id"], "left").withColumn(
+        "bytes_per_fetch", F.when(with_records > 0, F.col("bytes") / with_records)
+    )
+    return shaped(found, aggregate("consume"))
+
+
+def _groups(group_events: DataFrame) -> DataFrame:
+    """The group of every client that is in one only."""
+    members = group_events.where(F.col("group").isNotNull() & F.col("client_id").isNotNull())
+    each = members.groupBy(host("client").alias("client"), "client_id").agg(
+        F.min("group").alias("group"), F.max("group").alias("_other")
+    )
+    return each.where(F.col("group") == F.col("_other")).drop("_other")

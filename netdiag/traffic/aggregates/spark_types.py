@@ -1,0 +1,48 @@
+"""The tables as Spark types, and DataFrames brought into the shape that was declared."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from netdiag.traffic.column import Kind, Table
+
+_TYPES: dict[Kind, DataType] = {
+    Kind.BOOL: BooleanType(),
+    Kind.INT16: ShortType(),
+    Kind.INT32: IntegerType(),
+    Kind.INT64: LongType(),
+    Kind.FLOAT64: DoubleType(),
+    Kind.STRING: StringType(),
+    Kind.STRINGS: ArrayType(StringType(), containsNull=False),
+    Kind.TIME: TimestampType(),
+}
+
+
+def struct_of(table: Table, names: Sequence[str] | None = None) -> StructType:
+    """The Spark schema of a table, or of some of its columns in the order asked for; KeyError for a strange name."""
+    known = {column.name: column for column in table.columns}
+    chosen = table.columns if names is None else [known[name] for name in names]
+    return StructType([StructField(each.name, _TYPES[each.kind], nullable=not each.required) for each in chosen])
+
+
+def shaped(frame: DataFrame, table: Table) -> DataFrame:
+    """The declared columns with their types in their order."""
+    return frame.select(*[_cast(column.name, column.kind) for column in table.columns])
+
+
+def _cast(name: str, kind: Kind) -> Column:
+    return F.col(name).cast(_TYPES[kind]).alias(name)

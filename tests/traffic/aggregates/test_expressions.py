@@ -1,0 +1,49 @@
+"""The expressions that questions share, on literals."""
+
+import math
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from netdiag.kafka.error_codes import error_codes
+from netdiag.traffic.aggregates import expressions
+from tests.traffic.aggregates.frames import T0, S, frame
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "host"), [("10.0.0.1:9092", "10.0.0.1"), ("[fe80::1]:9092", "fe80::1"), ("name", "name")]
+)
+def test_the_host_of_an_endpoint(spark: SparkSession, endpoint: str, host: str) -> None:
+    (row,) = spark.createDataFrame([(endpoint,)], "e string").select(expressions.host("e")).collect()
+    assert row[0] == host
+
+
+def test_percentiles_are_within_half_a_percent_however_rows_are_spread(spark: SparkSession) -> None:
+    values = [math.exp(step / 500) / 10 for step in range(5000)]
+    found = []
+    for parts in (1, 2, 7):
+        rows = spark.createDataFrame([(value,) for value in values], "v double").repartition(parts)
+        found.append(tuple(rows.agg(*expressions.quantiles(F.col("v"), "v")).first() or ()))
+    assert len(set(found)) == 1
+    exact = [values[round(share * (len(values) - 1))] for share in (0.5, 0.95, 0.99)]
+    assert found[0][:3] == pytest.approx(exact, rel=0.006)
+    assert found[0][3] == max(values)
+
+
+def test_zero_counts_and_null_does_not(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([(0.0,), (0.0,), (None,), (8.0,)], "v double")
+    assert rows.agg(expressions.median(F.col("v"))).first() == (0.0,)
+
+
+def test_every_error_code_has_its_name(spark: SparkSession) -> None:
+    codes = spark.createDataFrame([(each.code, each.name) for each in error_codes()], "c smallint, name string")
+    assert codes.where(expressions.error_name("c") != F.col("name")).count() == 0
+    (row,) = spark.createDataFrame([(999,)], "c smallint").select(expressions.error_name("c")).collect()
+    assert row[0] == "ERROR_CODE(999)"
+
+
+def test_the_span_of_one_moment_is_none(spark: SparkSession) -> None:
+    assert expressions.span(frame(spark, "exchanges", {})).first() == (None,)
+    two = frame(spark, "exchanges", {}, {"time": T0 + S, "response_time": T0 + 3 * S})
+    assert expressions.span(two).first() == (3.0,)
