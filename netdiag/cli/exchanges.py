@@ -1,6 +1,7 @@
 """`netdiag exchanges`: what the messages in captures are, one row each, without Spark or Java."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any, assert_never
 
@@ -10,6 +11,7 @@ from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface, finish, surface_of
 from netdiag.cli.terminal import say, write_bytes, write_text
 from netdiag.cli.traffic_filters import Brokers, Clients, Ports, Since, Topics, Until, engine_options, span
+from netdiag.cli.traffic_places import Host, Live, Project, places_that_run
 from netdiag.errors import MissingExtra, UsageError
 from netdiag.io.captures import Captures
 from netdiag.render.exchange_text import exchange_line
@@ -73,6 +75,9 @@ def exchanges(
     broker: Brokers = None,
     topic: Topics = None,
     port: Ports = None,
+    live: Live = False,
+    host: Host = None,
+    project: Project = None,
 ) -> None:
     """Print the Kafka requests and responses in packet captures, a row each, as they complete."""
     surface = surface_of(context)
@@ -83,6 +88,10 @@ def exchanges(
         if form is RowFormat.TEXT and (columns or which.value != "exchanges"):
             raise UsageError("text shows whole exchanges only", hint="add --format csv, json or arrow")
         options = engine_options(frozenset({shape.name}), clients=client, brokers=broker, topics=topic, ports=port)
+        if live:
+            options = replace(options, places=places_that_run(host, project, surface))
+        elif host or project:
+            raise UsageError("--host and --project say what --live asks", hint="add --live")
         captures = Captures(files, **span(since, until))
         rows = _write(form, shape, chosen, _batches(captures, options), surface)
         return ExitStatus.CLEAN if rows else _nothing(files)

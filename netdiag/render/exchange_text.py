@@ -13,7 +13,9 @@ def exchange_line(row: ExchangeRow, screen: Screen) -> Line:
     name = "response" if row.api_key is None else f"{row.api_name} v{row.api_version}"
     return (
         Run(time_text(row.time)[11:26], Style.DIM),
-        Run(f"  {row.client} > {row.broker}  ", Style.PLACE),
+        Run("  "),
+        *_ends(row, screen),
+        Run("  "),
         Run(name, Style.BOLD),
         Run(f" #{row.correlation_id}"),
         *((Run("  "), screen.run(row.client_id)) if row.client_id else ()),
@@ -22,6 +24,20 @@ def exchange_line(row: ExchangeRow, screen: Screen) -> Line:
         *_outcome(row),
         *((Run(f"  {row.decoded}", Style.DIM),) if row.decoded != "full" else ()),
     )
+
+
+def _ends(row: ExchangeRow, screen: Screen) -> Line:
+    """Both ends, by name where they have one; the listener says more than the port."""
+    listener = f" {row.listener}" if row.listener else ""
+    return (
+        screen.run(_end(row.client_name, row.client), Style.PLACE),
+        Run(" > ", Style.PLACE),
+        screen.run(_end(row.broker_name, row.broker) + listener, Style.PLACE),
+    )
+
+
+def _end(name: str | None, end: str) -> str:
+    return end if name is None else f"{name}:{end.rpartition(':')[2]}"
 
 
 def _about(row: ExchangeRow, screen: Screen) -> Line:

@@ -35,6 +35,9 @@ class ExchangeRow(NamedTuple):
     record_bytes: int | None
     transactional_id: str | None
     replica_id: int | None
+    client_name: str | None
+    broker_name: str | None
+    listener: str | None
     connection: int
     request_packet: int | None
     response_packet: int | None
@@ -196,6 +199,9 @@ class ConnectionRow(NamedTuple):
     interfaces: tuple[str, ...] | None
     digest: int | None
     relay_of: int | None
+    client_name: str | None
+    broker_name: str | None
+    listener: str | None
     file: str
 
 

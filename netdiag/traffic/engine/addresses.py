@@ -12,3 +12,8 @@ def endpoint_text(address: bytes, port: int) -> str:
     version6 = IPv6Address(address)
     mapped = version6.ipv4_mapped
     return f"{mapped}:{port}" if mapped is not None else f"[{version6}]:{port}"
+
+
+def endpoint_of_text(address: str, port: int) -> str:
+    """The same of an address that is text already."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

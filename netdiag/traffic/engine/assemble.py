@@ -7,6 +7,7 @@ from netdiag.traffic.engine.bodies import RequestFacts, ResponseFacts
 from netdiag.traffic.engine.headers import RequestHeader
 from netdiag.traffic.engine.message import Message
 from netdiag.traffic.engine.topic_ids import TopicIds
+from netdiag.traffic.places import NOBODY, Named
 from netdiag.traffic.rows import ExchangeRow
 
 FETCH, JOIN_GROUP = 1, 11
@@ -22,6 +23,7 @@ class Context(NamedTuple):
     broker: str
     files: tuple[str, ...]
     topic_ids: TopicIds
+    named: Named = NOBODY
 
 
 class Asked(NamedTuple):
@@ -82,6 +84,9 @@ def exchange_row(context: Context, asked: Asked | None, answer: Answer | None, o
         record_bytes=None if carrier is None else carrier.record_bytes,
         transactional_id=facts.transactional_id,
         replica_id=facts.replica_id,
+        client_name=context.named.client,
+        broker_name=context.named.broker,
+        listener=context.named.listener,
         connection=context.connection,
         request_packet=message.end_number,
         response_packet=None if answer is None else answer.message.end_number,
@@ -101,6 +106,9 @@ def _alone(context: Context, answer: Answer, outcome: str) -> ExchangeRow:
         "decoded": "header",
         "outcome": outcome,
         "response_time": message.end_time,
+        "client_name": context.named.client,
+        "broker_name": context.named.broker,
+        "listener": context.named.listener,
         "connection": context.connection,
         "response_packet": message.end_number,
         "file": context.files[message.file],

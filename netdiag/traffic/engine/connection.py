@@ -6,6 +6,7 @@ from netdiag.traffic.engine.frames import Loss
 from netdiag.traffic.engine.handshake import Handshake
 from netdiag.traffic.engine.packet import ACK, FIN, RST, SYN, Segment
 from netdiag.traffic.engine.pairing import Pairing
+from netdiag.traffic.places import Named
 from netdiag.traffic.rows import ConnectionRow
 
 MAX_PLACES = 16
@@ -135,7 +136,7 @@ class Connection:
             side = self.handshake.opener
         return 0 if side is None else side
 
-    def row(self) -> ConnectionRow:
+    def row(self, named: Named) -> ConnectionRow:
         """The row of the table `connections`."""
         assert self.dialogue is not None
         assert self.pairing is not None
@@ -172,6 +173,9 @@ class Connection:
             interfaces=tuple(self._interfaces) or None,
             digest=self.pairing.digest,
             relay_of=None,
+            client_name=named.client,
+            broker_name=named.broker,
+            listener=named.listener,
             file=self.file,
         )
 

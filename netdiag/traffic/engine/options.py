@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from netdiag.traffic.places import NOWHERE, Places
 from netdiag.traffic.tables import NAMES
 
 
@@ -12,7 +13,8 @@ class EngineOptions:
     `tables`: those to fill. `flow_class` (k, n): only connections whose number is k modulo n, so that n engines over
     the same packets share the work and give every row once. `ports`: only connections with one of these ports; empty
     means every TCP connection that turns out to speak Kafka. `clients`: client.id, address or address:port of the
-    client. `brokers`: address or address:port of the broker. `topics`: names. Empty filters let everything through.
+    client. `brokers`: address or address:port of the broker. `topics`: names.
+    Empty filters let everything through. `places`: what addresses are called.
     """
 
     tables: frozenset[str] = frozenset(NAMES)
@@ -21,4 +23,5 @@ class EngineOptions:
     clients: frozenset[str] = frozenset()
     brokers: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
+    places: Places = NOWHERE
     max_connections: int = 200_000

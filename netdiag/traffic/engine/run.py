@@ -88,7 +88,9 @@ class Engine:
         if not self._is_wanted(connection.client, connection.broker, connection.client_id):
             return
         if "connections" in self._rows:
-            self._rows["connections"].append(connection.row())
+            self._rows["connections"].append(
+                connection.row(self._options.places.name(connection.client, connection.broker))
+            )
         if "losses" in self._rows:
             for direction, loss in connection.losses():
                 self._losses.add(
@@ -104,10 +106,12 @@ class Engine:
 
     def _emit(self, connection: Connection, asked: Asked | None, answer: Answer | None, outcome: str) -> None:
         ids = self._assembly.topic_ids
-        context = Context(connection.number, connection.client, connection.broker, self._files, ids)
+        client, broker = connection.client, connection.broker
+        named = self._options.places.name(client, broker)
+        context = Context(connection.number, client, broker, self._files, ids, named)
         self._assembly.learn(context, asked, answer)
         client_id = connection.client_id if asked is None else asked.header.client_id
-        if not self._is_wanted(connection.client, connection.broker, client_id):
+        if not self._is_wanted(client, broker, client_id):
             return
         row = exchange_row(context, asked, answer, outcome)
         if self._options.topics and not self._options.topics.intersection(row.topics or ()):

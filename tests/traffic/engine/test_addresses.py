@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from netdiag.traffic.engine.addresses import endpoint_text
+from netdiag.traffic.engine.addresses import endpoint_of_text, endpoint_text
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,8 @@ from netdiag.traffic.engine.addresses import endpoint_text
 )
 def test_an_address_and_its_port(address: str, text: str) -> None:
     assert endpoint_text(ip_address(address).packed, 9092) == text
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1", "fe80::1"])
+def test_both_ways_write_the_same(address: str) -> None:
+    assert endpoint_of_text(address, 9092) == endpoint_text(ip_address(address).packed, 9092)

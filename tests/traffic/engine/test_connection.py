@@ -4,6 +4,7 @@ from netdiag.traffic.engine.bodies import Bodies
 from netdiag.traffic.engine.connection import MAX_PLACES, Connection
 from netdiag.traffic.engine.packet import ACK, RST, SYN
 from netdiag.traffic.engine.pairing import Pairing
+from netdiag.traffic.places import NOBODY
 from tests.traffic.engine.segments import segment
 
 CLIENT, BROKER = "10.0.0.1:40000", "10.0.0.2:9092"
@@ -20,7 +21,7 @@ def test_a_refused_attempt() -> None:
     connection = opened()
     connection.push(1, segment(BROKER, CLIENT, flags=RST | ACK, acknowledgement=1, time=2))
     connection.finish()
-    row = connection.row()
+    row = connection.row(NOBODY)
     assert (row.opening, row.ending, row.protocol) == ("refused", "reset-by-broker", "none")
     assert (row.first_time, row.last_time, row.client_packets, row.broker_packets) == (0, 2_000_000, 1, 1)
     assert (row.connection, row.file, row.interfaces) == (7, "a.pcap", ("eth0",))
@@ -32,7 +33,7 @@ def test_a_client_that_gives_up() -> None:
     connection.push(0, segment(sequence=1, time=3))
     connection.push(0, segment(sequence=1, flags=RST, time=4))
     connection.finish()
-    assert (connection.row().opening, connection.row().ending) == ("complete", "reset-by-client")
+    assert (connection.row(NOBODY).opening, connection.row(NOBODY).ending) == ("complete", "reset-by-client")
 
 
 def test_places_are_told_from_client_to_broker_and_bounded() -> None:
@@ -41,7 +42,7 @@ def test_places_are_told_from_client_to_broker_and_bounded() -> None:
     for number in range(3 * MAX_PLACES):
         connection.also_seen(0, segment(CLIENT, "172.18.0.3:9092", interface=f"veth{number}"))
     connection.finish()
-    seen = connection.row().seen_as
+    seen = connection.row(NOBODY).seen_as
     assert seen is not None
     assert seen[0] == f"{CLIENT}>172.18.0.2:9092 on veth1"
     assert len(seen) == MAX_PLACES

@@ -1,0 +1,17 @@
+"""A running deployment as names for the ends of connections."""
+
+from netdiag.cli.traffic_places import places_of
+from netdiag.deployment.from_engine import from_engine
+from tests.deployment.test_addresses import PUBLISHED
+from tests.deployment.test_from_engine import attached, container, network
+
+
+def test_ends_are_called_by_container_and_listener() -> None:
+    made = container(networks=(attached("p_net", "172.18.0.5"),), ports=PUBLISHED)
+    deployment = from_engine([made], [network("p_net")])
+    (broker,) = deployment.brokers
+    places = places_of(deployment)
+    inside, outside = places.name("172.18.0.5:40000", "172.18.0.5:9092"), places.name("10.0.0.9:1", "127.0.0.1:19092")
+    assert (inside.client, inside.broker) == (broker.name, broker.name)
+    assert (outside.client, outside.broker) == (None, broker.name)
+    assert inside.listener == outside.listener is not None
