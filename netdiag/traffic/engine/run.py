@@ -36,6 +36,7 @@ class Engine:
         self._class, self._classes = options.flow_class
         # What belongs to no connection is counted by the first engine only.
         self._counts_strays = self._class == 0
+        self._names = Names() if self._counts_strays and "names" in options.tables else None
 
     def feed(self, packet: Packet) -> None:
         """Take the next packet."""
@@ -47,6 +48,8 @@ class Engine:
             self.lose(packet.file, decoded, packet.time)
         elif isinstance(decoded, Unreachable):
             self._flows.unreachable(decoded)
+        elif self._names is not None:
+            self._names.push(decoded)
 
     def lose(self, file: int, lost: Undecoded, time: int | None = None) -> None:
         """Count what belongs to no connection, such as damage of the file."""
@@ -57,12 +60,17 @@ class Engine:
     def finish(self) -> None:
         """There are no more packets."""
         self._flows.finish()
+        if self._names is not None:
+            self._names.finish()
+            self._rows["names"] += self._names.drain()
         if "losses" in self._rows:
             self._rows["losses"] += self._losses.drain()
 
     def drain(self) -> dict[str, list[Row]]:
         """The rows since the last time, by table."""
         taken = self._rows
+        if self._names is not None:
+            taken["names"] += self._names.drain()
         self._rows = {name: [] for name in taken}
         return taken
 

@@ -39,6 +39,24 @@ def tcp_packet(
     )
 
 
+def udp_packet(source: str, destination: str, payload: bytes, *, time: int = 0, number: int = 1) -> Packet:
+    """A packet; `time` in milliseconds."""
+    (source_host, source_port), (host, port) = (end.rsplit(":", 1) for end in (source, destination))
+    udp = struct.pack(">HHHH", int(source_port), int(port), 8 + len(payload), 0)
+    addresses = ip_address(source_host).packed + ip_address(host).packed
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 28 + len(payload), number & 0xFFFF, 0x4000, 64, 17, 0) + addresses
+    data = bytes(12) + b"\x08\x00" + ip + udp + payload
+    return Packet(
+        time=time * MILLISECOND,
+        link_type=ETHERNET,
+        interface="",
+        data=memoryview(data),
+        length=len(data),
+        number=number,
+        file=0,
+    )
+
+
 class Talker:
     """Makes the packets of one TCP connection; each takes a millisecond."""
 

@@ -7,7 +7,7 @@ from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet, Undecoded
 from netdiag.traffic.engine.run import Engine
 from netdiag.traffic.rows import ConnectionRow, ExchangeRow, LossRow
-from tests.traffic.engine.packets import Talker, translated
+from tests.traffic.engine.packets import Talker, translated, udp_packet
 
 METADATA, VERSIONS = 3, 18
 ASK = wire.encode_request(METADATA, 12, 7, "app", {"topics": [{"name": "orders"}]})
@@ -126,3 +126,24 @@ def test_too_many_connections_push_out_the_oldest() -> None:
     rows = run(packets, max_connections=10)
     assert len(rows["connections"]) == 50
     assert [row.outcome for row in rows["exchanges"]] == ["unanswered"] * 50
+
+
+QUESTION = b"\x00\x05\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x05kafka\x00\x00\x01\x00\x01"
+NO_SUCH_NAME = QUESTION[:2] + b"\x81\x83" + QUESTION[4:]
+
+
+def test_names_are_counted_by_the_first_engine_only() -> None:
+    packets = [
+        udp_packet("10.0.0.1:5000", "10.0.0.53:53", QUESTION),
+        udp_packet("10.0.0.53:53", "10.0.0.1:5000", NO_SUCH_NAME, time=2),
+    ]
+    (row,) = run(packets, flow_class=(0, 2))["names"]
+    assert (row.name, row.type, row.result, row.client, row.latency_ms) == (
+        "kafka",
+        "A",
+        "NXDOMAIN",
+        "10.0.0.1:5000",
+        2.0,
+    )
+    assert run(packets, flow_class=(1, 2))["names"] == []
+    assert [row.result for row in run(packets[:1])["names"]] == ["unanswered"]
