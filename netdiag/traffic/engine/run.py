@@ -15,6 +15,7 @@ from netdiag.traffic.engine.connection import Connection
 from netdiag.traffic.engine.flows import Flows
 from netdiag.traffic.engine.links import decode_packet
 from netdiag.traffic.engine.losses import Losses
+from netdiag.traffic.engine.names import Names
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet, Segment, Undecoded, Unreachable
 from netdiag.traffic.engine.pairing import Pairing
