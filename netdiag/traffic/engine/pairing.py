@@ -10,7 +10,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 
 from netdiag.traffic.engine.assemble import Answer, Asked
-from netdiag.traffic.engine.bodies import Bodies, RequestFacts, ResponseFacts
+from netdiag.traffic.engine.bodies import Bodies, BodyWalker, RequestFacts, ResponseFacts
 from netdiag.traffic.engine.headers import RequestHeader, request_header, response_header
 from netdiag.traffic.engine.message import Message, Walker
 
@@ -81,7 +81,18 @@ class Pairing:
         return correlation_id in self._waiting
 
     def begin_walk(self, is_request: bool, size: int, head: bytes) -> Walker | None:
-        """Nobody eats a message that is too large to keep: what was kept of it is read."""
+        """Produce requests and Fetch responses are read while they pass by."""
+        if is_request:
+            asked = request_header(head, size)
+            if asked.api_key is None or asked.api_version is None or asked.body is None:
+                return None
+            return self._bodies.request_walker(asked.api_key, asked.api_version, asked.body, size)
+        correlation_id = int.from_bytes(head[:4], "big", signed=True)
+        for pending in self._pending:
+            key, version = pending.header.api_key, pending.header.api_version
+            if pending.header.correlation_id == correlation_id and key is not None and version is not None:
+                said = response_header(head, key, version)
+                return None if said.body is None else self._bodies.response_walker(key, version, said.body, size)
         return None
 
     def finish(self) -> None:
@@ -147,6 +158,10 @@ class Pairing:
             facts = RequestFacts()
             facts.decoded = "header" if not header.known else "truncated"
             return facts
+        if isinstance(message.walker, BodyWalker):
+            passed = message.walker.ended()
+            if isinstance(passed, RequestFacts):
+                return passed
         body = message.head[header.body :]
         return self._bodies.request_facts(header.api_key, header.api_version, body, message.size - header.body)
 
@@ -155,7 +170,10 @@ class Pairing:
         assert key is not None
         assert version is not None
         header = response_header(message.head, key, version)
-        if header.body is None:
+        passed = message.walker.ended() if isinstance(message.walker, BodyWalker) else None
+        if isinstance(passed, ResponseFacts):
+            facts = passed
+        elif header.body is None:
             facts = ResponseFacts()
             facts.decoded = "truncated" if asked.header.known else "header"
         else:

@@ -29,6 +29,7 @@ from netdiag.traffic.engine.bodies.facts import (
 from netdiag.traffic.engine.bodies.members import assignment, subscription
 from netdiag.traffic.engine.bodies.plan import Plan, Reader
 from netdiag.traffic.engine.bodies.records import summarise
+from netdiag.traffic.engine.bodies.walkers import BodyWalker, walker
 from netdiag.traffic.tables import NAMES
 
 FETCH, FIND_COORDINATOR, SHARE_FETCH = 1, 10, 78
@@ -92,6 +93,14 @@ class Bodies:
             elif facts.decoded is FULL:
                 facts.empty = True
         return facts
+
+    def request_walker(self, api_key: int, api_version: int, header: int, size: int) -> BodyWalker | None:
+        """A walker for a request of `size` bytes whose body begins behind `header` bytes."""
+        return walker(api_key, api_version, Direction.REQUEST, header, size, self._wanted)
+
+    def response_walker(self, api_key: int, api_version: int, header: int, size: int) -> BodyWalker | None:
+        """A walker for a response of `size` bytes whose body begins behind `header` bytes."""
+        return walker(api_key, api_version, Direction.RESPONSE, header, size, self._wanted)
 
     def _reader(self, readers: _Readers, direction: Direction, key: tuple[int, int, bool]) -> Reader | None:
         """The reader of a message, kept once it was made; None where the table does not have the message."""

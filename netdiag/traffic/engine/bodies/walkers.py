@@ -1,0 +1,114 @@
+"""Read a Produce request or a Fetch response that is too large to keep, while its bytes pass by.
+
+The contract is `message.Walker`: pieces of any size, and counts of bytes that the capture does not have. `steps` asks
+for a few bytes at a time, or to step over many. What is held besides the facts is less than 64 KB whatever passes, and
+the facts are bounded, too. Where bytes are lost inside of records that were asked for, the rest of these records is
+stepped over, as their length is known; anywhere else the message ends.
+"""
+
+from netdiag.kafka import protocol as wire
+from netdiag.kafka.protocol import Direction
+from netdiag.traffic.engine.bodies.facts import FAILED, TRUNCATED, RequestFacts, ResponseFacts
+from netdiag.traffic.engine.bodies.steps import Impossible, Lost, Reader, Steps
+
+_WALKED = {(0, Direction.REQUEST), (1, Direction.RESPONSE), (78, Direction.RESPONSE)}
+
+
+class BodyWalker:
+    """A message on its way."""
+
+    def __init__(self, reader: Reader, steps: Steps, header: int) -> None:
+        self._reader = reader
+        self._steps: Steps | None = steps
+        self._step_over = header
+        self._wanted = 0
+        self._carry = b""
+        self._has_lost = False
+        if not header:
+            self._go_on(None)
+
+    def feed(self, piece: memoryview) -> None:
+        """The next bytes."""
+        at, end = 0, len(piece)
+        while self._steps is not None:
+            if self._step_over:
+                step = min(self._step_over, end - at)
+                self._step_over -= step
+                at += step
+                if self._step_over:
+                    return
+                self._go_on(None)
+                continue
+            missing = self._wanted - len(self._carry)
+            if end - at < missing:
+                self._carry += bytes(piece[at:])
+                return
+            data = self._carry + bytes(piece[at : at + missing])
+            at += missing
+            self._carry = b""
+            self._go_on(data)
+
+    def lost(self, count: int) -> None:
+        """The next `count` bytes are not in the capture."""
+        self._has_lost = self._has_lost or count > 0
+        while self._steps is not None and count:
+            if self._step_over:
+                step = min(self._step_over, count)
+                self._step_over -= step
+                count -= step
+                if not self._step_over:
+                    self._go_on(None)
+                continue
+            # the reader steps over what is left, or gives up
+            self._reader.position -= self._wanted - len(self._carry)
+            self._carry = b""
+            self._fail()
+
+    def ended(self) -> RequestFacts | ResponseFacts:
+        """The facts; to be called when no more bytes of the message are to come."""
+        facts = self._reader.facts
+        if self._steps is not None:
+            self._stop(TRUNCATED)
+        elif self._has_lost and facts.decoded != FAILED:
+            facts.decoded = TRUNCATED
+        return facts
+
+    def _go_on(self, data: bytes | None) -> None:
+        """Give the reader what it has asked for."""
+        assert self._steps is not None
+        try:
+            self._asked(next(self._steps) if data is None else self._steps.send(data))
+        except StopIteration:
+            self._steps = None
+            self._reader.finish()
+        except Impossible:
+            self._stop(FAILED)
+
+    def _fail(self) -> None:
+        """Tell the reader that what it has asked for is lost."""
+        assert self._steps is not None
+        try:
+            self._asked(self._steps.throw(Lost()))
+        except Lost:
+            self._stop(TRUNCATED)
+
+    def _asked(self, count: int) -> None:
+        """The reader wants so many bytes, or (below 0) to step over so many."""
+        self._step_over, self._wanted = (-count, 0) if count < 0 else (0, count)
+        self._reader.position += abs(count)
+
+    def _stop(self, decoded: str) -> None:
+        if self._steps is not None:
+            self._steps.close()
+        self._steps = None
+        self._reader.stop(decoded)
+
+
+def walker(
+    api_key: int, api_version: int, direction: Direction, header: int, size: int, wanted: frozenset[str]
+) -> BodyWalker | None:
+    """A walker for a message of `size` bytes with a header of `header`; None where nobody walks such a one."""
+    if (api_key, direction) not in _WALKED or api_version not in wire.api_versions(api_key):
+        return None
+    reader = Reader(api_key, direction, size - header, wanted)
+    return BodyWalker(reader, reader.message(wire.layout(api_key, api_version, direction)), header)
