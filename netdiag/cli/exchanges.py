@@ -14,6 +14,7 @@ from netdiag.cli.traffic_filters import Brokers, Clients, Ports, Since, Topics, 
 from netdiag.cli.traffic_places import Host, Live, Project, places_that_run
 from netdiag.errors import MissingExtra, UsageError
 from netdiag.io.captures import Captures
+from netdiag.render.coverage import coverage_line
 from netdiag.render.exchange_text import exchange_line
 from netdiag.render.rows_csv import csv_header, csv_lines
 from netdiag.render.rows_json import json_lines
@@ -21,7 +22,7 @@ from netdiag.render.screen import paint
 from netdiag.traffic.column import Column, Table
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.run import Engine
-from netdiag.traffic.rows import ExchangeRow
+from netdiag.traffic.rows import ExchangeRow, LossRow
 from netdiag.traffic.tables import table
 
 Row = Sequence[Any]
@@ -87,13 +88,15 @@ def exchanges(
         chosen = _chosen(shape, columns)
         if form is RowFormat.TEXT and (columns or which.value != "exchanges"):
             raise UsageError("text shows whole exchanges only", hint="add --format csv, json or arrow")
-        options = engine_options(frozenset({shape.name}), clients=client, brokers=broker, topics=topic, ports=port)
+        options = engine_options(
+            frozenset({shape.name, "losses"}), clients=client, brokers=broker, topics=topic, ports=port
+        )
         if live:
             options = replace(options, places=places_that_run(host, project, surface))
         elif host or project:
             raise UsageError("--host and --project say what --live asks", hint="add --live")
         captures = Captures(files, **span(since, until))
-        rows = _write(form, shape, chosen, _batches(captures, options), surface)
+        rows = _write(form, shape, chosen, _batches(captures, options, shape.name), surface)
         return ExitStatus.CLEAN if rows else _nothing(files)
 
     finish(surface, command)
@@ -113,10 +116,9 @@ def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
     return tuple(known[name] for name in names)
 
 
-def _batches(captures: Captures, options: EngineOptions) -> Iterator[Batch]:
-    """The rows, as many at a time as came together."""
+def _batches(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[Batch]:
+    """The rows, as many at a time as came together; at the end, on standard error, what was not read."""
     engine = Engine(options, [file.name for file in captures.files])
-    (wanted,) = options.tables
     for number, packet in enumerate(captures.packets(), 1):
         engine.feed(packet)
         if number % DRAIN_EVERY == 0:
@@ -125,7 +127,11 @@ def _batches(captures: Captures, options: EngineOptions) -> Iterator[Batch]:
         for lost in file.losses:
             engine.lose(file.index, lost)
     engine.finish()
-    yield engine.drain()[wanted]
+    rows = engine.drain()
+    yield rows[wanted]
+    told = coverage_line(LossRow(*row) for row in rows["losses"])
+    if told and wanted != "losses":
+        say(f"netdiag: {told} (--table losses says where)")
 
 
 def _write(

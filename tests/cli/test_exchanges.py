@@ -100,3 +100,11 @@ def test_filters_reach_the_engine(folder: Path) -> None:
     for words in (["--client", "10.0.0.1"], ["--broker", "10.0.0.2:9092"], ["--topic", "orders"], ["--port", "9092"]):
         assert netdiag("exchanges", "a.pcap", *words, cwd=folder).returncode == 0
     assert netdiag("exchanges", "a.pcap", "--until", "0.0035", cwd=folder).stdout.count(b"no response") == 1
+
+
+def test_what_was_not_read_is_told_on_standard_error(folder: Path) -> None:
+    hello = bytes.fromhex("160301002f0100002b0303") + bytes(36)
+    (folder / "tls.pcap").write_bytes(pcap_file(Talker(client="10.0.0.3:4").open().ask(hello).close().packets))
+    done = netdiag("exchanges", "tls.pcap", "a.pcap", "--format", "json", cwd=folder)
+    assert done.returncode == 0
+    assert done.stderr.decode() == "netdiag: not read: 47 bytes of TLS (--table losses says where)\n"
