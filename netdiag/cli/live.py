@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from netdiag.io.live import Live
 
 _LIBRARIES = ("docker", "requests", "pyroute2", "dns")
-_DEFAULT_SOCKET = "unix:///var/run/docker.sock"
+DEFAULT_SOCKET = "unix:///var/run/docker.sock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +142,6 @@ def sudo_line(argv: Sequence[str], engine: str) -> str:
     program = Path(argv[0])
     as_module = program.name == "__main__.py"
     words = [*([sys.executable, "-m", "netdiag"] if as_module else [os.path.abspath(program)]), *argv[1:]]
-    if engine != _DEFAULT_SOCKET and not any(word == "--host" or word.startswith("--host=") for word in words):
+    if engine != DEFAULT_SOCKET and not any(word == "--host" or word.startswith("--host=") for word in words):
         words += ["--host", engine]
     return shlex.join(["sudo", *words])

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from netdiag import __version__
+from netdiag.cli.capture import capture
 from netdiag.cli.check_listeners import check_listeners
 from netdiag.cli.exchanges import exchanges
 from netdiag.cli.exit_status import ExitStatus
@@ -43,6 +44,7 @@ def main(
 
 app.command("check-listeners", cls=InOrder)(check_listeners)
 app.command("exchanges")(exchanges)
+app.command("capture")(capture)
 app.command("rules")(rules)
 app.command("explain")(explain)
 

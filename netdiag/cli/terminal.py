@@ -88,6 +88,11 @@ def say(text: str) -> None:
     _say(text + "\n")
 
 
+def draw(text: str) -> None:
+    """Text on standard error as it is, for a line that is drawn again."""
+    _say(text)
+
+
 def report_error(error: NetdiagError, screen: Screen) -> None:
     """One clear line, and the way out below it; a command that is the whole answer stands on the line itself."""
     lines: list[Line] = [(Run("netdiag: ", Style.ERROR), screen.run(redacted(str(error))))]

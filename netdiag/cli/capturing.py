@@ -1,0 +1,288 @@
+"""A capture from its options to its end: where, what, by which engine; how it goes; what became of it."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netdiag import __version__
+from netdiag.cli.declared import Settings, project_of
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.live import DEFAULT_SOCKET, sudo_line
+from netdiag.cli.progress_line import ProgressLine, amount, clock
+from netdiag.cli.projects import Asked, asked_for, chained, found
+from netdiag.cli.surface import Surface
+from netdiag.cli.terminal import report_error, say
+from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.listener_ports import listener_ports
+from netdiag.errors import InputError, MissingExtra, MissingRight, NetdiagError, UsageError
+from netdiag.render.counts import plural
+
+if TYPE_CHECKING:
+    from netdiag.io.packets.containers import Running
+    from netdiag.io.packets.filters import Filter
+    from netdiag.io.packets.output import Output
+    from netdiag.io.packets.places import Place as OpenPlace
+    from netdiag.io.packets.places import Spot
+    from netdiag.io.packets.session import Progress, Session
+
+WHOLE = 262_144
+_ENGINE_LIBRARIES = ("docker", "requests")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One --from."""
+
+    kind: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line says; times in seconds, sizes in bytes."""
+
+    places: tuple[Place, ...] = (Place(kind="host"),)
+    links: tuple[str, ...] = ()
+    out: str | None = None
+    files: tuple[str, ...] = ()
+    live: bool = False
+    host: str | None = None
+    ports: tuple[int, ...] = ()
+    filter: str | None = None
+    seconds: float | None = None
+    packets: int | None = None
+    rotate_bytes: int | None = None
+    rotate_seconds: float | None = None
+    keep: int | None = None
+    snaplen: int = 256
+    engine: str = "auto"
+    megabytes: int = 64
+
+
+def capture_packets(options: Options, surface: Surface) -> ExitStatus:
+    """Capture until it ends; one line at its beginning, its outcome at its end."""
+    if not sys.platform.startswith("linux"):
+        raise NetdiagError(
+            "capturing needs Linux", hint="capture with Wireshark here; netdiag reads its files anywhere"
+        )
+    if options.out == "-" and sys.stdout is not None and sys.stdout.isatty():
+        raise UsageError("packets on a terminal are of no use", hint="use --out FILE, or pipe it: | wireshark -k -i -")
+    try:
+        with ExitStack() as opened:
+            return _captured(options, surface, opened)
+    except MissingRight as error:
+        hint = f"run it as root: {sudo_line(sys.argv, options.host or DEFAULT_SOCKET)}"
+        raise MissingRight(error.message, where=error.where, hint=hint) from error
+
+
+def _captured(options: Options, surface: Surface, opened: ExitStack) -> ExitStatus:
+    from netdiag.io.packets.engines import Wanted, choose, open_sources
+    from netdiag.io.packets.output import Output, Rotation
+    from netdiag.io.packets.places import open_places
+    from netdiag.io.packets.session import Interfaces, Limits, Session
+
+    engine_view = _Engine(options.host)
+    spots = _spots(options.places, engine_view)
+    chosen, about = _filter(options, engine_view)
+    places = open_places(spots)
+    for place in places:
+        opened.callback(place.close)
+    path = _path(options.out, places)
+    engine = choose(options.engine, places, options.filter or "")
+    interfaces = Interfaces(snaplen=options.snaplen, filter_text=chosen.expression)
+    wanted = Wanted(
+        filter=chosen,
+        snaplen=options.snaplen,
+        links=options.links,
+        megabytes=options.megabytes,
+        folder=_folder(path),
+    )
+    sources = open_sources(engine, places, wanted, interfaces.number)
+    for source in sources:
+        opened.callback(source.close)
+    rotation = None
+    if options.rotate_bytes or options.rotate_seconds:
+        rotation = Rotation(size=options.rotate_bytes, seconds=options.rotate_seconds, keep=options.keep)
+    output = Output(path, interfaces.listed, application=f"netdiag {__version__}", rotation=rotation)
+    limits = Limits(seconds=options.seconds, packets=options.packets)
+    session = Session(sources, output, interfaces, limits)
+    visible = surface.error_screen.visible
+    kept = "whole packets" if options.snaplen >= WHOLE else f"{options.snaplen} bytes of each packet"
+    say(f"netdiag: capturing {about} from {visible(', '.join(place.label for place in places))}: {kept}")
+    say(f"netdiag: engine {engine.name}: {engine.why}; Ctrl-C ends the capture")
+    surface.tell(f"filter: {chosen.expression or 'none'}")
+    return _run(session, output, surface)
+
+
+def _run(session: "Session", output: "Output", surface: Surface) -> ExitStatus:
+    line = ProgressLine(surface)
+    told = [0, 0]
+
+    def tick(progress: "Progress") -> None:
+        for note in progress.notes[told[0] :]:
+            line.say(note)
+        for error in progress.ended[told[1] :]:
+            line.clear()
+            report_error(error, surface.error_screen)
+        told[:] = len(progress.notes), len(progress.ended)
+        line.show(progress)
+
+    failed: NetdiagError | None = None
+    with _signals(session):
+        try:
+            session.run(tick)
+        except NetdiagError as error:
+            failed = error
+        finally:
+            line.clear()
+            _tell_outcome(session.progress, output, surface)
+    if failed is not None:
+        raise failed
+    over_early = session.progress.ended and not session.stopped and session.is_deserted
+    return ExitStatus.COULD_NOT_LOOK if over_early else ExitStatus.CLEAN
+
+
+def _tell_outcome(progress: "Progress", output: "Output", surface: Surface) -> None:
+    visible = surface.error_screen.visible
+    lost = f"{progress.dropped:,} lost"
+    say(f"netdiag: {progress.packets:,} packets ({amount(progress.bytes)}) in {clock(progress.seconds)}, {lost}")
+    if progress.dropped:
+        say("  fix: give more --buffer, a narrower --filter, or --engine tcpdump")
+    if not progress.packets:
+        say("  none matched: look whether the ports are right, or take everything with --filter ''")
+    for path in output.files[-3:]:
+        say(f"  {visible(path)}")
+    if len(output.files) > 3:
+        say(f"  {plural(len(output.files), 'file')} in all")
+    if output.removed:
+        say(f"  {plural(output.removed, 'older file')} removed")
+
+
+@contextmanager
+def _signals(session: "Session") -> Iterator[None]:
+    """The first signal ends the capture, a second one interrupts what is still being done for it."""
+
+    def end(number: int, frame: object) -> None:
+        del frame
+        if session.stopped:
+            raise KeyboardInterrupt
+        session.stop()
+
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if _is_heard(number)]
+    before = {number: signal.signal(number, end) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _is_heard(number: signal.Signals) -> bool:
+    """Whoever ignores a signal for us (nohup, a shell for what runs behind) does so on purpose."""
+    return signal.getsignal(number) is not signal.SIG_IGN
+
+
+class _Engine:
+    """The engine, asked when the first question comes."""
+
+    def __init__(self, host: str | None) -> None:
+        self.host = host
+        self._running: Running | None = None
+
+    def look(self) -> "Running":
+        if self._running is None:
+            try:
+                from netdiag.io.packets.containers import look
+            except ImportError as error:
+                library = (error.name or "").partition(".")[0]
+                if library not in _ENGINE_LIBRARIES:
+                    raise
+                raise MissingExtra(
+                    f"asking the engine needs {library}, which is not installed", hint="pip install 'netdiag[live]'"
+                ) from error
+            self._running = look(self.host)
+        return self._running
+
+
+def _spots(places: Sequence[Place], engine: _Engine) -> tuple["Spot", ...]:
+    from netdiag.io.packets.places import HOST, named, of_process
+
+    found: list[Spot] = []
+    for place in places:
+        if place.kind == "host":
+            found.append(HOST)
+        elif place.kind == "container":
+            found.append(engine.look().spot(place.name))
+        elif place.kind == "brokers":
+            found += engine.look().brokers()
+        elif place.kind == "netns":
+            found.append(named(place.name))
+        else:
+            found.append(of_process(int(place.name)))
+    return tuple(found)
+
+
+def _filter(options: Options, engine: _Engine) -> tuple["Filter", str]:
+    """What to take, and its name in a sentence; UsageError where nothing says which ports are Kafka's."""
+    from netdiag.io.packets.filters import of_expression, of_ports
+
+    if options.filter is not None:
+        return of_expression(options.filter), "what the filter takes" if options.filter.strip() else "everything"
+    ports = _ports(options, engine)
+    if not ports:
+        raise UsageError(
+            "nothing says which ports the brokers have", hint="name --port, --file compose.yml, --live or --filter"
+        )
+    shown = ", ".join(map(str, ports[:8])) + (f" and {len(ports) - 8} more" if len(ports) > 8 else "")
+    return of_ports(ports), f"TCP {shown}, DNS and ICMP unreachable"
+
+
+def _ports(options: Options, engine: _Engine) -> tuple[int, ...]:
+    """Those that are named; else those of the containers to look at, of the compose file here, of what runs."""
+    ports = set(options.ports)
+    if options.files:
+        files = options.files
+        ports |= _declared(asked_for(files[0]) if len(files) == 1 else chained(files))
+        if not ports:
+            raise InputError("declares no broker with a port", where=files[0], hint="name --port or --live")
+    if options.live:
+        ports |= set(engine.look().ports())
+    if options.files or options.live or options.ports:
+        return tuple(sorted(ports))
+    names = [place.name for place in options.places if place.kind == "container"]
+    if names or any(place.kind == "brokers" for place in options.places):
+        return engine.look().ports(names=names)
+    here = found(os.environ, ())
+    if here is not None and (declared := _declared(here)):
+        return tuple(sorted(declared))
+    try:
+        return engine.look().ports()
+    except NetdiagError:
+        return ()
+
+
+def _declared(asked: Asked) -> set[int]:
+    return set(listener_ports(from_compose(project_of(asked, Settings(environ=os.environ)))))
+
+
+def _path(out: str | None, places: Sequence["OpenPlace"]) -> str:
+    """The file that is asked for, or one in this folder named after the place and the time."""
+    if out is not None and not os.path.isdir(out):
+        return out
+    place = places[0].label if len(places) == 1 else f"{len(places)}-places"
+    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in place)[:60]
+    name = f"netdiag-{safe}-{time.strftime('%Y%m%d-%H%M%S')}.pcapng"
+    return os.path.join(out, name) if out else name
+
+
+def _folder(path: str) -> str:
+    """Where a tool may keep what is not yet read: beside the file, if that is one."""
+    import tempfile
+
+    special = path == "-" or (os.path.exists(path) and not os.path.isfile(path))
+    return tempfile.gettempdir() if special else os.path.dirname(path) or os.curdir

@@ -1,0 +1,1 @@
+"""Packets off the wire into files: sockets, filters, engines, writers. Nothing here looks into a packet."""
