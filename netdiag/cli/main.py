@@ -43,8 +43,8 @@ def main(
 
 
 app.command("check-listeners", cls=InOrder)(check_listeners)
-app.command("exchanges")(exchanges)
 app.command("capture")(capture)
+app.command("exchanges")(exchanges)
 app.command("rules")(rules)
 app.command("explain")(explain)
 
