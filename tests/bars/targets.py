@@ -66,6 +66,17 @@ TARGETS = (
         "garbage, a size of 2 GiB, one byte a second, a close: a cell with a reason, bounded time, under 64 MiB, "
         "no traceback",
     ),
+    _tests(
+        "wire-oracle",
+        "real 3.9.1 and 4.3.1 brokers with Java, librdkafka, kafka-python and aiokafka clients, and captures by others: "
+        "api key, version, correlation id, client id, sizes, error code and latency equal tshark's for every message "
+        "that tshark decodes; each difference explained",
+    ),
+    _tests(
+        "wire-truth",
+        "what clients count and kafka-consumer-groups describes equals our tables: records, requests, bytes, committed "
+        "offsets, lag, rebalances",
+    ),
     _module(
         "fuzz",
         "ten minutes of projects from a grammar around listeners, disturbed: no defect, 2 s, valid documents, "

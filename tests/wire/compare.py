@@ -2,7 +2,8 @@
 
 Matched by the packet that completes a message and its correlation id. Of every message tshark shows: direction, size,
 correlation id; of requests api key, api version and client id; of responses tshark's request is our request, latency
-and error code. An explanation is a shortcoming of tshark that its own output, or the bytes it shows, prove:
+and error code. Latency is held against the packets of tshark's messages even where tshark itself did not pair them.
+An explanation is a shortcoming of tshark that its own output, or the bytes it shows, prove:
 
 - ACKS: it decides whether a Produce request has a response from the wrong bytes, where version 9 and later have the
   tag buffer and the null transactional id, takes these zeros for acks=0, and shows the response as "Request missing".
@@ -122,6 +123,11 @@ def _response(
     ours: Exchange, theirs: Message, request: Message | None, result: Comparison
 ) -> tuple[list[str], set[str]]:
     wrong = _unequal(size=(ours.response_bytes, theirs.size))
+    if request is not None:
+        latency = (theirs.time - request.time) / 1e6
+        result.latencies += 1
+        if ours.latency_ms is None or abs(ours.latency_ms - latency) > _LATENCY_MS:
+            wrong.append(f"latency {ours.latency_ms}, tshark {latency}")
     if theirs.request_frame is None:
         reason = _why_missing(ours, theirs, request)
         if reason is None:
@@ -132,11 +138,6 @@ def _response(
         api_key=(ours.api_key, theirs.api_key),
         api_version=(ours.api_version, theirs.api_version),
     )
-    if request is not None:
-        latency = (theirs.time - request.time) / 1e6
-        result.latencies += 1
-        if ours.latency_ms is None or abs(ours.latency_ms - latency) > _LATENCY_MS:
-            wrong.append(f"latency {ours.latency_ms}, tshark {latency}")
     if not _reads_body(theirs):
         return wrong, {VERSION}
     error = next((code for code in theirs.errors if code != 0), 0)

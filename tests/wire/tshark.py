@@ -133,8 +133,9 @@ def _message(
             faults.add(name)
     if "kafka.correlation_id" not in fields or "kafka.len" not in fields:
         return None
-    is_request = "kafka.request.version" in fields or "kafka.client_id" in fields
-    client_id = _first(fields, "kafka.client_id")
+    is_request = "kafka.request_key" in fields
+    # A response may tell of the client ids of others.
+    client_id = _first(fields, "kafka.client_id") if is_request else None
     version = _first(fields, "kafka.request.version" if is_request else "kafka.response.version")
     return Message(
         frame=frame,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -108,7 +109,8 @@ class Client:
     @property
     def name(self) -> str:
         """For messages."""
-        return " ".join(word for word in self.command[1:] if "/" not in word or word.endswith(".py"))[:120]
+        found = re.search(r'"client[._]id": "([^"]+)"', " ".join(self.command))
+        return found[1] if found else " ".join(self.command)[-120:]
 
     def said(self) -> str:
         """The end of what it printed."""

@@ -1,6 +1,5 @@
 """What the clients and brokers themselves say about the traffic of a capture: the other side of the truth."""
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,21 +7,37 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Produced:
-    """Records that a producer was told were written, by topic-partition; `requests` by its own count, if it counts."""
+    """Records that a producer wrote, by topic-partition, as it was told; `requests` by its own count, if it counts.
+
+    `is_hidden`: over TLS, no capture can show it.
+    """
 
     client_id: str
     records: Mapping[str, int]
     requests: int | None = None
-    acked: bool = True
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What a client's own metrics say that it sent and received, with the sizes before each message."""
+
+    client_id: str
+    requests: int
+    responses: int
+    sent: int
+    received: int
+    batch_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consumed:
-    """Records that a consumer handed to its application, by topic-partition."""
+    """Records that a consumer handed to its application, by topic-partition; `is_all`: it fetched no others."""
 
     client_id: str
     group: str
     records: Mapping[str, int]
+    is_all: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +61,25 @@ class Rebalance:
     reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """A line of a broker's log: a generation of a classic group is complete, or the epoch of a new one is raised."""
+
+    group: str
+    number: int
+    is_classic: bool
+
+
 @dataclass(slots=True, kw_only=True)
 class Facts:
     """Filled by the parts of a scenario, which run side by side."""
 
     produced: list[Produced] = field(default_factory=list)
+    counted: list[Counted] = field(default_factory=list)
     consumed: list[Consumed] = field(default_factory=list)
     positions: list[Position] = field(default_factory=list)
     rebalances: list[Rebalance] = field(default_factory=list)
-    commits: dict[tuple[str, str], int] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    generations: list[Generation] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

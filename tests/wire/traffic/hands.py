@@ -1,15 +1,20 @@
 """What the parts of a scenario do: start a producer, a member, a console tool, and note what it tells."""
 
+import base64
 import json
+import re
 import secrets
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.lab.errors import LabError
 from tests.lab.namespaces import Place
 from tests.wire.traffic.clients import Client
 from tests.wire.traffic.cluster import INTERNAL, Cluster
-from tests.wire.traffic.facts import Consumed, Facts, Produced
+from tests.wire.traffic.facts import Consumed, Counted, Facts, Produced
 from tests.wire.traffic.software import java_command, python_command
 
 LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA, JAVA = "librdkafka", "kafka_python", "aio", "java"
@@ -23,6 +28,7 @@ class Hands:
         self.cluster = cluster
         self.folder = folder
         self.facts = facts
+        self._lock = threading.Lock()
 
     def run(self, place: Place, program: str, **asked: Any) -> Client:
         """A Python program."""
@@ -39,6 +45,22 @@ class Hands:
         """A Java program in a JVM of its own, to its end: what it printed."""
         command = java_command(self.cluster.cache, self.cluster.version, main, *arguments)
         return self.cluster.clients.start(place, command).wait_exit(limit)
+
+    def tools(self, place: Place, calls: Sequence[Sequence[str]], limit: float = 30) -> list[str]:
+        """Console tools one after the other in one JVM, each a class with arguments: what each printed."""
+        client = self.cluster.clients.start(place, java_command(self.cluster.cache, self.cluster.version, "Tools"))
+        printed = []
+        for number, call in enumerate(calls):
+            client.tell("\t".join((str(number), *call)))
+            until = time.monotonic() + limit
+            while len(client.lines) <= number:
+                if time.monotonic() > until:
+                    raise LabError(f"{call[0]} does not end: {client.said()}")
+                time.sleep(0.05)
+            _, status, text = client.lines[number].split("\t")
+            printed.append(f"{status}\n{base64.b64decode(text).decode(errors='replace')}")
+        client.kill()
+        return printed
 
     def produce(
         self,
@@ -59,13 +81,15 @@ class Hands:
         asked = {"topic": topic, "count": count, "size": size, "partitions": partitions, **more}
         return self.run(place, library, do="produce", config={**names, **config}, **asked)
 
-    def note_produced(self, client: Client, client_id: str, *, acked: bool = True) -> None:
+    def note_produced(self, client: Client, client_id: str, *, is_hidden: bool = False) -> None:
         """Wait for a producer and note what it says."""
         told = client.end()
         requests = told.get("statistics", {}).get("requests", {}).get("Produce")
-        done = Produced(client_id=client_id, records=told["delivered"], requests=requests, acked=acked)
-        with self.facts.lock:
+        done = Produced(client_id=client_id, records=told["delivered"], requests=requests, is_hidden=is_hidden)
+        with self._lock:
             self.facts.produced.append(done)
+            if "tx" in told.get("statistics", {}) and not is_hidden:
+                self.facts.counted.append(_counted_by_librdkafka(client_id, told["statistics"]))
 
     def perf(self, place: Place, client_id: str, topic: str, *, count: int, **config: object) -> None:
         """Kafka's own producer-perf-test."""
@@ -76,6 +100,8 @@ class Hands:
             place, "org.apache.kafka.tools.ProducerPerformance", *base, "--print-metrics", "--producer-props", *words
         )
         (self.folder / f"{client_id}.perf.txt").write_text(printed, encoding="utf-8")
+        with self._lock:
+            self.facts.counted.append(_counted_by_java(client_id, printed))
 
     def member(
         self,
@@ -97,11 +123,12 @@ class Hands:
             asked["strategy"] = strategy
         return self.run(place, library, **asked, config=settings)
 
-    def note_consumed(self, client: Client, client_id: str, group: str) -> None:
-        """Close a member and note what it says."""
+    def note_consumed(self, client: Client, client_id: str, group: str, *, is_all: bool = False) -> None:
+        """Close a member and note what it says; `is_all`: it has had all that it can have fetched."""
         told = client.close()
-        with self.facts.lock:
-            self.facts.consumed.append(Consumed(client_id=client_id, group=group, records=told["total"]))
+        done = Consumed(client_id=client_id, group=group, records=told["total"], is_all=is_all)
+        with self._lock:
+            self.facts.consumed.append(done)
 
     def _java_member(
         self,
@@ -132,6 +159,29 @@ class Hands:
         file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
         command = java_command(self.cluster.cache, self.cluster.version, "Member", str(file), *topics)
         return self.cluster.clients.start(place, command)
+
+
+def _counted_by_librdkafka(client_id: str, statistics: Mapping[str, int]) -> Counted:
+    return Counted(
+        client_id=client_id,
+        requests=statistics["tx"],
+        responses=statistics["rx"],
+        sent=statistics["tx_bytes"],
+        received=statistics["rx_bytes"],
+    )
+
+
+def _counted_by_java(client_id: str, printed: str) -> Counted:
+    """From the metrics that a perf test prints."""
+    found = dict(re.findall(r"^producer-(?:topic-)?metrics:(\S+):\{[^}]*\}\s*:\s*([\d.]+)$", printed, re.MULTILINE))
+    return Counted(
+        client_id=client_id,
+        requests=int(float(found["request-total"])),
+        responses=int(float(found["response-total"])),
+        sent=int(float(found["outgoing-byte-total"])),
+        received=int(float(found["incoming-byte-total"])),
+        batch_bytes=int(float(found["byte-total"])),
+    )
 
 
 def consumed(client: Client) -> int:

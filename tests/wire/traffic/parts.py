@@ -1,13 +1,14 @@
 """The parts of a scenario: each makes one kind of traffic and leaves what is true of it in the facts."""
 
 import contextlib
-import signal
+import json
 import time
 
 from tests.lab.errors import LabError
+from tests.lab.jars import KAFKA_4
 from tests.wire.traffic.clients import Client
 from tests.wire.traffic.cluster import AUTH, EXTERNAL, INTERNAL, LAN, SECURE
-from tests.wire.traffic.hands import AIOKAFKA, JAVA, KAFKA_PYTHON, LIBRDKAFKA, Hands, consumed
+from tests.wire.traffic.hands import AIOKAFKA, KAFKA_PYTHON, LIBRDKAFKA, Hands, consumed
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _ACKS = {"acks0": "0", "acks1": "1", "acksall": "all"}
@@ -22,7 +23,7 @@ def produce_librdkafka(hands: Hands, codecs: tuple[str, ...] = CODECS, count: in
             name = f"rd-{codec}-{word}"
             config = {"compression.type": codec, "acks": acks, "linger.ms": 20}
             client = hands.produce(place, LIBRDKAFKA, name, "codecs", config=config, count=count, partitions=3)
-            started.append((client, name, acks != "0"))
+            started.append((client, name))
         _note_all(hands, started)
     name = "rd-idempotent"
     config = {"enable.idempotence": True, "compression.type": "zstd", "batch.num.messages": 10}
@@ -44,7 +45,7 @@ def produce_python(hands: Hands, codecs: tuple[str, ...] = CODECS, count: int = 
             "linger_ms": 10,
         }
         client = hands.produce(place, KAFKA_PYTHON, name, "codecs", config=config, count=count, partitions=3)
-        started.append((client, name, acks != "0"))
+        started.append((client, name))
         if len(started) == 3:
             _note_all(hands, started)
     _note_all(hands, started)
@@ -63,7 +64,7 @@ def produce_aiokafka(hands: Hands, codecs: tuple[str, ...] = CODECS, count: int 
             "linger_ms": 10,
         }
         client = hands.produce(place, AIOKAFKA, name, "codecs", config=config, count=count, partitions=3)
-        started.append((client, name, acks != "0"))
+        started.append((client, name))
         if len(started) == 3:
             _note_all(hands, started)
     _note_all(hands, started)
@@ -84,7 +85,7 @@ def produce_java(hands: Hands, codecs: tuple[str, ...] = CODECS, count: int = 50
             enable_idempotence="false",
             linger_ms=5,
         )
-    hands.perf(hands.cluster.client(3), "java-idempotent", "codecs-java", count=count, compression_type="lz4")
+    hands.perf(hands.cluster.client(3), "java-idempotent", "codecs-java", count=count, compression_type="zstd")
 
 
 def transactions(hands: Hands) -> None:
@@ -118,73 +119,6 @@ def transactions_java(hands: Hands) -> None:
         *("--transaction-duration-ms", "200", "--transactional-id", "tx-java"),
         *("--producer-props", f"bootstrap.servers={INTERNAL}", "client.id=java-tx"),
     )
-
-
-def triggers(hands: Hands, library: str, strategy: str, *, kill: bool = True, stall: bool = True) -> None:
-    """A group that rebalances for each reason there is: join, leave, session timeout, poll interval, new partitions."""
-    group = f"{library.replace('_', '-')}-{strategy}"
-    topic = f"t-{group}"
-    hands.make_topics({topic: 4})
-    maker = hands.produce(hands.cluster.client(1), LIBRDKAFKA, f"p-{group}", topic, config={}, count=80, partitions=4)
-    hands.note_produced(maker, f"p-{group}")
-    places = [hands.cluster.client(number) for number in (1, 2, 3)]
-    first_id, second_id = f"{group}-m1", f"{group}-m2"
-    first = hands.member(places[0], library, group, first_id, [topic], strategy=strategy)
-    first.wait_for("80 records", lambda _: consumed(first) >= 80, 40)
-    count = len(first.events)
-    second = hands.member(places[1], library, group, second_id, [topic], strategy=strategy)
-    second.wait_event("assigned", 40)
-    _wait_turn(first, count)
-    count = len(first.events)
-    hands.note_consumed(second, second_id, group)
-    _wait_turn(first, count)
-    if kill:
-        # A member of the new protocol is missed after the broker's session timeout of 45 s: only where it is short.
-        third = hands.member(places[2], library, group, f"{group}-m3", [topic], strategy=strategy)
-        third.wait_event("assigned", 40)
-        count = len(first.events)
-        third.kill()
-        _wait_turn(first, count)
-    if stall:
-        _stall(hands, library, group, topic, strategy)
-    if library == JAVA:
-        count = len(first.events)
-        first.tell("enforce")
-        if strategy == "range":
-            _wait_turn(first, count)
-    count = len(first.events)
-    hands.make_topics({topic: 6}, more=True)
-    _wait_turn(first, count)
-    hands.note_consumed(first, first_id, group)
-
-
-def _stall(hands: Hands, library: str, group: str, topic: str, strategy: str) -> None:
-    """A member that stops polling for longer than it may."""
-    key = "max_poll_interval_ms" if library in (KAFKA_PYTHON, AIOKAFKA) else "max.poll.interval.ms"
-    name = f"{group}-stalled"
-    client = hands.member(hands.cluster.client(2), library, group, name, [topic], strategy=strategy, config={key: 4000})
-    client.wait_event("assigned", 40)
-    time.sleep(1)
-    client.tell("stall 7")
-    time.sleep(7.5)
-    hands.note_consumed(client, name, group)
-
-
-def static_member(hands: Hands, library: str = LIBRDKAFKA) -> None:
-    """A static member that dies and comes back within its session: no rebalance; then another takes its name."""
-    group, topic = f"static-{library.replace('_', '-')}", "codecs"
-    key = "group_instance_id" if library in (KAFKA_PYTHON, AIOKAFKA) else "group.instance.id"
-    place = hands.cluster.client(3)
-    other = hands.member(place, library, group, f"{group}-b", [topic], config={key: "instance-b"})
-    other.wait_event("assigned", 40)
-    first = hands.member(place, library, group, f"{group}-a", [topic], config={key: "instance-a"})
-    first.wait_event("assigned", 40)
-    first.kill()
-    again = hands.member(place, library, group, f"{group}-a2", [topic], config={key: "instance-a"})
-    again.wait_event("assigned", 40)
-    time.sleep(1)
-    hands.note_consumed(again, f"{group}-a2", group)
-    hands.note_consumed(other, f"{group}-b", group)
 
 
 def console(hands: Hands) -> None:
@@ -223,6 +157,79 @@ def administration(hands: Hands) -> None:
     second.end()
 
 
+def administration_java(hands: Hands) -> None:
+    """Kafka's own console tools: topics, configurations, ACLs, groups, offsets, transactions, log folders, quorum."""
+    server = ("--bootstrap-server", INTERNAL)
+    tools, name = "org.apache.kafka.tools", "made-by-java"
+    moved = tools if hands.cluster.version == KAFKA_4 else "kafka.admin"
+    acls = f"{moved}.AclCommand"
+    rule = ("--allow-principal", "User:somebody", "--operation", "Read", "--topic", name)
+    topic, group = ("--topic", name), f"{tools}.consumer.group.ConsumerGroupCommand"
+    configs = ("kafka.admin.ConfigCommand", *server, "--entity-type", "topics", "--entity-name", name)
+    folder = hands.folder / "administration"
+    folder.mkdir(exist_ok=True)
+    records = folder / "delete.json"
+    asked = {"partitions": [{"topic": name, "partition": 0, "offset": 0}], "version": 1}
+    records.write_text(json.dumps(asked), encoding="utf-8")
+    calls: list[tuple[str, ...]] = [
+        (f"{tools}.TopicCommand", *server, "--create", *topic, "--partitions", "2"),
+        (f"{tools}.TopicCommand", *server, "--describe"),
+        (f"{tools}.TopicCommand", *server, "--alter", *topic, "--partitions", "3"),
+        (*configs, "--alter", "--add-config", "retention.ms=3600000"),
+        (*configs, "--describe"),
+        (acls, *server, "--add", *rule),
+        (acls, *server, "--list"),
+        (acls, *server, "--remove", "--force", *rule),
+        (group, *server, "--list"),
+        (group, *server, "--reset-offsets", "--to-earliest", "--group", "made-group", *topic, "--execute"),
+        (group, *server, "--describe", "--group", "made-group"),
+        (group, *server, "--delete", "--group", "made-group"),
+        (f"{tools}.GetOffsetShell", *server, *topic),
+        (f"{tools}.TransactionsCommand", *server, "list"),
+        (f"{tools}.LogDirsCommand", *server, "--describe"),
+        (f"{tools}.MetadataQuorumCommand", *server, "describe", "--status"),
+        (f"{tools}.DeleteRecordsCommand", *server, "--offset-json-file", str(records)),
+        (f"{moved}.BrokerApiVersionsCommand", *server),
+        (f"{tools}.TopicCommand", *server, "--delete", *topic),
+    ]
+    printed = hands.tools(hands.cluster.client(3), calls)
+    (folder / "tools.txt").write_text("\n".join(printed), encoding="utf-8")
+
+
+def scram(hands: Hands) -> None:
+    """A user made with SCRAM, and a producer that is this user; nobody forbids it anything but its topic."""
+    words = ("--alter", "--entity-type", "users", "--entity-name", "admin", "--add-config")
+    secret = "SCRAM-SHA-256=[iterations=4096,password=only-for-tests]"
+    call = ("kafka.admin.ConfigCommand", "--bootstrap-server", INTERNAL, *words, secret)
+    hands.tools(hands.cluster.client(1), [call])
+    config = {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "SCRAM-SHA-256",
+        "sasl.username": "admin",
+        "sasl.password": "only-for-tests",
+    }
+    place = hands.cluster.client(2)
+    client = hands.produce(place, LIBRDKAFKA, "rd-scram", "codecs", config=config, count=20, bootstrap=AUTH)
+    hands.note_produced(client, "rd-scram")
+
+
+def share_group(hands: Hands) -> None:
+    """A share group of one member: Kafka's console share consumer."""
+    name = "shared"
+    hands.make_topics({name: 2})
+    server = ("--bootstrap-server", INTERNAL)
+    settings = ("--entity-type", "groups", "--entity-name", "share", "--alter")
+    earliest = ("--add-config", "share.auto.offset.reset=earliest")
+    hands.tools(hands.cluster.client(1), [("kafka.admin.ConfigCommand", *server, *settings, *earliest)])
+    maker = hands.produce(hands.cluster.client(1), LIBRDKAFKA, "share-maker", name, config={}, count=40, partitions=2)
+    hands.note_produced(maker, "share-maker")
+    hands.java(
+        hands.cluster.client(2),
+        "org.apache.kafka.tools.consumer.ConsoleShareConsumer",
+        *(*server, "--topic", name, "--group", "share", "--max-messages", "40", "--timeout-ms", "20000"),
+    )
+
+
 def sasl(hands: Hands) -> None:
     """PLAIN with the right and with a wrong password, from librdkafka and kafka-python."""
     plain = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.username": "admin"}
@@ -254,7 +261,7 @@ def tls(hands: Hands) -> None:
     secure = {"security.protocol": "SSL", "enable.ssl.certificate.verification": False}
     place = hands.cluster.client(1)
     client = hands.produce(place, LIBRDKAFKA, "rd-tls", "codecs", config=secure, count=20, bootstrap=SECURE)
-    hands.note_produced(client, "rd-tls", acked=False)
+    hands.note_produced(client, "rd-tls", is_hidden=True)
     mistaken = hands.member(place, LIBRDKAFKA, "never", "rd-mistaken", ["codecs"], config=secure)
     ask = "import urllib.request; urllib.request.urlopen('http://broker-1:29092/', timeout=5)"
     with contextlib.suppress(LabError):
@@ -271,31 +278,7 @@ def published(hands: Hands) -> None:
         hands.note_produced(client, name)
 
 
-def frozen_member(hands: Hands) -> None:
-    """A member that is stopped for longer than its session and then goes on: it is told that it is not known."""
-    group = "frozen"
-    first = hands.member(hands.cluster.client(1), LIBRDKAFKA, group, "frozen-m1", ["codecs"])
-    first.wait_event("assigned", 40)
-    second = hands.member(hands.cluster.client(2), LIBRDKAFKA, group, "frozen-m2", ["codecs"])
-    second.wait_event("assigned", 40)
-    count = len(first.events)
-    second.signal(signal.SIGSTOP)
-    _wait_turn(first, count)
-    count = len(second.events)
-    second.signal(signal.SIGCONT)
-    _wait_turn(second, count)
-    hands.note_consumed(second, "frozen-m2", group)
-    hands.note_consumed(first, "frozen-m1", group)
-
-
-def _wait_turn(client: Client, after: int) -> None:
-    """Until a member is given or has to give up something."""
-    told = ("assigned", "revoked", "lost")
-    client.wait_for("turn", lambda events: any(event["event"] in told for event in events[after:]), 60)
-    time.sleep(0.3)
-
-
-def _note_all(hands: Hands, started: list[tuple[Client, str, bool]]) -> None:
-    for client, name, acked in started:
-        hands.note_produced(client, name, acked=acked)
+def _note_all(hands: Hands, started: list[tuple[Client, str]]) -> None:
+    for client, name in started:
+        hands.note_produced(client, name)
     started.clear()

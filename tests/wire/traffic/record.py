@@ -6,11 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.wire.traffic.cluster import INTERNAL, Cluster
-from tests.wire.traffic.facts import Facts, Position, Rebalance, Recording
+from tests.wire.traffic.facts import Facts, Generation, Position, Rebalance, Recording
 from tests.wire.traffic.hands import Hands
 
 Part = Callable[[Hands], None]
 _PREPARING = re.compile(r"Preparing to rebalance group (\S+) in state \S+ with old generation (\d+).*?\(reason: (.*)\)")
+_STABILIZED = re.compile(r"Stabilized group (\S+) generation (\d+)")
+_BUMPED = re.compile(r"\[GroupId (\S+?)\].*?Bumped group epoch to (\d+)")
 _LINE = re.compile(r"^(\S+)\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s", re.MULTILINE)
 
 
@@ -24,7 +26,10 @@ def record(cluster: Cluster, folder: Path, name: str, parts: Sequence[Part], *, 
             done.result()
         _describe(hands)
     for service, length in before.items():
-        facts.rebalances += read_rebalances(cluster.stack.logs(service)[length:])
+        log = cluster.stack.logs(service)[length:]
+        (folder / f"{name}-{service}.log").write_text(log, encoding="utf-8")
+        facts.rebalances += read_rebalances(log)
+        facts.generations += read_generations(log)
     return Recording(
         name=name,
         version=cluster.version,
@@ -37,6 +42,12 @@ def record(cluster: Cluster, folder: Path, name: str, parts: Sequence[Part], *, 
 def read_rebalances(log: str) -> list[Rebalance]:
     """The lines with which a broker's group coordinator begins to rebalance."""
     return [Rebalance(group=found[1], generation=int(found[2]), reason=found[3]) for found in _PREPARING.finditer(log)]
+
+
+def read_generations(log: str) -> list[Generation]:
+    """The lines in which a group coordinator tells that a generation is complete, an epoch raised."""
+    found = [Generation(group=one[1], number=int(one[2]), is_classic=True) for one in _STABILIZED.finditer(log)]
+    return found + [Generation(group=one[1], number=int(one[2]), is_classic=False) for one in _BUMPED.finditer(log)]
 
 
 def read_positions(printed: str) -> list[Position]:
