@@ -68,7 +68,7 @@ TARGETS = (
     ),
     _tests(
         "wire-oracle",
-        "real 3.9.1 and 4.3.1 brokers with Java, librdkafka, kafka-python and aiokafka clients, and captures by others: "
+        "real 3.9.1 and 4.3.1 brokers with Java, librdkafka, kafka-python and aiokafka clients; captures by others: "
         "api key, version, correlation id, client id, sizes, error code and latency equal tshark's for every message "
         "that tshark decodes; each difference explained",
     ),
