@@ -28,13 +28,19 @@ class Account:
         self.filtered_bytes = 0
         self.lost_bytes = 0
         self.losses: list[Undecoded] = []
+        # How far reading was at the last loss.
+        self._place = (-1, -1)
 
     def lose(self, kind: str, detail: str, count: int) -> None:
-        """Count bytes that belong to no packet; from some number on all are added to the last."""
+        """Count bytes that belong to no packet; what follows a loss of the same kind at once belongs to it."""
         if count <= 0:
             return
         self.lost_bytes += count
-        if len(self.losses) < _MOST_LOSSES:
-            self.losses.append(Undecoded(kind, detail, count))
+        last, place = self.losses[-1] if self.losses else None, (self.packets, self.header_bytes)
+        if last is not None and place == self._place and (last.kind, last.detail) == (kind, detail):
+            self.losses[-1] = last._replace(bytes=last.bytes + count)
+        elif last is not None and len(self.losses) >= _MOST_LOSSES:
+            self.losses[-1] = Undecoded("damage", "further damage", last.bytes + count)
         else:
-            self.losses[-1] = Undecoded("damage", "further damage", self.losses[-1].bytes + count)
+            self.losses.append(Undecoded(kind, detail, count))
+        self._place = place

@@ -23,14 +23,10 @@ _FORMS: dict[bytes, tuple[Literal["<", ">"], int, int]] = {
     b"\xa1\xb2\xcd\x34": (">", 1000, 24),
 }
 MAGICS = frozenset(_FORMS)
-# Where a header may begin: the lengths in it are small numbers.
-_HEADERS = {
-    "<": re.compile(rb"(?s)(?=.{10}[\x00-\x04]\x00.{3}\x00)"),
-    ">": re.compile(rb"(?s)(?=.{8}\x00[\x00-\x04].{2}\x00)"),
-}
 _CHAIN = 3
 _NO_HEADER = "damage", "no record header"
 _DAY = 86_400
+_YEAR = 366 * _DAY
 _SECOND = 1_000_000_000
 # Of a NamedTuple, without the function around it.
 _new = tuple.__new__
@@ -138,7 +134,8 @@ class PcapReader:
             seconds, part, included, length = unpack(data, position)
             begin = position + header
             following = begin + included
-            if included > LARGEST_PACKET:
+            # What a crash leaves at the end of a file are zeros, and no packets of 1970.
+            if included > LARGEST_PACKET or not (length or seconds):
                 self._searching = True
                 break
             if following > end:
@@ -165,13 +162,23 @@ class PcapReader:
 
     def _search(self, data: bytes, begin: int, last: bool) -> tuple[int, bool]:
         """Where the next true header begins, and whether that is sure; else from where on to search again."""
-        for match in _HEADERS[self._order].finditer(data, begin):
+        for match in self._candidates().finditer(data, begin):
             verdict = self._is_chain(data, match.start(), last)
             if verdict is None:
                 return match.start(), False
             if verdict:
                 return match.start(), True
         return max(begin, len(data) - self._header + 1), False
+
+    def _candidates(self) -> re.Pattern[bytes]:
+        """Where a header may begin: a time near the last one, a fraction of a second, lengths that are small."""
+        tops = range(max(0, self._seconds - _YEAR) >> 24, (min(self._seconds + _YEAR, 0xFFFFFFFF) >> 24) + 1)
+        top = b"[%b]" % b"".join(b"\\x%02x" % each for each in tops) if self._seconds >= 0 else b"."
+        fraction = b"[\\0-\\x0f]\\0" if self._fraction == 1000 else b".[\\0-\\x3b]"
+        if self._order == "<":
+            return re.compile(b"(?s)(?=.{3}%b.{2}%b.{2}[\\0-\\4]\\0.{3}\\0)" % (top, fraction))
+        fraction = b"\\0[\\0-\\x0f]" if self._fraction == 1000 else b"[\\0-\\x3b]."
+        return re.compile(b"(?s)(?=%b.{3}%b.{2}\\0[\\0-\\4].{2}\\0)" % (top, fraction))
 
     def _is_chain(self, data: bytes, position: int, last: bool) -> bool | None:
         """Whether true headers follow one another from here on; None: more bytes will tell."""
@@ -180,7 +187,7 @@ class PcapReader:
             if position + self._header > end:
                 return (count > 0 and position == end) if last else None
             now, part, included, length = self._unpack(data, position)
-            near = seconds < 0 or abs(now - seconds) <= (_DAY if count else 366 * _DAY)
+            near = seconds < 0 or abs(now - seconds) <= (_DAY if count else _YEAR)
             if not (
                 near and 0 < included <= LARGEST_PACKET and 0 < length < 1 << 24 and part * self._fraction < _SECOND
             ):

@@ -20,7 +20,7 @@ _DROPPED_BY_INTERFACE, _DROPPED_BY_SYSTEM = 5, 7
 # A packet with its options; larger blocks are no blocks, or hold what is of no use here and are skipped unread.
 _LARGEST_KEPT = LARGEST_PACKET + 128 * 1024
 _LARGEST_BLOCK = 64 * 1024 * 1024
-_MOST_INTERFACES = 65_536
+_MOST_INTERFACES = 8192
 _LONGEST_NAME = 256
 _LEAST_ENHANCED = 32
 _SECOND = 1_000_000_000

@@ -126,6 +126,12 @@ def test_garbage_between_packets_is_passed_over(piece: int | None) -> None:
     assert accounted(reader) == len(data) + len(garbage)
 
 
+def test_zeros_that_a_crash_left_are_no_packets() -> None:
+    packets, reader = read(pcap(THREE) + bytes(4096), piece=1000)
+    assert len(packets) == 3
+    assert [(loss.kind, loss.bytes) for loss in reader.losses] == [("damage", 4096)]
+
+
 def test_only_versions_that_exist_are_read() -> None:
     data = bytearray(pcap(THREE))
     data[4] = 9
