@@ -1,0 +1,134 @@
+"""What one task reads of captures: every packet, and of the connections those of its class.
+
+A class is told by the number of a connection, which is a hash; all tasks see all packets, so that each can tell which
+connection a packet belongs to, and the tasks together give every row once, however many there are.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from netdiag.io.captures import Captures
+from netdiag.traffic.engine.addresses import endpoint_text
+from netdiag.traffic.engine.links import decode_packet
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.engine.packet import Segment
+from netdiag.traffic.engine.run import Engine
+from netdiag.traffic.rows import PacketRow, SegmentRow
+from netdiag.traffic.tables import RAW_NAMES
+
+Row = tuple[Any, ...]
+Rows = Mapping[str, Sequence[Row]]
+# So many packets are read between two looks at the clock and at the rows that are ready.
+_STRIDE = 1000
+_TELL_EVERY = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Which captures, from when to when, and what of them."""
+
+    paths: tuple[str, ...]
+    since_ns: int | None = None
+    until_ns: int | None = None
+    options: EngineOptions
+
+    def share(self, number: int, of: int) -> "Reading":
+        """The part of one task of so many."""
+        return replace(self, options=replace(self.options, flow_class=(number, of)))
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a task is: `read` bytes of the files, `packets`, the times of the first and the last of them."""
+
+    read: int = 0
+    packets: int = 0
+    first: int | None = None
+    last: int | None = None
+
+
+def _silent(progress: Progress) -> None:
+    del progress
+
+
+def read_tables(reading: Reading, tell: Callable[[Progress], None] = _silent) -> Iterator[Rows]:
+    """The rows of the tables that are wanted, as they become ready; `tell` hears from time to time how far it is."""
+    captures = Captures(reading.paths, since_ns=reading.since_ns, until_ns=reading.until_ns)
+    engine = Engine(reading.options, [file.name for file in captures.files])
+    progress = Progress()
+    told = time.monotonic()
+    feed = engine.feed
+    for packet in captures.packets():
+        feed(packet)
+        progress.packets += 1
+        progress.last = packet.time if progress.last is None else max(progress.last, packet.time)
+        progress.first = packet.time if progress.first is None else min(progress.first, packet.time)
+        if progress.packets % _STRIDE == 0:
+            yield engine.drain()
+            if time.monotonic() - told > _TELL_EVERY:
+                progress.read = sum(file.read_bytes for file in captures.files)
+                tell(progress)
+                told = time.monotonic()
+    for file in captures.files:
+        for lost in file.losses:
+            engine.lose(file.index, lost)
+    engine.finish()
+    yield engine.drain()
+    progress.read = sum(file.read_bytes for file in captures.files)
+    tell(progress)
+
+
+def read_raw(reading: Reading, name: str) -> Iterator[Row]:
+    """The rows of `packets` or `segments`: of so many tasks each takes every n-th packet."""
+    captures = Captures(reading.paths, since_ns=reading.since_ns, until_ns=reading.until_ns)
+    names = [file.name for file in captures.files]
+    number, of = reading.options.flow_class
+    ports = reading.options.ports
+    row_of = {"packets": _packet, "segments": _segment}[name]
+    for packet in captures.packets():
+        if packet.number % of != number:
+            continue
+        if not ports and name == "packets":
+            yield _packet(packet, names)
+            continue
+        segment = decode_packet(packet)
+        if isinstance(segment, Segment) and (
+            not ports or segment.source_port in ports or segment.destination_port in ports
+        ):
+            yield row_of(packet if name == "packets" else segment, names)
+
+
+def is_raw(name: str) -> bool:
+    """Whether a table is made without the engine."""
+    return name in RAW_NAMES
+
+
+def _packet(packet: Any, names: Sequence[str]) -> Row:
+    return PacketRow(
+        packet.time,
+        names[packet.file],
+        packet.number,
+        packet.interface,
+        packet.link_type,
+        packet.length,
+        len(packet.data),
+    )
+
+
+def _segment(segment: Any, names: Sequence[str]) -> Row:
+    return SegmentRow(
+        segment.time,
+        names[segment.file],
+        segment.number,
+        segment.interface,
+        endpoint_text(segment.source, segment.source_port),
+        endpoint_text(segment.destination, segment.destination_port),
+        segment.sequence,
+        segment.acknowledgement,
+        segment.flags & 0x1F,
+        segment.window,
+        segment.length,
+        len(segment.payload),
+    )

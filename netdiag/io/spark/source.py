@@ -1,0 +1,259 @@
+"""`spark.read.format("kafka_pcap")`: captures as DataFrames, for notebooks.
+
+    register(spark)
+    spark.read.format("kafka_pcap").option("level", "connections").load(["a.pcap", "folder"])
+
+Options: `level` (a table of docs/tables.md, exchanges by default), `columns` (comma-separated; `.schema(...)` does the
+same), `since` and `until`, `ports`, `clients`, `brokers`, `topics` (comma-separated), `partitions` (how many tasks).
+Filters that Spark hands over (spark.sql.python.filterPushdown.enabled) are hints: rows are filtered by Spark again, and
+only what cannot change a row is left unread. An exchange that began before a time may end long after it, so an upper
+bound has a margin, and a lower bound counts for packets and segments only: what a connection is, its beginning says.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    InputPartition,
+    LessThan,
+    LessThanOrEqual,
+    StringEndsWith,
+)
+from pyspark.sql.types import StructType
+
+from netdiag.errors import InputError, UsageError
+from netdiag.io.captures import Captures
+from netdiag.io.spark.reading import Reading, is_raw, read_raw, read_tables
+from netdiag.traffic.aggregates.spark_types import struct_of
+from netdiag.traffic.arrow import record_batches
+from netdiag.traffic.column import Table
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.moments import nanoseconds
+from netdiag.traffic.tables import NAMES, RAW_NAMES, table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+FORMAT = "kafka_pcap"
+PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+LEVELS = NAMES + RAW_NAMES
+OPTIONS = ("level", "columns", "since", "until", "ports", "clients", "brokers", "topics", "partitions")
+# A task that reads less than this is not worth its start.
+_LEAST_BYTES = 4 * 1024 * 1024
+_MICROSECOND = 1000
+# So long after a request its answer may come: the longest rebalance that clients allow by default is five minutes.
+MARGIN_NS = 600 * 1_000_000_000
+# Tables whose `time` is that of a request or question.
+_ASKED_AT = frozenset({"exchanges", "partitions", "batches", "group_events", "names"})
+_NAMES_A_BROKER = frozenset({"exchanges", "group_events", "endpoints", "connections"})
+
+
+def register(spark: "SparkSession") -> None:
+    """Let this session read the format `kafka_pcap`; set spark.sql.python.filterPushdown.enabled before, not after."""
+    pushes = str(spark.conf.get(PUSHDOWN, "false")).lower() == "true"
+    spark.dataSource.register(PushingCaptureSource if pushes else CaptureSource)
+
+
+@dataclass
+class Share(InputPartition):
+    """One task: its class of connections, of so many."""
+
+    number: int
+    of: int
+
+
+class CaptureSource(DataSource):
+    """The format; Spark makes one for every DataFrame."""
+
+    @classmethod
+    def name(cls) -> str:
+        """As `format` names it."""
+        return FORMAT
+
+    def schema(self) -> StructType:
+        """All columns of the level, or those of the option `columns`."""
+        return struct_of(_level(self.options), _columns(self.options))
+
+    def reader(self, schema: StructType) -> "CaptureReader":
+        """A reader of the columns that are in the schema, which is ours or the user's."""
+        return CaptureReader(self.options, schema)
+
+
+class CaptureReader(DataSourceReader):
+    """Reads the rows of one level."""
+
+    def __init__(self, options: Mapping[str, str], schema: StructType) -> None:
+        self._table = _level(options)
+        self._names = _checked(self._table, schema)
+        self._reading = _reading(options, self._table.name)
+        self._tasks = _number(options, "partitions")
+
+    def partitions(self) -> list[InputPartition]:
+        """One task for every class of connections; the files are looked for once, for all of them."""
+        files = Captures(self._reading.paths).files
+        self._reading = replace(self._reading, paths=tuple(file.name for file in files))
+        worth = sum(file.size or 0 for file in files) // _LEAST_BYTES + 1
+        tasks = self._tasks or min(os.cpu_count() or 1, worth)
+        return [Share(number, tasks) for number in range(tasks)]
+
+    def read(self, partition: InputPartition) -> Iterator["pa.RecordBatch"]:
+        """The rows of one class."""
+        assert isinstance(partition, Share)
+        name = self._table.name
+        reading = self._reading.share(partition.number, partition.of)
+        if is_raw(name):
+            yield from record_batches(self._table, read_raw(reading, name), self._names, unit="us")
+        else:
+            rows = (row for ready in read_tables(reading) for row in ready[name])
+            yield from record_batches(self._table, rows, self._names, unit="us")
+
+
+class PushingCaptureSource(CaptureSource):
+    """The format where Spark hands filters over; where it does not, it refuses a reader that would take them."""
+
+    def reader(self, schema: StructType) -> "CaptureReader":
+        """A reader that is told of filters."""
+        return PushingCaptureReader(self.options, schema)
+
+
+class PushingCaptureReader(CaptureReader):
+    """Reads less where filters allow it."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Read less where that changes no row; Spark filters again, so all filters are given back."""
+        for each in filters:
+            self._reading = narrowed(self._reading, self._table.name, each)
+        return filters
+
+
+def narrowed(reading: Reading, level: str, each: Filter) -> Reading:
+    """The least that has to be read when only rows count that a filter lets through."""
+    match each:
+        case GreaterThan(("time",), value) | GreaterThanOrEqual(("time",), value) if is_raw(level):
+            return replace(reading, since_ns=max(reading.since_ns or 0, _ns(value)))
+        case LessThan(("time",), value) | LessThanOrEqual(("time",), value):
+            return _before(reading, level, _ns(value) + _MICROSECOND)
+        case EqualTo(("time",), value):
+            return _before(reading, level, _ns(value) + _MICROSECOND)
+        case EqualTo(("broker",), str() as value) if level in _NAMES_A_BROKER and not reading.options.brokers:
+            return replace(reading, options=replace(reading.options, brokers=frozenset({value})))
+        case EqualTo(("source",) | ("destination",), str() as value) if level == "segments":
+            return _on_port(reading, value)
+        case StringEndsWith(("source",) | ("destination",), str() as value) if level == "segments":
+            return _on_port(reading, value)
+    return reading
+
+
+def _before(reading: Reading, level: str, end: int) -> Reading:
+    if is_raw(level):
+        margin = 0
+    elif level in _ASKED_AT:
+        margin = MARGIN_NS
+    else:
+        return reading
+    end += margin
+    return replace(reading, until_ns=end if reading.until_ns is None else min(reading.until_ns, end))
+
+
+def _on_port(reading: Reading, endpoint: str) -> Reading:
+    colon, port = endpoint.rpartition(":")[1:]
+    if not colon or not port.isdigit() or reading.options.ports:
+        return reading
+    return replace(reading, options=replace(reading.options, ports=frozenset({int(port)})))
+
+
+def _ns(value: Any) -> int:
+    if not isinstance(value, datetime):
+        raise UsageError(f"'{value}' is no time")
+    moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+    whole = moment.replace(microsecond=0)
+    return int(whole.timestamp()) * 1_000_000_000 + moment.microsecond * _MICROSECOND
+
+
+def _level(options: Mapping[str, str]) -> Table:
+    name = options.get("level", "exchanges")
+    if name not in LEVELS:
+        raise UsageError(f"no level '{name}'", hint=f"the levels are {', '.join(LEVELS)}")
+    return table(name)
+
+
+def _columns(options: Mapping[str, str]) -> tuple[str, ...] | None:
+    names = _listed(options, "columns")
+    if not names:
+        return None
+    level = _level(options)
+    strange = [name for name in names if name not in level.names]
+    if strange:
+        raise _no_column(level, strange[0])
+    return names
+
+
+def _checked(level: Table, schema: StructType) -> tuple[str, ...]:
+    """The names in a schema, once they are columns of the level with its types."""
+    ours = {field.name: field for field in struct_of(level)}
+    for field in schema:
+        if field.name not in ours:
+            raise _no_column(level, field.name)
+        if field.dataType != ours[field.name].dataType:
+            wanted = ours[field.name].dataType.simpleString()
+            raise UsageError(f"column '{field.name}' of {level.name} is {wanted}")
+    return tuple(schema.names)
+
+
+def _no_column(level: Table, name: str) -> UsageError:
+    return UsageError(f"no column '{name}' in {level.name}", hint=f"the columns are {', '.join(level.names)}")
+
+
+def _reading(options: Mapping[str, str], level: str) -> Reading:
+    since, until = (nanoseconds(options[name]) if options.get(name) else None for name in ("since", "until"))
+    return Reading(
+        paths=_paths(options),
+        since_ns=since,
+        until_ns=until,
+        options=EngineOptions(
+            tables=frozenset({level} if level in NAMES else ()),
+            ports=frozenset(_port(text) for text in _listed(options, "ports")),
+            clients=frozenset(_listed(options, "clients")),
+            brokers=frozenset(_listed(options, "brokers")),
+            topics=frozenset(_listed(options, "topics")),
+        ),
+    )
+
+
+def _paths(options: Mapping[str, str]) -> tuple[str, ...]:
+    several = options.get("paths")
+    paths = json.loads(several) if several else [options["path"]] if options.get("path") else []
+    if not paths:
+        raise InputError("there is no capture to read", hint="name files or folders: .load(paths)")
+    # Spark may write a path as the address of a file.
+    return tuple(path.removeprefix("file://") if path.startswith("file:///") else path for path in paths)
+
+
+def _listed(options: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in options.get(name, "").split(",") if part.strip())
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 65536:
+        raise UsageError(f"'{text}' is no port")
+    return int(text)
+
+
+def _number(options: Mapping[str, str], name: str) -> int | None:
+    text = options.get(name)
+    if not text:
+        return None
+    if not text.isdigit() or not 0 < int(text) <= 10_000:
+        raise UsageError(f"{name} '{text}' is no number from 1 to 10000")
+    return int(text)
