@@ -23,12 +23,16 @@ BY_PARAMETER = (
 )
 # What takes longest, the longest first.
 LONG = ("tests/house/test_lowest_versions.py", "tests/live/test_broker_prints.py")
+# Folders and files whose tests share the one Spark session of a process.
+SPARK = ("tests/io/spark/", "tests/traffic/aggregates/", "tests/traffic/insights/", "tests/cli/test_analyze.py")
 _PARAMETER = re.compile(r"\[.*\]$", re.DOTALL)
 
 
 def unit(nodeid: str) -> str:
     """What the tests that must not be parted have in common."""
     file, _, test = nodeid.partition("::")
+    if file.startswith(SPARK):
+        return "spark"
     parameter = _PARAMETER.search(test)
     return f"{file}{parameter.group()}" if parameter and file in BY_PARAMETER else file
 
@@ -36,7 +40,9 @@ def unit(nodeid: str) -> str:
 def place(nodeid: str) -> int:
     """Smaller for what is to begin earlier."""
     file = nodeid.partition("::")[0]
-    return LONG.index(file) if file in LONG else len(LONG)
+    if file.startswith(SPARK):
+        return 0
+    return 1 + (LONG.index(file) if file in LONG else len(LONG))
 
 
 @pytest.hookimpl(trylast=True)

@@ -25,6 +25,7 @@ def test_it(costly, number):
         ("tests/a/test_b.py::test_c[1-x::y]", "tests/a/test_b.py"),
         ("tests/scenarios/test_five_brokers.py::test_c[S01/kraft]", "tests/scenarios/test_five_brokers.py[S01/kraft]"),
         ("tests/scenarios/test_five_brokers.py::test_c", "tests/scenarios/test_five_brokers.py"),
+        ("tests/io/spark/test_source.py::test_c", "spark"),
     ],
 )
 def test_what_stays_together(nodeid: str, expected: str) -> None:
