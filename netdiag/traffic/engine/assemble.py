@@ -84,6 +84,7 @@ def exchange_row(context: Context, asked: Asked | None, answer: Answer | None, o
         record_bytes=None if carrier is None else carrier.record_bytes,
         transactional_id=facts.transactional_id,
         replica_id=facts.replica_id,
+        committed=facts.committed,
         client_name=context.named.client,
         broker_name=context.named.broker,
         listener=context.named.listener,

@@ -119,6 +119,7 @@ class RequestFacts(Facts):
     software_version: str | None = None
     coordinator_keys: Sequence[str] = ()
     key_type: int | None = None
+    committed: bool | None = None
     sasl_mechanism: str | None = None
     session_timeout_ms: int | None = None
     rebalance_timeout_ms: int | None = None

@@ -203,9 +203,9 @@ class Plan:
             lines += [f"if f.{attribute} is None:"] if first else []
             lines += [f"{'    ' if first else ''}f.{attribute} = {name}"]
         if path in self._strings:
-            lines.append(
-                f"f.{self._strings[path]}.append({name})" if scope.looped else f"f.{self._strings[path]} = [{name}]"
-            )
+            gathered = f"f.{self._strings[path]}"
+            lines += [f"if {name} is not None:"]
+            lines += [f"    {gathered}.append({name})" if scope.looped else f"    {gathered} = [{name}]"]
         column = self._column(path, scope)
         if column is not None:
             lines += self._fill(scope, column, name)
@@ -242,8 +242,7 @@ class Plan:
         with self.source.block(f"if {length} >= 0:"):
             self._text(name, length)
         self.source.null(field, length)
-        if field.nullable:
-            self.source.line("else:", f"    {name} = None")
+        self.source.line("else:", f"    {name} = None")
         self.source.line(*then)
 
     def _text(self, name: str, length: str) -> None:
@@ -333,7 +332,7 @@ class Plan:
                 with self.source.block(f"if {name}_length >= 0:"):
                     self._text(name, f"{name}_length")
                     self.source.line(*then)
-                self.source.line("else:", "    malformed()")
+                self.source.null(replace(field, array=False), f"{name}_length")
 
     def _numbers(self, field: Field, path: str, count: str, scope: _Scope) -> None:
         """An array of numbers: partitions, or of no interest."""

@@ -32,7 +32,7 @@ from netdiag.traffic.engine.bodies.records import summarise
 from netdiag.traffic.engine.bodies.walkers import BodyWalker, walker
 from netdiag.traffic.tables import NAMES
 
-FETCH, FIND_COORDINATOR, SHARE_FETCH = 1, 10, 78
+FETCH, FIND_COORDINATOR, JOIN_GROUP, SHARE_FETCH = 1, 10, 11, 78
 _UNSUPPORTED = UNSUPPORTED_VERSION.to_bytes(2, "big")
 _INT32 = Struct(">i")
 
@@ -70,6 +70,8 @@ class Bodies:
                 facts.group = facts.coordinator_keys[0]
             elif facts.key_type == 1:
                 facts.transactional_id = facts.coordinator_keys[0]
+        elif api_key == JOIN_GROUP:
+            facts.wait_ms = facts.session_timeout_ms if api_version == 0 else facts.rebalance_timeout_ms
         elif api_key == FETCH and facts.replica_id is None and facts.decoded is FULL:
             facts.replica_id = -1
         return facts
@@ -78,7 +80,10 @@ class Bodies:
         """What a response body of `declared` bytes tells, of which `body` was kept."""
         facts = ResponseFacts()
         if api_key == API_VERSIONS and body[:2] == _UNSUPPORTED:
-            api_version = 0
+            # In version 0 (KIP-511), but for brokers that are none: what follows the error tells nothing here.
+            facts.error_code = UNSUPPORTED_VERSION
+            facts.decoded = TRUNCATED if declared > len(body) else FULL
+            return facts
         key = (api_key, api_version, declared > len(body))
         read = self._responses.get(key) or self._reader(self._responses, Direction.RESPONSE, key)
         if read is None:

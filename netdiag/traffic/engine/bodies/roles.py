@@ -44,6 +44,7 @@ SCALARS: dict[Direction, dict[str, str]] = {
         "reason": "reason",
         "members.reason": "reason",
         "key_type": "key_type",
+        "committed": "committed",
     },
     RESPONSE: {
         "throttle_time_ms": "throttle_ms",

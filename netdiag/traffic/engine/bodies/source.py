@@ -14,7 +14,7 @@ from struct import Struct
 from netdiag.kafka.protocol import Field
 
 CODES = {
-    "bool": "B",
+    "bool": "?",
     "int8": "b",
     "int16": "h",
     "uint16": "H",
@@ -83,8 +83,9 @@ class Source:
         self.line(f"if {name} > 127:", f"    {name}, o = varint(b, o, {name})", f"{name} -= 1")
 
     def null(self, field: Field, length: str) -> None:
-        """Behind a block for lengths above -1: refuse those below 0 that are not null, and null where none may be."""
-        self.line(f"elif {length} < {-1 if field.nullable else 0}:", "    malformed()")
+        """Behind a block for lengths above -1: refuse those below; null is taken everywhere, as mocks write it."""
+        if not field.compact:
+            self.line(f"elif {length} < -1:", "    malformed()")
 
     def step_over(self, field: Field, length: str) -> None:
         """Step over as many bytes as a length says."""
@@ -118,8 +119,9 @@ class Source:
             self._write([f"{names[0]} = b[o]"])
         elif names:
             shape = "".join(code if name else f"{Struct('>' + code).size}x" for code, name, _ in run)
-            self.readers[f"u_{shape}"] = Struct(">" + shape).unpack_from
-            self._write([f"{', '.join(names)}{',' if len(names) == 1 else ''} = u_{shape}(b, o)"])
+            reader = f"u_{shape.replace('?', 'T')}"
+            self.readers[reader] = Struct(">" + shape).unpack_from
+            self._write([f"{', '.join(names)}{',' if len(names) == 1 else ''} = {reader}(b, o)"])
         self._write([f"o += {size}"])
         for _, _, then in run:
             self._write(then)

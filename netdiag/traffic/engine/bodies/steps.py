@@ -239,7 +239,7 @@ class Reader:
             length = (yield from self._varint()) - 1
         else:
             length = yield from self._number("int16" if short else "int32")
-        if length < (-1 if field.nullable else 0):
+        if length < -1:
             raise Impossible
         return length
 

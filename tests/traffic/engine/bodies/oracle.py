@@ -31,7 +31,7 @@ def request_oracle(api_key: int, api_version: int, body: bytes, declared: int) -
     facts.names = list(_names(value))
     if cut:
         facts.decoded = "truncated"
-    _request_scalars(facts, api_key, value)
+    _request_scalars(facts, api_key, api_version, value)
     facts.partitions = list(_request_partitions(api_key, value))
     if api_key == 0:
         _batches(facts, value, "topic_data", "partition_data")
@@ -100,7 +100,7 @@ def _assigned(raw: bytes) -> list[tuple[Topic, int]] | None:
     return [(each["topic"], number) for each in decoded.value["assigned_partitions"] for number in each["partitions"]]
 
 
-def _request_scalars(facts: RequestFacts, api_key: int, value: Value) -> None:
+def _request_scalars(facts: RequestFacts, api_key: int, api_version: int, value: Value) -> None:
     facts.transactional_id = value.get("transactional_id", value.get("v3_and_below_transactional_id"))
     if value.get("transactions"):
         facts.transactional_id = value["transactions"][0].get("transactional_id")
@@ -131,6 +131,9 @@ def _request_scalars(facts: RequestFacts, api_key: int, value: Value) -> None:
     facts.session_timeout_ms = value.get("session_timeout_ms")
     facts.rebalance_timeout_ms = value.get("rebalance_timeout_ms")
     facts.reason = value.get("reason")
+    facts.committed = value.get("committed")
+    if api_key == 11:
+        facts.wait_ms = facts.rebalance_timeout_ms if api_version else facts.session_timeout_ms
     if api_key == 13 and "members" in value:
         facts.members = [member["member_id"] for member in value["members"] if "member_id" in member]
         for member in reversed(value["members"]):

@@ -33,6 +33,29 @@ def test_api_versions_with_error_35_has_the_body_of_version_0() -> None:
     assert (facts.decoded, facts.error_code) == ("full", 35)
 
 
+def test_api_versions_with_error_35_of_a_mock_cluster() -> None:
+    body = bytes.fromhex("00230100120000000200 00000000")
+    assert response_facts(18, 3, body, len(body)) == response_facts(18, 0, b"\x00\x23\x00\x00\x00\x00", 6)
+
+
+def test_null_is_taken_where_a_mock_cluster_writes_it() -> None:
+    facts = response_facts(14, 3, bytes.fromhex("00000000001bffffffff"), 10)
+    assert (facts.decoded, facts.error_code, facts.assignment) == ("full", 27, None)
+
+
+def test_an_end_of_a_transaction() -> None:
+    body = wire.encode(26, 3, REQUEST, {"transactional_id": "t", "committed": True})
+    assert request_facts(26, 3, body, len(body)).committed is True
+
+
+def test_how_long_a_join_may_wait() -> None:
+    fields = {"group_id": "g", "session_timeout_ms": 9000}
+    for version, expected in ((0, 9000), (4, 60000)):
+        more = {"rebalance_timeout_ms": 60000} if version else {}
+        body = wire.encode(11, version, REQUEST, fields | more)
+        assert request_facts(11, version, body, len(body)).wait_ms == expected
+
+
 def test_what_is_not_known_or_not_a_body() -> None:
     assert request_facts(900, 0, b"abc", 3).decoded == "header"
     assert request_facts(3, 99, b"abc", 3).decoded == "header"
