@@ -10,8 +10,19 @@ import typer
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface, finish, surface_of
 from netdiag.cli.terminal import say, write_bytes, write_text
-from netdiag.cli.traffic_filters import Brokers, Clients, Ports, Since, Topics, Until, engine_options, span
-from netdiag.cli.traffic_places import Host, Live, Project, places_that_run
+from netdiag.cli.traffic_filters import (
+    Brokers,
+    Clients,
+    Host,
+    Live,
+    Ports,
+    Project,
+    Since,
+    Topics,
+    Until,
+    engine_options,
+    span,
+)
 from netdiag.errors import MissingExtra, UsageError
 from netdiag.io.captures import Captures
 from netdiag.render.coverage import coverage_line
@@ -92,6 +103,8 @@ def exchanges(
             frozenset({shape.name, "losses"}), clients=client, brokers=broker, topics=topic, ports=port
         )
         if live:
+            from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
+
             options = replace(options, places=places_that_run(host, project, surface))
         elif host or project:
             raise UsageError("--host and --project say what --live asks", hint="add --live")

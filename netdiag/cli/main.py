@@ -6,13 +6,8 @@ from typing import Annotated
 import typer
 
 from netdiag import __version__
-from netdiag.cli.capture import capture
-from netdiag.cli.check_listeners import check_listeners
-from netdiag.cli.exchanges import exchanges
+from netdiag.cli.commands import Commands
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.explain import explain
-from netdiag.cli.outputs import InOrder
-from netdiag.cli.rules import rules
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose
 from netdiag.cli.terminal import Colour, silence, write_text
 
@@ -26,7 +21,7 @@ def _show_version(wanted: bool) -> None:
 Version = Annotated[bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)]
 
 # Rich would cost every run its import; colours of ours do not need it.
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
+app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
 
 
 @app.callback()
@@ -40,13 +35,6 @@ def main(
     """Find out why Kafka in Docker connects but does not work."""
     del version
     context.obj = Surface(verbose=verbose, debug=debug, colour=colour or Colour.AUTO)
-
-
-app.command("check-listeners", cls=InOrder)(check_listeners)
-app.command("capture")(capture)
-app.command("exchanges")(exchanges)
-app.command("rules")(rules)
-app.command("explain")(explain)
 
 
 def run() -> None:

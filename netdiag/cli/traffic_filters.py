@@ -23,6 +23,14 @@ Ports = Annotated[
     typer.Option("--port", min=1, max=65535, help="Only connections with this port; default: all that speak Kafka."),
 ]
 
+Live = Annotated[
+    bool, typer.Option("--live", help="Ask the engine what runs, and call containers and listeners by name.")
+]
+Host = Annotated[
+    str | None, typer.Option("--host", help="The engine to ask: unix://..., tcp://... (default: DOCKER_HOST).")
+]
+Project = Annotated[str | None, typer.Option("--project", help="Only the containers of this compose project.")]
+
 
 class Span(TypedDict):
     """The time looked at, from `since_ns` on and before `until_ns`: nanoseconds since 1970 UTC."""

@@ -2,9 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from netdiag.cli.live import needs_extra
 from netdiag.cli.surface import Surface
@@ -12,14 +9,6 @@ from netdiag.deployment.addresses import listening, names_of_addresses
 from netdiag.deployment.member import Deployment
 from netdiag.traffic.engine.addresses import endpoint_of_text
 from netdiag.traffic.places import Places
-
-Live = Annotated[
-    bool, typer.Option("--live", help="Ask the engine what runs, and call containers and listeners by name.")
-]
-Host = Annotated[
-    str | None, typer.Option("--host", help="The engine to ask: unix://..., tcp://... (default: DOCKER_HOST).")
-]
-Project = Annotated[str | None, typer.Option("--project", help="Only the containers of this compose project.")]
 
 
 def places_that_run(host: str | None, project: str | None, surface: Surface) -> Places:
