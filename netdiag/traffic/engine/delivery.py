@@ -152,7 +152,6 @@ class Delivery:
         if self.evidence is None:
             self.evidence = (segment.time, segment.number, segment.file)
         self._hold(Held(position, payload, end - position, segment.time, segment.number, segment.file))
-        self.drain()
 
     def deliver(self, piece: Held) -> None:
         """Give the framer the next piece."""
@@ -160,25 +159,18 @@ class Delivery:
         self.next32 = self.next & MASK
         self.framer.take(piece.kept, piece.length, piece.time, piece.number, piece.file)
 
-    def drain(self) -> None:
-        """Deliver what has become the next."""
+    def step(self) -> bool:
+        """Deliver one held piece that has become the next; False where there is none."""
         held = self.held
-        count = 0
-        for piece in held:
-            if piece.position != self.next:
-                break
-            count += 1
-            self.held_bytes -= len(piece.kept)
-            self.deliver(piece)
-        if count:
-            del held[:count]
-        if held:
-            first = held[0]
-            self.evidence = (first.time, first.number, first.file)
-        else:
-            self.evidence = None
+        if not held or held[0].position != self.next:
+            return False
+        piece = held.pop(0)
+        self.held_bytes -= len(piece.kept)
+        self.deliver(piece)
+        self.evidence = (held[0].time, held[0].number, held[0].file) if held else None
         if not self.is_proven:
             self.proven_at = None
+        return True
 
     def acknowledged(self, position: int, segment: Segment) -> None:
         """The other side has everything up to here, so the capture should have it too."""
@@ -229,7 +221,6 @@ class Delivery:
             self.next = end
             self.next32 = end & MASK
             self.framer.gap(length, time, number, file)
-        self.drain()
 
     def _hold(self, piece: Held) -> None:
         """Keep a piece, cut down to what no held piece covers."""

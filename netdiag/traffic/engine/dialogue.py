@@ -93,8 +93,8 @@ class Dialogue:
             for side, delivery in enumerate(self._deliveries):
                 if not self._queue or self._queue[0][0] != side:
                     delivery.give_up()
-                    self._identify()
-            for _ in range(len(self._queue)):
+                    self._settle()
+            if self._queue:
                 self._push(*self._queue.popleft(), waits=False)
         self._identify(final=True)
         for delivery in self._deliveries:
@@ -217,7 +217,9 @@ class Dialogue:
             return
         here.retransmissions += position < here.next
         here.data(segment, position)
-        if here.framer.mode < FRAMES:
+        if here.held or self._queue:
+            self._settle()
+        elif here.framer.mode < FRAMES:
             self._identify()
 
     def _begin(self, side: int, segment: Segment) -> None:
@@ -247,16 +249,31 @@ class Dialogue:
         """Give up holes that will not be filled any more, and let go what waited for them."""
         queue = self._queue
         for side, delivery in enumerate(self._deliveries):
-            if queue and queue[0][0] == side:
+            if delivery.gap_end <= delivery.next or (queue and queue[0][0] == side):
                 continue
-            if delivery.gap_end > delivery.next:
-                delivery.waited += 1
-                alone = self._deliveries[1 - side].packets == 0
-                while delivery.is_given_up(time, alone) or (len(queue) > QUEUE and delivery.gap_end > delivery.next):
-                    delivery.give_up()
-                    self._identify()
-        while queue and not self._deliveries[1 - queue[0][0]].is_proven:
-            self._push(*queue.popleft(), waits=False)
+            delivery.waited += 1
+            alone = self._deliveries[1 - side].packets == 0
+            while delivery.is_given_up(time, alone) or (len(queue) > QUEUE and delivery.gap_end > delivery.next):
+                delivery.give_up()
+                self._settle()
+
+    def _settle(self) -> None:
+        """Deliver what has become possible: what was held, and what waited for it, each behind what it answers."""
+        again = True
+        while again:
+            while self._queue and self._may_go(*self._queue[0]):
+                self._push(*self._queue.popleft(), waits=False)
+            again = False
+            for delivery in self._deliveries:
+                if delivery.held and delivery.step():
+                    again = True
+                    break
+            self._identify()
+
+    def _may_go(self, side: int, segment: Segment) -> bool:
+        """Whether everything that a waiting segment acknowledges has been delivered or given up."""
+        there = self._deliveries[1 - side]
+        return not there.next + 1 < there.position(segment.acknowledgement) < there.next + FAR
 
     def _identify(self, final: bool = False) -> None:
         """See what can be recognised, on one side and then with what that tells about the other."""
@@ -268,14 +285,14 @@ class Dialogue:
                 if framer.mode == START:
                     more = self._open(side, framer, final) or more
                 elif framer.mode == SEARCH:
-                    more = self._find(side, framer) or more
+                    more = self._find(side, framer, final) or more
 
     def _open(self, side: int, framer: Framer, final: bool) -> bool:
         """Recognise a stream by its first bytes; True where that changes something."""
         other = self._deliveries[1 - side].framer
         if self.client_side == 1 - side:
-            if other.mode == FRAMES:
-                framer.found(0, 0)
+            if other.mode == FRAMES and framer.searcher.starts:
+                framer.found(framer.searcher.starts[0])
                 return True
             return False
         if self.opener == 1 - side:
@@ -305,17 +322,21 @@ class Dialogue:
             return True
         self._be_client(side)
         self._talk.raw = verdict is Start.TOKEN
-        framer.found(0, 0)
+        framer.found(framer.searcher.starts[0])
         return True
 
-    def _find(self, side: int, framer: Framer) -> bool:
-        """Look for a boundary in mid-stream."""
-        if framer.is_request is None:
+    def _find(self, side: int, framer: Framer, final: bool) -> bool:
+        """Look for a boundary in mid-stream; whoever sends a request there is the client."""
+        searcher = framer.searcher
+        if searcher.looked == len(searcher.pieces) and not final:
             return False
-        found = framer.searcher.find(framer.is_request)
+        role = framer.is_request
+        found = searcher.find(role is not False, final)
         if found is None:
             return False
-        framer.found(*found)
+        if role is None:
+            self._be_client(side)
+        framer.found(found)
         return True
 
     def _be_client(self, side: int) -> None:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from netdiag.traffic.engine.identify import LARGEST, SMALLEST_REQUEST, SMALLEST_RESPONSE, is_request
 from netdiag.traffic.engine.message import Message, Walker
-from netdiag.traffic.engine.resync import Piece, Searcher
+from netdiag.traffic.engine.resync import Searcher
 from netdiag.traffic.engine.talk import Talk
+from netdiag.traffic.engine.unframed import Piece
 
 START, SEARCH, FRAMES, ASIDE = range(4)
 WALK_HEAD = 4096
@@ -162,12 +163,12 @@ class Framer:
         """This direction is not Kafka: all of it is counted as something else."""
         self.mode = ASIDE
         self.aside = (kind, detail)
-        before, after = self.searcher.cut(0, 0)
+        before, after = self.searcher.cut(self.searcher.end)
         self.forget(before + after, kind, detail)
 
-    def found(self, index: int, offset: int) -> None:
-        """A message begins at an offset of a piece that was put aside."""
-        before, after = self.searcher.cut(index, offset)
+    def found(self, position: int) -> None:
+        """A message begins at a position of what was put aside."""
+        before, after = self.searcher.cut(position)
         self.forget(before, "resync", OUTSIDE)
         self.mode = FRAMES
         for piece in after:
@@ -180,7 +181,7 @@ class Framer:
 
     def skip(self, length: int, detail: str) -> None:
         """Leave out what stands in front of the protocol."""
-        before, after = self.searcher.cut_bytes(length)
+        before, after = self.searcher.cut(self.searcher.starts[0] + length)
         self.forget(before, "other-protocol", detail)
         for piece in after:
             self.searcher.add(piece)
@@ -195,7 +196,7 @@ class Framer:
                 self.note("gap", "unfinished message at the end", len(self.header), self.start_time)
             self.left, self.header = 0, b""
             return
-        before, after = self.searcher.cut(0, 0)
+        before, after = self.searcher.cut(self.searcher.end)
         self.forget(before + after, "resync", OUTSIDE)
 
     def _put_aside(self, piece: Piece) -> None:
@@ -203,12 +204,9 @@ class Framer:
             self.forget([piece], *self.aside)
             return
         self.searcher.add(piece)
-        while self.searcher.is_full():
+        if self.searcher.is_full():
             self.mode = SEARCH
-            before, after = self.searcher.cut(1, 0)
-            self.forget(before, "resync", OUTSIDE)
-            for kept in after:
-                self.searcher.add(kept)
+            self.forget(self.searcher.drop_half(), "resync", OUTSIDE)
 
     def _lose(self, piece: Piece) -> None:
         """The size field of the next message is missing or impossible."""

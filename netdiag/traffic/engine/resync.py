@@ -1,117 +1,143 @@
-"""Find where a message begins in a stream whose boundaries are not known: in mid-stream, or behind a hole."""
+"""Find where a message begins in a stream whose boundaries are not known: in mid-stream, or behind a hole.
 
+Places to look at are the beginnings of segments, and in between what looks like a header: the client id of the
+connection, the correlation ids of requests that wait for their responses. What cannot be decided yet is looked at
+again when more has come; a message that only could be one is never enough.
+"""
+
+import re
 import struct
-from typing import NamedTuple
+from collections.abc import Iterator
 
-from netdiag.traffic.engine.identify import (
-    LARGEST,
-    SMALLEST_REQUEST,
-    SMALLEST_RESPONSE,
-    is_request,
-    known_requests,
-    least_response,
-)
+from netdiag.traffic.engine.candidates import Verdict, judge_request, judge_response
 from netdiag.traffic.engine.talk import Talk
-
-AHEAD = 256
-"""How far correlation ids may rise over a hole."""
+from netdiag.traffic.engine.unframed import Piece, Unframed
 
 KEPT_PIECES = 1024
-KEPT_BYTES = 262_144
+KEPT_BYTES = 131_072
+PENDING = 32
+"""Places that wait for more; of more than so many the oldest are given up."""
 
-_REQUEST = struct.Struct(">ihhi").unpack_from
-_RESPONSE = struct.Struct(">ii").unpack_from
+PATTERNS = 32
+"""Correlation ids that are looked for at a time, those that wait longest first."""
 
-
-class Piece(NamedTuple):
-    """Bytes of a stream in order: `kept` of `length`; a `gap` is in no packet of the capture."""
-
-    kept: bytes | memoryview
-    length: int
-    time: int
-    number: int
-    file: int
-    gap: bool
+_ANY_REQUEST = re.compile(rb"(?=[\0-\x0f][\s\S]{3}\0[\0-\x7f]\0[\0-\x1f][\s\S]{4})")
+_SMALL = 256
+_HEADER = 12
 
 
-class Searcher:
+class Searcher(Unframed):
     """The pieces of a direction that are not framed yet, and the search for a boundary in them."""
 
-    __slots__ = ("bytes", "looked", "pieces", "talk")
+    __slots__ = ("looked", "pending", "talk")
 
     def __init__(self, talk: Talk) -> None:
+        super().__init__()
         self.talk = talk
-        self.pieces: list[Piece] = []
-        self.bytes = 0
         self.looked = 0
-
-    def add(self, piece: Piece) -> None:
-        """The next piece; its bytes are copied, so that a large buffer is not kept for them."""
-        self.pieces.append(piece._replace(kept=bytes(piece.kept)))
-        self.bytes += len(piece.kept)
+        self.pending: list[tuple[int, bool]] = []
 
     def is_full(self) -> bool:
         """Whether the oldest pieces are to be given up."""
         return self.bytes > KEPT_BYTES or len(self.pieces) > KEPT_PIECES
 
-    def cut(self, index: int, offset: int) -> tuple[list[Piece], list[Piece]]:
-        """Part the pieces at an offset into one of them, and forget them."""
-        before, after = self.pieces[:index], self.pieces[index:]
-        if offset and after:
-            piece = after[0]
-            before.append(piece._replace(kept=piece.kept[:offset], length=offset))
-            after[0] = piece._replace(kept=piece.kept[offset:], length=piece.length - offset)
-        self.pieces = []
-        self.bytes = self.looked = 0
-        return before, after
+    def cut(self, position: int) -> tuple[list[Piece], list[Piece]]:
+        """Part the pieces at a position, and forget them and what was seen in them."""
+        self.looked = 0
+        self.pending = []
+        return super().cut(position)
 
-    def cut_bytes(self, length: int) -> tuple[list[Piece], list[Piece]]:
-        """Part the pieces behind so many bytes from the start, which are all kept."""
-        index = 0
-        while index < len(self.pieces) and length >= self.pieces[index].length:
-            length -= self.pieces[index].length
-            index += 1
-        return self.cut(index, length)
+    def drop_half(self) -> list[Piece]:
+        """Forget the older half of the pieces."""
+        old = super().drop_half()
+        self.looked = max(0, self.looked - len(old))
+        first = self.starts[0] if self.starts else self.end
+        self.pending = [place for place in self.pending if place[0] >= first]
+        return old
 
     def first_bytes(self) -> tuple[bytes, bool]:
         """What is there from the start without a hole, and whether there is a hole behind it."""
-        out = b""
+        out = self.peek(self.starts[0], 4096) if self.starts else b""
+        total = 0
         for piece in self.pieces:
-            out += piece.kept
+            total += len(piece.kept)
             if piece.gap or len(piece.kept) < piece.length:
-                return out, True
-            if len(out) > 4096:
-                break
+                return out, total <= len(out)
         return out, False
 
-    def find(self, is_request: bool) -> tuple[int, int] | None:
-        """The piece and the offset in it at which a message begins, where that is proven."""
-        pieces = self.pieces
-        begins = self._begins_request if is_request else self._begins_response
-        while self.looked < len(pieces):
+    def find(self, is_request: bool, final: bool = False) -> int | None:
+        """The position at which a message begins, where that is proven."""
+        judge = judge_request if is_request else judge_response
+        waiting: list[tuple[int, bool]] = []
+        for place in self.pending:
+            verdict = judge(self.talk, self, *place, final)
+            if verdict is Verdict.YES:
+                return place[0]
+            if verdict is Verdict.LATER:
+                waiting.append(place)
+        while self.looked < len(self.pieces):
             index = self.looked
             self.looked += 1
-            if begins(pieces[index].kept):
-                return index, 0
+            for place in self._places(index, is_request):
+                verdict = judge(self.talk, self, *place, final)
+                if verdict is Verdict.YES:
+                    return next((early for early, _ in waiting if self._leads(early, place[0])), place[0])
+                if verdict is Verdict.LATER:
+                    waiting.append(place)
+        self.pending = waiting[-PENDING:]
         return None
 
-    def _begins_request(self, data: bytes | memoryview) -> bool:
-        if len(data) < 12:
-            return False
-        size, key, version, correlation = _REQUEST(data)
-        if not SMALLEST_REQUEST <= size <= LARGEST or key << 16 | version not in known_requests():
-            return False
-        talk = self.talk
-        if talk.last_request is not None and not 0 < correlation - talk.last_request <= AHEAD:
-            return False
-        if talk.client_id is not None:
-            return bytes(data[12 : 12 + len(talk.client_id)]) == talk.client_id[: len(data) - 12]
-        return is_request(data[4 : 4 + size], size)
+    def _leads(self, start: int, goal: int) -> bool:
+        """Whether the sizes from one place on lead to another."""
+        while start < goal:
+            head = self.peek(start, 4)
+            if len(head) < 4:
+                return False
+            start += 4 + int.from_bytes(head)
+        return start == goal
 
-    def _begins_response(self, data: bytes | memoryview) -> bool:
-        if len(data) < 8:
-            return False
-        size, correlation = _RESPONSE(data)
-        if not SMALLEST_RESPONSE <= size <= LARGEST:
-            return False
-        return any(waits == correlation and size >= least_response(api) for waits, api in self.talk.waiting)
+    def _places(self, index: int, is_request: bool) -> Iterator[tuple[int, bool]]:
+        """Where a message may begin in a piece, or just before it where its header lies in two pieces."""
+        piece, start = self.pieces[index], self.starts[index]
+        data = bytes(piece.kept)
+        if not data:
+            return
+        joined = index > 0 and len(self.pieces[index - 1].kept) == self.pieces[index - 1].length
+        carry = b""
+        if joined:
+            reach = _HEADER + (len(self.talk.client_id or b"") if is_request else 0)
+            before = self.pieces[index - 1].kept
+            carry = bytes(before[-min(reach, len(before)) :])
+        if len(data) >= 8 or joined:
+            yield start, True
+        data = carry + data
+        base = start - len(carry)
+        found = self._requests(data) if is_request else self._responses(data)
+        for offset in found:
+            if offset != len(carry):
+                yield base + offset, base + offset in self.starts[max(0, index - 1) : index]
+
+    def _requests(self, data: bytes) -> list[int]:
+        """Offsets at which a request may begin."""
+        known = self.talk.client_id
+        if known is None or len(known) <= 3 or len(data) <= _SMALL:
+            return [match.start() for match in _ANY_REQUEST.finditer(data)]
+        out = [at - _HEADER for at in _all(data, known) if at >= _HEADER]
+        tail = max(0, len(data) - _HEADER - len(known))
+        return out + [tail + match.start() for match in _ANY_REQUEST.finditer(data[tail:])]
+
+    def _responses(self, data: bytes) -> list[int]:
+        """Offsets at which a response may begin."""
+        out: list[int] = []
+        for number, (correlation, _) in enumerate(self.talk.waiting):
+            if number == PATTERNS:
+                break
+            out += (at - 4 for at in _all(data, struct.pack(">i", correlation)) if at >= 4)
+        return sorted(out)
+
+
+def _all(data: bytes, pattern: bytes) -> Iterator[int]:
+    at = data.find(pattern)
+    while at >= 0:
+        yield at
+        at = data.find(pattern, at + 1)
