@@ -23,6 +23,9 @@ NEAR = 4096
 FAR = 1 << 20
 """How far correlation ids may rise over a hole: one counter may serve the connections to many brokers."""
 
+UNNAMED = 1 << 21
+"""No request is believed to be larger that does not show the client id of its connection."""
+
 BODY = 512
 """Bytes of a body that are held against its layout."""
 
@@ -61,6 +64,8 @@ def judge_request(talk: Talk, stream: Unframed, position: int, at_edge: bool, fi
     if named is False or (last is not None and not 0 < (correlation - last) & 0xFFFFFFFF <= (FAR if named else NEAR)):
         return Verdict.NO
     if key << 16 | version not in known_requests() and not (named and last is not None):
+        return Verdict.NO
+    if last is not None and not named and not at_edge and (talk.versions.get(key) != version or size > UNNAMED):
         return Verdict.NO
     chain, links = _follow_requests(stream, position, size, correlation, head)
     if chain is Chain.BAD:
@@ -187,7 +192,7 @@ def _judge_unasked(talk: Talk, stream: Unframed, position: int, size: int, corre
     if last is not None and not 0 < (correlation - last) & 0xFFFFFFFF <= FAR:
         return Verdict.NO
     asked = talk.last_request
-    if asked is not None and not (correlation - asked) & 0xFFFFFFFF >= 0x80000000 - NEAR:
+    if asked is not None and (asked + NEAR - correlation) & 0xFFFFFFFF >= 0x80000000:
         return Verdict.NO
     links = 1
     while links < CHAIN:

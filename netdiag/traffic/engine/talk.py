@@ -33,6 +33,7 @@ class Talk:
         "server_name",
         "sink",
         "spoken",
+        "versions",
         "waiting",
     )
 
@@ -49,6 +50,8 @@ class Talk:
         self.last_request: int | None = None
         self.last_response: int | None = None
         self.asked = 0
+        self.versions: dict[int, int] = {}
+        """The version last used of every api key: a client stays with the one that it negotiated."""
 
     def request(self, head: bytes) -> None:
         """A request was found."""
@@ -58,6 +61,7 @@ class Talk:
         self.waiting.append((correlation, key << 16 | version))
         self.last_request = correlation
         self.asked += 1
+        self.versions[key] = version
         if self.client_id is None and len(head) >= 10:
             length = _SHORT(head, 8)[0]
             if length <= 0 or (len(head) >= 10 + length and printable(head[10 : 10 + length])):
