@@ -84,6 +84,13 @@ TARGETS = (
         *("tests.fuzz", "--minutes", "10"),
     ),
     _module(
+        "capture-damage",
+        "10,000 damaged captures (bits, lengths, order, packets missing, repeated or cut short, the file itself): no "
+        "exception, 3 s, 64 MiB, every byte in a packet, a message, a header or a loss, and no message invented where "
+        "packets are only missing",
+        *("tests.fuzz.captures", "--count", "10000"),
+    ),
+    _module(
         "speed",
         "check-listeners of an 8 kB file takes at most 250 ms of CPU above the bare interpreter; beside it the ratio "
         "to docker compose config -q (goal 1.5) and the whole corpus in one process (goal 3 s of CPU)",
