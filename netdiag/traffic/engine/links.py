@@ -18,6 +18,9 @@ _PLAIN_LENGTH = 38
 _PLAIN_BEGINS = {1: 12, 113: 14}
 _HALF = Struct(">H").unpack_from
 _WORD = Struct(">I").unpack_from
+_PAIR = Struct("<HH").unpack_from
+_NFULA_PAYLOAD, _MOST_ATTRIBUTES, _MOST_ATTRIBUTE = 9, 64, 1024
+_PKTAP, _LARGEST_PKTAP = 258, 1024
 _LEAST_ETHERTYPE = 0x600
 _SNAP = b"\xaa\xaa\x03\x00\x00\x00"
 # Address families of IPv6 in Linux, Windows, the BSDs and macOS; of IPv4 everywhere the same.
@@ -171,6 +174,43 @@ def _family(walk: Walk) -> Decoded | None:
     return None
 
 
+def _nflog(walk: Walk) -> Decoded | None:
+    """LINKTYPE_NFLOG: what a rule of netfilter logged, an IP packet among other attributes of either byte order."""
+    if not walk.has(8):
+        return walk.short("NFLOG header")
+    family, position = walk.data[0], 4
+    unpack = Struct("<HH" if _PAIR(walk.data, position)[0] <= _MOST_ATTRIBUTE else ">HH").unpack_from
+    for _ in range(_MOST_ATTRIBUTES):
+        walk.position = position
+        if not walk.has(4):
+            break
+        length, kind = unpack(walk.data, position)
+        if length < 4:
+            break
+        if kind & 0x7FFF == _NFULA_PAYLOAD:
+            walk.end = min(walk.end, position + length)
+            walk.position += 4
+            ethertype = _FAMILIES.get(family)
+            walk.next = LINK + 101 if ethertype is None else ETHERTYPE + ethertype
+            return None
+        position += length + -length % 4
+    return walk.short("NFLOG attributes") if len(walk.data) < walk.end else walk.undecoded("not-tcp", "NFLOG")
+
+
+def _pktap(walk: Walk) -> Decoded | None:
+    """LINKTYPE_PKTAP of macOS: the name of an interface, and a packet of its link type."""
+    if not walk.has(36):
+        return walk.short("PKTAP header")
+    header, _, link = Struct("<III").unpack_from(walk.data, walk.position)
+    if not 36 <= header <= _LARGEST_PKTAP or not 0 <= link < ETHERTYPE or link == _PKTAP:
+        return walk.undecoded("damage", "PKTAP header")
+    name = bytes(walk.data[walk.position + 12 : walk.position + 36]).partition(b"\0")[0]
+    walk.interface = name.decode("ascii", errors="replace") or walk.interface
+    walk.position += header
+    walk.next = LINK + link
+    return None
+
+
 def _raw(walk: Walk) -> Decoded | None:
     if not walk.has(1):
         return walk.short("IP header")
@@ -193,6 +233,8 @@ _LAYERS: dict[int, Layer] = {
     LINK + 12: _raw,
     LINK + 14: _raw,
     LINK + 101: _raw,
+    LINK + 239: _nflog,
+    LINK + _PKTAP: _pktap,
     LINK + 228: _raw,
     LINK + 229: _raw,
     ETHERTYPE + 0x8100: _vlan,

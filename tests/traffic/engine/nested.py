@@ -1,6 +1,7 @@
 """Packets in layers that scapy stacks at random: TCP below links, VLANs, tunnels, extension headers and snaplens."""
 
 from random import Random
+from struct import pack
 from typing import Any
 
 from scapy.contrib.erspan import ERSPAN_II, ERSPAN_III
@@ -14,7 +15,7 @@ from scapy.layers.ppp import HDLC, PPP, PPPoE
 from scapy.layers.vxlan import VXLAN
 from scapy.packet import Packet, Raw
 
-_LINKS = (0, 1, 1, 1, 9, 50, 101, 108, 113, 228, 229, 276)
+_LINKS = (0, 1, 1, 1, 1, 9, 50, 101, 108, 113, 228, 229, 239, 258, 276)
 
 
 def nested(random: Random) -> tuple[int, bytes]:
@@ -41,6 +42,12 @@ def _linked(random: Random, link: int, version: int, inner: Packet) -> Packet | 
             return CookedLinux(proto=ethertype) / inner
         case 276:
             return CookedLinuxV2(proto=ethertype, ifindex=3) / inner
+        case 239:
+            payload = pack("<HH", len(inner) + 4, 9) + bytes(inner)
+            return bytes([2 if version == 4 else 10, 0, 0, 5]) + pack("<HHI", 8, 1, 0) + payload
+        case 258:
+            head = pack("<III24s", 108, 1, 1, b"en0") + bytes(72)
+            return head + bytes(_ethernet(random, ethertype, inner))
         case 1:
             return _ethernet(random, ethertype, inner)
         case _:

@@ -88,6 +88,9 @@ def test_layers_stacked_at_random_are_what_tshark_reads(
     """One file with an interface of every link type; each packet is read by itself."""
     random = Random(snaplen)
     made = [nested(random) for _ in range(600)]
+    if snaplen < 1500:
+        # tshark looks into no attribute of NFLOG that is cut off.
+        made = [(link, data) for link, data in made if link != 239]
     links = sorted({link for link, _ in made})
     parts = [section(), *(interface(link=link) for link in links)]
     for index, (link, data) in enumerate(made):

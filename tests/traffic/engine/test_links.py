@@ -11,6 +11,8 @@ from tests.traffic.engine.frames import MACS, ethernet, ipv4, ipv6, packet, tcp
 FOUR, SIX = ipv4(tcp(b"hello")), ipv6(tcp(b"hello"))
 SLL = bytes(14)
 SLL2 = pack(">IHBB", 7, 1, 0, 6) + bytes(8)
+NFLOG = [b"\x02\0\0\x05", b"\x0a\0\0\x05"]
+PKTAP = pack("<III24s", 108, 1, 1, b"en0") + bytes(72)
 SNAP = b"\xaa\xaa\x03\0\0\0"
 
 
@@ -33,6 +35,17 @@ SNAP = b"\xaa\xaa\x03\0\0\0"
         (113, SLL + b"\x08\0" + FOUR),
         (113, SLL + b"\x86\xdd" + SIX),
         (228, FOUR),
+        (
+            239,
+            NFLOG[0]
+            + pack("<HHI", 8, 1, 0)
+            + pack("<HH", 9, 10)
+            + b"mark\0\0\0\0"
+            + pack("<HH", len(FOUR) + 4, 9)
+            + FOUR,
+        ),
+        (239, NFLOG[1] + pack(">HHI", 8, 1, 0) + pack(">HH", len(SIX) + 4, 9) + SIX),
+        (258, PKTAP + ethernet(FOUR)),
         (229, SIX),
         (276, b"\x08\0\0\0" + SLL2 + FOUR),
         (276, b"\x86\xdd\0\0" + SLL2 + SIX),
@@ -50,6 +63,12 @@ def test_every_link_type_leads_to_the_segment(link: int, data: bytes) -> None:
         cut = decode_packet(packet(data[:kept], link=link, length=len(data)))
         assert isinstance(cut, Undecoded), kept
         assert cut.kind in ("truncated", "not-tcp")
+
+
+def test_pktap_tells_the_interface() -> None:
+    segment = decode_packet(packet(PKTAP + ethernet(FOUR), link=258))
+    assert isinstance(segment, Segment)
+    assert segment.interface == "en0"
 
 
 def test_cooked_v2_tells_the_interface() -> None:
@@ -76,6 +95,9 @@ def test_vlans_are_kept_in_the_context(outer: int) -> None:
         (1, ethernet(bytes(28), ethertype=0xBEEF), "not-tcp", "EtherType 0xbeef"),
         (1, ethernet(bytes(46), ethertype=38), "not-tcp", "LLC"),
         (0, b"\0\0\0\x63" + FOUR, "not-tcp", "loopback of another address family"),
+        (239, NFLOG[0] + pack("<HHI", 8, 1, 0), "not-tcp", "NFLOG"),
+        (239, NFLOG[0] + pack("<HH", 0, 1) * 90, "not-tcp", "NFLOG"),
+        (258, PKTAP[:8] + pack("<I", 258) + PKTAP[12:], "damage", "PKTAP header"),
         (101, b"\x50" + bytes(40), "not-tcp", "raw IP of version 5"),
         (113, SLL + b"\0\x04" + bytes(40), "not-tcp", "LLC"),
     ],
