@@ -50,7 +50,7 @@ def told(tables: Tables) -> DataFrame:
     )
     wanted = _led(tables)
     frame = found.join(
-        wanted,
+        F.broadcast(wanted),
         same(found, wanted, (*CLIENT, "broker")) & (found["node_id"] == wanted["leader_id"]),
         "left",
     ).select(*(found[name] for name in found.columns), wanted["leads"])

@@ -15,7 +15,7 @@ from netdiag.traffic.insights.shape import (
     with_client,
 )
 
-_JOIN_GROUP, _CONSUMER_GROUP_HEARTBEAT = 11, 68
+_JOIN_GROUP, _LEAVE_GROUP, _CONSUMER_GROUP_HEARTBEAT = 11, 13, 68
 # Groups with fewer generations are not judged; those with most are looked at, at so many steps each.
 _GENERATIONS = 4
 _GROUPS = 10
@@ -37,9 +37,16 @@ def group_steps(tables: Tables) -> DataFrame:
         .limit(_GROUPS)
         .select("group")
     )
+    # Who leaves stands in a list; each Join and Leave is a step of its own, heartbeats of a generation are one.
+    leaver = F.try_element_at("members", F.lit(1))
+    member = F.when(F.col("api_key") == _LEAVE_GROUP, F.coalesce("member_id", leaver)).otherwise(F.col("member_id"))
+    alone = F.when(F.col("api_key").isin(_JOIN_GROUP, _LEAVE_GROUP), F.col("correlation_id"))
     steps = (
         events.join(F.broadcast(restless), "group")
-        .groupBy("group", "api_key", "client_host", "member_id", "generation", "error_code", "instance_id", "reason")
+        .withColumns({"member_id": member, "alone": alone})
+        .groupBy(
+            "group", "api_key", "client_host", "member_id", "generation", "error_code", "instance_id", "reason", "alone"
+        )
         .agg(
             *sightings(),
             F.max("leader").alias("leader"),

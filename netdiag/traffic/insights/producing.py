@@ -45,7 +45,7 @@ def producing(tables: Tables) -> DataFrame:
         F.sum(sent - 1).alias("resent"),
         F.max(sent).alias("most_resent"),
     )
-    frame = found.join(replicas(tables), "topic", "left").na.fill(0, ["records", "plain_records"])
+    frame = found.join(F.broadcast(replicas(tables)), "topic", "left").na.fill(0, ["records", "plain_records"])
     return shaped(frame, Producing, most=[F.col("bytes").desc(), *map(F.col, keys)])
 
 
@@ -58,7 +58,7 @@ def acks(tables: Tables) -> DataFrame:
         .agg(*sightings(packet="request_packet"))
     )
     return shaped(
-        requests.join(replicas(tables), "topic", "left"),
+        requests.join(F.broadcast(replicas(tables)), "topic", "left"),
         Acks,
         most=[F.col("times").desc(), *map(F.col, (*CLIENT, "topic", "acks"))],
     )
@@ -88,5 +88,5 @@ def skews(tables: Tables) -> DataFrame:
         .where(F.col("rank") == 1)
     )
     known = replicas(tables).where(F.col("partitions") > 1)
-    frame = ranked.join(known, "topic").na.fill(0, ["records", "all_records"])
+    frame = ranked.join(F.broadcast(known), "topic").na.fill(0, ["records", "all_records"])
     return shaped(frame, Skew, most=[F.col("all_bytes").desc(), F.col("topic")])

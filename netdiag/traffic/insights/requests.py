@@ -1,6 +1,6 @@
 """Insights about requests and answers: how many, in which versions, which errors, refused sizes, silences."""
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from netdiag.traffic.facts import Calls, Errors, Idle, Oversized
@@ -8,7 +8,6 @@ from netdiag.traffic.insights.shape import (
     CLIENT,
     Tables,
     counted,
-    same,
     shaped,
     sightings,
     topic_name,
@@ -170,8 +169,5 @@ def _of_topics(tables: Tables) -> DataFrame:
 
 def _with_calls(by_code: DataFrame, keys: tuple[str, ...]) -> DataFrame:
     """The groups with an error, each with the number of all answers that differ from it in the code only."""
-    totals = by_code.groupBy(*keys).agg(F.sum("times").alias("calls"))
-    failed = by_code.where(F.col("error_code") != 0)
-    return failed.join(totals, same(failed, totals, keys)).select(
-        *(failed[name] for name in failed.columns), totals["calls"]
-    )
+    whole = F.sum("times").over(Window.partitionBy(*keys))
+    return by_code.withColumn("calls", whole).where(F.col("error_code") != 0)
