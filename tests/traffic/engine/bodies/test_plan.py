@@ -1,12 +1,13 @@
 """The facts of random messages of every api key, version and direction are those of the generic reader."""
 
 import random
+import time
 from typing import Any
 
 import pytest
 
 from netdiag.kafka import protocol as wire
-from netdiag.traffic.engine.bodies import RequestFacts, ResponseFacts, request_facts, response_facts
+from netdiag.traffic.engine.bodies import Bodies, RequestFacts, ResponseFacts, request_facts, response_facts
 from tests.kafka.protocol.random_values import RandomValues, every_message
 from tests.traffic.engine.bodies.oracle import request_oracle, response_oracle
 
@@ -76,3 +77,59 @@ def _without_records(said: dict[str, Any]) -> dict[str, Any]:
         if name in out:
             out[name] = [row._replace(**dict.fromkeys(columns)) for row in out[name]]
     return out
+
+
+@pytest.mark.parametrize("tables", [{"exchanges"}, {"partitions"}, {"batches"}, {"group_events", "endpoints"}])
+def test_for_fewer_tables_what_is_told_is_the_same(tables: set[str]) -> None:
+    few = Bodies(tables)
+    for api_key, version, direction in MESSAGES[::5]:
+        body = _body(api_key, version, direction, 4)
+        for place in (len(body), len(body) // 2):
+            if direction is wire.Direction.REQUEST:
+                found: RequestFacts | ResponseFacts = few.request_facts(api_key, version, body[:place], len(body))
+                whole: RequestFacts | ResponseFacts = request_facts(api_key, version, body[:place], len(body))
+            else:
+                found = few.response_facts(api_key, version, body[:place], len(body))
+                whole = response_facts(api_key, version, body[:place], len(body))
+            said, everything = _said(found), _said(whole)
+            assert said.items() <= everything.items() or said == everything
+            for name in ("decoded", "topics", "names", "error_code", "throttle_ms", "records", "record_bytes", "empty"):
+                assert said.get(name) == everything.get(name), (api_key, version, name)
+            rows = {"partitions", "batches", "leaders", "endpoints"}
+            assert {name for name in said if name in rows} <= tables
+
+
+def test_no_element_of_an_array_is_nothing() -> None:
+    """A count is held against the bytes that are left, which bounds the time only if every element takes some."""
+
+    def least(layout: wire.Layout) -> int:
+        inner = [field for field in layout.fields if field.array]
+        below = [least(field.layout) for field in layout.fields if field.layout is not None]
+        return min([*(field.min_size for field in inner), *below], default=1)
+
+    assert min(least(wire.layout(*message)) for message in MESSAGES) >= 1
+
+
+def test_mutated_messages_give_facts() -> None:
+    dice = random.Random(11)
+    bodies = [(message, _body(*message, seed)) for message in MESSAGES[::3] for seed in (0, 1)]
+    for _ in range(20_000):
+        (api_key, version, direction), body = dice.choice(bodies)
+        data = bytearray(body or b"x")
+        for _ in range(dice.randrange(1, 8)):
+            data[dice.randrange(len(data))] = dice.choice((0, 1, 127, 128, 255, dice.randrange(256)))
+        del data[dice.choice((len(data), dice.randrange(len(data) + 1))) :]
+        read = request_facts if direction is wire.Direction.REQUEST else response_facts
+        facts = read(api_key, version, bytes(data), len(data) + dice.choice((0, 0, 1, 1000, 100_000_000)))
+        assert facts.decoded in ("full", "truncated", "failed")
+        assert len(facts.topics) + len(facts.partitions) + len(facts.batches) <= 2 * len(data)
+
+
+@pytest.mark.parametrize("head", [b"\xff" * 300, b"\x7f" * 300, b"\x00" * 300, b"\x01" * 300, b"\x00\x7f" * 150])
+def test_counts_that_lie_cost_no_time(head: bytes) -> None:
+    begin = time.process_time()
+    for api_key, version, direction in MESSAGES:
+        read = request_facts if direction is wire.Direction.REQUEST else response_facts
+        facts = read(api_key, version, head, 1 << 30)
+        assert facts.decoded in ("full", "truncated", "failed")
+    assert time.process_time() - begin < 20, "making the readers takes most of it"
