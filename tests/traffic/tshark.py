@@ -87,6 +87,33 @@ def frames(tshark: str, file: Path) -> list[Frame]:
     return [_frame(line) for line in done.stdout.splitlines()]
 
 
+def unreachables(tshark: str, file: Path) -> list[tuple[int | str, ...] | None]:
+    """Of each packet, if it is an ICMP error about TCP: reporter, source, destination, ports, type and code."""
+    names = ["icmp.type", "icmp.code", "icmpv6.type", "icmpv6.code", "tcp.srcport", "tcp.dstport"]
+    names += ["ip.src", "ip.dst", "ipv6.src", "ipv6.dst"]
+    command = [tshark, "-n", "-r", str(file), "-T", "fields", "-E", "separator=/t", "-E", "occurrence=a"]
+    done = subprocess.run(
+        [*command, *(word for name in names for word in ("-e", name))],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    found: list[tuple[int | str, ...] | None] = []
+    for line in done.stdout.splitlines():
+        values = dict(zip(names, line.split("\t"), strict=True))
+        version, icmp = ("ip", "icmp") if values["icmp.type"] else ("ipv6", "icmpv6")
+        sources, destinations = values[f"{version}.src"].split(","), values[f"{version}.dst"].split(",")
+        # A redirect is no error.
+        if not values["tcp.srcport"] or len(sources) < 2 or values["icmp.type"] == "5":
+            found.append(None)
+            continue
+        ports = int(values["tcp.srcport"]), int(values["tcp.dstport"])
+        told = int(values[f"{icmp}.type"]), int(values[f"{icmp}.code"])
+        found.append((sources[0], sources[-1], destinations[-1], *ports, *told))
+    return found
+
+
 def _frame(line: str) -> Frame:
     values = dict(zip(_FIELDS, line.split("\t"), strict=True))
     seconds, _, fraction = values["frame.time_epoch"].partition(".")

@@ -26,7 +26,9 @@ class Segment(NamedTuple):
 
     Addresses are their 4 or 16 bytes. `payload`: what was kept of the `length` payload bytes on the wire.
     `identification`: of the IPv4 header, else -1. `window` is not scaled; `window_scale` is -1 without
-    the option (SYN only). `context`: what the addresses are to be understood in (VLAN ids, tunnel ids), usually b"".
+    the option (SYN only). `context`: what the addresses are to be understood in, usually b"": of each VLAN and numbered
+    tunnel, outermost first, a letter and four bytes (see `walk`), so that of a packet seen inside of an overlay is the
+    end of that of the same packet seen outside.
     """
 
     time: int

@@ -26,6 +26,18 @@ def nested(random: Random) -> tuple[int, bytes]:
     return link, bytes(_linked(random, link, version, inner)) + bytes(random.choice((0, 0, 6)) if link == 1 else 0)
 
 
+def icmp_error(random: Random) -> tuple[int, bytes]:
+    """A link type (raw IP), and an ICMP message that quotes TCP or something else, whole or cut."""
+    version = random.choice((4, 6))
+    protocol = "proto" if version == 4 else "nh"
+    inner = bytes(_with(_header(random, version), protocol, random.choice((6, 6, 6, 17))) / _tcp(random))
+    quoted = inner[: random.choice((len(inner), len(inner), 28, 48, 96))]
+    kind = random.choice((0, 3, 3, 3, 5, 8, 11, 12) if version == 4 else (1, 1, 2, 3, 4, 128, 135))
+    message = bytes([kind, random.randrange(6)]) + bytes(6) + quoted
+    outer = _with(_header(random, version), protocol, 1 if version == 4 else 58)
+    return 101, bytes(outer / Raw(message))
+
+
 def _linked(random: Random, link: int, version: int, inner: Packet) -> Packet | bytes:
     ethertype = 0x0800 if version == 4 else 0x86DD
     match link:

@@ -3,6 +3,7 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
+from ipaddress import ip_address
 from pathlib import Path
 from random import Random
 
@@ -10,12 +11,12 @@ import pytest
 
 from netdiag.io.captures import Captures
 from netdiag.traffic.engine.links import decode_packet
-from netdiag.traffic.engine.packet import Segment
+from netdiag.traffic.engine.packet import Segment, Unreachable
 from tests.compose.tracing import CORPUS
 from tests.figures import Report as Figure
-from tests.traffic.engine.capture_files import START, enhanced, interface, section
-from tests.traffic.engine.nested import nested
-from tests.traffic.tshark import Frame, Tcp, frames
+from tests.traffic.engine.capture_files import START, enhanced, interface, pcap, section
+from tests.traffic.engine.nested import icmp_error, nested
+from tests.traffic.tshark import Frame, Tcp, frames, unreachables
 from tests.traffic.tshark import tshark as tshark
 
 CAPTURES = sorted((CORPUS.parent / "pcaps").glob("**/*.pcap*"))
@@ -34,9 +35,34 @@ def test_captures_by_others_are_what_tshark_reads(tshark: str, figure: Figure) -
     assert seen["segments"] > 100
 
 
+@pytest.mark.slow
+def test_icmp_errors_are_about_what_tshark_reads(tshark: str, tmp_path: Path, figure: Figure) -> None:
+    random = Random(1)
+    file = tmp_path / "icmp.pcap"
+    file.write_bytes(pcap([(START, icmp_error(random)[1]) for _ in range(400)], link=101))
+    wrong, told = [], 0
+    expected = unreachables(tshark, file)
+    for packet, theirs in zip(Captures([str(file)]).packets(), expected, strict=True):
+        decoded = decode_packet(packet)
+        ours = None
+        if isinstance(decoded, Unreachable):
+            ends = (str(ip_address(each)) for each in (decoded.reporter, decoded.source, decoded.destination))
+            ours = (*ends, decoded.source_port, decoded.destination_port, decoded.type, decoded.code)
+        told += ours is not None
+        if ours != theirs:
+            wrong.append(f"packet {packet.number}: {ours or decoded}, tshark {theirs}")
+    figure("ICMP errors as tshark", f"{len(expected) - len(wrong)} of {len(expected)}", "packets")
+    assert not wrong, "\n".join(wrong[:20])
+    assert told > 100
+
+
 def _differences(file: Path, expected: list[Frame], seen: Counter[str]) -> list[str]:
     """What is not as tshark says, a line each."""
-    packets = list(Captures([str(file)]).packets())
+    captures = Captures([str(file)])
+    packets = list(captures.packets())
+    account = captures.files[0].account
+    known = account.packet_bytes + account.header_bytes + account.lost_bytes
+    assert known == file.stat().st_size == captures.files[0].read_bytes
     wrong = [] if len(packets) == len(expected) else [f"{len(packets)} packets, tshark {len(expected)}"]
     for packet, frame in zip(packets, expected, strict=False):
         decoded = decode_packet(packet)
