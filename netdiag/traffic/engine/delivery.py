@@ -33,7 +33,10 @@ REORDERED = 3_000_000
 
 
 class Held(NamedTuple):
-    """A piece of the stream that waits for the ones before it; `kept` may be shorter than `length`."""
+    """A piece of the stream that waits for the ones before it; `kept` may be shorter than `length`.
+
+    `answers`: the position of the other direction that its sender had received: what comes there goes first.
+    """
 
     position: int
     kept: memoryview
@@ -41,6 +44,7 @@ class Held(NamedTuple):
     time: int
     number: int
     file: int
+    answers: int
 
 
 class Copy(NamedTuple):
@@ -133,8 +137,11 @@ class Delivery:
             self.recent = recent = {}
         recent[key] = Copy(length, time, identification, (here,))
 
-    def data(self, segment: Segment, position: int) -> None:
-        """Payload that is not simply the next: old, overlapping, too early, or what fills a hole."""
+    def data(self, segment: Segment, position: int, answers: int, wait: bool) -> None:
+        """Payload that is not simply the next: old, overlapping, too early, or what fills a hole.
+
+        `wait`: what it answers is missing, so that it cannot be delivered yet even if it is the next.
+        """
         end = position + segment.length
         payload = segment.payload
         if end <= self.next:
@@ -142,8 +149,9 @@ class Delivery:
         if position < self.next:
             cut = self.next - position
             payload, position = payload[cut:], self.next
-        if position == self.next and not self.held:
-            self.deliver(Held(position, payload, end - position, segment.time, segment.number, segment.file))
+        piece = Held(position, payload, end - position, segment.time, segment.number, segment.file, answers)
+        if position == self.next and not self.held and not wait:
+            self.deliver(piece)
             return
         if self.held and position < self.held[-1].position + self.held[-1].length:
             swapped = self.evidence is None or segment.time - self.evidence[0] <= REORDERED
@@ -151,7 +159,7 @@ class Delivery:
             self.retransmissions += not swapped
         if self.evidence is None:
             self.evidence = (segment.time, segment.number, segment.file)
-        self._hold(Held(position, payload, end - position, segment.time, segment.number, segment.file))
+        self._hold(piece)
 
     def deliver(self, piece: Held) -> None:
         """Give the framer the next piece."""
@@ -159,18 +167,19 @@ class Delivery:
         self.next32 = self.next & MASK
         self.framer.take(piece.kept, piece.length, piece.time, piece.number, piece.file)
 
-    def step(self) -> bool:
-        """Deliver one held piece that has become the next; False where there is none."""
+    def is_next(self) -> bool:
+        """Whether the first held piece is the next."""
+        return bool(self.held) and self.held[0].position == self.next
+
+    def step(self) -> None:
+        """Deliver the first held piece."""
         held = self.held
-        if not held or held[0].position != self.next:
-            return False
         piece = held.pop(0)
         self.held_bytes -= len(piece.kept)
         self.deliver(piece)
         self.evidence = (held[0].time, held[0].number, held[0].file) if held else None
         if not self.is_proven:
             self.proven_at = None
-        return True
 
     def acknowledged(self, position: int, segment: Segment) -> None:
         """The other side has everything up to here, so the capture should have it too."""
@@ -199,11 +208,16 @@ class Delivery:
         """Whether there is a hole, and the other side has acknowledged what is missing in it."""
         return self.acked >= self.gap_end > self.next
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no more can be held."""
+        return self.held_bytes > HOLD_BYTES or len(self.held) > HOLD_PIECES
+
     def is_given_up(self, time: int, alone: bool) -> bool:
         """Whether the hole has waited long enough. `alone`: nothing of the other side was ever captured."""
         if self.gap_end <= self.next:
             return False
-        if self.held_bytes > HOLD_BYTES or len(self.held) > HOLD_PIECES:
+        if self.is_full:
             return True
         if self.is_proven:
             if self.proven_at is None:

@@ -4,7 +4,6 @@ A response is never handed on before its request: when the answer to something s
 answer waits a moment for them (captures swap packets), and then their bytes count as lost.
 """
 
-from collections import deque
 from typing import NamedTuple
 
 from netdiag.traffic.engine import identify
@@ -15,8 +14,11 @@ from netdiag.traffic.engine.message import MessageSink, Spoken
 from netdiag.traffic.engine.packet import ACK, FIN, RST, SYN, Segment
 from netdiag.traffic.engine.talk import Talk
 
-QUEUE = 64
-"""Segments that may wait for what they answer."""
+NOTHING = -(1 << 62)
+"""What a segment without an acknowledgement answers."""
+
+GIVE_UP = 4 << 20
+"""Bytes of a direction in which nothing was recognised, until it counts as not being Kafka."""
 
 
 class Figures(NamedTuple):
@@ -45,14 +47,13 @@ class Figures(NamedTuple):
 class Dialogue:
     """One connection; side 0 is the sender of its first packet."""
 
-    __slots__ = ("_deliveries", "_queue", "_talk", "client_side", "opener")
+    __slots__ = ("_deliveries", "_talk", "client_side", "opener")
 
     def __init__(self, sink: MessageSink, *, opener: int | None, keep: int = 262_144) -> None:
         self._talk = Talk(sink, keep)
         self._deliveries = (Delivery(Framer(self._talk)), Delivery(Framer(self._talk)))
         self.opener = opener
         self.client_side: int | None = None
-        self._queue: deque[tuple[int, Segment]] = deque()
 
     @property
     def spoken(self) -> Spoken:
@@ -72,31 +73,27 @@ class Dialogue:
     def push(self, side: int, segment: Segment) -> None:
         """The next packet of the capture."""
         here = self._deliveries[side]
-        if segment.sequence == here.next32 and segment.flags & 0x17 == ACK and segment.length and not here.held:
-            there = self._deliveries[1 - side]
-            if not self._queue and not there.held:
-                ahead = (segment.acknowledgement - there.next32) & MASK
-                if (ahead == 0 or ahead >= HALF) and there.next >= 0:
-                    self._plain(here, segment)
-                    return
-        if self._queue and side == self._queue[0][0]:
-            self._wait(side, segment)
-        else:
-            self._push(side, segment)
         there = self._deliveries[1 - side]
-        if self._queue or here.held or there.held or here.acked > here.next or there.acked > there.next:
+        if segment.sequence == here.next32 and segment.flags & 0x17 == ACK and segment.length:
+            ahead = (segment.acknowledgement - there.next32) & MASK
+            if (ahead == 0 or ahead >= HALF) and there.next >= 0 and not here.held and not there.held:
+                self._plain(here, segment)
+                return
+        self._push(side, segment)
+        if here.held or there.held or here.acked > here.next or there.acked > there.next:
             self._release(segment.time)
 
     def finish(self) -> None:
         """Nothing more comes."""
-        while self._queue or any(delivery.gap_end > delivery.next for delivery in self._deliveries):
-            for side, delivery in enumerate(self._deliveries):
-                if not self._queue or self._queue[0][0] != side:
+        self._settle()
+        while any(delivery.gap_end > delivery.next for delivery in self._deliveries):
+            for delivery in self._deliveries:
+                if delivery.gap_end > delivery.next:
                     delivery.give_up()
                     self._settle()
-            if self._queue:
-                self._push(*self._queue.popleft(), waits=False)
         self._identify(final=True)
+        if self._talk.spoken is Spoken.NONE and any(delivery.next > delivery.start for delivery in self._deliveries):
+            self._refuse(None, Spoken.UNKNOWN, b"")
         for delivery in self._deliveries:
             delivery.framer.finish()
 
@@ -156,32 +153,20 @@ class Dialogue:
         if here.framer.mode < FRAMES:
             self._identify()
 
-    def _wait(self, side: int, segment: Segment) -> None:
-        """Keep a segment until what it answers has come, or is known to be missing."""
-        self._queue.append((side, segment._replace(payload=memoryview(bytes(segment.payload)))))
-        self._hear(side, segment)
-
-    def _hear(self, side: int, segment: Segment) -> bool:
-        """Take the acknowledgement; True where it shows bytes of the other side that were not captured."""
-        there = self._deliveries[1 - side]
-        if not segment.flags & ACK or segment.flags & RST or there.next < 0:
-            return False
-        position = there.position(segment.acknowledgement)
-        if there.next < position < there.next + FAR:
-            there.acknowledged(position, segment)
-        return there.is_proven
-
-    def _push(self, side: int, segment: Segment, waits: bool = True) -> None:
-        here = self._deliveries[side]
+    def _push(self, side: int, segment: Segment) -> None:
+        here, there = self._deliveries[side], self._deliveries[1 - side]
         if here.next < 0 or segment.flags & SYN:
             self._begin(side, segment)
-        missing = self._hear(side, segment)
-        if missing and waits and not self._queue and (segment.length or segment.flags & FIN):
-            self._wait(side, segment)
-            return
-        self._count(here, segment)
+        answers = NOTHING
+        if segment.flags & (ACK | RST) == ACK and there.next >= 0:
+            position = there.position(segment.acknowledgement)
+            if position < there.next + FAR:
+                answers = position
+                if position > there.next:
+                    there.acknowledged(position, segment)
+        self._count(here, segment, answers, answers > there.next + 1)
 
-    def _count(self, here: Delivery, segment: Segment) -> None:
+    def _count(self, here: Delivery, segment: Segment, answers: int, wait: bool) -> None:
         """Tell copies, repetitions and probes from new payload."""
         flags, length, sequence = segment.flags, segment.length, segment.sequence
         if here.place is None:
@@ -216,8 +201,8 @@ class Dialogue:
             here.stray_bytes += length
             return
         here.retransmissions += position < here.next
-        here.data(segment, position)
-        if here.held or self._queue:
+        here.data(segment, position, answers, wait)
+        if self._deliveries[0].held or self._deliveries[1].held:
             self._settle()
         elif here.framer.mode < FRAMES:
             self._identify()
@@ -246,34 +231,32 @@ class Dialogue:
                 there.framer.mode = START
 
     def _release(self, time: int) -> None:
-        """Give up holes that will not be filled any more, and let go what waited for them."""
-        queue = self._queue
+        """Give up holes that will not be filled any more."""
         for side, delivery in enumerate(self._deliveries):
-            if delivery.gap_end <= delivery.next or (queue and queue[0][0] == side):
+            if delivery.gap_end <= delivery.next:
                 continue
             delivery.waited += 1
-            alone = self._deliveries[1 - side].packets == 0
-            while delivery.is_given_up(time, alone) or (len(queue) > QUEUE and delivery.gap_end > delivery.next):
+            other = self._deliveries[1 - side]
+            while delivery.is_given_up(time, other.packets == 0) or (
+                other.is_full and delivery.gap_end > delivery.next
+            ):
                 delivery.give_up()
                 self._settle()
 
     def _settle(self) -> None:
-        """Deliver what has become possible: what was held, and what waited for it, each behind what it answers."""
-        again = True
-        while again:
-            while self._queue and self._may_go(*self._queue[0]):
-                self._push(*self._queue.popleft(), waits=False)
-            again = False
-            for delivery in self._deliveries:
-                if delivery.held and delivery.step():
-                    again = True
-                    break
+        """Deliver what was held and has become possible, each piece behind what it answers."""
+        one, two = self._deliveries
+        while True:
+            if one.is_next() and one.held[0].answers <= two.next + 1:
+                one.step()
+            elif two.is_next() and two.held[0].answers <= one.next + 1:
+                two.step()
+            elif one.is_next() and two.is_next():
+                (one if one.held[0].number < two.held[0].number else two).step()
+            else:
+                break
             self._identify()
-
-    def _may_go(self, side: int, segment: Segment) -> bool:
-        """Whether everything that a waiting segment acknowledges has been delivered or given up."""
-        there = self._deliveries[1 - side]
-        return not there.next + 1 < there.position(segment.acknowledgement) < there.next + FAR
+        self._identify()
 
     def _identify(self, final: bool = False) -> None:
         """See what can be recognised, on one side and then with what that tells about the other."""
@@ -296,7 +279,10 @@ class Dialogue:
                 return True
             return False
         if self.opener == 1 - side:
-            return False
+            if other.mode == START and not final and len(framer.searcher.pieces) < 8:
+                return False
+            framer.mode = SEARCH
+            return True
         first, cut = framer.searcher.first_bytes()
         if not first and not cut:
             return False
@@ -331,11 +317,20 @@ class Dialogue:
         if searcher.looked == len(searcher.pieces) and not final:
             return False
         role = framer.is_request
+        if role is None:
+            stranger = searcher.stranger()
+            if stranger is not None or searcher.end > GIVE_UP:
+                self._refuse(None, stranger or Spoken.UNKNOWN, b"")
+                return True
         found = searcher.find(role is not False, final)
+        if found is not None and role is None:
+            self._be_client(side)
+        if found is None and (role is None or (role is False and not self._talk.asked)):
+            found = searcher.find_unasked()
+            if found is not None and role is None:
+                self._be_client(1 - side)
         if found is None:
             return False
-        if role is None:
-            self._be_client(side)
         framer.found(found)
         return True
 

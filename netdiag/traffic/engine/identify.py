@@ -159,6 +159,16 @@ def is_tls(first: Bytes) -> bool:
     return len(first) >= 3 and 0x14 <= first[0] <= 0x17 and first[1] == 3 and first[2] <= 4
 
 
+def stranger_midway(first: Bytes) -> Spoken | None:
+    """Who else a segment in mid-stream shows: a TLS record of a possible length, or the first line of HTTP."""
+    if is_tls(first) and len(first) >= 5 and 0 < int.from_bytes(bytes(first[3:5])) <= 18_432:
+        return Spoken.TLS
+    line = bytes(first[:64]).partition(b"\n")[0]
+    if line.startswith(b"HTTP/1.") or (line[:4] in _HTTP and b" HTTP/1." in line):
+        return Spoken.HTTP
+    return None
+
+
 def tls_length(first: Bytes) -> int:
     """The length of the first TLS record."""
     return 5 + int.from_bytes(bytes(first[3:5])) if len(first) >= 5 else 5

@@ -10,6 +10,8 @@ import struct
 from collections.abc import Iterator
 
 from netdiag.traffic.engine.candidates import Verdict, judge_request, judge_response
+from netdiag.traffic.engine.identify import stranger_midway
+from netdiag.traffic.engine.message import Spoken
 from netdiag.traffic.engine.talk import Talk
 from netdiag.traffic.engine.unframed import Piece, Unframed
 
@@ -29,13 +31,16 @@ _HEADER = 12
 class Searcher(Unframed):
     """The pieces of a direction that are not framed yet, and the search for a boundary in them."""
 
-    __slots__ = ("looked", "pending", "talk")
+    __slots__ = ("alone", "looked", "pending", "strangers", "talk", "tried")
 
     def __init__(self, talk: Talk) -> None:
         super().__init__()
         self.talk = talk
         self.looked = 0
         self.pending: list[tuple[int, bool]] = []
+        self.tried = 0
+        self.alone: list[int] = []
+        self.strangers = 0
 
     def is_full(self) -> bool:
         """Whether the oldest pieces are to be given up."""
@@ -43,16 +48,19 @@ class Searcher(Unframed):
 
     def cut(self, position: int) -> tuple[list[Piece], list[Piece]]:
         """Part the pieces at a position, and forget them and what was seen in them."""
-        self.looked = 0
+        self.looked = self.tried = 0
         self.pending = []
+        self.alone = []
         return super().cut(position)
 
     def drop_half(self) -> list[Piece]:
         """Forget the older half of the pieces."""
         old = super().drop_half()
         self.looked = max(0, self.looked - len(old))
+        self.tried = max(0, self.tried - len(old))
         first = self.starts[0] if self.starts else self.end
         self.pending = [place for place in self.pending if place[0] >= first]
+        self.alone = [place for place in self.alone if place >= first]
         return old
 
     def first_bytes(self) -> tuple[bytes, bool]:
@@ -85,6 +93,32 @@ class Searcher(Unframed):
                 if verdict is Verdict.LATER:
                     waiting.append(place)
         self.pending = waiting[-PENDING:]
+        return None
+
+    def find_unasked(self) -> int | None:
+        """The position at which responses begin, where no request was seen: from a segment's beginning on, in a row."""
+        places = [*self.alone, *(self.starts[at] for at in range(self.tried, len(self.pieces)) if self.pieces[at].kept)]
+        self.tried = len(self.pieces)
+        waiting: list[int] = []
+        for place in places:
+            verdict = judge_response(self.talk, self, place, True, False)
+            if verdict is Verdict.YES:
+                return place
+            if verdict is Verdict.LATER:
+                waiting.append(place)
+        self.alone = waiting[-PENDING:]
+        return None
+
+    def stranger(self) -> Spoken | None:
+        """What else the segments not looked at yet begin with; TLS has to show itself twice."""
+        for piece in self.pieces[self.looked :]:
+            spoken = stranger_midway(piece.kept)
+            if spoken is Spoken.TLS:
+                self.strangers += 1
+                if self.strangers < 2:
+                    continue
+            if spoken is not None:
+                return spoken
         return None
 
     def _leads(self, start: int, goal: int) -> bool:
