@@ -13,8 +13,11 @@ from typing import NamedTuple
 # More is refused by the kernel (BPF_MAXINSNS).
 LONGEST = 4096
 DNS = 53
+# Where containers find the engine's resolver. Its packets are translated from port 53 before anybody sees them.
+DOCKER_DNS = "127.0.0.11"
 ETHERNET, LOOPBACK = 1, 772
 
+_DOCKER_DNS = 0x7F00000B
 _AD = -0x1000
 _AD_PKTTYPE, _AD_IFINDEX, _AD_HATYPE = 4, 8, 28
 _NET = -0x100000
@@ -69,8 +72,13 @@ def kafka_filter(ports: Collection[int], link: LinkKind) -> Program:
     code.put(_LDX_MSH, start)
     code.put(_LD_B, start + 9)
     code.jump(6, "tcp")
-    code.jump(17, "dns")
+    code.jump(17, "udp4")
     code.jump(1, "icmp", otherwise="no")
+    code.mark("udp4")
+    for offset in (12, 16):
+        code.put(_LD_W, start + offset)
+        code.jump(_DOCKER_DNS, "yes")
+    code.go("dns")
     code.mark("ip6")
     code.put(_LDX_IMM, 40)
     code.put(_LD_B, start + 6)
@@ -95,7 +103,8 @@ def kafka_filter(ports: Collection[int], link: LinkKind) -> Program:
 def kafka_expression(ports: Collection[int]) -> str:
     """The same in the words of pcap-filter(7)."""
     tcp = [f"tcp port {port}" for port in sorted({*ports, DNS})]
-    return " or ".join((*tcp, "udp port 53", "icmp[icmptype] == 3", "icmp6[icmp6type] == 1"))
+    dns = ("udp port 53", f"(udp and ip host {DOCKER_DNS} and ip[6:2] & 0x1fff = 0)")
+    return " or ".join((*tcp, *dns, "icmp[icmptype] == 3", "icmp6[icmp6type] == 1"))
 
 
 def everything() -> Program:

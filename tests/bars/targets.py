@@ -54,6 +54,11 @@ TARGETS = (
         "accepts, and both refuse the same; own cases by topic, among them 130 rows of interpolation, 68 merges, 22 of "
         "extends and include, 50 dotenv files, 50 ports",
     ),
+    _tests(
+        "capture-rate",
+        "five runs in turns at rising rates: median loss of the scapy engine at its stated maximum rate is 0, of the "
+        "tcpdump and dumpcap engines at most that of tcpdump itself + 0.1 percentage points",
+    ),
     _tests("live-time", "live check of the five-broker cluster, all vantages: under 5 s"),
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(

@@ -14,7 +14,7 @@ import pytest
 from netdiag.cli.exit_status import ExitStatus
 from tests.cli.shell import CLEAN, NETDIAG, environment, heed_interrupts, netdiag
 from tests.io.namespaces import FAR, Pair, ip, joined_namespaces, needs_root
-from tests.io.packets.traffic import SENDER, fields, inside, python
+from tests.io.packets.traffic import SENDER, fields, inside, packets_of, python
 from tests.tools import tool
 
 
@@ -58,7 +58,7 @@ def test_a_signal_ends_it_well(pair: Pair, tmp_path: Path, engine: str, number: 
     assert re.search(r"^netdiag: 40 packets \(.* kB\) in .* s, 0 lost$", said, re.MULTILINE)
     (path,) = tmp_path.iterdir()
     assert re.fullmatch(rf"netdiag-{pair.near}-\d{{8}}-\d{{6}}\.pcapng", path.name)
-    assert [row[0] for row in fields(path, "frame.interface_name")] == [f"{pair.near}:eth0"] * 40
+    assert [packet.interface for packet in packets_of(path)] == [f"{pair.near}:eth0"] * 40
 
 
 def test_the_ports_of_a_compose_file(pair: Pair, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_to_standard_output(pair: Pair, tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, said = process.communicate(timeout=20)
     (tmp_path / "x.pcapng").write_bytes(out)
-    assert len(fields(tmp_path / "x.pcapng", "frame.len")) == 10
+    assert len(packets_of(tmp_path / "x.pcapng")) == 10
     assert b"10 packets" in said
 
 
@@ -158,7 +158,7 @@ def test_a_process_that_ends_is_told_and_the_file_is_whole(pair: Pair, tmp_path:
         said = process.communicate(timeout=20)[1].decode()
     assert process.returncode == ExitStatus.COULD_NOT_LOOK
     assert f"process {dweller.pid}: it is gone" in said
-    assert len(fields(tmp_path / "x.pcapng", "frame.len")) == 10
+    assert len(packets_of(tmp_path / "x.pcapng")) == 10
 
 
 def test_a_full_disk_is_one_line_and_a_whole_file(pair: Pair, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_full_disk_is_one_line_and_a_whole_file(pair: Pair, tmp_path: Path) ->
         assert "disk/x.pcapng: no room for more packets" in said
         assert "Traceback" not in said
         assert [path.name for path in disk.iterdir()] == ["x.pcapng"]
-        assert len(fields(disk / "x.pcapng", "frame.len")) > 50
+        assert len(packets_of(disk / "x.pcapng")) > 50
     finally:
         subprocess.run(["umount", disk], check=True)
 
@@ -186,4 +186,4 @@ def test_a_namespace_whose_name_is_taken_away(tmp_path: Path) -> None:
     said = process.communicate(timeout=20)[1].decode()
     assert process.returncode == ExitStatus.COULD_NOT_LOOK
     assert "it is gone" in said
-    assert fields(tmp_path / "x.pcapng", "frame.len") == []
+    assert packets_of(tmp_path / "x.pcapng") == []

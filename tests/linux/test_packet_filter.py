@@ -72,6 +72,11 @@ def packets() -> list[tuple[int, bytes]]:
         found.append((0x0800, ip4(1, bytes([kind, 1]) + b"\0" * 30)))
         found.append((0x86DD, ip6(58, bytes([kind, 1]) + b"\0" * 30)))
         found.append((0x86DD, ip6(1, bytes([kind, 1]) + b"\0" * 30)))
+    for number in (6, 17, 1):
+        for fragment in (0, 0x2000, 1):
+            packet = ip4(number, ports(4000, 5000), fragment=fragment)
+            resolver = socket.inet_aton("127.0.0.11")
+            found += [(0x0800, packet[:at] + resolver + packet[at + 4 :]) for at in (12, 16)]
     found.append((0x0806, b"\0" * 28))
     found += [(kind, data[:size]) for kind, data in found[:60:7] for size in range(0, len(data), 3)]
     return found

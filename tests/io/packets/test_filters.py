@@ -74,4 +74,5 @@ def test_a_program_too_long_is_refused() -> None:
 def test_the_words_of_ports_are_libpcaps() -> None:
     words = of_ports([9092, 29092]).expression
     assert re.findall(r"port (\d+)", words) == ["53", "9092", "29092", "53"]
+    assert "127.0.0.11" in words
     assert of_expression(words).ethernet

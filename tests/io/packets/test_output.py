@@ -13,7 +13,7 @@ from netdiag.errors import InputError
 from netdiag.io.packets.output import DiskFull, Output, Rotation, numbered
 from netdiag.io.packets.pcapng_writer import LINKTYPE_ETHERNET, Counters, Interface, Packers, encode_packet
 from tests.io.namespaces import needs_root
-from tests.io.packets.traffic import fields
+from tests.io.packets.traffic import fields, packets_of
 
 LINKS = [Interface(name="here:eth0", linktype=LINKTYPE_ETHERNET, snaplen=256)]
 COUNTERS = {0: Counters(written=1, dropped=0, start=1, end=2)}
@@ -36,7 +36,7 @@ def test_the_name_comes_last(tmp_path: Path) -> None:
     assert not path.exists()
     (part,) = tmp_path.iterdir()
     assert part.name.startswith("x.pcapng.")
-    assert len(fields(part, "frame.len")) == 3
+    assert len(packets_of(part)) == 3
     one.finish(COUNTERS)
     assert [file.name for file in tmp_path.iterdir()] == ["x.pcapng"]
     assert one.files == [str(path)]
@@ -50,7 +50,7 @@ def test_what_was_there_is_replaced_when_the_capture_is_complete(tmp_path: Path)
     one.write(packets(1))
     assert path.read_text() == "old"
     one.finish()
-    assert len(fields(path, "frame.len")) == 1
+    assert len(packets_of(path)) == 1
 
 
 def test_by_size_no_packet_is_cut_or_lost(tmp_path: Path) -> None:
@@ -62,8 +62,7 @@ def test_by_size_no_packet_is_cut_or_lost(tmp_path: Path) -> None:
     assert [Path(path).name for path in one.files] == sorted(path.name for path in tmp_path.iterdir())
     sizes = [os.path.getsize(path) for path in one.files]
     assert sum(size > 2000 for size in sizes) == 1
-    times = [row[0] for path in one.files for row in fields(Path(path), "frame.time_epoch")]
-    assert times == [f"0.{number:09}" for number in range(43)]
+    assert [packet.time for path in one.files for packet in packets_of(Path(path))] == list(range(43))
 
 
 def test_by_time_and_only_if_there_are_packets(tmp_path: Path) -> None:
@@ -94,7 +93,7 @@ def test_each_file_knows_its_interfaces(tmp_path: Path) -> None:
     links.append(Interface(name="here:late", linktype=LINKTYPE_ETHERNET, snaplen=256))
     one.write([encode_packet(PACKERS, 1, 99, bytes(60), 60)] * 9)
     one.finish()
-    names = [row[0] for path in one.files for row in fields(Path(path), "frame.interface_name")]
+    names = [packet.interface for path in one.files for packet in packets_of(Path(path))]
     assert names == ["here:eth0"] * 12 + ["here:late"] * 9
     assert (one.per_interface(0), one.per_interface(1)) == (12, 9)
 
@@ -136,7 +135,7 @@ def test_of_one_large_piece_the_part_that_fits_is_kept(small_disk: Path) -> None
         one.write(packets(2000))
     assert one.written > 300
     one.finish(COUNTERS)
-    assert len(fields(small_disk / "x.pcapng", "frame.len")) == one.written
+    assert len(packets_of(small_disk / "x.pcapng")) == one.written
 
 
 def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
@@ -147,7 +146,7 @@ def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
         one.write(packets(5))
         one.finish()
         (tmp_path / "copy.pcapng").write_bytes(reader.communicate(timeout=20)[0])
-    assert len(fields(tmp_path / "copy.pcapng", "frame.len")) == 5
+    assert len(packets_of(tmp_path / "copy.pcapng")) == 5
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
