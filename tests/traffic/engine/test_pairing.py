@@ -1,5 +1,7 @@
 """Which response belongs to which request."""
 
+import struct
+
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.bodies import Bodies
@@ -126,3 +128,39 @@ def test_the_digest_tells_conversations_apart() -> None:
     other.ask(2)
     assert same.pairing.digest != other.pairing.digest
     assert none.pairing.digest is None
+
+
+def _walked(pairing: Pairing, is_request: bool, data: bytes) -> None:
+    """A message that is too large to keep, as the framing hands it over."""
+    walker = pairing.begin_walk(is_request, len(data), data[:4096])
+    assert walker is not None
+    walker.feed(memoryview(data)[:4096])
+    for at in range(4096, len(data), 1448):
+        walker.feed(memoryview(data)[at : at + 1448])
+    pairing.message(Message(is_request, len(data), data[:4096], walker, 0, 0, 1, 1, 0))
+
+
+def test_what_is_too_large_to_keep_is_read_all_the_same() -> None:
+    records = struct.pack(">qiibIhiqqqhii", 0, 49 + 400_000, 0, 2, 0, 0, 6, 1, 2, 3, 0, 0, 7) + bytes(400_000)
+    taken: list[tuple[Asked | None, Answer | None, str]] = []
+    pairing = Pairing(lambda *pair: taken.append(pair), Bodies())
+    produced = {"acks": 1, "topic_data": [{"name": "t", "partition_data": [{"index": 2, "records": records}]}]}
+    _walked(pairing, True, wire.encode_request(0, 9, 1, "app", produced)[4:])
+    response = wire.encode_response(0, 9, 1, {"responses": []})[4:]
+    pairing.message(_message(False, response, 0))
+    pairing.message(_message(True, wire.encode_request(1, 11, 2, "app", {})[4:], 0))
+    fetched = {"responses": [{"topic": "t", "partitions": [{"partition_index": 2, "records": records}]}]}
+    _walked(pairing, False, wire.encode_response(1, 11, 2, fetched)[4:])
+    (asked, _, _), (_, answer, _) = taken
+    assert asked is not None
+    assert answer is not None
+    assert answer.facts is not None
+    for facts in (asked.facts, answer.facts):
+        assert (facts.decoded, facts.topics, facts.records, facts.record_bytes) == ("full", ["t"], 7, len(records))
+
+
+def test_nobody_walks_what_is_not_asked_for() -> None:
+    pairing = Pairing(lambda *pair: None, Bodies())
+    assert pairing.begin_walk(False, 1 << 20, b"\x00\x00\x00\x05" + bytes(100)) is None
+    assert pairing.begin_walk(True, 1 << 20, wire.encode_request(3, 9, 1, "app", {})[4:]) is None
+    assert pairing.begin_walk(True, 1 << 20, b"\x00") is None

@@ -355,7 +355,10 @@ def _topics(api_key: int, value: Value, cut: bool, inside: str = "") -> Iterator
             yield content
         if at == last and number is not None and not any(value[each] for each in named):
             yield number
-        both = {name, *list(value)[:at]} >= {"resource_name", "resource_type"} and name in ("resource_type", "resource_name")
+        both = {name, *list(value)[:at]} >= {"resource_name", "resource_type"} and name in (
+            "resource_type",
+            "resource_name",
+        )
         if both and value["resource_type"] == 2 and value["resource_name"]:
             yield value["resource_name"]
         if isinstance(content, dict):
