@@ -1,4 +1,4 @@
-"""S08 on the wire: what kcat in the brokers' network was told, and what came of it; the bundled capture and a fresh one."""
+"""S08 on the wire: what kcat in the brokers' network was told, and what came of it; bundled and fresh."""
 
 import json
 import subprocess
