@@ -130,13 +130,14 @@ class Errors(Sighting):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupStep(Sighting):
-    """One exchange of a group protocol that joins, leaves, or is told of a rebalance; of groups that rebalance often.
+    """One exchange of a group protocol, or the heartbeats of a generation; of groups that rebalance often.
 
-    The fields are those of table group_events; of heartbeats only those with an error or a new epoch are here.
+    The fields are those of table group_events; `answered` is when the answer was there, 0 where there is none.
     """
 
     group: str
     api_key: int
+    answered: int = 0
     member_id: str | None = None
     instance_id: str | None = None
     generation: int | None = None

@@ -1,8 +1,9 @@
 """Rebalances of groups from their steps on the wire: when, and because of whom.
 
 The coordinator does not say why it rebalances. What came first between two generations does: a member that leaves
-(LeaveGroup, with a reason since KIP-800), one that is new, one that is missing in the next generation although it never
-left, or one that joins again of its own accord. Of the protocol of KIP-848 member epochs are read in the same way.
+(LeaveGroup, with a reason since KIP-800), one that is new, one that is missing in the next generation and not heard of
+again although it never left, or one that joins again without having been told to. Of the protocol of KIP-848 member
+epochs are read in the same way.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,10 +11,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from netdiag.traffic.facts import GroupStep
+from netdiag.traffic.facts import SECOND, GroupStep
 
 _JOIN, _HEARTBEAT, _LEAVE, _NEW_HEARTBEAT = 11, 12, 13, 68
-_UNKNOWN_MEMBER_ID, _FENCED_MEMBER_EPOCH = 25, 110
+_REBALANCE_IN_PROGRESS = 27
+# UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH
+_THROWN_OUT = (25, 110)
+_AT_ONCE = 5 * SECOND
+# Reasons of the Java client that follow from something else.
+_OWN_WORDS = ("group is already", "need to re-join", "encountered", "rebalance failed")
 _LEAVING_EPOCHS = (-1, -2)
 
 
@@ -62,10 +68,19 @@ def _of(group: str, steps: Sequence[GroupStep]) -> tuple[Rebalance, ...]:
         if step.api_key in (_JOIN, _NEW_HEARTBEAT) and not step.error_code and epoch is not None and epoch > 0:
             joined.setdefault(epoch, []).append(step)
     found = []
+    blamed: set[str | None] = set()
     generations = sorted(joined, key=lambda epoch: joined[epoch][0].time)
     for before, now in pairwise(generations):
-        between = [s for s in steps if joined[before][0].time < s.time <= joined[now][-1].time]
-        trigger, step = _trigger(joined[before], joined[now], between, steps)
+        # What came while the members of the generation before were waited for was part of that rebalance.
+        complete = max(max(s.time, s.answered) for s in joined[before] if s.api_key == _JOIN or s is joined[before][0])
+        between = [s for s in steps if complete < s.time <= joined[now][-1].time]
+        members = joined[before]
+        if joined[now][0].api_key == _NEW_HEARTBEAT:
+            # Not every member is heard of in every epoch: those of earlier ones count until they leave.
+            members = [*members, *_quiet(joined, before, steps, blamed)]
+        trigger, step = _trigger(members, joined[now], between, steps)
+        if trigger is Trigger.SESSION_TIMEOUT:
+            blamed.add(step.member_id)
         found.append(
             Rebalance(
                 group=group,
@@ -79,26 +94,37 @@ def _of(group: str, steps: Sequence[GroupStep]) -> tuple[Rebalance, ...]:
     return tuple(found)
 
 
+def _quiet(
+    joined: dict[int, list[GroupStep]], generation: int, steps: Sequence[GroupStep], blamed: set[str | None]
+) -> list[GroupStep]:
+    """Members of earlier epochs that neither left nor began a rebalance by being gone."""
+    gone = {step.member_id for step in steps if _leaves(step)} | blamed
+    return [step for epoch, held in joined.items() if epoch < generation for step in held if step.member_id not in gone]
+
+
 def _trigger(
     before: Sequence[GroupStep], now: Sequence[GroupStep], between: Sequence[GroupStep], steps: Sequence[GroupStep]
 ) -> tuple[Trigger, GroupStep]:
-    """The earliest of what may have begun it."""
+    """What came first."""
     old = {step.member_id for step in before}
     first = now[0]
-    left = [s for s in between if _leaves(s) and s.time <= now[-1].time]
+    left = [step for step in between if _leaves(step)]
     if left and left[0].time <= first.time:
         return _of_leaving(left[0], steps), left[0]
-    thrown_out = [s for s in between if s.error_code in (_UNKNOWN_MEMBER_ID, _FENCED_MEMBER_EPOCH)]
+    if first.api_key == _JOIN and first.member_id in old and not _is_told(first, before[0].generation, between):
+        return _of_reason(first, before), first
+    # Who learns only now that an earlier generation went on without it began nothing.
+    thrown_out = [step for step in between if step.error_code in _THROWN_OUT and step.member_id in old]
     if thrown_out:
         return Trigger.SESSION_TIMEOUT, thrown_out[0]
-    stays = {step.member_id for step in now}
     strangers = [step for step in now if step.member_id not in old]
-    missing = [step for step in before if step.member_id not in stays]
-    if strangers and (strangers[0] is first or not missing):
-        return Trigger.JOIN, strangers[0]
+    if first in strangers:
+        return Trigger.JOIN, first
+    stays = {step.member_id for step in now}
+    missing = [step for step in before if step.member_id not in stays and not _lives_on(step, first, steps)]
     if missing:
-        return _of_missing(missing[0], first, steps), missing[0]
-    return _of_reason(first.reason or ""), first
+        return Trigger.SESSION_TIMEOUT, missing[0]
+    return (Trigger.JOIN, strangers[0]) if strangers else (Trigger.UNKNOWN, first)
 
 
 def _leaves(step: GroupStep) -> bool:
@@ -115,20 +141,35 @@ def _of_leaving(step: GroupStep, steps: Sequence[GroupStep]) -> Trigger:
     return Trigger.POLL_INTERVAL if next(again, None) is not None else Trigger.LEAVE
 
 
-def _of_missing(member: GroupStep, joined: GroupStep, steps: Sequence[GroupStep]) -> Trigger:
-    """Gone without a word: its heartbeats ended, or they did not and it never joined again in time."""
-    beats = [s.last for s in steps if s.api_key in (_HEARTBEAT, _NEW_HEARTBEAT) and s.member_id == member.member_id]
-    alive = any(last > joined.time for last in beats)
-    return Trigger.POLL_INTERVAL if alive else Trigger.SESSION_TIMEOUT
+def _is_told(member: GroupStep, generation: int | None, between: Sequence[GroupStep]) -> bool:
+    """Whether a heartbeat told a member of a generation that others had begun a rebalance, before it joined again."""
+    return any(
+        step.api_key == _HEARTBEAT
+        and step.error_code == _REBALANCE_IN_PROGRESS
+        and (step.member_id, step.generation) == (member.member_id, generation)
+        and step.time <= member.time
+        for step in between
+    )
 
 
-def _of_reason(reason: str) -> Trigger:
-    """A member that joined again unasked, in the words of the Java client (KIP-800)."""
-    words = reason.lower()
-    if "enforce" in words:
-        return Trigger.ENFORCED
+def _lives_on(member: GroupStep, joined: GroupStep, steps: Sequence[GroupStep]) -> bool:
+    """Whether a member is heard of again, other than that it is unknown by now."""
+    return any(
+        step.member_id == member.member_id and step.last > joined.time and step.error_code not in _THROWN_OUT
+        for step in steps
+    )
+
+
+def _of_reason(step: GroupStep, before: Sequence[GroupStep]) -> Trigger:
+    """A member that joined again unasked, in the words of the Java client (KIP-800); others give no reason."""
+    words = (step.reason or "").lower()
     if "metadata has changed" in words or "subscription has changed" in words:
         return Trigger.NEW_PARTITIONS
     if "revoke" in words:
         return Trigger.SECOND_ROUND
-    return Trigger.UNKNOWN
+    if words and not words.startswith(_OWN_WORDS):
+        # What an application says to enforceRebalance, or what the client says for it.
+        return Trigger.ENFORCED
+    # With cooperative assignors partitions that were given up are handed out in a second round at once.
+    at_once = step.time - max(other.last for other in before) <= _AT_ONCE
+    return Trigger.SECOND_ROUND if at_once else Trigger.UNKNOWN

@@ -9,6 +9,7 @@ from netdiag.traffic.facts import GroupStep, Moves
 from netdiag.traffic.insights.shape import (
     CLIENT,
     Tables,
+    nanoseconds,
     shaped,
     sightings,
     topic_name,
@@ -37,10 +38,11 @@ def group_steps(tables: Tables) -> DataFrame:
         .limit(_GROUPS)
         .select("group")
     )
-    # Who leaves stands in a list; each Join and Leave is a step of its own, heartbeats of a generation are one.
+    # Who leaves stands in a list; joining and leaving are steps of their own, heartbeats of a generation are one.
     leaver = F.try_element_at("members", F.lit(1))
     member = F.when(F.col("api_key") == _LEAVE_GROUP, F.coalesce("member_id", leaver)).otherwise(F.col("member_id"))
-    alone = F.when(F.col("api_key").isin(_JOIN_GROUP, _LEAVE_GROUP), F.col("correlation_id"))
+    single = F.col("api_key").isin(_JOIN_GROUP, _LEAVE_GROUP) | (F.col("generation") < 0)
+    alone = F.when(single, F.col("correlation_id"))
     steps = (
         events.join(F.broadcast(restless), "group")
         .withColumns({"member_id": member, "alone": alone})
@@ -49,6 +51,7 @@ def group_steps(tables: Tables) -> DataFrame:
         )
         .agg(
             *sightings(),
+            F.max(nanoseconds(F.col("response_time"))).alias("answered"),
             F.max("leader").alias("leader"),
             F.max("members").alias("members"),
             F.max("session_timeout_ms").alias("session_timeout_ms"),
