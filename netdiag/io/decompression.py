@@ -83,12 +83,13 @@ class _Counted:
 
 
 def _gzip(source: _Counted) -> Iterator[bytes]:
-    """One member after the other; zeros and other things behind the last one are padding."""
-    while True:
+    """One member after the other; zeros behind the last one are padding, as on tapes."""
+    while data := source.take_some():
+        if not data.startswith(GZIP[: len(data)]):
+            if data.strip(b"\0"):
+                raise DamagedStream("gzip", ends=False)
+            continue
         member = zlib.decompressobj(wbits=31)
-        data = source.take_some()
-        if not data.startswith(GZIP[: len(data)]) or not data:
-            return
         while not member.eof:
             try:
                 piece = member.decompress(data, _PIECE)

@@ -74,6 +74,14 @@ def test_a_broken_stream_gives_what_was_before(form: str) -> None:
         list(decompressed(BytesIO(bytes(data))))
 
 
+@pytest.mark.parametrize("form", ["gzip", "zstd"])
+def test_what_follows_a_stream_and_is_none_is_damage(form: str) -> None:
+    got = bytearray()
+    with pytest.raises(DamagedStream, match=f"the {form} stream is damaged"):
+        _collect(FORMS[form] + b"something else", got)
+    assert bytes(got) == CONTENT
+
+
 def test_a_zstd_block_of_a_size_that_cannot_be_is_damage() -> None:
     data = b"\x28\xb5\x2f\xfd\x00\x58" + (0x7FFFF << 3).to_bytes(3, "little")
     with pytest.raises(DamagedStream):

@@ -70,8 +70,15 @@ class PcapReader:
         if len(data) < FILE_HEADER:
             self._rest = data
             return False
-        self._order, self._fraction, self._header = _FORMS[data[:4]]
-        major, minor, _, _, _, link = Struct(self._order + "HHIIII").unpack_from(data, 4)
+        self._take_header(data, 0)
+        self._previous = self._next = FILE_HEADER
+        self._opened = True
+        return True
+
+    def _take_header(self, data: bytes, position: int) -> None:
+        """From the header of the file, or of another file that was appended to it."""
+        self._order, self._fraction, self._header = _FORMS[data[position : position + 4]]
+        major, minor, _, _, _, link = Struct(self._order + "HHIIII").unpack_from(data, position + 4)
         if major != 2:
             raise InputError(f"is a pcap file of version {major}.{minor}, which nobody writes")
         # The upper bits tell of a checksum behind each frame.
@@ -79,9 +86,6 @@ class PcapReader:
         self._unpack = Struct(self._order + "IIII").unpack_from
         self._index = Struct(self._order + "I").unpack_from
         self._account.header_bytes += FILE_HEADER
-        self._previous = self._next = FILE_HEADER
-        self._opened = True
-        return True
 
     def _read(self, data: bytes, *, last: bool) -> list[Packet]:
         """All there is in `data`, which begins with the last record; keeps what must be looked at again."""
@@ -91,6 +95,10 @@ class PcapReader:
         while True:
             if not self._searching:
                 previous, position = self._run(data, previous, position, packets)
+                if self._is_appended(data, position):
+                    self._take_header(data, position)
+                    previous = position = position + FILE_HEADER
+                    continue
                 self._search_from = previous + self._header if previous < position else position + 1
                 self._search_at = 0
                 if not self._searching:
@@ -134,10 +142,11 @@ class PcapReader:
             seconds, part, included, length = unpack(data, position)
             begin = position + header
             following = begin + included
-            # What a crash leaves at the end of a file are zeros, and no packets of 1970.
-            if included > LARGEST_PACKET or not (length or seconds):
-                self._searching = True
-                break
+            if included > LARGEST_PACKET or not (included or length):
+                # What a crash leaves at the end of a file are zeros, and no packets of 1970.
+                self._searching = bool(included) or not seconds
+                if self._searching or self._may_be_appended(data, position):
+                    break
             if following > end:
                 break
             number += 1
@@ -159,6 +168,20 @@ class PcapReader:
         account.packets = number
         account.packet_bytes += kept
         return previous, position
+
+    def _may_be_appended(self, data: bytes, position: int) -> bool:
+        """The same, or more bytes will tell."""
+        is_begun = data[position : position + 4] in _FORMS and position + FILE_HEADER > len(data)
+        return is_begun or self._is_appended(data, position)
+
+    def _is_appended(self, data: bytes, position: int) -> bool:
+        """Whether the header of another file stands here: captures that somebody joined with cat."""
+        header = data[position : position + FILE_HEADER]
+        if len(header) < FILE_HEADER or header[:4] not in _FORMS:
+            return False
+        # Time zone and accuracy are 0 in every file; of a packet these are its lengths.
+        order = _FORMS[header[:4]][0]
+        return header[4:16] == Struct(order + "HHII").pack(2, 4, 0, 0)
 
     def _search(self, data: bytes, begin: int, last: bool) -> tuple[int, bool]:
         """Where the next true header begins, and whether that is sure; else from where on to search again."""

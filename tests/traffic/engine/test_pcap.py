@@ -126,6 +126,34 @@ def test_garbage_between_packets_is_passed_over(piece: int | None) -> None:
     assert accounted(reader) == len(data) + len(garbage)
 
 
+@pytest.mark.parametrize("piece", [1, 13, None])
+def test_files_that_were_joined_are_read_to_the_end(piece: int | None) -> None:
+    data = b"".join(
+        pcap(THREE, order=order, nanoseconds=nanoseconds, link=link, modified=modified)
+        for order, nanoseconds, link, modified in (
+            ("<", False, 1, False),
+            ("<", True, 113, False),
+            (">", False, 101, True),
+            ("<", False, 1, False),
+        )
+    )
+    packets, reader = read(data, piece=piece)
+    assert [packet.link_type for packet in packets] == [1] * 3 + [113] * 3 + [101] * 3 + [1] * 3
+    assert [packet.number for packet in packets] == list(range(1, 13))
+    assert times(packets)[3:6] == [time for time, _ in THREE]
+    assert not reader.losses
+    assert accounted(reader) == len(data)
+
+
+def test_an_empty_packet_is_a_packet() -> None:
+    for piece in (1, 13, None):
+        # The time of the second is the number that pcap files begin with.
+        made = [(START, b""), (0xA1B2C3D4 * SECOND, b""), (START + 1000, b"x"), (START + 2000, b"")]
+        packets, reader = read(pcap(made), piece=piece)
+        assert [len(packet.data) for packet in packets] == [0, 0, 1, 0]
+        assert not reader.losses
+
+
 def test_zeros_that_a_crash_left_are_no_packets() -> None:
     packets, reader = read(pcap(THREE) + bytes(4096), piece=1000)
     assert len(packets) == 3
