@@ -79,7 +79,12 @@ class LeaderFacts(NamedTuple):
 
 
 class Facts:
-    """What both directions tell; `names` are the pairs of topic id and name, `decoded` is how far the bytes went."""
+    """What both directions tell; `names` are the pairs of topic id and name, `decoded` is how far the bytes went.
+
+    `is_counted` is of use while a message is read only: all its records were seen.
+    """
+
+    is_counted: bool = False
 
     decoded: str = FULL
     topics: Sequence[Topic] = ()

@@ -280,7 +280,10 @@ class Plan:
             self.source.line("elif f.records is not None:", f"    f.records += {summary[0]}")
             for column, each in zip(_SUMMARY, summary, strict=True):
                 self.source.line(*self._fill(scope, column, each))
-            self.source.line("if e > n:", f"    over_records(e, d, {scope.least})")
+            if self._cut:
+                # less follows than another partition takes: all records were seen, wherever the bytes end
+                self.source.line(f"if d - e < {scope.least}:", "    f.is_counted = True")
+            self.source.take("e")
             self.source.line("o = e")
         self.source.null(field, size)
         self.source.line("else:", f"    {' = '.join((size, summary[0]))} = 0", f"    {' = '.join(summary[1:])} = None")

@@ -41,10 +41,6 @@ class Malformed(Exception):
     """The bytes cannot be the message that they should be."""
 
 
-class _AllRecordsSeen(IndexError):
-    """The message was cut inside its last records, whose batches were all seen."""
-
-
 _Readers = dict[tuple[int, int, bool], Reader]
 
 
@@ -136,11 +132,10 @@ def _read(read: Reader, facts: Facts, body: bytes | memoryview, declared: int) -
     except Malformed:
         facts.decoded = FAILED
         _forget_sums(facts)
-    except _AllRecordsSeen:
-        facts.decoded = TRUNCATED
     except (IndexError, error):
         facts.decoded = TRUNCATED if declared > len(body) else FAILED
-        _forget_sums(facts)
+        if not facts.is_counted:
+            _forget_sums(facts)
     if declared > len(body):
         _settle(facts)
 
@@ -154,6 +149,7 @@ def _forget_sums(facts: Facts) -> None:
 
 def _settle(facts: Facts) -> None:
     """Make rows of the lists that the reader of a cut message has filled."""
+    vars(facts).pop("is_counted", None)
     if facts.partitions:
         facts.partitions = [PartitionFacts._make(row) for row in facts.partitions]
     if isinstance(facts, ResponseFacts):
@@ -172,13 +168,6 @@ def _malformed() -> NoReturn:
 
 def _over(end: int, declared: int) -> NoReturn:
     raise Malformed if end > declared else IndexError
-
-
-def _over_records(end: int, declared: int, least: int) -> NoReturn:
-    """The records go on behind the last byte; where less than another partition takes follows, they were the last."""
-    if end > declared:
-        raise Malformed
-    raise _AllRecordsSeen if declared - end < least else IndexError
 
 
 def _varint(data: bytes, at: int, first: int) -> tuple[int, int]:
@@ -244,7 +233,6 @@ _NAMES: dict[str, Any] = {
     "new": tuple.__new__,
     "number": _number,
     "over": _over,
-    "over_records": _over_records,
     "subscription_of": _subscription_of,
     "summarise": summarise,
     "varint": _varint,

@@ -12,7 +12,14 @@ from typing import Any
 from netdiag.kafka.protocol import Direction, Field, Layout
 from netdiag.kafka.protocol.table import SIZES
 from netdiag.traffic.engine.bodies import roles
-from netdiag.traffic.engine.bodies.facts import BatchFacts, EndpointFacts, PartitionFacts, RequestFacts, ResponseFacts
+from netdiag.traffic.engine.bodies.facts import (
+    TRUNCATED,
+    BatchFacts,
+    EndpointFacts,
+    PartitionFacts,
+    RequestFacts,
+    ResponseFacts,
+)
 from netdiag.traffic.engine.bodies.records import summarise
 from netdiag.traffic.engine.bodies.source import CODES
 
@@ -47,6 +54,8 @@ class Reader:
         self._direction = direction
         self._declared = declared
         self._wanted = wanted
+        self._least = 0
+        self._is_last = False
         self._topics: list[str | bytes] = []
         self._partitions: list[PartitionFacts] = []
         self._endpoints: list[EndpointFacts] = []
@@ -69,11 +78,12 @@ class Reader:
             self.facts.empty = not self.facts.record_bytes
 
     def stop(self, decoded: str) -> None:
-        """The message is not read any further: it is not known how many records it has."""
+        """The message is not read any further; how many records it has is known if less follows than they take."""
         self.facts.decoded = decoded
         if isinstance(self.facts, ResponseFacts):
             self.facts.empty = False if self.facts.record_bytes else None
-        self.facts.records = self.facts.record_bytes = None
+        if decoded != TRUNCATED or not self._is_last:
+            self.facts.records = self.facts.record_bytes = None
 
     def message(self, layout: Layout) -> Steps:
         """The whole body."""
@@ -141,6 +151,8 @@ class Reader:
             yield from self._over(count * SIZES[field.kind])
             return
         row = roles.row_of(self._api_key, self._direction, path)
+        if row is not None and "records" in row.columns:
+            self._least = field.min_size
         for _ in range(count):
             if field.layout is None:
                 yield from self._string(field)
@@ -185,10 +197,9 @@ class Reader:
             if self.position < end:
                 total[1] = None
             inside["summary"] = total
-        if total[1] is None or self.facts.records is None:
-            self.facts.records = None
-        else:
-            self.facts.records += total[1]
+            told = self.facts.records
+            self.facts.records = None if told is None or total[1] is None else told + total[1]
+            self._is_last = self._declared - end < self._least
 
     def _batches_until(self, end: int, topic: Any, partition: int, total: list[int | None]) -> Steps:
         """The batches of one partition, each by its header; `total` is size, records, last offset, latest time."""

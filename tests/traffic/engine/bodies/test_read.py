@@ -1,5 +1,6 @@
 """The facts of bodies, whole and cut."""
 
+import struct
 import uuid
 
 from netdiag.kafka import protocol as wire
@@ -60,3 +61,30 @@ def test_what_is_not_known_or_not_a_body() -> None:
     assert request_facts(900, 0, b"abc", 3).decoded == "header"
     assert request_facts(3, 99, b"abc", 3).decoded == "header"
     assert request_facts(0, 3, b"\x00\x30abc", 5).decoded == "failed"
+
+
+def _batch(size: int) -> bytes:
+    return struct.pack(">qiibIhiqqqhii", 0, 49 + size, 0, 2, 0, 0, 2, 1000, 3000, 7, 1, 0, 3) + bytes(size)
+
+
+def test_records_are_counted_where_their_header_was_kept() -> None:
+    parts = [{"index": number, "records": _batch(1000)} for number in (0, 1)]
+    for version in (3, 9):
+        one = wire.encode(0, version, REQUEST, {"acks": 1, "topic_data": [{"name": "t", "partition_data": parts[:1]}]})
+        facts = request_facts(0, version, one[:200], len(one))
+        assert (facts.decoded, facts.records, facts.record_bytes) == ("truncated", 3, 1061)
+        assert [(row.records, row.record_bytes) for row in facts.partitions] == [(3, 1061)]
+        both = wire.encode(0, version, REQUEST, {"acks": 1, "topic_data": [{"name": "t", "partition_data": parts}]})
+        facts = request_facts(0, version, both[:200], len(both))
+        assert (facts.decoded, facts.records, facts.record_bytes) == ("truncated", None, None)
+        assert [(row.records, row.record_bytes) for row in facts.partitions] == [(3, 1061)]
+        facts = request_facts(0, version, one[:50], len(one))
+        assert (facts.records, facts.record_bytes) == (None, 1061)
+
+
+def test_a_fetch_that_was_cut_is_not_empty() -> None:
+    told = {"responses": [{"topic": "t", "partitions": [{"partition_index": 0, "records": _batch(1000)}]}]}
+    body = wire.encode(1, 12, RESPONSE, told)
+    assert response_facts(1, 12, body[:50], len(body)).empty is None
+    assert response_facts(1, 12, body[:100], len(body)).empty is False
+    assert response_facts(1, 12, body, len(body)).empty is False

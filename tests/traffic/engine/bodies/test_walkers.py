@@ -138,6 +138,15 @@ def test_what_follows_a_loss_between_records_is_not_guessed() -> None:
     assert found.throttle_ms == 3
 
 
+def test_of_the_last_records_the_end_may_be_lost() -> None:
+    body = _fetched(_batch(20, 100), _batch(10, 1000))
+    found, whole = _walk(body, range(len(body) - 500, len(body)))
+    assert _said(found) == _said(whole) | {"decoded": "truncated"}
+    several = _fetched(_batch(10, 1000) + _batch(13, 1000))
+    found, whole = _walk(several, range(500, len(several)))
+    assert (found.records, found.record_bytes) == (None, whole.record_bytes)
+
+
 def test_a_message_that_stops_gives_what_has_passed() -> None:
     body = _fetched(_batch(10, 1000), _batch(20, 100))
     whole = _in_one_piece(1, 13, RESPONSE, body)
@@ -147,6 +156,8 @@ def test_a_message_that_stops_gives_what_has_passed() -> None:
         found = walker.ended()
         assert found.decoded == "truncated"
         assert found.topics in ([], whole.topics)
+        cut = BODIES.response_facts(1, 13, body[: max(0, length - len(HEADER))], len(body))
+        assert (found.records, found.record_bytes) == (cut.records, cut.record_bytes), length
         for row, expected in zip(found.partitions, whole.partitions, strict=False):
             assert all(value in (None, known) for value, known in zip(row, expected, strict=True))
 
