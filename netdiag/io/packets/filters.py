@@ -85,10 +85,18 @@ def _by_scapy(text: str, link: LinkKind) -> Program | None:
     except ImportError:
         return None
     except Scapy_Exception as error:
-        # What libpcap says stands in parentheses behind the filter.
-        raise _bad(str(error).removesuffix(")").rpartition("' (")[2]) from error
+        reason = _reason_in(str(error))
+        if reason is None and shutil.which("tcpdump") is not None:
+            return _by_tcpdump(text, link)
+        raise _bad(reason or "libpcap does not understand it") from error
     instructions = (program.bf_insns[at] for at in range(program.bf_len))
     return tuple(Instruction(one.code, one.jt, one.jf, one.k) for one in instructions)
+
+
+def _reason_in(said: str) -> str | None:
+    """What libpcap says, in parentheses behind the filter; scapy before 2.8 has its number there."""
+    _, quote, reason = said.removesuffix(")").rpartition("' (")
+    return reason if quote else None
 
 
 def _by_tcpdump(text: str, link: LinkKind) -> Program:

@@ -1,5 +1,6 @@
 """What each engine loses at which rate, beside tcpdump on the same kind of traffic, in turns."""
 
+import os
 import re
 import signal
 import statistics
@@ -14,13 +15,13 @@ import pytest
 from netdiag.io.packets.engines import SCAPY_RATE
 from tests.cli.shell import NETDIAG, environment, heed_interrupts
 from tests.figures import Report
-from tests.io.namespaces import FAR, Pair, ip, joined_namespaces
+from tests.io.namespaces import NOBODY, Pair, ip, joined_namespaces
 from tests.io.packets.traffic import inside
 from tests.tools import tool
 
 ENGINES = ("scapy", "tcpdump", "dumpcap")
 PEER = "tcpdump itself"
-RATES = (25_000, 50_000, 100_000, SCAPY_RATE)
+RATES = (50_000, 100_000, SCAPY_RATE)
 RUNS = 5
 SECONDS = 2.0
 SIZE = 300
@@ -39,11 +40,8 @@ while (passed := time.monotonic() - start) < seconds:
     if sent > passed * rate:
         time.sleep(0.0003)
         continue
-    try:
-        out.send(data)
-        sent += many
-    except ConnectionRefusedError:
-        pass
+    out.send(data)
+    sent += many
 print(sent, time.monotonic() - start)
 """
 
@@ -51,7 +49,9 @@ print(sent, time.monotonic() - start)
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
     with joined_namespaces() as made:
-        # Packets of their own, not one large one that would be cut apart elsewhere.
+        # Packets of their own, not one large one that would be cut apart elsewhere; the far end takes them for
+        # another's, so that it costs nothing.
+        ip("-n", made.near, "neighbour", "add", NOBODY, "lladdr", "02:00:00:00:00:99", "dev", "eth0")
         ip("-n", made.near, "link", "set", "eth0", "gso_max_segs", "1")
         yield made
 
@@ -61,7 +61,7 @@ def loss(pair: Pair, folder: Path, engine: str, rate: float, seconds: float) -> 
     path = folder / "rate.pcap"
     process = _begun(pair, path, engine)
     sent = subprocess.run(
-        inside(pair.near, sys.executable, "-c", SENDER, FAR, str(rate), str(seconds), str(SIZE)),
+        inside(pair.near, sys.executable, "-c", SENDER, NOBODY, str(rate), str(seconds), str(SIZE)),
         check=True,
         capture_output=True,
         text=True,
@@ -108,6 +108,16 @@ def test_nothing_is_lost_at_a_modest_rate(pair: Pair, tmp_path: Path, engine: st
     assert lost == 0
 
 
+@pytest.fixture
+def undisturbed() -> Iterator[None]:
+    """Before everything else that runs here, for all engines, the sender and tcpdump alike."""
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    os.setpriority(os.PRIO_PROCESS, 0, -15)
+    yield
+    os.setpriority(os.PRIO_PROCESS, 0, before)
+
+
+@pytest.mark.usefixtures("undisturbed")
 @pytest.mark.bar("capture-rate", long=True)
 def test_losses_at_rising_rates(pair: Pair, tmp_path: Path, figure: Report) -> None:
     """Five runs of each in turns; beyond our own maximum, as fast as this machine sends."""

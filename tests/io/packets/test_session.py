@@ -29,6 +29,7 @@ from tests.io.packets.traffic import (
     tcpdump,
 )
 
+pytestmark = pytest.mark.slow
 ENGINES = ("scapy", "tcpdump", "dumpcap")
 PACKET = ("frame.len", "frame.cap_len", "ip.id", "ip.src", "udp.dstport", "tcp.seq_raw", "tcp.ack_raw")
 

@@ -18,6 +18,9 @@ from tests.io.namespaces import FAR, Pair, joined_namespaces
 from tests.io.packets.traffic import SENDER, needs, python
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
     with joined_namespaces() as made:
