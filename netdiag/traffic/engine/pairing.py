@@ -156,7 +156,7 @@ class Pairing:
     def _request_facts(self, header: RequestHeader, message: Message) -> RequestFacts:
         if header.api_key is None or header.api_version is None or header.body is None:
             facts = RequestFacts()
-            facts.decoded = "header" if not header.known else "truncated"
+            facts.decoded = _headless(header.known, message)
             return facts
         if isinstance(message.walker, BodyWalker):
             passed = message.walker.ended()
@@ -175,11 +175,18 @@ class Pairing:
             facts = passed
         elif header.body is None:
             facts = ResponseFacts()
-            facts.decoded = "truncated" if asked.header.known else "header"
+            facts.decoded = _headless(asked.header.known, message)
         else:
             body = message.head[header.body :]
             facts = self._bodies.response_facts(key, version, body, message.size - header.body)
         return Answer(header.correlation_id or 0, _light(message), facts)
+
+
+def _headless(known: bool, message: Message) -> str:
+    """How far a body was decoded whose beginning was not found."""
+    if not known:
+        return "header"
+    return "truncated" if len(message.head) < message.size else "failed"
 
 
 def _alone(message: Message) -> Answer:

@@ -164,3 +164,15 @@ def test_nobody_walks_what_is_not_asked_for() -> None:
     assert pairing.begin_walk(False, 1 << 20, b"\x00\x00\x00\x05" + bytes(100)) is None
     assert pairing.begin_walk(True, 1 << 20, wire.encode_request(3, 9, 1, "app", {})[4:]) is None
     assert pairing.begin_walk(True, 1 << 20, b"\x00") is None
+
+
+def test_how_far_it_was_decoded_where_no_body_was_found() -> None:
+    taken: list[Asked | None] = []
+    pairing = Pairing(lambda asked, answer, outcome: taken.append(asked), Bodies())
+    whole = wire.encode_request(3, 12, 1, "app", {})[4:]
+    lying = whole[:8] + b"\x70" + whole[9:]
+    unknown = b"\x03\xe8" + whole[2:]
+    for head, size in ((whole[:11], len(whole)), (lying, len(lying)), (unknown, len(unknown))):
+        pairing.message(Message(True, size, head, None, 0, 0, 1, 1, 0))
+    pairing.finish()
+    assert [None if asked is None else asked.facts.decoded for asked in taken] == ["truncated", "failed", "header"]
