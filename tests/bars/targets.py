@@ -106,6 +106,11 @@ TARGETS = (
         "the property tests with 100 times the examples of make test",
         *("pytest", "-q", "-m", "not lab", "--hypothesis-profile=bars", "--ignore=tests/house", "tests"),
     ),
+    _tests(
+        "truth-under-loss",
+        "with 0.1 % of packets removed, and at snaplen 96: every message whose first 12 bytes were captured is found, "
+        "none invented",
+    ),
     _module("spark-extra", "the wheel with [spark] installs into a fresh environment", "tests.bars.spark_extra"),
     _module("clean-clone", "make demo and make test pass in a clean clone", "tests.bars.clean_clone"),
     _module(

@@ -47,13 +47,8 @@ class Held(NamedTuple):
     answers: int
 
 
-class Copy(NamedTuple):
-    """What a packet is known again by."""
-
-    length: int
-    time: int
-    identification: int
-    places: tuple[tuple[str, int], ...]
+Copy = tuple[int, int, int, tuple[tuple[str, int], ...]]
+"""What a packet is known again by: length, time, identification, and the interfaces and files that it was seen in."""
 
 
 class Delivery:
@@ -120,11 +115,11 @@ class Delivery:
         """Whether a packet was captured before, at another place or a moment ago; whether or not, it is remembered."""
         here = (segment.interface, segment.file)
         known = self.recent.get(key) or self.older.get(key)
-        if known is not None and known.length == segment.length:
-            moment = -SAME_PACKET < segment.time - known.time < SAME_PACKET
-            again = moment and known.identification == segment.identification
-            if here not in known.places or again:
-                self.recent[key] = Copy(known.length, known.time, known.identification, (*known.places[-7:], here))
+        if known is not None and known[0] == segment.length:
+            length, time, identification, places = known
+            moment = -SAME_PACKET < segment.time - time < SAME_PACKET
+            if here not in places or (moment and identification == segment.identification):
+                self.recent[key] = (length, time, identification, (*places[-7:], here))
                 return True
         self.remember(key, segment.length, segment.time, segment.identification, here)
         return False
@@ -135,7 +130,7 @@ class Delivery:
         if len(recent) >= REMEMBERED:
             self.older = recent
             self.recent = recent = {}
-        recent[key] = Copy(length, time, identification, (here,))
+        recent[key] = (length, time, identification, (here,))
 
     def data(self, segment: Segment, position: int, answers: int, wait: bool) -> None:
         """Payload that is not simply the next: old, overlapping, too early, or what fills a hole.

@@ -7,7 +7,7 @@ answer waits a moment for them (captures swap packets), and then their bytes cou
 from typing import NamedTuple
 
 from netdiag.traffic.engine import identify
-from netdiag.traffic.engine.delivery import FAR, HALF, MASK, Delivery
+from netdiag.traffic.engine.delivery import FAR, HALF, MASK, REMEMBERED, Delivery
 from netdiag.traffic.engine.frames import FRAMES, SEARCH, START, Framer, Loss
 from netdiag.traffic.engine.identify import Start
 from netdiag.traffic.engine.message import MessageSink, Spoken
@@ -93,7 +93,8 @@ class Dialogue:
                     self._settle()
         self._identify(final=True)
         if self._talk.spoken is Spoken.NONE and any(delivery.next > delivery.start for delivery in self._deliveries):
-            self._refuse(None, Spoken.UNKNOWN, b"")
+            showed_tls = any(delivery.framer.searcher.strangers for delivery in self._deliveries)
+            self._refuse(None, Spoken.TLS if showed_tls else Spoken.UNKNOWN, b"")
         for delivery in self._deliveries:
             delivery.framer.finish()
 
@@ -139,14 +140,18 @@ class Dialogue:
 
     def _plain(self, here: Delivery, segment: Segment) -> None:
         """The usual case: the next bytes, and nothing is missing."""
-        time, length = segment.time, segment.length
+        time, length, window = segment.time, segment.length, segment.window
         here.packets += 1
         here.last_time = time
-        if segment.window == 0 != here.window:
-            here.zero_windows += 1
-        here.window = segment.window
+        if window != here.window:
+            here.zero_windows += not window
+            here.window = window
+        recent = here.recent
+        if len(recent) >= REMEMBERED:
+            here.older = recent
+            here.recent = recent = {}
         place = (segment.interface, segment.file)
-        here.remember(segment.sequence, length, time, segment.identification, place)
+        recent[segment.sequence] = (length, time, segment.identification, (place,))
         here.next += length
         here.next32 = here.next & MASK
         here.framer.take(segment.payload, length, time, segment.number, segment.file)

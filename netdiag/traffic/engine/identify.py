@@ -201,6 +201,8 @@ def server_name(first: Bytes) -> str | None:
 def _stranger(first: Bytes) -> Spoken | None:
     if is_tls(first):
         return Spoken.TLS
+    if len(first) >= 5 and first[0] & 0x80 and first[2] == 1 and first[3] == 3 and first[4] <= 4:
+        return Spoken.TLS  # a ClientHello in the form of SSL 2
     word = bytes(first[:4])
     if word in _HTTP:
         return Spoken.HTTP

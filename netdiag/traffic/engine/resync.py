@@ -8,17 +8,21 @@ again when more has come; a message that only could be one is never enough.
 import re
 import struct
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from netdiag.traffic.engine.candidates import Verdict, judge_request, judge_response
-from netdiag.traffic.engine.identify import stranger_midway
+from netdiag.traffic.engine.identify import LARGEST, stranger_midway
 from netdiag.traffic.engine.message import Spoken
 from netdiag.traffic.engine.talk import Talk
 from netdiag.traffic.engine.unframed import Piece, Unframed
 
 KEPT_PIECES = 1024
 KEPT_BYTES = 131_072
-PENDING = 32
+PENDING = 16
 """Places that wait for more; of more than so many the oldest are given up."""
+
+PLACES = 512
+"""Places that are looked at in one segment."""
 
 PATTERNS = 32
 """Correlation ids that are looked for at a time, those that wait longest first."""
@@ -26,6 +30,7 @@ PATTERNS = 32
 _ANY_REQUEST = re.compile(rb"(?=[\0-\x0f][\s\S]{3}\0[\0-\x7f]\0[\0-\x1f][\s\S]{4})")
 _SMALL = 256
 _HEADER = 12
+_LEAST = 4
 
 
 class Searcher(Unframed):
@@ -147,27 +152,24 @@ class Searcher(Unframed):
         data = carry + data
         base = start - len(carry)
         found = self._requests(data) if is_request else self._responses(data)
-        for offset in found:
+        likely = (offset for offset in found if _LEAST <= int.from_bytes(data[offset : offset + 4]) <= LARGEST)
+        for offset in islice(likely, PLACES):
             if offset != len(carry):
                 yield base + offset, base + offset in self.starts[max(0, index - 1) : index]
 
-    def _requests(self, data: bytes) -> list[int]:
+    def _requests(self, data: bytes) -> Iterator[int]:
         """Offsets at which a request may begin."""
         known = self.talk.client_id
         if known is None or len(known) <= 3 or len(data) <= _SMALL:
-            return [match.start() for match in _ANY_REQUEST.finditer(data)]
-        out = [at - _HEADER for at in _all(data, known) if at >= _HEADER]
+            return (match.start() for match in _ANY_REQUEST.finditer(data))
+        named = (at - _HEADER for at in _all(data, known) if at >= _HEADER)
         tail = max(0, len(data) - _HEADER - len(known))
-        return out + [tail + match.start() for match in _ANY_REQUEST.finditer(data[tail:])]
+        return chain(named, (tail + match.start() for match in _ANY_REQUEST.finditer(data[tail:])))
 
-    def _responses(self, data: bytes) -> list[int]:
-        """Offsets at which a response may begin."""
-        out: list[int] = []
-        for number, (correlation, _) in enumerate(self.talk.waiting):
-            if number == PATTERNS:
-                break
-            out += (at - 4 for at in _all(data, struct.pack(">i", correlation)) if at >= 4)
-        return sorted(out)
+    def _responses(self, data: bytes) -> Iterator[int]:
+        """Offsets at which a response may begin, for each request that waits."""
+        for correlation, _ in islice(self.talk.waiting, PATTERNS):
+            yield from (at - 4 for at in _all(data, struct.pack(">i", correlation)) if at >= 4)
 
 
 def _all(data: bytes, pattern: bytes) -> Iterator[int]:
