@@ -75,12 +75,12 @@ def found(wire: Wire, packets: Packets, talk: list[Sent]) -> tuple[set[tuple[boo
         positions[side] += len(message) + 4
     hits: set[tuple[bool, int, int]] = set()
     invented = 0
-    for message in wire.ear.messages:
-        head = message.head[: 8 if message.is_request else 4]
-        key = true.get((message.is_request, head))
-        if key is not None and key[2] == message.size and key not in hits:
+    for got in wire.ear.messages:
+        head = got.head[: 8 if got.is_request else 4]
+        key = true.get((got.is_request, head))
+        if key is not None and key[2] == got.size and key not in hits:
             hits.add(key)
-        elif len(head) == (8 if message.is_request else 4):
+        elif len(head) == (8 if got.is_request else 4):
             invented += 1
     return hits, invented, took
 
