@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 MOST = 200_000
+KNOWN = {bytes(15) + b"\x01": "__cluster_metadata"}
+"""The metadata log of KRaft has the same id everywhere (Uuid.METADATA_TOPIC_ID), and no message names it."""
 
 
 class TopicIds:
@@ -18,14 +20,14 @@ class TopicIds:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._names: dict[bytes, str] = {}
+        self._names: dict[bytes, str] = dict(KNOWN)
         self._texts: dict[bytes, str] = {}
 
     def learn(self, pairs: Iterable[tuple[bytes, str]]) -> None:
         """Remember what a message tells; an id means the same topic for ever."""
         names = self._names
         for number, name in pairs:
-            if number not in names and len(names) < self._most:
+            if number not in names and len(names) < self._most + len(KNOWN):
                 names[number] = name
 
     def name(self, number: bytes) -> str | None:

@@ -15,7 +15,7 @@ def test_names_are_shown_once_they_were_told() -> None:
     assert (ids.shown(ONE), ids.both(ONE)) == (id_text(ONE), (None, id_text(ONE)))
     ids.learn([(ONE, "orders"), (ONE, "another")])
     assert (ids.shown(ONE), ids.both(ONE), ids.name(ONE)) == ("orders", ("orders", id_text(ONE)), "orders")
-    assert ids.names == {id_text(ONE): "orders"}
+    assert ids.names == {id_text(ONE): "orders", "AAAAAAAAAAAAAAAAAAAAAQ": "__cluster_metadata"}
     assert (ids.shown("plain"), ids.both("plain"), ids.both(None)) == ("plain", ("plain", None), (None, None))
 
 
