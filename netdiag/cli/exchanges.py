@@ -132,11 +132,14 @@ def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
 def _batches(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[Batch]:
     """The rows, as many at a time as came together; at the end, on standard error, what was not read."""
     engine = Engine(options, [file.name for file in captures.files])
+    # What comes through a pipe may come slowly: nothing waits for more.
+    every = 1 if any(file.size is None for file in captures.files) else DRAIN_EVERY
     for number, packet in enumerate(captures.packets(), 1):
         engine.feed(packet)
-        if number % DRAIN_EVERY == 0:
+        if number % every == 0:
             yield engine.drain()[wanted]
     for file in captures.files:
+        engine.dropped(file.index, file.account.dropped)
         for lost in file.losses:
             engine.lose(file.index, lost)
     engine.finish()

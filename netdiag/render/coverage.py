@@ -22,10 +22,12 @@ _WORDS = {
 def coverage_line(losses: Iterable[LossRow]) -> str | None:
     """How many bytes were not read, by reason, most first; None where nothing worth telling was lost."""
     lost: Counter[str] = Counter()
+    dropped = 0
     for loss in losses:
-        if loss.kind not in _USUAL:
+        if loss.kind == "dropped":
+            dropped += loss.times
+        elif loss.kind not in _USUAL:
             lost[loss.kind] += loss.bytes
-    if not lost:
-        return None
-    parts = (f"{count:,} bytes {_WORDS.get(kind, kind)}" for kind, count in lost.most_common())
-    return f"not read: {', '.join(parts)}"
+    parts = [f"{dropped:,} packets that were dropped while capturing"] if dropped else []
+    parts += (f"{count:,} bytes {_WORDS.get(kind, kind)}" for kind, count in lost.most_common())
+    return f"not read: {', '.join(parts)}" if parts else None

@@ -20,3 +20,8 @@ def test_what_is_usual_is_not_told() -> None:
 
 def test_a_kind_without_words_is_told_by_its_name() -> None:
     assert coverage_line([loss("checksum", 7)]) == "not read: 7 bytes checksum"
+
+
+def test_dropped_packets_are_counted_as_such() -> None:
+    line = coverage_line([loss("dropped", 0)._replace(times=1200), loss("gap", 10)])
+    assert line == "not read: 1,200 packets that were dropped while capturing, 10 bytes of packets that are missing"

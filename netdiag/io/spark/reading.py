@@ -72,6 +72,7 @@ def read_tables(reading: Reading, tell: Callable[[Progress], None] = _silent) ->
                 tell(progress)
                 told = time.monotonic()
     for file in captures.files:
+        engine.dropped(file.index, file.account.dropped)
         for lost in file.losses:
             engine.lose(file.index, lost)
     engine.finish()

@@ -22,6 +22,8 @@ from netdiag.traffic.engine.pairing import Pairing
 
 Row = tuple[Any, ...]
 
+_OTHER_UDP = Undecoded("not-tcp", "UDP", 0)
+
 
 class Engine:
     """`files` are the names of the capture files, by the index that a packet carries."""
@@ -49,14 +51,19 @@ class Engine:
             self.lose(packet.file, decoded, packet.time)
         elif isinstance(decoded, Unreachable):
             self._flows.unreachable(decoded)
-        elif self._names is not None:
-            self._names.push(decoded)
+        elif self._names is None or not self._names.push(decoded):
+            self.lose(packet.file, _OTHER_UDP._replace(bytes=packet.length), packet.time)
 
     def lose(self, file: int, lost: Undecoded, time: int | None = None) -> None:
         """Count what belongs to no connection, such as damage of the file."""
         if self._counts_strays:
             name = self._files[file]
             self._losses.add(file=name, kind=lost.kind, bytes=lost.bytes, time=time, detail=lost.detail)
+
+    def dropped(self, file: int, packets: int) -> None:
+        """Count packets that whoever captured says were dropped; nobody knows their bytes."""
+        if self._counts_strays and packets:
+            self._losses.add(file=self._files[file], kind="dropped", bytes=0, times=packets, detail="while capturing")
 
     def finish(self) -> None:
         """There are no more packets."""

@@ -17,7 +17,6 @@ from netdiag.io.packets.tool import Tool, ToolSource
 from tests.io.namespaces import FAR, Pair, joined_namespaces
 from tests.io.packets.traffic import SENDER, needs, python
 
-
 pytestmark = pytest.mark.slow
 
 

@@ -147,3 +147,18 @@ def test_names_are_counted_by_the_first_engine_only() -> None:
     )
     assert run(packets, flow_class=(1, 2))["names"] == []
     assert [row.result for row in run(packets[:1])["names"]] == ["unanswered"]
+
+
+def test_what_is_no_tcp_is_counted() -> None:
+    packets = [udp_packet("10.0.0.1:5000", "10.0.0.2:9999", b"hello")]
+    (row,) = run(packets)["losses"]
+    assert (row.kind, row.detail, row.bytes) == ("not-tcp", "UDP", packets[0].length)
+    assert run(packets, flow_class=(1, 2))["losses"] == []
+
+
+def test_dropped_packets_are_counted() -> None:
+    engine = Engine(EngineOptions(), ["a.pcap"])
+    engine.dropped(0, 7)
+    engine.finish()
+    (row,) = engine.drain()["losses"]
+    assert (row.kind, row.times, row.bytes) == ("dropped", 7, 0)
