@@ -113,7 +113,7 @@ class Dialogue:
             keep_alives=it.keep_alives,
             lost_bytes=it.lost_bytes,
             truncated_bytes=framer.truncated_bytes,
-            resync_bytes=sum(loss.bytes for loss in framer.losses.values() if loss.kind == "resync"),
+            resync_bytes=sum(loss.bytes for loss in framer.losses if loss.kind == "resync"),
             stray_bytes=it.stray_bytes,
             frames=framer.frames,
             frame_bytes=framer.frame_bytes,
@@ -132,7 +132,7 @@ class Dialogue:
         found: list[tuple[str | None, Loss]] = []
         for side, delivery in enumerate(self._deliveries):
             direction = None if self.client_side is None else "request" if side == self.client_side else "response"
-            found += ((direction, loss) for loss in delivery.framer.losses.values())
+            found += ((direction, loss) for loss in delivery.framer.losses)
             if delivery.strays:
                 detail = "segments far outside the window"
                 found.append((direction, Loss("limit", delivery.stray_bytes, delivery.strays, detail, 0)))

@@ -51,8 +51,8 @@ class Framer:
         "is_request",
         "least",
         "left",
-        "losses",
         "mode",
+        "noted",
         "searcher",
         "size",
         "start_number",
@@ -69,7 +69,7 @@ class Framer:
         self.least = SMALLEST_RESPONSE
         self.searcher = Searcher(talk)
         self.aside = ("", "")
-        self.losses: dict[tuple[str, str], Loss] = {}
+        self.noted: dict[tuple[str, str], list[int]] = {}
         self.frames = self.frame_bytes = self.truncated_bytes = 0
         self.header = b""
         self.size = self.left = 0
@@ -144,11 +144,17 @@ class Framer:
 
     def note(self, kind: str, detail: str, count: int, time: int) -> None:
         """Count bytes as lost."""
-        old = self.losses.get((kind, detail))
-        if old is None:
-            self.losses[kind, detail] = Loss(kind, count, 1, detail, time)
+        entry = self.noted.get((kind, detail))
+        if entry is None:
+            self.noted[kind, detail] = [count, 1, time]
         else:
-            self.losses[kind, detail] = Loss(kind, old.bytes + count, old.times + 1, detail, old.time)
+            entry[0] += count
+            entry[1] += 1
+
+    @property
+    def losses(self) -> list[Loss]:
+        """What was lost, by kind and detail."""
+        return [Loss(kind, count, times, detail, time) for (kind, detail), (count, times, time) in self.noted.items()]
 
     def forget(self, pieces: list[Piece], kind: str, detail: str) -> None:
         """Count pieces as lost that hold no message: what was kept as the given kind, the rest as what it is."""
