@@ -7,7 +7,7 @@ import pytest
 
 from tests import stages
 from tests.house.tree import ROOT
-from tests.stages import Stage, main, run_stages
+from tests.stages import Stage, labs, main, run_stages
 
 GREEN = Stage(name="green", commands=(("true",),))
 RED = Stage(name="red", commands=(("false",), ("true",)))
@@ -54,6 +54,13 @@ def test_the_summary_names_what_did_not_run(
     monkeypatch.setattr(stages, "FIGURES", tmp_path / "figures.jsonl")
     assert main([]) == status
     assert said in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "processors", "expected"), [(16.0, 2, 2), (7.5, 4, 2), (7.0, 4, 0), (16.0, 1, 0), (0.0, 8, 0)]
+)
+def test_two_labs_run_where_there_is_room_for_them(gigabytes: float, processors: int, expected: int) -> None:
+    assert labs(gigabytes, processors) == expected
 
 
 def test_no_test_is_in_no_stage() -> None:

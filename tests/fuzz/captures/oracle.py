@@ -8,7 +8,7 @@ printed, and no line for people holds a control character.
 import random
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from netdiag.errors import InputError
@@ -23,7 +23,7 @@ from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Undecoded
 from netdiag.traffic.engine.records import CaptureReader
 from netdiag.traffic.engine.run import Engine
-from netdiag.traffic.rows import ExchangeRow, LossRow
+from netdiag.traffic.rows import ConnectionRow, ExchangeRow, LossRow
 from netdiag.traffic.tables import NAMES, table
 from tests.fuzz.captures.mutations import Damaged
 
@@ -37,15 +37,20 @@ _TYPES: dict[Kind, type | tuple[type, ...]] = {
 }
 _BITS = {Kind.INT16: 16, Kind.INT32: 32, Kind.INT64: 64, Kind.TIME: 64}
 
-# of a request: key, version, correlation id, client id, size; of a response: correlation id and size
+# of a request: key, version, correlation id and size, correlation id and client id; of a response: correlation id, size
 Key = tuple[int | str | None, ...]
+Ends = tuple[str, str]
 
 
 class Verdict(NamedTuple):
-    """What is wrong; which messages were found; the seconds of CPU that it took; whether it was a capture at all."""
+    """What is wrong; which messages were found, each with its connection; seconds of CPU; whether it was a capture.
+
+    `unsure`: the connections of which some bytes were given up, in which there may be messages as well.
+    """
 
     complaints: tuple[str, ...]
-    found: frozenset[Key]
+    found: Mapping[Key, Ends]
+    unsure: frozenset[Ends]
     exchanges: int
     seconds: float
     is_capture: bool
@@ -53,7 +58,8 @@ class Verdict(NamedTuple):
 
 def invented(damage: Damaged, verdict: Verdict, whole: Verdict) -> Iterator[str]:
     """Messages that the whole capture does not hold, where packets were only lost, repeated or moved."""
-    if damage.only_lost and (more := verdict.found - whole.found):
+    more = [key for key, ends in verdict.found.items() if key not in whole.found and ends not in whole.unsure]
+    if damage.only_lost and more:
         yield f"messages that nobody sent: {sorted(map(repr, more))[:4]}"
 
 
@@ -94,23 +100,28 @@ def judged(data: bytes, seed: int = 0) -> Verdict:
     try:
         undecoded = _read(data, random.Random(seed), reader, engine)
         rows = engine.drain()
+        losses = [LossRow(*row) for row in rows["losses"]]
         complaints = [
             *engine.unbalanced,
-            *_account(reader, data, undecoded, [LossRow(*row) for row in rows["losses"]]),
+            *_account(reader, data, undecoded, losses),
             *(wrong for name in NAMES for wrong in _misfits(table(name).columns, rows[name])),
             *_unprintable(rows["exchanges"]),
         ]
     except InputError as error:
         said = str(error)
-        return Verdict(() if said.isprintable() else (f"not a line: {said!r}",), frozenset(), 0, 0.0, False)
+        return Verdict(() if said.isprintable() else (f"not a line: {said!r}",), {}, frozenset(), 0, 0.0, False)
     except Exception:  # noqa: BLE001 - whatever it is, it is a complaint
         last = traceback.format_exc().splitlines()
-        return Verdict((f"a defect: {last[-1]} ({' '.join(last[-3].split())})",), frozenset(), 0, 0.0, True)
+        return Verdict((f"a defect: {last[-1]} ({' '.join(last[-3].split())})",), {}, frozenset(), 0, 0.0, True)
     seconds = time.process_time() - began
     if seconds > SECONDS:
         complaints.append(f"took {seconds:.1f} s of CPU")
-    found = frozenset(key for row in rows["exchanges"] for key in _keys(ExchangeRow(*row)))
-    return Verdict(tuple(complaints), found, len(rows["exchanges"]), seconds, True)
+    exchanges = [ExchangeRow(*row) for row in rows["exchanges"]]
+    found = {key: (row.client, row.broker) for row in exchanges for key in _keys(row)}
+    given_up = {row.connection for row in losses if row.kind == "resync"}
+    connections = [ConnectionRow(*row) for row in rows["connections"]]
+    unsure = frozenset((row.client, row.broker) for row in connections if row.connection in given_up)
+    return Verdict(tuple(complaints), found, unsure, len(exchanges), seconds, True)
 
 
 def _read(data: bytes, chance: random.Random, reader: CaptureReader, engine: Engine) -> int:
@@ -174,6 +185,9 @@ def _unprintable(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
 
 def _keys(row: ExchangeRow) -> Iterator[Key]:
     if row.api_key is not None:
-        yield (row.api_key, row.api_version, row.correlation_id, row.client_id, row.request_bytes)
+        yield (row.api_key, row.api_version, row.correlation_id, row.request_bytes)
+        # which the snap length may have cut off
+        if row.client_id is not None:
+            yield (row.correlation_id, row.client_id)
     if row.response_bytes is not None:
         yield (row.correlation_id, row.response_bytes)
