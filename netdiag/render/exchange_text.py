@@ -49,7 +49,7 @@ def _about(row: ExchangeRow, screen: Screen) -> Line:
         shown = ",".join(row.topics[:MAX_TOPICS]) + (f" and {more} more" if more > 0 else "")
         parts += [Run("  "), screen.run(shown)]
     if row.records is not None:
-        parts += [Run(f"  {row.records} records")]
+        parts += [Run(f"  {row.records} record{'' if row.records == 1 else 's'}")]
     return tuple(parts)
 
 

@@ -40,6 +40,7 @@ def text(row: ExchangeRow) -> str:
     ("changes", "expected"),
     [
         ({}, "Fetch v12 #7  app  50 > 60 B  1.500 ms"),
+        ({"records": 1}, "Fetch v12 #7  app  1 record  50 > 60 B  1.500 ms"),
         ({"error_code": 6}, "Fetch v12 #7  app  50 > 60 B  1.500 ms  NOT_LEADER_OR_FOLLOWER"),
         (
             {"topics": tuple("abcdef"), "records": 3},
