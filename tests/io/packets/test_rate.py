@@ -133,6 +133,7 @@ def test_losses_at_rising_rates(pair: Pair, tmp_path: Path, figure: Report) -> N
         reached = statistics.median(rates)
         said = ", ".join(f"{name} {100 * median:.3f} %" for name, median in medians.items())
         figure(f"median loss at {round(reached, -3):,.0f} packets/s", said)
+        assert min(min(found) for found in losses.values()) >= 0, "a packet is in the file twice"
         if rate == SCAPY_RATE:
             assert reached > 0.9 * SCAPY_RATE, "this machine does not send as many"
         if rate <= SCAPY_RATE:
