@@ -69,7 +69,8 @@ class Attempts(Sighting):
 
     `also`: other addresses of the same connections (published port, NAT). `opening` and `protocol` as in table
     connections. `hung_up`: how many ended without an answer to what the client sent. `alerts`: how many got seven bytes
-    and the end, which is a TLS alert. `lossy`: how many have bytes that the capture lacks.
+    and the end, which is a TLS alert. `open`: how many were open when the capture ended. `lossy`: how many have bytes
+    that the capture lacks.
     """
 
     opening: str
@@ -77,6 +78,7 @@ class Attempts(Sighting):
     also: tuple[str, ...] = ()
     hung_up: int = 0
     alerts: int = 0
+    open: int = 0
     requests: int = 0
     responses: int = 0
     lossy: int = 0

@@ -31,10 +31,15 @@ class Fate:
 
     @property
     def unresolved(self) -> tuple[Asked, ...]:
-        """The questions that failed, where none gave an address."""
-        if any(each.addresses for each in self.asked):
+        """The questions that failed, where none gave an address and the very name was asked for.
+
+        A search domain that does not have it says nothing: the name itself may have been answered before.
+        """
+        failed = tuple(each for each in self.asked if each.result not in (_NO_ERROR, _UNANSWERED))
+        name = self.told.host.lower().rstrip(".")
+        if any(each.addresses for each in self.asked) or not any(each.name == name for each in failed):
             return ()
-        return tuple(each for each in self.asked if each.result not in (_NO_ERROR, _UNANSWERED))
+        return failed
 
     @property
     def unheard(self) -> tuple[Asked, ...]:

@@ -54,6 +54,13 @@ def test_a_name_without_an_address_is_unresolved_unless_nobody_answered() -> Non
     assert fate(told("kafkas"), asked=(failed,)).asked == ()
 
 
+def test_a_search_domain_that_lacks_a_name_says_nothing_of_the_name() -> None:
+    searched = Asked(client=CLIENT, name="kafka.corp", result="NXDOMAIN")
+    assert fate(told("kafka"), asked=(searched,)).unresolved == ()
+    failed = Asked(client=CLIENT, name="kafka", result="SERVFAIL")
+    assert fate(told("kafka"), asked=(searched, failed)).unresolved == (searched, failed)
+
+
 def test_connections_to_whoever_told_it_are_not_taken_for_the_told_broker() -> None:
     bootstrap = attempt("10.0.0.2:9092", "complete", "10.0.0.200:29092")
     other = attempt("10.0.0.5:9092")

@@ -23,8 +23,8 @@ Sources: Kafka documentation: linger.ms, batch.size; KIP-1030 (linger.ms=5 since
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import during, finding, size, who
-from netdiag.traffic.facts import WireView
+from netdiag.rules.wire_words import during, finding, several, size, who
+from netdiag.traffic.facts import Producing, WireView
 
 ID = "wire-tiny-batches"
 SEVERITY = Severity.WARNING
@@ -37,21 +37,29 @@ _BYTES = 1024
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and topic with many small batches."""
+    """One finding for every client that sends many small batches, the topic with most of them first."""
+    found: dict[tuple[str, str | None], list[Producing]] = {}
     for each in view.producing:
-        rate = each.times / max(each.seconds, 1.0)
-        if each.times < _LEAST or rate < _RATE or not each.records:
-            continue
-        records, average = each.records / each.times, each.bytes / each.times
-        if records > _RECORDS or average > _BYTES:
-            continue
+        if _is_tiny(each):
+            found.setdefault((each.client_host, each.client_id), []).append(each)
+    for topics in found.values():
+        topics.sort(key=lambda each: (-each.times, each.topic))
+        first, batches = topics[0], sum(each.times for each in topics)
+        records, average = sum(each.records for each in topics) / batches, sum(each.bytes for each in topics) / batches
         yield finding(
             ID,
             SEVERITY,
-            each,
-            f"{who(each)} produces {each.times} batches in {during(each.seconds)} to topic {each.topic}, with "
-            f"{records:.1f} records and {size(average)} in each",
+            first,
+            f"{who(first)} produces {batches} batches in {during(max(each.seconds for each in topics))} to "
+            f"{several(each.topic for each in topics)}, with {records:.1f} records and {size(average)} in each",
             why="every batch costs a header, a part of a request and a write on every replica",
             hint="let the producer wait for more: linger.ms=5 or more, batch.size as it is; send without waiting for "
             "each record",
         )
+
+
+def _is_tiny(each: Producing) -> bool:
+    """Whether there are many batches, and hardly anything in them."""
+    if each.times < _LEAST or each.times < _RATE * max(each.seconds, 1.0) or not each.records:
+        return False
+    return each.records <= _RECORDS * each.times and each.bytes <= _BYTES * each.times

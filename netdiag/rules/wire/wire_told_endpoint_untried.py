@@ -1,8 +1,8 @@
 """A client needs a broker, is told where it is, and never goes there.
 
-Why: whoever asks for the coordinator of its group, or asks for the leaders of its topics again and again, wants to talk
-to them. When no connection follows, the address is of no use to the client: a name that it cannot resolve (looked up
-where the capture does not see it), or an address that it is not allowed to use.
+Why: whoever asks for the coordinator of its group, or for the leaders of its topics (again and again, or keeping the
+connection open), wants to talk to them. When no connection follows, the address is of no use to the client: a name
+that it cannot resolve (looked up where the capture does not see it), or an address that it is not allowed to use.
 
 Bad:
     coverage: {last: 60}
@@ -47,6 +47,8 @@ _PATIENCE = 15 * SECOND
 # Who refreshes does so every few minutes, who lists topics does so once: so many in so short a time is a loop.
 _LOOPS = 5
 _LOOP_SECONDS = 2.0
+# Who asked once and holds the connection without another word for so long is stuck; tools that list topics leave.
+_SILENCE = 30 * SECOND
 
 
 def check(view: WireView) -> Iterator[Finding]:
@@ -87,7 +89,14 @@ def _need(view: WireView, told: Told) -> str | None:
     if not told.leads or any(each.api_key in (_PRODUCE, _FETCH) or each.api_key in _OF_COORDINATORS for each in mine):
         return None
     loops = told.times >= _LOOPS and told.seconds <= told.times * _LOOP_SECONDS
-    return f"leader in {several(told.leads)}, asked for {told.times} times" if loops else None
+    if loops:
+        return f"leader in {several(told.leads)}, asked for {told.times} times"
+    silent = all(each.last <= told.last + SECOND for each in mine) and view.coverage.last - told.last >= _SILENCE
+    holds = any(
+        each.open and each.protocol == "kafka" and each.broker == told.broker and each.client_host == told.client_host
+        for each in view.attempts
+    )
+    return f"leader in {several(told.leads)}, silent since it was told" if silent and holds else None
 
 
 def _may_be_tried(fate: Fate) -> bool:

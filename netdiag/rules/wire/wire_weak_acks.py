@@ -23,8 +23,8 @@ Sources: Kafka documentation: acks, min.insync.replicas; KIP-679 (acks=all by de
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import finding, times, who
-from netdiag.traffic.facts import WireView
+from netdiag.rules.wire_words import finding, several, times, who
+from netdiag.traffic.facts import Acks, WireView
 
 ID = "wire-weak-acks"
 SEVERITY = Severity.WARNING
@@ -34,17 +34,21 @@ _LEAST = 10
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and replicated topic that is produced to with acks=0 or acks=1."""
+    """One finding for every client that produces with acks=0 or acks=1 to replicated topics, the busiest first."""
+    found: dict[tuple[str, str | None, int], list[Acks]] = {}
     for each in view.acks:
-        if each.acks not in (0, 1) or (each.replicas or 1) < 2 or each.times < _LEAST:
-            continue
+        if each.acks in (0, 1) and (each.replicas or 1) > 1 and each.times >= _LEAST:
+            found.setdefault((each.client_host, each.client_id, each.acks), []).append(each)
+    for topics in found.values():
+        topics.sort(key=lambda each: (-each.times, each.topic))
+        first = topics[0]
         yield finding(
             ID,
-            SEVERITY if each.acks == 0 else Severity.NOTE,
-            each,
-            f"{who(each)} produces with acks={each.acks} to topic {each.topic}, which has {each.replicas} replicas "
-            f"({times(each.times)})",
+            SEVERITY if first.acks == 0 else Severity.NOTE,
+            first,
+            f"{who(first)} produces with acks={first.acks} to {several(each.topic for each in topics)}, of which there "
+            f"are {first.replicas} replicas ({times(sum(each.times for each in topics))})",
             why="what was not copied yet is lost with the leader"
-            + ("; with acks=0 nobody learns that a record was refused" if each.acks == 0 else ""),
+            + ("; with acks=0 nobody learns that a record was refused" if first.acks == 0 else ""),
             hint="set acks=all, unless losing records is fine here",
         )

@@ -110,6 +110,7 @@ def attempts(tables: Tables) -> DataFrame:
         F.array_distinct(F.flatten(F.collect_set(elsewhere))).alias("also"),
         counted(spoke & ended & (F.col("broker_bytes") == 0)).alias("hung_up"),
         counted(spoke & ended & (F.col("broker_bytes") == _ALERT_BYTES)).alias("alerts"),
+        counted(F.col("ending") == "open").alias("open"),
         F.sum("requests").alias("requests"),
         F.sum("responses").alias("responses"),
         counted(F.col("lost_bytes") > 0).alias("lossy"),

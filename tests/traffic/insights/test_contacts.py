@@ -55,10 +55,10 @@ def test_connections_by_how_they_opened_and_what_became_of_them(spark: "SparkSes
     found = {
         (row["opening"], row["protocol"]): row for row in answers(contacts.attempts(tables(spark, connections=rows)))
     }
-    kafka = found["complete", "kafka"]
+    kafka, tls = found["complete", "kafka"], found["complete", "tls"]
+    assert (kafka["times"], kafka["open"], tls["open"]) == (2, 2, 0)
     assert (kafka["times"], kafka["also"], kafka["lossy"], seconds(kafka["last"])) == (2, ["10.0.0.200:29092"], 1, 9.0)
     assert (found["refused", "none"]["hung_up"], found["refused", "none"]["times"]) == (0, 1)
-    tls = found["complete", "tls"]
     assert (tls["hung_up"], tls["alerts"], tls["server_name"]) == (1, 1, "k")
 
 

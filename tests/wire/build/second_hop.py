@@ -74,6 +74,17 @@ def untried(scene: Scene) -> None:
         member.join(3, "untried-good", "m1", 1, "m1", ["m1"])
 
 
+def untried_in_silence(scene: Scene) -> None:
+    """Bad: the client is told its leader and says no more, as the Java client does. Good: it goes there."""
+    scene.dial(0).metadata(1, {1: ("kafka", 29092)})
+    if scene.good:
+        scene.work(2, f"{scene.address(2)}:29092")
+    # Whoever only lists topics says no more, either, and leaves.
+    lister = scene.dial(3, last=8, suffix="-lister")
+    lister.metadata(4, {1: ("kafka", 29092)})
+    lister.tcp.close(5)
+
+
 def foreign(scene: Scene) -> None:
     """Bad: another cluster answers at the advertised address. Good: the same one."""
     scene.dial(0).metadata(1, {1: (scene.address(3), 9092)}, cluster="cluster-a")
@@ -139,6 +150,7 @@ CASES = (
     Case(rule="wire-told-endpoint-refused", play=refused),
     Case(rule="wire-told-endpoint-unanswered", play=unanswered),
     Case(rule="wire-told-endpoint-untried", play=untried),
+    Case(rule="wire-told-endpoint-untried", play=untried_in_silence),
     Case(rule="wire-told-endpoint-foreign", play=foreign),
     Case(rule="wire-told-endpoint-shared", play=shared),
     Case(rule="wire-tls-on-plaintext-port", play=tls_on_plaintext, culprit="10.{}.0.9"),
