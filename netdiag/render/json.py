@@ -30,7 +30,7 @@ def render(report: Report) -> str:
         "skipped": [_skipped(item) for item in report.skipped],
         "notes": [redacted(note) for note in report.notes],
     }
-    return json.dumps(_sound(value), indent=2) + "\n"
+    return json.dumps(sound(value), indent=2) + "\n"
 
 
 def _input(item: Input, report: Report) -> dict[str, Any]:
@@ -147,12 +147,12 @@ def _skipped(item: Skipped) -> dict[str, Any]:
     return {"vantage": item.vantage, "reason": item.reason, "command": item.command}
 
 
-def _sound(value: Any) -> Any:
+def sound(value: Any) -> Any:
     """The value with lone surrogates replaced: strict JSON readers refuse them."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [_sound(item) for item in value]
+        return [sound(item) for item in value]
     if isinstance(value, dict):
-        return {key: _sound(item) for key, item in value.items()}
+        return {key: sound(item) for key, item in value.items()}
     return value

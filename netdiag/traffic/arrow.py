@@ -22,7 +22,7 @@ _TYPES = {
     Kind.INT64: pa.int64(),
     Kind.FLOAT64: pa.float64(),
     Kind.STRING: pa.string(),
-    Kind.STRINGS: pa.list_(pa.field("element", pa.string(), nullable=False)),
+    Kind.STRINGS: pa.list_(pa.field("element", pa.string())),
 }
 _PER_MICROSECOND = 1000
 

@@ -4,6 +4,7 @@ What Java and Spark print goes into a log that lives as long as the session; whe
 part of the error. A local session listens on 127.0.0.1 only and has no web pages.
 """
 
+import logging
 import os
 import re
 import signal
@@ -53,6 +54,8 @@ def spark_session(
     time to compile what runs long.
     """
     home = java_home(os.environ)
+    # What it says is in the exception, too.
+    logging.getLogger("DataFrameQueryContextLogger").disabled = True
     with tempfile.TemporaryDirectory(prefix="netdiag-spark-") as folder:
         environment = {"JAVA_HOME": home}
         if is_local(master):
@@ -101,11 +104,11 @@ def reason_of(error: BaseException) -> str:
 
 
 def _settings(master: str, folder: str, partitions: int | None, quick: bool) -> dict[str, str]:
-    logging = Path(folder, "log4j2.properties")
-    logging.write_text(_LOGGING, encoding="ascii")
+    settings = Path(folder, "log4j2.properties")
+    settings.write_text(_LOGGING, encoding="ascii")
     scratch = Path(folder, "scratch")
     scratch.mkdir()
-    java = [f"-Dlog4j2.configurationFile={logging.as_uri()}", f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData"]
+    java = [f"-Dlog4j2.configurationFile={settings.as_uri()}", f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData"]
     if quick:
         java += _QUICK
     found = {

@@ -27,7 +27,8 @@ _TYPES: dict[Kind, DataType] = {
     Kind.INT64: LongType(),
     Kind.FLOAT64: DoubleType(),
     Kind.STRING: StringType(),
-    Kind.STRINGS: ArrayType(StringType(), containsNull=False),
+    # Spark forgets of files that no element is null, and refuses to be told again.
+    Kind.STRINGS: ArrayType(StringType()),
     Kind.TIME: TimestampType(),
 }
 

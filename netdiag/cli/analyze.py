@@ -1,0 +1,229 @@
+"""`netdiag analyze`: what captures of any size say, asked with Spark: findings first, then the figures."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
+from netdiag.cli.terminal import say, write_text
+from netdiag.cli.traffic_filters import Brokers, Clients, Ports, Since, Topics, Until, engine_options, span
+from netdiag.errors import InputError, MissingExtra, NetdiagError, UsageError
+from netdiag.findings import Severity
+from netdiag.render.analysis_json import analysis_json
+from netdiag.render.analysis_text import TOP, analysis_text
+from netdiag.traffic.analysis import Analysis
+from netdiag.traffic.tables import NAMES
+
+if TYPE_CHECKING:
+    from netdiag.io.spark.reading import Reading
+
+# Java takes its time to make fast what runs long: worth it from here on.
+_LONG = 1_000_000_000
+# A task that reads less than this is not worth its start.
+_LEAST = 4_000_000
+_ANSWERS = "answers"
+
+
+class AnalysisFormat(StrEnum):
+    """How the result is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class FailOn(StrEnum):
+    """The severity from which on a finding counts."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+Files = Annotated[list[str], typer.Argument(metavar="FILES|DIRS|GLOBS", help="Captures, folders or patterns.")]
+Form = Annotated[AnalysisFormat, typer.Option("--format", "-f", help="text or json (docs/output.md).")]
+Out = Annotated[str | None, typer.Option("--out", metavar="DIR", help="Write all tables there as Parquet.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what --out names.")]
+Master = Annotated[str, typer.Option("--master", metavar="URL", help="Spark's master: this machine, or a cluster.")]
+Partitions = Annotated[int | None, typer.Option("--partitions", min=1, max=10_000, help="How many tasks read.")]
+Top = Annotated[int, typer.Option("--top", min=1, max=1000, help="How many rows of each table text shows.")]
+Fail = Annotated[FailOn, typer.Option("--fail-on", help="Severity from which on the exit status is 1.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Order:
+    """What was asked for."""
+
+    master: str
+    partitions: int | None
+    topics: frozenset[str]
+    out: str | None
+    force: bool
+
+
+def analyze(
+    context: typer.Context,
+    files: Files,
+    form: Form = AnalysisFormat.TEXT,
+    out: Out = None,
+    force: Force = False,
+    since: Since = None,
+    until: Until = None,
+    client: Clients = None,
+    broker: Brokers = None,
+    topic: Topics = None,
+    port: Ports = None,
+    master: Master = "local[*]",
+    partitions: Partitions = None,
+    top: Top = TOP,
+    fail_on: Fail = FailOn.ERROR,
+    verbose: Verbose = False,
+    debug: Debug = False,
+    colour: ColourOption = None,
+) -> None:
+    """Analyze packet captures with Spark: what is wrong, who talks how much to whom, how long it takes."""
+    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+
+    def command() -> ExitStatus:
+        _refuse(files, out, force)
+        _needs_spark()
+        from netdiag.io.captures import Captures
+        from netdiag.io.spark.reading import Reading
+
+        bounds = span(since, until)
+        found = Captures(files, **bounds).files
+        reading = Reading(
+            paths=tuple(os.path.abspath(file.name) for file in found),
+            options=engine_options(frozenset(NAMES), clients=client, brokers=broker, topics=None, ports=port),
+            **bounds,
+        )
+        order = _Order(master=master, partitions=partitions, topics=frozenset(topic or ()), out=out, force=force)
+        analysis = _analyzed(reading, sum(file.size or 0 for file in found), order, surface)
+        if form is AnalysisFormat.JSON:
+            write_text(analysis_json(analysis))
+        else:
+            write_text(analysis_text(analysis, surface.screen, top=top))
+        return _status(analysis, Severity(fail_on.value))
+
+    finish(surface, command)
+
+
+def _refuse(files: list[str], out: str | None, force: bool) -> None:
+    if "-" in files:
+        raise UsageError("standard input can be read once only, and tasks share a capture", hint="name a file")
+    if out is None:
+        if force:
+            raise UsageError("--force goes with --out")
+        return
+    if os.path.lexists(out) and not force:
+        raise UsageError("exists already", where=out, hint="name another folder, or use --force")
+    if os.path.lexists(out) and not _is_ours(out):
+        raise UsageError("is no folder of tables, and is not replaced", where=out, hint="name another folder")
+
+
+def _is_ours(out: str) -> bool:
+    """Whether a folder holds what we wrote, or nothing."""
+    if os.path.islink(out) or not os.path.isdir(out):
+        return False
+    return set(os.listdir(out)) <= {*NAMES, _ANSWERS}
+
+
+def _needs_spark() -> None:
+    try:
+        import netdiag.io.spark.session  # noqa: F401
+    except ImportError as error:
+        library = (error.name or "").partition(".")[0]
+        if library in ("pyspark", "py4j", "pyarrow", "pandas", "numpy"):
+            raise MissingExtra(
+                f"analyze needs {library}, which is not installed", hint="pip install 'netdiag[spark]'"
+            ) from error
+        raise NetdiagError(f"analyze needs {library or 'a part'} that this system does not have") from error
+
+
+def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) -> Analysis:
+    from netdiag.io.spark.analysis import Wanted, analysed
+    from netdiag.io.spark.extraction import extract
+    from netdiag.io.spark.session import spark_session
+
+    tasks = order.partitions or min(os.cpu_count() or 1, size // _LEAST + 1)
+    progress = _Progress(surface)
+    with _folder(order) as folder, progress:
+        progress.say("starting Spark")
+        with spark_session(order.master, quick=size < _LONG) as spark:
+            surface.tell(f"Spark {spark.version} on {order.master}, {tasks} tasks")
+            progress.say("reading")
+            made = extract(
+                spark,
+                reading,
+                folder,
+                tasks=tasks,
+                size=size,
+                tell=lambda share, packets: progress.say(f"reading: {share:.0%}, {packets:,} packets"),
+            )
+            surface.tell(f"{made.seen.packets:,} packets read")
+            wanted = Wanted(topics=order.topics, out=os.path.join(folder, _ANSWERS) if order.out else None)
+            return analysed(made, wanted, progress.say)
+
+
+@contextmanager
+def _folder(order: _Order) -> Iterator[str]:
+    """Where the tables are written: a folder beside the one that was named, which takes its name when all went well."""
+    if order.out is None:
+        with tempfile.TemporaryDirectory(prefix="netdiag-tables-") as folder:
+            yield folder
+        return
+    out = Path(os.path.abspath(order.out))
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", where=order.out) from error
+    try:
+        yield folder
+        os.chmod(folder, 0o755)
+        if order.force and out.is_dir():
+            shutil.rmtree(out)
+        os.rename(folder, out)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Progress:
+    """One line on standard error that is written over; nothing where nobody watches."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._screen = surface.error_screen
+        self._is_watched = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def __enter__(self) -> "_Progress":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._write("")
+
+    def say(self, text: str) -> None:
+        """What is being done."""
+        self._write(f"netdiag: {self._screen.visible(text)}"[: self._screen.width - 1])
+
+    def _write(self, text: str) -> None:
+        if self._is_watched:
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+
+
+def _status(analysis: Analysis, fail_on: Severity) -> ExitStatus:
+    if any(finding.severity.at_least(fail_on) for finding in analysis.findings):
+        return ExitStatus.FINDINGS
+    if not analysis.exchanges:
+        say("netdiag: there is no Kafka in these captures that can be read")
+        return ExitStatus.NOTHING_TO_CHECK
+    return ExitStatus.CLEAN

@@ -1,0 +1,129 @@
+"""An analysis: the engine once, then every question to its tables."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from pyspark import inheritable_thread_target
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from netdiag.findings import Finding
+from netdiag.io.spark.extraction import Extract
+from netdiag.io.spark.wire_view import wire_view
+from netdiag.rules.run import check_wire
+from netdiag.traffic.aggregates.declared import aggregate
+from netdiag.traffic.aggregates.questions import ALL, answered, ordered
+from netdiag.traffic.aggregates.topic_names import topic_names, with_named_topics, with_topic_names
+from netdiag.traffic.analysis import Analysis, Answer
+from netdiag.traffic.arrow import schema_of
+
+Tables = Mapping[str, DataFrame]
+# An answer is a summary: what has more rows is cut here, the count is not.
+MOST_ROWS = 5000
+# Spark plans one question while it runs another.
+_AT_ONCE = 3
+_WITH_TOPIC = ("partitions", "batches", "leaders")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What of an analysis is wanted: rows of these topics only (all, where none is named), and a folder for answers."""
+
+    topics: frozenset[str] = frozenset()
+    out: str | None = None
+
+
+def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
+    """Everything there is to say."""
+    tables = of_topics(resolved(extract.tables), wanted.topics)
+    # In a thread of its own on Java's side, too.
+    own = inheritable_thread_target(tables["exchanges"].sparkSession)
+    protocols = {
+        row["protocol"]: int(row["count"]) for row in tables["connections"].groupBy("protocol").count().collect()
+    }
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        judged = pool.submit(own(findings), tables)
+        asked = {
+            name: pool.submit(own(_answer), name, tables, wanted.out, any_rows=extract.rows[question.of] > 0)
+            for name, question in ALL.items()
+        }
+        answers = {}
+        for number, (name, future) in enumerate(asked.items(), 1):
+            answers[name] = future.result()
+            tell(f"{number} of {len(asked)} questions answered")
+        found = judged.result()
+    return Analysis(
+        seen=extract.seen,
+        connections=sum(protocols.values()),
+        protocols=protocols,
+        answers=answers,
+        findings=found,
+    )
+
+
+def findings(tables: Tables) -> tuple[Finding, ...]:
+    """What wire rules find in the tables."""
+    return tuple(check_wire(wire_view(tables)))
+
+
+def resolved(tables: Tables) -> dict[str, DataFrame]:
+    """The tables with topic names where only ids travelled: the names are those of the whole capture."""
+    told = topic_names(tables["leaders"], tables["partitions"]).collect()
+    if not told:
+        return dict(tables)
+    spark: SparkSession = tables["leaders"].sparkSession
+    names = spark.createDataFrame([(row["topic_id"], row["topic"]) for row in told], "topic_id string, topic string")
+    named = {name: with_topic_names(tables[name], names) for name in _WITH_TOPIC}
+    return {**tables, **named, "exchanges": with_named_topics(tables["exchanges"], names)}
+
+
+def of_topics(tables: Tables, topics: frozenset[str]) -> dict[str, DataFrame]:
+    """The tables with what names one of these topics; connections and losses stay as they are."""
+    if not topics:
+        return dict(tables)
+    wanted = sorted(topics)
+    exchanges = tables["exchanges"].where(F.arrays_overlap("topics", F.array(*map(F.lit, wanted))))
+    kept = exchanges.select("connection", "correlation_id", "time").distinct()
+    groups = tables["partitions"].where(F.col("topic").isin(wanted)).select("group").distinct()
+    return {
+        **tables,
+        "exchanges": exchanges,
+        **{name: tables[name].where(F.col("topic").isin(wanted)) for name in _WITH_TOPIC},
+        "group_events": tables["group_events"].join(F.broadcast(groups), "group", "left_semi"),
+        "endpoints": tables["endpoints"].join(kept.drop("time"), ["connection", "correlation_id"], "left_semi"),
+    }
+
+
+def _answer(name: str, tables: Tables, out: str | None, *, any_rows: bool = True) -> Answer:
+    first = schema_of(aggregate(name), unit="us").empty_table()
+    total = 0
+    if any_rows:
+        asked = answered(name, tables)
+        first = ordered(name, asked).limit(MOST_ROWS).toArrow().cast(first.schema)
+        total = first.num_rows if first.num_rows < MOST_ROWS else asked.count()
+    if out is not None:
+        folder = Path(out, name)
+        if total == first.num_rows:
+            folder.mkdir(parents=True)
+            pq.write_table(first, folder / "part-00000.parquet", compression="zstd")
+        else:
+            asked.write.parquet(folder.as_uri())
+    return Answer(rows=tuple(_plain(row) for row in first.to_pylist()), total=total)
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Times as nanoseconds, lists as tuples."""
+    return {
+        name: (
+            (int(value.replace(microsecond=0).timestamp()) * 1_000_000 + value.microsecond) * 1000
+            if hasattr(value, "microsecond")
+            else tuple(value)
+            if isinstance(value, list)
+            else value
+        )
+        for name, value in row.items()
+    }

@@ -1,0 +1,169 @@
+"""The engine once over all captures: every task writes its rows of every table as Parquet, beside one another.
+
+Rows do not pass through Java: what tasks hand back is a line of account each. A part is written under another name and
+renamed when it is whole, under a name that says which part it is: a task that is tried again replaces it.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from netdiag.errors import NetdiagError
+from netdiag.io.spark.reading import Progress, Reading, read_tables
+from netdiag.traffic.analysis import Seen
+from netdiag.traffic.arrow import BATCH, record_batch, schema_of
+from netdiag.traffic.tables import NAMES, table
+
+_PROGRESS = ".progress"
+_LOOK_EVERY = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """The tables as DataFrames over what was written, how many rows each has, and what was read for it."""
+
+    tables: dict[str, DataFrame]
+    rows: dict[str, int]
+    seen: Seen
+
+
+def extract(
+    spark: SparkSession,
+    reading: Reading,
+    folder: str,
+    *,
+    tasks: int,
+    size: int,
+    tell: Callable[[float, int], None] | None = None,
+) -> Extract:
+    """Run the engine in so many tasks; `tell` hears the share of `size` bytes and the packets that are read."""
+    for name in (*NAMES, _PROGRESS):
+        Path(folder, name).mkdir(parents=True, exist_ok=True)
+    numbers = spark.sparkContext.parallelize(range(tasks), tasks)
+    with _watched(folder, tasks, size, tell):
+        accounts = numbers.map(lambda number: write_part(reading.share(number, tasks), folder, number)).collect()
+    missing = [name for name in NAMES if len(list(Path(folder, name).glob("part-*.parquet"))) != tasks]
+    if missing:
+        raise NetdiagError(
+            "what the executors wrote is not to be seen here", where=folder, hint="give --out a folder that all share"
+        )
+    for path in Path(folder, _PROGRESS).iterdir():
+        path.unlink()
+    Path(folder, _PROGRESS).rmdir()
+    firsts, lasts = ([account[key] for account in accounts if account[key] is not None] for key in ("first", "last"))
+    return Extract(
+        tables={name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES},
+        rows={name: sum(account["rows"][name] for account in accounts) for name in NAMES},
+        seen=Seen(
+            files=reading.paths,
+            bytes=size,
+            packets=max(account["packets"] for account in accounts),
+            first=min(firsts, default=None),
+            last=max(lasts, default=None),
+        ),
+    )
+
+
+def write_part(reading: Reading, folder: str, number: int) -> dict[str, Any]:
+    """One task: its class of connections as one file per table."""
+    last = Progress()
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        last = progress
+        with suppress(OSError):
+            Path(folder, _PROGRESS, str(number)).write_text(f"{progress.read} {progress.packets}", encoding="ascii")
+
+    parts = {name: _Part(folder, name, number) for name in NAMES}
+    try:
+        for ready in read_tables(reading, tell):
+            for name, rows in ready.items():
+                parts[name].add(rows)
+        for part in parts.values():
+            part.finish()
+    finally:
+        for part in parts.values():
+            part.drop()
+    counts = {name: part.rows for name, part in parts.items()}
+    return {"packets": last.packets, "first": last.first, "last": last.last, "rows": counts}
+
+
+class _Part:
+    """The rows of one table in one task."""
+
+    def __init__(self, folder: str, name: str, number: int) -> None:
+        self._table = table(name)
+        self._path = Path(folder, name, f"part-{number:05d}.parquet")
+        # Spark leaves files alone whose names begin with a dot.
+        self._temporary = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
+        self._writer = pq.ParquetWriter(self._temporary, schema_of(self._table, unit="us"), compression="zstd")
+        self._held: list[Any] = []
+        self._is_open = True
+        self.rows = 0
+
+    def add(self, rows: Any) -> None:
+        self._held += rows
+        self.rows += len(rows)
+        if len(self._held) >= BATCH:
+            self._write()
+
+    def finish(self) -> None:
+        if self._held:
+            self._write()
+        self._close()
+        os.replace(self._temporary, self._path)
+
+    def drop(self) -> None:
+        """Leave nothing behind of a part that was not finished."""
+        self._close()
+        with suppress(FileNotFoundError):
+            self._temporary.unlink()
+
+    def _write(self) -> None:
+        self._writer.write_batch(record_batch(self._table, self._held, unit="us"))
+        self._held = []
+
+    def _close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._writer.close()
+
+
+@contextmanager
+def _watched(folder: str, tasks: int, size: int, tell: Callable[[float, int], None] | None) -> Iterator[None]:
+    if tell is None:
+        yield
+        return
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_LOOK_EVERY):
+            read, packets = _read_so_far(folder)
+            tell(min(1.0, read / max(1, size * tasks)), packets)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _read_so_far(folder: str) -> tuple[int, int]:
+    """Bytes that all tasks together have read, and packets of the task that is furthest."""
+    read, packets = 0, 0
+    for path in Path(folder, _PROGRESS).glob("*"):
+        with suppress(OSError, ValueError):
+            bytes_read, seen = path.read_text(encoding="ascii").split()
+            read += int(bytes_read)
+            packets = max(packets, int(seen))
+    return read, packets

@@ -1,0 +1,119 @@
+"""`netdiag analyze` from the command line: what it refuses, what it says, what it writes, how it ends."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from netdiag.cli.main import app
+from netdiag.traffic.aggregates.declared import names
+from netdiag.traffic.tables import NAMES
+from tests.io.spark.captures import START, capture
+from tests.traffic.engine.packets import Talker, pcap_file
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def shared(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session of the test run in the place of one of the command's own."""
+
+    @contextmanager
+    def session(master: str, *, quick: bool) -> Iterator["SparkSession"]:
+        assert (master, quick) == ("local[*]", True)
+        yield spark
+
+    monkeypatch.setattr("netdiag.io.spark.session.spark_session", session)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return capture(tmp_path / "a.pcap", 4)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["analyze", *arguments])
+
+
+@pytest.mark.usefixtures("shared")
+def test_text_json_and_tables_of_one_capture(path: str, tmp_path: Path) -> None:
+    out = tmp_path / "out" / "tables"
+    done = run(path, "--out", str(out), "--format", "json", "--partitions", "2")
+    assert done.exit_code in (0, 1), done.output
+    document: dict[str, Any] = json.loads(done.stdout)
+    assert (document["packets"], document["files"]) == (48, [path])
+    assert sum(row["exchanges"] for row in document["answers"]["coverage"]["rows"]) == 12
+    assert sorted(entry.name for entry in out.iterdir()) == sorted((*NAMES, "answers"))
+    assert sorted(entry.name for entry in (out / "answers").iterdir()) == sorted(names())
+    assert sum(pq.read_table(part).num_rows for part in (out / "exchanges").iterdir()) == 12
+    assert [entry.name for entry in out.parent.iterdir()] == ["tables"]
+    again = run(path, "--out", str(out))
+    assert again.exit_code == 2
+    assert "exists already" in again.stderr
+
+
+@pytest.mark.usefixtures("shared")
+def test_filters_choose_rows(path: str) -> None:
+    done = run(path, "--client", "app-1", "--topic", "topic-1", "--since", str((START + 40) / 1000))
+    assert done.exit_code in (0, 1), done.output
+    assert "exchanges   3, 100.0 % decoded in full" in done.stdout
+    assert "\nclients\n" in done.stdout
+    assert "app-0" not in done.stdout
+
+
+@pytest.mark.usefixtures("shared")
+def test_no_kafka_is_nothing_to_check(tmp_path: Path) -> None:
+    other = tmp_path / "b.pcap"
+    other.write_bytes(pcap_file(Talker(start=START).open().ask(b"hello world").answer(b"who").close().packets))
+    done = run(str(other))
+    assert (done.exit_code, "no Kafka in these captures" in done.stderr) == (4, True), done.output
+
+
+def test_what_cannot_be_is_refused_before_spark_starts(path: str, tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "letter.txt").write_text("dear")
+    for arguments, status, said in (
+        (("-",), 2, "standard input"),
+        ((path, "--force"), 2, "--force goes with --out"),
+        ((path, "--since", "9", "--until", "8"), 2, "is not before"),
+        ((path, "--out", str(tmp_path)), 2, "exists already"),
+        ((path, "--out", str(tmp_path / "precious"), "--force"), 2, "is no folder of tables"),
+        ((str(tmp_path / "absent.pcap"),), 3, "absent.pcap"),
+    ):
+        done = run(*arguments)
+        assert (done.exit_code, said in done.stderr) == (status, True), (arguments, done.output)
+    assert (tmp_path / "precious" / "letter.txt").read_text() == "dear"
+
+
+def test_without_pyspark_one_line_says_what_to_install(path: str) -> None:
+    program = "import sys; sys.modules['pyspark'] = None; from netdiag.cli.main import run; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "analyze", path],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 3
+    assert done.stderr == "netdiag: analyze needs pyspark, which is not installed: pip install 'netdiag[spark]'\n"
+
+
+@pytest.mark.slow
+def test_a_session_of_its_own_says_nothing_but_the_answer(path: str, java: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "netdiag", "analyze", path, "--master", "local[2]", "--top", "1"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "JAVA_HOME": java, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode in (0, 1), done.stderr
+    assert done.stderr == ""
+    assert "exchanges   12, 100.0 % decoded in full" in done.stdout

@@ -1,0 +1,87 @@
+"""From tables to answers: names resolved first, topics chosen, answers written."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from netdiag.io.spark.analysis import Wanted, analysed, of_topics, resolved
+from netdiag.io.spark.extraction import Extract
+from netdiag.traffic.aggregates.declared import aggregate, names
+from netdiag.traffic.analysis import Analysis, Seen
+from netdiag.traffic.arrow import schema_of
+from netdiag.traffic.tables import NAMES
+from tests.traffic.aggregates.frames import MS, T0, frame
+
+ID = "AAAAAAAAAAAAAAAAAAAAAA"
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "exchanges": [
+        {
+            "connection": 1,
+            "correlation_id": number,
+            "time": T0 + number * MS,
+            "api_key": 1,
+            "api_name": "Fetch",
+            "api_version": 17,
+            "client_id": "app",
+            "request_bytes": 10,
+            "response_bytes": 100,
+            "latency_ms": 1.5,
+            "topics": (topic,),
+        }
+        for number, topic in enumerate((ID, "plain"))
+    ],
+    "partitions": [
+        {"connection": 1, "time": T0, "api_key": 1, "topic_id": ID, "partition": 0, "records": 5, "record_bytes": 90},
+        {"connection": 1, "correlation_id": 1, "time": T0 + MS, "api_key": 1, "topic": "plain", "partition": 0},
+    ],
+    "leaders": [{"topic": "orders", "topic_id": ID, "partition": 0, "time": T0 + 9 * MS}],
+    "connections": [{"connection": 1}, {"connection": 2, "protocol": "tls"}],
+}
+
+
+@pytest.fixture(scope="module")
+def extract(spark: SparkSession) -> Extract:
+    tables = {name: frame(spark, name, *ROWS.get(name, [])) for name in NAMES}
+    return Extract(tables=tables, rows={name: len(ROWS.get(name, [])) for name in NAMES}, seen=Seen(packets=7))
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("out")
+
+
+@pytest.fixture(scope="module")
+def analysis(extract: Extract, out: Path) -> Analysis:
+    return analysed(extract, Wanted(out=str(out)))
+
+
+def test_every_question_is_answered(analysis: Analysis) -> None:
+    assert set(analysis.answers) == set(names())
+    assert (analysis.connections, analysis.protocols, analysis.exchanges) == (2, {"kafka": 1, "tls": 1}, 2)
+    assert analysis.seen.packets == 7
+
+
+def test_topics_have_the_name_that_the_capture_tells(analysis: Analysis) -> None:
+    assert [row["topic"] for row in analysis.rows("topics")] == ["orders", "plain"]
+
+
+def test_times_are_nanoseconds(analysis: Analysis) -> None:
+    assert [row["time"] for row in analysis.rows("timeline")] == [T0]
+
+
+def test_answers_are_written_with_their_schema(analysis: Analysis, out: Path) -> None:
+    assert sorted(entry.name for entry in out.iterdir()) == sorted(analysis.answers)
+    for name, answer in analysis.answers.items():
+        written = pq.read_table(out / name / "part-00000.parquet")
+        assert written.schema.equals(schema_of(aggregate(name), unit="us"))
+        assert written.num_rows == answer.total == len(answer.rows)
+
+
+def test_topics_are_chosen_by_the_name(extract: Extract) -> None:
+    tables = of_topics(resolved(extract.tables), frozenset({"orders"}))
+    assert [row.topics for row in tables["exchanges"].collect()] == [["orders"]]
+    assert [row.topic for row in tables["partitions"].collect()] == ["orders"]
+    assert tables["connections"].count() == 2

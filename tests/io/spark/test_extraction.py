@@ -1,0 +1,64 @@
+"""The engine's rows as Parquet: whole parts only, the same rows however many tasks."""
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from netdiag.io.spark.extraction import extract, write_part
+from netdiag.io.spark.reading import Reading
+from netdiag.traffic.arrow import schema_of
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.tables import NAMES, table
+from tests.io.spark.captures import START, capture
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return capture(tmp_path_factory.mktemp("captures") / "a.pcap")
+
+
+def written(folder: Path, name: str) -> Counter[str]:
+    return Counter(str(row) for part in folder.glob(f"{name}/*.parquet") for row in pq.read_table(part).to_pylist())
+
+
+def test_tables_and_what_was_read(spark: SparkSession, path: str, tmp_path: Path) -> None:
+    told: list[tuple[float, int]] = []
+    reading = Reading(paths=(path,), options=EngineOptions())
+    size = Path(path).stat().st_size
+    made = extract(
+        spark, reading, str(tmp_path), tasks=3, size=size, tell=lambda share, packets: told.append((share, packets))
+    )
+    assert (made.seen.packets, made.seen.first, made.seen.bytes) == (144, START * 1_000_000, size)
+    assert made.rows["exchanges"] == made.tables["exchanges"].count() == 36
+    assert made.rows["names"] == 0
+    assert made.tables["names"].columns == list(table("names").names)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(NAMES)
+    assert all(0 <= share <= 1 for share, _ in told)
+
+
+def test_a_task_that_is_tried_again_changes_nothing(path: str, tmp_path: Path) -> None:
+    whole = Reading(paths=(path,), options=EngineOptions())
+    for name in NAMES:
+        (tmp_path / "one" / name).mkdir(parents=True)
+        (tmp_path / "two" / name).mkdir(parents=True)
+    write_part(whole, str(tmp_path / "one"), 0)
+    for number in (0, 1, 0):
+        write_part(whole.share(number, 2), str(tmp_path / "two"), number)
+    for name in NAMES:
+        assert written(tmp_path / "one", name) == written(tmp_path / "two", name), name
+        part = next((tmp_path / "one" / name).iterdir())
+        assert pq.read_schema(part).names == schema_of(table(name)).names
+    assert sum(written(tmp_path / "one", "exchanges").values()) == 36
+
+
+def test_a_task_that_fails_leaves_no_part(path: str, tmp_path: Path) -> None:
+    for name in NAMES:
+        (tmp_path / name).mkdir()
+    cut = tmp_path / "gone.pcap"
+    cut.write_bytes(b"no capture at all")
+    with pytest.raises(Exception, match="gone"):
+        write_part(Reading(paths=(str(cut),), options=EngineOptions()), str(tmp_path), 0)
+    assert [entry.name for name in NAMES for entry in (tmp_path / name).iterdir()] == []

@@ -1,0 +1,78 @@
+"""The text of an analysis: findings on top, bounded tables, nothing that moves a cursor."""
+
+from dataclasses import replace
+
+from netdiag.render.analysis_text import analysis_text
+from netdiag.render.screen import Screen
+from tests.render.analyses import analysis, answer, finding
+
+SCREEN = Screen(width=100)
+COVERAGE = answer("coverage", {"exchanges": 990, "decoded": "full"}, {"exchanges": 10, "decoded": "header"})
+
+
+def test_findings_come_first_then_what_was_looked_at() -> None:
+    losses = answer("loss_kinds", {"kind": "gap", "bytes": 4096, "times": 3})
+    text = analysis_text(replace(analysis(coverage=COVERAGE, loss_kinds=losses), findings=(finding(),)), SCREEN)
+    lines = text.splitlines()
+    assert "localhost:9092 is told to 10.0.0.2" in lines[0]
+    head = lines[lines.index("") + 1 :]
+    assert head == [
+        "looked at   a.pcap, 12.3 MB, 98,765 packets",
+        "span        2023-11-14 22:13:20.123 to 2023-11-14 22:14:50.123 UTC, 90.0 s",
+        "connections 3 (2 kafka, 1 tls)",
+        "exchanges   1,000, 99.0 % decoded in full (10 header)",
+        "not decoded gap 4.1 kB (3 times)",
+    ]
+
+
+def test_a_table_is_bounded_and_says_what_it_leaves_out() -> None:
+    rows = [{"by": "client_id", "value": f"app-{number}", "requests": 100 - number} for number in range(12)]
+    rows.append({"by": "api", "value": "Fetch", "requests": 5})
+    lines = analysis_text(analysis(rates=answer("rates", *rows)), SCREEN, top=3).splitlines()
+    begin = lines.index("clients")
+    assert lines[begin + 1].split() == ["client.id", "requests", "out", "in", "req/s"]
+    assert [line.split()[:2] for line in lines[begin + 2 : begin + 5]] == [
+        ["app-0", "100"],
+        ["app-1", "99"],
+        ["app-2", "98"],
+    ]
+    assert lines[begin + 5] == "  … and 9 more"
+
+
+def test_what_was_cut_before_counts_as_left_out() -> None:
+    text = analysis_text(analysis(lag=answer("lag", {"group": "g"}, total=8000)), SCREEN)
+    assert "… and 7,999 more" in text
+
+
+def test_lag_in_time_or_a_bound_of_it() -> None:
+    lag = answer(
+        "lag",
+        {"group": "a", "lag_records": 5, "lag_ms": 85_000.0},
+        {"group": "b", "lag_records": 5, "lag_at_least_ms": 8_000_000.0},
+        {"group": "c"},
+    )
+    lines = analysis_text(analysis(lag=lag), SCREEN).splitlines()
+    begin = lines.index("lag")
+    assert [line.split()[-1] for line in lines[begin + 2 : begin + 5]] == ["s", "min", "-"]
+    assert "over 2 h 13 min" in lines[begin + 3]
+
+
+def test_foreign_text_is_harmless_and_long_text_is_cut() -> None:
+    evil = answer("topics", {"topic": "\x1b[2Jevil\u202e\n" + "x" * 300})
+    text = analysis_text(analysis(topics=evil), SCREEN)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\x1b[2Jevil" in text
+    assert max(map(len, text.splitlines())) < 160
+
+
+def test_nothing_found_is_short() -> None:
+    lines = analysis_text(analysis(), SCREEN).splitlines()
+    assert lines[-2:] == ["exchanges   none", "not decoded nothing"]
+
+
+def test_only_paths_with_trouble_are_shown() -> None:
+    health = answer("tcp_health", {"client": "well"}, {"client": "ill", "retransmissions": 3})
+    text = analysis_text(analysis(tcp_health=health), SCREEN)
+    assert "ill" in text
+    assert "well" not in text
