@@ -4,7 +4,7 @@
 # make lint    ruff, mypy, import-linter
 # make format  lets ruff rewrite the sources
 # make readme  runs the commands of README.md, writes their output into it
-# make docs    writes docs/rules and docs/proofs.md from the rules
+# make docs    writes docs/rules and docs/proofs.md from the rules, docs/tables.md from the schemas
 # make clean   removes what these made
 
 BIN := .venv/bin
@@ -37,6 +37,7 @@ readme: .venv/.full
 docs: .venv/.full
 	@$(BIN)/python -m tests.house.rule_pages
 	@$(BIN)/python -m tests.live.proofs
+	@$(BIN)/python -m tests.house.tables_page
 
 .venv/.bare: pyproject.toml constraints.txt netdiag/__init__.py
 	@.ci/venv .venv

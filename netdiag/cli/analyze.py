@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Java takes its time to make fast what runs long: worth it from here on.
 _LONG = 1_000_000_000
+# So is the code that Spark writes for every question.
+_SMALL = 16_000_000
 # A task that reads less than this is not worth its start.
 _LEAST = 4_000_000
 _ANSWERS = "answers"
@@ -158,7 +160,7 @@ def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) ->
     progress = _Progress(surface)
     with _folder(order) as folder, progress:
         progress.say("starting Spark")
-        with spark_session(order.master, quick=size < _LONG) as spark:
+        with spark_session(order.master, quick=size < _LONG, small=size < _SMALL) as spark:
             surface.tell(f"Spark {spark.version} on {order.master}, {tasks} tasks")
             progress.say("reading")
             made = extract(

@@ -34,6 +34,11 @@ COMMANDS = {
         function="capture",
         help="Capture what brokers and clients say, on this machine, in containers or namespaces, into a pcapng file.",
     ),
+    "analyze": Entry(
+        module="netdiag.cli.analyze",
+        function="analyze",
+        help="Analyze packet captures with Spark: what is wrong, who talks how much to whom, how long it takes.",
+    ),
     "exchanges": Entry(
         module="netdiag.cli.exchanges",
         function="exchanges",

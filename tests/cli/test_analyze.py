@@ -28,8 +28,8 @@ def shared(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
     """The session of the test run in the place of one of the command's own."""
 
     @contextmanager
-    def session(master: str, *, quick: bool) -> Iterator["SparkSession"]:
-        assert (master, quick) == ("local[*]", True)
+    def session(master: str, *, quick: bool, small: bool) -> Iterator["SparkSession"]:
+        assert (master, quick, small) == ("local[*]", True, True)
         yield spark
 
     monkeypatch.setattr("netdiag.io.spark.session.spark_session", session)

@@ -46,12 +46,17 @@ rootLogger.appenderRef.log.ref = log
 
 @contextmanager
 def spark_session(
-    master: str = LOCAL, *, partitions: int | None = None, quick: bool = True, settings: Mapping[str, str] | None = None
+    master: str = LOCAL,
+    *,
+    partitions: int | None = None,
+    quick: bool = True,
+    small: bool = True,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
     """A session that is stopped at the end of the block, with its Java process and everything it put on disk.
 
     `partitions` of a shuffle (as many as cores by default); `quick` for a life of a minute, without it Java takes the
-    time to compile what runs long.
+    time to compile what runs long. `small`: questions to a few thousand rows; Spark writes no code of its own then.
     """
     home = java_home(os.environ)
     # What it says is in the exception, too.
@@ -60,7 +65,7 @@ def spark_session(
         environment = {"JAVA_HOME": home}
         if is_local(master):
             environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": _LOOPBACK}
-        conf = SparkConf(loadDefaults=False).setAll(list(_settings(master, folder, partitions, quick).items()))
+        conf = SparkConf(loadDefaults=False).setAll(list(_settings(master, folder, partitions, quick, small).items()))
         conf.setAll(list((settings or {}).items()))
         log = Path(folder, "log")
         with log.open("wb") as output:
@@ -103,7 +108,7 @@ def reason_of(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _settings(master: str, folder: str, partitions: int | None, quick: bool) -> dict[str, str]:
+def _settings(master: str, folder: str, partitions: int | None, quick: bool, small: bool) -> dict[str, str]:
     settings = Path(folder, "log4j2.properties")
     settings.write_text(_LOGGING, encoding="ascii")
     scratch = Path(folder, "scratch")
@@ -128,7 +133,7 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool) -> 
         "spark.executor.heartbeatInterval": "60s",
         "spark.network.timeout": "600s",
     }
-    if quick:
+    if small:
         found |= _INTERPRETED
     if is_local(master):
         found |= {

@@ -5,8 +5,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from netdiag.traffic.aggregates.declared import aggregate
-from netdiag.traffic.aggregates.expressions import FETCH, PRODUCE, count_if, span, topic_or_id
+from netdiag.traffic.aggregates.expressions import FETCH, KEY, PRODUCE, count_if, span, topic_or_id, total
 from netdiag.traffic.aggregates.spark_types import shaped
+
+_SUMS = ("produced_records", "produced_bytes", "fetched_records", "fetched_bytes", "replicated_bytes", "errors")
 
 
 def topics(partitions: DataFrame, exchanges: DataFrame) -> DataFrame:
@@ -23,26 +25,29 @@ def topic_partitions(partitions: DataFrame, exchanges: DataFrame) -> DataFrame:
 
 
 def _summed(partitions: DataFrame, exchanges: DataFrame, *keys: str) -> DataFrame:
-    produced = F.col("api_key") == PRODUCE
-    replicated = (F.col("api_key") == FETCH) & (F.coalesce("replica_id", F.lit(-1)) >= 0)
-    fetched = (F.col("api_key") == FETCH) & ~replicated
-    carries = F.col("records") > 0
-    exchange = F.struct("connection", "correlation_id", "time")
+    fetch, produced = F.col("api_key") == FETCH, F.col("api_key") == PRODUCE
+    replicated = fetch & (F.coalesce("replica_id", F.lit(-1)) >= 0)
+    fetched = fetch & ~replicated
     rows = partitions.withColumn("topic", topic_or_id()).where(F.col("topic").isNotNull())
-    sums = rows.groupBy(*keys).agg(
-        F.count_distinct(F.when(produced, exchange)).alias("produce_requests"),
+    # First by exchange, so that each counts once however many of its partitions are of the topic.
+    each = rows.groupBy(*keys, *KEY).agg(
+        F.max(produced).alias("_produces"),
+        F.max(fetched & (F.col("records") > 0)).alias("_fetches"),
         F.sum(F.when(produced, F.col("records"))).alias("produced_records"),
         F.sum(F.when(produced, F.col("record_bytes"))).alias("produced_bytes"),
-        F.count_distinct(F.when(fetched & carries, exchange)).alias("fetches"),
         F.sum(F.when(fetched, F.col("records"))).alias("fetched_records"),
         F.sum(F.when(fetched, F.col("record_bytes"))).alias("fetched_bytes"),
         F.sum(F.when(replicated, F.col("record_bytes"))).alias("replicated_bytes"),
         count_if(F.col("error_code") != 0).alias("errors"),
-        F.count_distinct("client_id").alias("clients"),
-        F.count_distinct("partition").alias("partitions"),
+        F.first("client_id").alias("client_id"),
+        F.collect_set("partition").alias("_partitions"),
     )
-    sums = sums.fillna(
-        0, ["produced_records", "produced_bytes", "fetched_records", "fetched_bytes", "replicated_bytes"]
+    sums = each.groupBy(*keys).agg(
+        count_if(F.col("_produces")).alias("produce_requests"),
+        count_if(F.col("_fetches")).alias("fetches"),
+        *[total(name).alias(name) for name in _SUMS],
+        F.size(F.collect_set("client_id")).alias("clients"),
+        F.size(F.array_distinct(F.flatten(F.collect_set("_partitions")))).alias("partitions"),
     )
     return sums.crossJoin(span(exchanges)).withColumns(
         {

@@ -1,0 +1,78 @@
+"""docs/tables.md: every table that captures become, and every aggregate, made from their schemas.
+
+`python -m tests.house.tables_page` (`make docs`) writes it.
+"""
+
+import sys
+from pathlib import Path
+
+from netdiag.render.rule_markdown import escaped
+from netdiag.traffic.aggregates import declared
+from netdiag.traffic.column import Kind, Table
+from netdiag.traffic.tables import NAMES, RAW_NAMES, table
+from tests.house.tree import ROOT
+
+PAGE = ROOT / "docs" / "tables.md"
+_TYPES = {
+    Kind.BOOL: "bool",
+    Kind.INT16: "int16",
+    Kind.INT32: "int32",
+    Kind.INT64: "int64",
+    Kind.FLOAT64: "float64",
+    Kind.STRING: "string",
+    Kind.STRINGS: "list of string",
+    Kind.TIME: "timestamp, UTC",
+}
+_HEAD = """# Tables
+
+What captures become. `netdiag analyze FILES --out DIR` writes each table as Parquet into `DIR/TABLE`, each aggregate
+into `DIR/answers/AGGREGATE`; `netdiag exchanges --table TABLE` streams one without Spark. In a notebook:
+
+    from netdiag.io.spark import register
+
+    register(spark)
+    spark.read.format("kafka_pcap").option("level", "connections").load("captures/")
+
+Options of the format: `level` (a table of this page, `exchanges` by default), `columns` (or `.schema(...)`), `since`,
+`until`, `ports`, `clients`, `brokers`, `topics` (lists with commas) and `partitions`, the number of tasks: each of them
+reads the headers of all packets and the connections of its class, and the rows are the same however many there are.
+Where `spark.sql.python.filterPushdown.enabled` is true before `register`, comparisons of `time` and of `broker` reach
+the reader as far as no row changes by that.
+
+Spark and Parquet have times in microseconds, cut, not rounded; `exchanges --format arrow` has nanoseconds. A column
+marked * is never null. Where only a topic id travelled, `topic` is null in the tables; aggregates have the name that
+any response of the capture tells for the id. Percentiles are those of values at three digits, within 0.5 %.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    parts = [_HEAD, "## Tables of the engine\n", *(_table(table(name)) for name in NAMES)]
+    parts += ["## Before the engine\n", *(_table(table(name)) for name in RAW_NAMES)]
+    parts += ["## Aggregates\n", *(_table(declared.aggregate(name)) for name in declared.names())]
+    return "\n".join(parts)
+
+
+def _table(shape: Table) -> str:
+    rows = [
+        f"| {column.name}{'*' if column.required else ''} | {_TYPES[column.kind]} | {escaped(column.doc)} |"
+        for column in shape.columns
+    ]
+    return "\n".join(
+        [f"### {shape.name}\n", f"{_sentence(shape.doc)}.\n", "| Column | Type | |", "|---|---|---|", *rows, ""]
+    )
+
+
+def _sentence(text: str) -> str:
+    return escaped(text[0].upper() + text[1:])
+
+
+def main(path: Path) -> None:
+    """Write the page where it differs."""
+    now = page()
+    if not path.exists() or path.read_text(encoding="utf-8") != now:
+        path.write_text(now, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else PAGE)
