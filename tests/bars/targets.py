@@ -111,6 +111,11 @@ TARGETS = (
         "with 0.1 % of packets removed, and at snaplen 96: every message whose first 12 bytes were captured is found, "
         "none invented",
     ),
+    _module(
+        "analyze-100mb",
+        "a capture of 100 MB from the command line to the answer in local[2], Spark's start included: under 60 s",
+        "tests.bars.analyze",
+    ),
     _module("spark-extra", "the wheel with [spark] installs into a fresh environment", "tests.bars.spark_extra"),
     _module("clean-clone", "make demo and make test pass in a clean clone", "tests.bars.clean_clone"),
     _module(
