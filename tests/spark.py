@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from netdiag.errors import NetdiagError
-from netdiag.io.spark.java import java_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,6 +17,9 @@ MASTER = "local[2]"
 @pytest.fixture(scope="session")
 def java() -> str:
     """The home of a Java that Spark runs on; a test that needs one is skipped where there is none."""
+    # here, because pyspark comes along, which not every environment of these tests has
+    from netdiag.io.spark.java import java_home
+
     try:
         return java_home(os.environ)
     except NetdiagError as error:
