@@ -23,7 +23,6 @@ OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "numba")
 # surface which typer makes. What a command says further is decided below, where no library is.
 COMMANDS = (
     "check_listeners",
-    "exchanges",
     "exit_status",
     "fragments",
     "live",
@@ -31,6 +30,7 @@ COMMANDS = (
     "outputs",
     "surface",
     "terminal",
+    "traffic_filters",
 )
 TESTS = (
     *("tests/compose", "tests/io", "tests/rules/test_examples.py"),
