@@ -11,6 +11,8 @@ An explanation is a shortcoming of tshark that its own output, or the bytes it s
 - VERSION: it says that it does not know this api key or version, or that what it read does not end where the message
   does: what it takes for error codes are other bytes.
 - BEFORE: the capture begins between request and response; neither side knows what the response is.
+- UNPROVEN: the same, and ours does not show the response: it is the first of its connection, tshark takes the first
+  bytes that it sees for the beginning of a message, and nothing in the capture answers for that.
 """
 
 from collections import Counter, defaultdict
@@ -24,6 +26,7 @@ ACKS = "tshark takes the acks of Produce 9+ from the wrong bytes"
 BROKEN = "tshark forgets the request that it failed to read"
 VERSION = "tshark does not read this api version"
 BEFORE = "the request is not in the capture"
+UNPROVEN = "the first bytes of a connection in mid-stream, taken for a response"
 # What tshark's list of api versions in an answer may hold without harm to how it reads the answer.
 _API_VERSIONS = 18
 _PRODUCE, _FLEXIBLE_PRODUCE = 0, 9
@@ -62,7 +65,10 @@ def compare(ours: Sequence[Exchange], theirs: Sequence[Message]) -> Comparison:
         result.compared += 1
         exchange = found.take(message)
         if exchange is None:
-            result.different.append(f"ours has no {_name(message)}")
+            if _is_unproven(message, theirs):
+                result.explained[UNPROVEN] += 1
+            else:
+                result.different.append(f"ours has no {_name(message)}")
             continue
         if message.is_request:
             wrong, reasons = _request(exchange, message), set[str]()
@@ -168,6 +174,14 @@ def _why_missing(ours: Exchange, theirs: Message, request: Message | None) -> st
         if (tags, transactional_id) == (0, 0) and acks in ([0, 1], [0xFF, 0xFF]):
             return ACKS
     return BROKEN if MALFORMED in request.faults else None
+
+
+def _is_unproven(message: Message, theirs: Sequence[Message]) -> bool:
+    if message.is_request or MISSING not in message.faults:
+        return False
+    same = [one for one in theirs if one.stream == message.stream]
+    asked = any(one.is_request and one.correlation_id == message.correlation_id for one in same)
+    return not asked and message is next(one for one in same if not one.is_request)
 
 
 def _unequal(**pairs: tuple[object, object]) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.wire.compare import ACKS, BEFORE, BROKEN, VERSION, compare
+from tests.wire.compare import ACKS, BEFORE, BROKEN, UNPROVEN, VERSION, compare
 from tests.wire.exchanges import Exchange
 from tests.wire.tshark import MALFORMED, MISSING, UNSUPPORTED, Message
 
@@ -112,6 +112,16 @@ def test_an_answer_without_a_request_needs_a_reason() -> None:
     assert compare([OURS], [broken, LOST]).explained == {BROKEN: 1}
     alone = replace(OURS, request_packet=None, request_bytes=None, api_key=None, api_version=None, latency_ms=None)
     assert compare([alone], [LOST]).explained == {BEFORE: 1}
+
+
+def test_the_first_answer_of_a_connection_in_mid_stream() -> None:
+    later = replace(REQUEST, frame=3, correlation_id=8)
+    answer = replace(RESPONSE, frame=4, correlation_id=8, request_frame=3, errors=(0, 6))
+    ours = replace(OURS, correlation_id=8, request_packet=3, response_packet=4)
+    result = compare([ours], [LOST, later, answer])
+    assert (result.explained, result.equal, result.different) == ({UNPROVEN: 1}, 2, [])
+    assert compare([ours], [later, answer, replace(LOST, frame=5)]).different
+    assert compare([ours], [replace(REQUEST, frame=0), LOST, later, answer]).different
 
 
 def test_error_codes_of_a_version_that_tshark_does_not_read() -> None:

@@ -15,8 +15,12 @@ Rows = Mapping[str, Sequence[Any]]
 def wrong_traffic(facts: Facts, rows: Rows) -> list[str]:
     """Requests, responses and bytes by client, as the client itself counts them."""
     requests, responses, sent, received = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    for row in rows["exchanges"]:
+    forgetful = {told.client_id for told in facts.counted if told.forgets_bootstrap}
+    first: dict[str, int] = {}
+    for row in sorted(rows["exchanges"], key=lambda row: int(row.time)):
         name = row.client_id
+        if first.setdefault(name, row.connection) == row.connection and name in forgetful:
+            continue
         if row.request_bytes is not None:
             requests[name] += 1
             sent[name] += 4 + row.request_bytes

@@ -15,6 +15,8 @@ from tests.lab.errors import LabError
 from tests.lab.namespaces import Place
 from tests.lab.processes import start_time, tail
 
+# A busy machine starts a JVM in half a minute.
+_PATIENCE = 120.0
 Event = Mapping[str, Any]
 
 
@@ -49,7 +51,7 @@ class Client:
         self._process.stdin.write(word + "\n")
         self._process.stdin.flush()
 
-    def wait_for(self, what: str, holds: Callable[[list[Event]], bool], limit: float = 30) -> None:
+    def wait_for(self, what: str, holds: Callable[[list[Event]], bool], limit: float = _PATIENCE) -> None:
         """Until `holds` of the events so far."""
         until = time.monotonic() + limit
         with self._news:
@@ -61,7 +63,7 @@ class Client:
                         return
                     raise LabError(f"{self.name}: no {what}: {self.said()}")
 
-    def wait_event(self, event: str, limit: float = 30, after: int = 0) -> Event:
+    def wait_event(self, event: str, limit: float = _PATIENCE, after: int = 0) -> Event:
         """The first event of this name after the first `after` events."""
         self.wait_for(event, lambda events: any(one["event"] == event for one in events[after:]), limit)
         return next(one for one in self.events[after:] if one["event"] == event)
@@ -73,17 +75,17 @@ class Client:
             raise LabError(f"{self.name}: no {event}: {self.said()}")
         return found[-1]
 
-    def close(self, limit: float = 30) -> Event:
+    def close(self, limit: float = _PATIENCE) -> Event:
         """Ask it to end; what it told at the end."""
         self.tell("close")
         return self.end(limit)
 
-    def end(self, limit: float = 60) -> Event:
+    def end(self, limit: float = _PATIENCE) -> Event:
         """Wait until it ends by itself; what it told at the end."""
         self.wait_exit(limit)
         return self.last("closed")
 
-    def wait_exit(self, limit: float = 60) -> str:
+    def wait_exit(self, limit: float = _PATIENCE) -> str:
         """Wait until it ends well; everything it printed."""
         try:
             status = self._process.wait(limit)

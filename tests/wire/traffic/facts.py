@@ -20,7 +20,10 @@ class Produced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """What a client's own metrics say that it sent and received, with the sizes before each message."""
+    """What a client's own metrics say that it sent and received, with the sizes before each message.
+
+    `forgets_bootstrap`: without its first connection (librdkafka drops the broker that it began with).
+    """
 
     client_id: str
     requests: int
@@ -28,6 +31,7 @@ class Counted:
     sent: int
     received: int
     batch_bytes: int | None = None
+    forgets_bootstrap: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,10 @@ def triggers(hands: Hands, library: str, strategy: str, *, kill: bool = True, st
     places = [hands.cluster.client(number) for number in (1, 2, 3)]
     first_id, second_id = f"{group}-m1", f"{group}-m2"
     first = hands.member(places[0], library, group, first_id, [topic], strategy=strategy)
-    first.wait_for("80 records", lambda _: consumed(first) >= 80, 40)
+    first.wait_for("80 records", lambda _: consumed(first) >= 80)
     count = len(first.events)
     second = hands.member(places[1], library, group, second_id, [topic], strategy=strategy)
-    second.wait_event("assigned", 40)
+    second.wait_event("assigned")
     _wait_turn(first, count)
     count = len(first.events)
     hands.note_consumed(second, second_id, group, is_all=True)
@@ -28,7 +28,7 @@ def triggers(hands: Hands, library: str, strategy: str, *, kill: bool = True, st
     if kill:
         # A member of the new protocol is missed after the broker's session timeout of 45 s: only where it is short.
         third = hands.member(places[2], library, group, f"{group}-m3", [topic], strategy=strategy)
-        third.wait_event("assigned", 40)
+        third.wait_event("assigned")
         count = len(first.events)
         third.kill()
         _wait_turn(first, count)
@@ -50,7 +50,7 @@ def _stall(hands: Hands, library: str, group: str, topic: str, strategy: str) ->
     key = "max_poll_interval_ms" if library in (KAFKA_PYTHON, AIOKAFKA) else "max.poll.interval.ms"
     name = f"{group}-stalled"
     client = hands.member(hands.cluster.client(2), library, group, name, [topic], strategy=strategy, config={key: 4000})
-    client.wait_event("assigned", 40)
+    client.wait_event("assigned")
     time.sleep(1)
     client.tell("stall 7")
     time.sleep(7.5)
@@ -63,12 +63,12 @@ def static_member(hands: Hands, library: str = LIBRDKAFKA) -> None:
     key = "group_instance_id" if library in (KAFKA_PYTHON, AIOKAFKA) else "group.instance.id"
     place = hands.cluster.client(3)
     other = hands.member(place, library, group, f"{group}-b", [topic], config={key: "instance-b"})
-    other.wait_event("assigned", 40)
+    other.wait_event("assigned")
     first = hands.member(place, library, group, f"{group}-a", [topic], config={key: "instance-a"})
-    first.wait_event("assigned", 40)
+    first.wait_event("assigned")
     first.kill()
     again = hands.member(place, library, group, f"{group}-a2", [topic], config={key: "instance-a"})
-    again.wait_event("assigned", 40)
+    again.wait_event("assigned")
     time.sleep(1)
     hands.note_consumed(again, f"{group}-a2", group)
     hands.note_consumed(other, f"{group}-b", group)
@@ -78,9 +78,9 @@ def frozen_member(hands: Hands) -> None:
     """A member that is stopped for longer than its session and then goes on: it is told that it is not known."""
     group = "frozen"
     first = hands.member(hands.cluster.client(1), LIBRDKAFKA, group, "frozen-m1", ["codecs"])
-    first.wait_event("assigned", 40)
+    first.wait_event("assigned")
     second = hands.member(hands.cluster.client(2), LIBRDKAFKA, group, "frozen-m2", ["codecs"])
-    second.wait_event("assigned", 40)
+    second.wait_event("assigned")
     count = len(first.events)
     second.signal(signal.SIGSTOP)
     _wait_turn(first, count)
@@ -94,5 +94,8 @@ def frozen_member(hands: Hands) -> None:
 def _wait_turn(client: Client, after: int) -> None:
     """Until a member is given or has to give up something."""
     told = ("assigned", "revoked", "lost")
-    client.wait_for("turn", lambda events: any(event["event"] in told for event in events[after:]), 60)
+    client.wait_for(
+        "turn",
+        lambda events: any(event["event"] in told for event in events[after:]),
+    )
     time.sleep(0.3)

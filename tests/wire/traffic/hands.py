@@ -41,12 +41,12 @@ class Hands:
             self.cluster.client(1), LIBRDKAFKA, do="topics", partitions=dict(partitions), more=more, config=config
         ).end()
 
-    def java(self, place: Place, main: str, *arguments: str, limit: float = 60) -> str:
+    def java(self, place: Place, main: str, *arguments: str, limit: float = 120) -> str:
         """A Java program in a JVM of its own, to its end: what it printed."""
         command = java_command(self.cluster.cache, self.cluster.version, main, *arguments)
         return self.cluster.clients.start(place, command).wait_exit(limit)
 
-    def tools(self, place: Place, calls: Sequence[Sequence[str]], limit: float = 30) -> list[str]:
+    def tools(self, place: Place, calls: Sequence[Sequence[str]], limit: float = 120) -> list[str]:
         """Console tools one after the other in one JVM, each a class with arguments: what each printed."""
         client = self.cluster.clients.start(place, java_command(self.cluster.cache, self.cluster.version, "Tools"))
         printed = []
@@ -168,6 +168,7 @@ def _counted_by_librdkafka(client_id: str, statistics: Mapping[str, int]) -> Cou
         responses=statistics["rx"],
         sent=statistics["tx_bytes"],
         received=statistics["rx_bytes"],
+        forgets_bootstrap=True,
     )
 
 
