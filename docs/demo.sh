@@ -18,13 +18,14 @@ expect() {
     [ "$status" -eq "$wanted" ] || { echo "expected status $wanted, got status $status from: $*" >&2; exit 1; }
 }
 
+in_copy() { (cd "$copy" && "$netdiag" "$@"); }
+
 say "1. Five brokers whose INTERNAL listener is bound to 127.0.0.1: netdiag check-listeners $broken"
 expect 1 "$netdiag" check-listeners "$broken"
 
 cp "$broken" "$copy/compose.yml"
-cd "$copy"
 say "2. The repair that the findings suggest: netdiag check-listeners --diff compose.yml"
-expect 1 "$netdiag" check-listeners --diff compose.yml
+expect 1 in_copy check-listeners --diff compose.yml
 
 say "3. The same file with the repair applied: netdiag check-listeners --fix compose.yml"
-expect 0 "$netdiag" check-listeners --fix compose.yml
+expect 0 in_copy check-listeners --fix compose.yml
