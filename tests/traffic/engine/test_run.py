@@ -160,5 +160,5 @@ def test_dropped_packets_are_counted() -> None:
     engine = Engine(EngineOptions(), ["a.pcap"])
     engine.dropped(0, 7)
     engine.finish()
-    (row,) = engine.drain()["losses"]
+    (row,) = (LossRow(*values) for values in engine.drain()["losses"])
     assert (row.kind, row.times, row.bytes) == ("dropped", 7, 0)
