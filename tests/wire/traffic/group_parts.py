@@ -79,8 +79,12 @@ def frozen_member(hands: Hands) -> None:
     group = "frozen"
     first = hands.member(hands.cluster.client(1), LIBRDKAFKA, group, "frozen-m1", ["codecs"])
     first.wait_event("assigned")
+    count = len(first.events)
     second = hands.member(hands.cluster.client(2), LIBRDKAFKA, group, "frozen-m2", ["codecs"])
     second.wait_event("assigned")
+    _wait_turn(first, count)
+    time.sleep(1)
+    # What the first hears from here on is that the second is missed, no longer that it came.
     count = len(first.events)
     second.signal(signal.SIGSTOP)
     _wait_turn(first, count)
