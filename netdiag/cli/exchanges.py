@@ -63,6 +63,7 @@ class TableName(StrEnum):
     CONNECTIONS = "connections"
     NAMES = "names"
     LOSSES = "losses"
+    RECORDS = "records"
 
 
 Files = Annotated[
@@ -72,6 +73,9 @@ Form = Annotated[
     RowFormat, typer.Option("--format", "-f", help="text, json (an object a line), csv or arrow (IPC stream).")
 ]
 Columns = Annotated[str | None, typer.Option("--columns", help="Only these columns, comma-separated, in this order.")]
+Payloads = Annotated[
+    bool, typer.Option("--payloads", help="Show keys and values of records, with --table records; never stored else.")
+]
 Which = Annotated[TableName, typer.Option("--table", help="Another table than the exchanges.")]
 
 
@@ -81,6 +85,7 @@ def exchanges(
     form: Form = RowFormat.TEXT,
     which: Which = TableName.EXCHANGES,
     columns: Columns = None,
+    payloads: Payloads = False,
     since: Since = None,
     until: Until = None,
     client: Clients = None,
@@ -95,13 +100,13 @@ def exchanges(
     surface = surface_of(context)
 
     def command() -> ExitStatus:
+        _check_payloads(which, payloads)
         shape = table(which.value)
         chosen = _chosen(shape, columns)
         if form is RowFormat.TEXT and (columns or which.value != "exchanges"):
             raise UsageError("text shows whole exchanges only", hint="add --format csv, json or arrow")
-        options = engine_options(
-            frozenset({shape.name, "losses"}), clients=client, brokers=broker, topics=topic, ports=port
-        )
+        options = engine_options(frozenset({"losses"}), clients=client, brokers=broker, topics=topic, ports=port)
+        options = replace(options, tables=options.tables | {shape.name}, payloads=payloads)
         if live:
             from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
 
@@ -113,6 +118,13 @@ def exchanges(
         return ExitStatus.CLEAN if rows else _nothing(files)
 
     finish(surface, command)
+
+
+def _check_payloads(which: TableName, payloads: bool) -> None:
+    if which is TableName.RECORDS and not payloads:
+        raise UsageError("keys and values are shown only where they are asked for", hint="add --payloads")
+    if payloads and which is not TableName.RECORDS:
+        raise UsageError(f"{which} has no keys and values", hint="add --table records --format json")
 
 
 def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
@@ -132,8 +144,8 @@ def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
 def _batches(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[Batch]:
     """The rows, as many at a time as came together; at the end, on standard error, what was not read."""
     engine = Engine(options, [file.name for file in captures.files])
-    # What comes through a pipe may come slowly: nothing waits for more.
-    every = 1 if any(file.size is None for file in captures.files) else DRAIN_EVERY
+    # What comes through a pipe may come slowly: nothing waits for more. Payloads are large.
+    every = 1 if options.payloads or any(file.size is None for file in captures.files) else DRAIN_EVERY
     for number, packet in enumerate(captures.packets(), 1):
         engine.feed(packet)
         if number % every == 0:

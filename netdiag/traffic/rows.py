@@ -231,6 +231,31 @@ class LossRow(NamedTuple):
     detail: str | None
 
 
+class RecordRow(NamedTuple):
+    """A row of `records`."""
+
+    time: int
+    connection: int
+    correlation_id: int
+    api_key: int
+    client_id: str | None
+    topic: str | None
+    topic_id: str | None
+    partition: int
+    offset: int | None
+    offset_delta: int
+    timestamp: int | None
+    key: str | None
+    key_encoding: str | None
+    key_bytes: int | None
+    value: str | None
+    value_encoding: str | None
+    value_bytes: int | None
+    headers: tuple[str, ...] | None
+    codec: str
+    producer_id: int | None
+
+
 class PacketRow(NamedTuple):
     """A row of `packets`."""
 

@@ -21,6 +21,8 @@ NAMES = (
     "names",
     "losses",
 )
+# What the engine fills only where keys and values may be stored.
+PAYLOAD_NAMES = ("records",)
 # What there is before the engine.
 RAW_NAMES = ("packets", "segments")
 

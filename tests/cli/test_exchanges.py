@@ -10,9 +10,11 @@ import pytest
 
 from netdiag.cli.exchanges import TableName
 from netdiag.kafka import protocol as wire
-from netdiag.traffic.tables import NAMES, table
+from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES, table
 from tests.cli.shell import netdiag
+from tests.traffic.engine.bodies.compressed import batch
 from tests.traffic.engine.packets import Talker, pcap_file
+from tests.traffic.engine.test_payloads import MARK, SECRET, talk
 
 ASK = wire.encode_request(3, 12, 7, "app", {"topics": [{"name": "orders"}, {"name": "\x1b[31m"}]})
 TOLD = wire.encode_response(3, 12, 7, {"brokers": [{"node_id": 1, "host": "kafka", "port": 9092}]})
@@ -67,7 +69,7 @@ def test_another_table(folder: Path) -> None:
 
 
 def test_every_table_can_be_asked_for() -> None:
-    assert tuple(name.value for name in TableName) == NAMES
+    assert tuple(name.value for name in TableName) == NAMES + PAYLOAD_NAMES
 
 
 def test_a_capture_from_standard_input(folder: Path) -> None:
@@ -83,6 +85,9 @@ def test_a_capture_from_standard_input(folder: Path) -> None:
         (["not.pcap"], 3, "netdiag: not.pcap: "),
         (["missing.pcap"], 3, "netdiag: missing.pcap: "),
         (["a.pcap", "--format", "csv", "--columns", "latency"], 2, "netdiag: no column 'latency' in exchanges"),
+        (["a.pcap", "--table", "records"], 2, "netdiag: keys and values are shown only where they are asked for"),
+        (["a.pcap", "--payloads", "--format", "json"], 2, "netdiag: exchanges has no keys and values"),
+        (["a.pcap", "--payloads", "--table", "records"], 2, "netdiag: text shows whole exchanges only"),
         (["a.pcap", "--columns", "time"], 2, "netdiag: text shows whole exchanges only"),
         (["a.pcap", "--since", "noon"], 2, "netdiag: 'noon' is no time"),
         (["a.pcap", "--since", "2", "--until", "1"], 2, "netdiag: --since '2' is not before --until '1'"),
@@ -108,3 +113,23 @@ def test_what_was_not_read_is_told_on_standard_error(folder: Path) -> None:
     done = netdiag("exchanges", "tls.pcap", "a.pcap", "--format", "json", cwd=folder)
     assert done.returncode == 0
     assert done.stderr.decode() == "netdiag: not read: 47 bytes of TLS (--table losses says where)\n"
+
+
+def test_keys_and_values_for_whoever_asks(folder: Path) -> None:
+    (folder / "p.pcap").write_bytes(pcap_file(talk(batch(SECRET, codec=1)).packets))
+    words = ("exchanges", "p.pcap", "--payloads", "--table", "records", "--format")
+    rows = [json.loads(line) for line in netdiag(*words, "json", cwd=folder).stdout.splitlines()]
+    assert [tuple(row) for row in rows] == [table("records").names] * 6
+    assert {(row["key"], row["value"]) for row in rows} == {(f"k{MARK.decode()}", f"v{MARK.decode()}")}
+    assert netdiag(*words, "csv", cwd=folder).stdout.count(b"v" + MARK) == 6
+    read = pa.ipc.open_stream(netdiag(*words, "arrow", cwd=folder).stdout).read_all()
+    assert read["headers"].to_pylist() == [[f"h{MARK.decode()}=w{MARK.decode()}"]] * 6
+
+
+@pytest.mark.parametrize("form", ["text", "json", "csv", "arrow"])
+def test_keys_and_values_for_nobody_else(folder: Path, form: str) -> None:
+    (folder / "p.pcap").write_bytes(pcap_file(talk(batch(SECRET)).packets))
+    for name in ("exchanges",) if form == "text" else ("exchanges", "batches", "losses"):
+        done = netdiag("exchanges", "p.pcap", "--table", name, "--format", form, cwd=folder)
+        assert done.returncode in (0, 4)
+        assert MARK not in done.stdout + done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 from netdiag.render.rule_markdown import escaped
 from netdiag.traffic.aggregates import declared
 from netdiag.traffic.column import Kind, Table
-from netdiag.traffic.tables import NAMES, RAW_NAMES, table
+from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES, RAW_NAMES, table
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "tables.md"
@@ -44,10 +44,17 @@ marked * is never null. Where only a topic id travelled, `topic` is null in the 
 any response of the capture tells for the id. Percentiles are those of values at three digits, within 0.5 %.
 """
 
+_PAYLOADS = """Keys and values are never stored unless `netdiag exchanges --payloads --table records --format json`
+(or csv, arrow) asks for them; `analyze` and the Spark format never do. A batch that the capture has not as a whole has
+no rows. snappy, lz4 and zstd need pyarrow (`pip install 'netdiag[spark]'`), gzip does not; what could not be unpacked
+is told on standard error.
+"""
+
 
 def page() -> str:
     """The text of the page."""
     parts = [_HEAD, "## Tables of the engine\n", *(_table(table(name)) for name in NAMES)]
+    parts += ["## With keys and values\n", _PAYLOADS, *(_table(table(name)) for name in PAYLOAD_NAMES)]
     parts += ["## Before the engine\n", *(_table(table(name)) for name in RAW_NAMES)]
     parts += ["## Aggregates\n", *(_table(declared.aggregate(name)) for name in declared.names())]
     return "\n".join(parts)

@@ -7,7 +7,7 @@ import pytest
 
 from netdiag.traffic import rows
 from netdiag.traffic.column import Kind
-from netdiag.traffic.tables import NAMES, RAW_NAMES, table
+from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES, RAW_NAMES, table
 
 CLASSES = {
     "exchanges": rows.ExchangeRow,
@@ -19,6 +19,7 @@ CLASSES = {
     "connections": rows.ConnectionRow,
     "names": rows.NameRow,
     "losses": rows.LossRow,
+    "records": rows.RecordRow,
     "packets": rows.PacketRow,
     "segments": rows.SegmentRow,
 }
@@ -34,7 +35,7 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES + RAW_NAMES)
+@pytest.mark.parametrize("name", NAMES + PAYLOAD_NAMES + RAW_NAMES)
 def test_a_row_has_the_columns_of_its_table(name: str) -> None:
     hints = typing.get_type_hints(CLASSES[name])
     assert tuple(hints) == table(name).names
@@ -45,4 +46,4 @@ def test_a_row_has_the_columns_of_its_table(name: str) -> None:
 
 
 def test_there_is_a_class_for_every_table() -> None:
-    assert tuple(CLASSES) == NAMES + RAW_NAMES
+    assert tuple(CLASSES) == NAMES + PAYLOAD_NAMES + RAW_NAMES

@@ -1,7 +1,7 @@
 """One TCP connection: what its packets tell, until its row can be written."""
 
 from netdiag.traffic.engine.addresses import endpoint_text
-from netdiag.traffic.engine.dialogue import Dialogue
+from netdiag.traffic.engine.dialogue import KEEP, Dialogue
 from netdiag.traffic.engine.frames import Loss
 from netdiag.traffic.engine.handshake import Handshake
 from netdiag.traffic.engine.packet import ACK, FIN, RST, SYN, Segment
@@ -50,10 +50,10 @@ class Connection:
         self._fins = [False, False]
         self._reset: int | None = None
 
-    def listen(self, pairing: Pairing) -> None:
-        """Have the messages read, and `pairing` take them."""
+    def listen(self, pairing: Pairing, keep: int = KEEP) -> None:
+        """Have the messages read, and `pairing` take them; those of up to `keep` bytes are kept whole until then."""
         self.pairing = pairing
-        self.dialogue = Dialogue(pairing, opener=None)
+        self.dialogue = Dialogue(pairing, opener=None, keep=keep)
 
     @property
     def is_listened_to(self) -> bool:

@@ -19,6 +19,8 @@ NOTHING = -(1 << 62)
 
 GIVE_UP = 4 << 20
 """Bytes of a direction in which nothing was recognised, until it counts as not being Kafka."""
+KEEP = 262_144
+"""Messages up to this size are kept whole until they are complete, unless another size is asked for."""
 
 
 class Figures(NamedTuple):
@@ -49,7 +51,7 @@ class Dialogue:
 
     __slots__ = ("_deliveries", "_talk", "client_side", "opener")
 
-    def __init__(self, sink: MessageSink, *, opener: int | None, keep: int = 262_144) -> None:
+    def __init__(self, sink: MessageSink, *, opener: int | None, keep: int = KEEP) -> None:
         self._talk = Talk(sink, keep)
         self._deliveries = (Delivery(Framer(self._talk)), Delivery(Framer(self._talk)))
         self.opener = opener

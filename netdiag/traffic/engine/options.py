@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from netdiag.traffic.places import NOWHERE, Places
-from netdiag.traffic.tables import NAMES
+from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +14,7 @@ class EngineOptions:
     the same packets share the work and give every row once. `ports`: only connections with one of these ports; empty
     means every TCP connection that turns out to speak Kafka. `clients`: client.id, address or address:port of the
     client. `brokers`: address or address:port of the broker. `topics`: names.
+    `payloads`: keys and values may be stored; without it the table `records` cannot be asked for.
     Empty filters let everything through. `places`: what addresses are called.
     """
 
@@ -25,3 +26,8 @@ class EngineOptions:
     topics: frozenset[str] = frozenset()
     places: Places = NOWHERE
     max_connections: int = 200_000
+    payloads: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.payloads and not self.tables.isdisjoint(PAYLOAD_NAMES):
+            raise ValueError("keys and values are stored only where payloads are asked for")

@@ -26,15 +26,20 @@ ANSWERED, NO_RESPONSE, UNANSWERED, NO_REQUEST = "answered", "no-response", "unan
 
 
 Emit = Callable[[Asked | None, Answer | None, str], None]
+Hear = Callable[[Asked], None]
 
 
 class Pairing:
-    """The sink of one connection's messages; `emit(asked, answer, outcome)` is given each pair."""
+    """The sink of one connection's messages; `emit(asked, answer, outcome)` is given each pair.
+
+    `hear` is given a request with records as it comes: their bytes are not held until its response does.
+    """
 
     __slots__ = (
         "_bodies",
         "_digests",
         "_emit",
+        "_hear",
         "_orphans",
         "_pending",
         "_waiting",
@@ -45,8 +50,9 @@ class Pairing:
         "sasl_mechanism",
     )
 
-    def __init__(self, emit: Emit, bodies: Bodies) -> None:
+    def __init__(self, emit: Emit, bodies: Bodies, hear: Hear | None = None) -> None:
         self._emit = emit
+        self._hear = hear
         self._bodies = bodies
         self._pending: deque[Asked] = deque()
         self._waiting: dict[int, int] = {}
@@ -110,6 +116,9 @@ class Pairing:
         asked = Asked(header, _light(message), self._request_facts(header, message))
         if self.client_id is None:
             self.client_id = header.client_id
+        if self._hear is not None and asked.facts.record_bytes:
+            self._hear(asked)
+            asked.facts.pieces = ()
         if asked.facts.client_software is not None:
             self.client_software = asked.facts.client_software
         if asked.facts.sasl_mechanism is not None:

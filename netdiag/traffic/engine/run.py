@@ -11,6 +11,8 @@ from typing import Any
 from netdiag.traffic.engine.assemble import Answer, Asked, Context, exchange_row
 from netdiag.traffic.engine.assembly import Assembly
 from netdiag.traffic.engine.bodies import Bodies
+from netdiag.traffic.engine.bodies.facts import Facts
+from netdiag.traffic.engine.bodies.payloads import Unread
 from netdiag.traffic.engine.connection import Connection
 from netdiag.traffic.engine.flows import Flows
 from netdiag.traffic.engine.links import decode_packet
@@ -19,6 +21,7 @@ from netdiag.traffic.engine.names import Names
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet, Segment, Undecoded, Unreachable
 from netdiag.traffic.engine.pairing import Pairing
+from netdiag.traffic.engine.payloads import KEEP_WHOLE, Payloads
 
 Row = tuple[Any, ...]
 
@@ -37,6 +40,7 @@ class Engine:
         self._rows: dict[str, list[Row]] = {name: [] for name in options.tables}
         self._flows = Flows(self._open, self._close, options.max_connections)
         self._class, self._classes = options.flow_class
+        self._payloads = Payloads(options.topics) if "records" in options.tables else None
         # What belongs to no connection is counted by the first engine only.
         self._counts_strays = self._class == 0
         self._names = Names() if self._counts_strays and "names" in options.tables else None
@@ -77,6 +81,8 @@ class Engine:
     def drain(self) -> dict[str, list[Row]]:
         """The rows since the last time, by table."""
         taken = self._rows
+        if self._payloads is not None:
+            self._payloads.drained()
         if self._names is not None:
             taken["names"] += self._names.drain()
         self._rows = {name: [] for name in taken}
@@ -94,7 +100,12 @@ class Engine:
     def _open(self, number: int, segment: Segment) -> Connection:
         connection = Connection(number, segment, self._files[segment.file])
         if number % self._classes == self._class:
-            connection.listen(Pairing(partial(self._emit, connection), self._bodies))
+            emit = partial(self._emit, connection)
+            if self._payloads is None:
+                connection.listen(Pairing(emit, self._bodies))
+            else:
+                hear = partial(self._hear, connection, self._payloads)
+                connection.listen(Pairing(emit, self._bodies, hear), KEEP_WHOLE)
         return connection
 
     def _close(self, connection: Connection) -> None:
@@ -136,6 +147,30 @@ class Engine:
             self._rows["exchanges"].append(row)
         if asked is not None:
             self._assembly.add(self._rows, context, asked, answer)
+            if self._payloads is not None and answer is not None and answer.facts is not None:
+                self._keep_records(connection, self._payloads, asked, answer.facts)
+
+    def _hear(self, connection: Connection, payloads: Payloads, asked: Asked) -> None:
+        """A request with records has come; its response is not there yet."""
+        if self._is_wanted(connection.client, connection.broker, asked.header.client_id):
+            self._keep_records(connection, payloads, asked, asked.facts)
+
+    def _keep_records(self, connection: Connection, payloads: Payloads, asked: Asked, facts: Facts) -> None:
+        produced = facts is asked.facts
+        time, ids = asked.message.end_time, self._assembly.topic_ids
+        for each in payloads.rows(facts, time, connection.number, asked.header, ids, produced=produced):
+            if not isinstance(each, Unread):
+                self._rows["records"].append(each)
+            elif "losses" in self._rows:
+                self._losses.add(
+                    file=connection.file,
+                    kind=each.kind,
+                    bytes=each.bytes,
+                    time=time,
+                    connection=connection.number,
+                    direction="request" if produced else "response",
+                    detail=each.detail,
+                )
 
     def _is_wanted(self, client: str, broker: str, client_id: str | None) -> bool:
         options = self._options

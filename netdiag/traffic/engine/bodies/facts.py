@@ -81,6 +81,8 @@ class LeaderFacts(NamedTuple):
 class Facts:
     """What both directions tell; `names` are the pairs of topic id and name, `decoded` is how far the bytes went.
 
+    `pieces` are the records of each partition as far as they were kept, and their size: where payloads are wanted only.
+
     `is_counted` is of use while a message is read only: all its records were seen.
     """
 
@@ -93,6 +95,7 @@ class Facts:
     transactional_id: str | None = None
     partitions: Sequence[PartitionFacts] = ()
     batches: Sequence[BatchFacts] = ()
+    pieces: Sequence[tuple[Topic, int, bytes, int]] = ()
     records: int | None = None
     record_bytes: int | None = None
     session_id: int | None = None

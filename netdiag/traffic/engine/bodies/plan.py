@@ -70,7 +70,7 @@ class Plan:
         head = ["def read(b, n, d, f):", "    o = 0"]
         if "summarise(" in body:
             head.append("    f.records = f.record_bytes = 0")
-        for name in ("topics", "names", "partitions", "batches", "leaders", "endpoints"):
+        for name in ("topics", "names", "partitions", "batches", "pieces", "leaders", "endpoints"):
             if f" {name}.append(" in body or f", {name})" in body:
                 head.append(f"    {name} = f.{name} = []")
         return "\n".join((*head, body, "    return o", ""))
@@ -98,7 +98,7 @@ class Plan:
         row = roles.row_of(self._api_key, self._direction, path)
         if row is None or row.kind is None or _LISTS[row.kind] in self._wanted:
             return row
-        if "batches" in self._wanted and "records" in row.columns.values():
+        if not self._wanted.isdisjoint(("batches", "records")) and "records" in row.columns.values():
             return Row(None, {row.needs: "partition", "records": "records"}, row.needs)
         return None
 
@@ -276,6 +276,8 @@ class Plan:
             self.source.line(*self._fill(scope, "record_bytes", size))
             call = f"summarise(b, o, e, n, {scope.topic}, {scope.partition}, {kept})"
             self.source.line(f"{', '.join(summary)} = {call}")
+            if "records" in self._wanted:
+                self.source.line(f"pieces.append(({scope.topic}, {scope.partition}, b[o:e], {size}))")
             self.source.line(f"if {summary[0]} is None:", "    f.records = None")
             self.source.line("elif f.records is not None:", f"    f.records += {summary[0]}")
             for column, each in zip(_SUMMARY, summary, strict=True):
