@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,12 +16,25 @@ import typer
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say, write_text
-from netdiag.cli.traffic_filters import Brokers, Clients, Ports, Since, Topics, Until, engine_options, span
+from netdiag.cli.traffic_filters import (
+    Brokers,
+    Clients,
+    Host,
+    Live,
+    Ports,
+    Project,
+    Since,
+    Topics,
+    Until,
+    engine_options,
+    span,
+)
 from netdiag.errors import InputError, MissingExtra, NetdiagError, UsageError
 from netdiag.findings import Severity
 from netdiag.render.analysis_json import analysis_json
 from netdiag.render.analysis_text import TOP, analysis_text
 from netdiag.traffic.analysis import Analysis
+from netdiag.traffic.places import NOWHERE, Places
 from netdiag.traffic.tables import NAMES
 
 if TYPE_CHECKING:
@@ -88,6 +101,9 @@ def analyze(
     partitions: Partitions = None,
     top: Top = TOP,
     fail_on: Fail = FailOn.ERROR,
+    live: Live = False,
+    host: Host = None,
+    project: Project = None,
     verbose: Verbose = False,
     debug: Debug = False,
     colour: ColourOption = None,
@@ -103,9 +119,12 @@ def analyze(
 
         bounds = span(since, until)
         found = Captures(files, **bounds).files
+        options = engine_options(frozenset(NAMES), clients=client, brokers=broker, topics=None, ports=port)
+        places = _places(live, host, project, surface)
         reading = Reading(
             paths=tuple(os.path.abspath(file.name) for file in found),
-            options=engine_options(frozenset(NAMES), clients=client, brokers=broker, topics=None, ports=port),
+            names=tuple(file.name for file in found),
+            options=replace(options, places=places) if places else options,
             **bounds,
         )
         order = _Order(master=master, partitions=partitions, topics=frozenset(topic or ()), out=out, force=force)
@@ -117,6 +136,16 @@ def analyze(
         return _status(analysis, Severity(fail_on.value))
 
     finish(surface, command)
+
+
+def _places(live: bool, host: str | None, project: str | None, surface: Surface) -> Places | None:
+    if live:
+        from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
+
+        return places_that_run(host, project, surface)
+    if host or project:
+        raise UsageError("--host and --project say what --live asks", hint="add --live")
+    return None
 
 
 def _refuse(files: list[str], out: str | None, force: bool) -> None:
@@ -172,7 +201,9 @@ def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) ->
                 tell=lambda share, packets: progress.say(f"reading: {share:.0%}, {packets:,} packets"),
             )
             surface.tell(f"{made.seen.packets:,} packets read")
-            wanted = Wanted(topics=order.topics, out=os.path.join(folder, _ANSWERS) if order.out else None)
+            answers = os.path.join(folder, _ANSWERS) if order.out else None
+            named = reading.options.places != NOWHERE
+            wanted = Wanted(topics=order.topics, out=answers, named=named)
             return analysed(made, wanted, progress.say)
 
 

@@ -15,6 +15,7 @@ _WORDS = {
     "unsupported-link": "of unknown link layers",
     "other-protocol": "of other protocols",
     "tls": "of TLS",
+    "sasl": "of SASL tokens",
     "limit": "beyond limits",
 }
 

@@ -17,6 +17,7 @@ from netdiag.io.spark.wire_view import wire_view
 from netdiag.rules.run import check_wire
 from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.aggregates.questions import ALL, answered, ordered
+from netdiag.traffic.aggregates.relays import with_relays, without_relays
 from netdiag.traffic.aggregates.topic_names import topic_names, with_named_topics, with_topic_names
 from netdiag.traffic.analysis import Analysis, Answer
 from netdiag.traffic.arrow import schema_of
@@ -26,20 +27,26 @@ Tables = Mapping[str, DataFrame]
 MOST_ROWS = 5000
 # Spark plans one question while it runs another.
 _AT_ONCE = 3
+_OF_CONNECTIONS = ("exchanges", "partitions", "batches", "group_events", "endpoints", "leaders")
 _WITH_TOPIC = ("partitions", "batches", "leaders")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What of an analysis is wanted: rows of these topics only (all, where none is named), and a folder for answers."""
+    """What of an analysis is wanted: rows of these topics only (all, where none is named), and a folder for answers.
+
+    `named`: the answers call clients and brokers by name where they have one.
+    """
 
     topics: frozenset[str] = frozenset()
     out: str | None = None
+    named: bool = False
 
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
     """Everything there is to say."""
-    tables = of_topics(resolved(extract.tables), wanted.topics)
+    tables = of_topics(resolved(once(extract.tables)), wanted.topics)
+    shown = called_by_name(tables) if wanted.named else tables
     # In a thread of its own on Java's side, too.
     own = inheritable_thread_target(tables["exchanges"].sparkSession)
     protocols = {
@@ -48,7 +55,7 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         judged = pool.submit(own(findings), tables)
         asked = {
-            name: pool.submit(own(_answer), name, tables, wanted.out, any_rows=extract.rows[question.of] > 0)
+            name: pool.submit(own(_answer), name, shown, wanted.out, any_rows=extract.rows[question.of] > 0)
             for name, question in ALL.items()
         }
         answers = {}
@@ -79,6 +86,32 @@ def resolved(tables: Tables) -> dict[str, DataFrame]:
     names = spark.createDataFrame([(row["topic_id"], row["topic"]) for row in told], "topic_id string, topic string")
     named = {name: with_topic_names(tables[name], names) for name in _WITH_TOPIC}
     return {**tables, **named, "exchanges": with_named_topics(tables["exchanges"], names)}
+
+
+def once(tables: Tables) -> dict[str, DataFrame]:
+    """The tables with relays marked among the connections, and without what was said on them a second time."""
+    marked = with_relays(tables["connections"])
+    found = marked.where(F.col("relay_of").isNotNull()).select("connection", "relay_of").collect()
+    if not found:
+        return dict(tables)
+    spark: SparkSession = marked.sparkSession
+    relays = spark.createDataFrame([tuple(row) for row in found], "connection bigint, relay_of bigint")
+    connections = tables["connections"].drop("relay_of").join(F.broadcast(relays), "connection", "left")
+    kept = {name: without_relays(tables[name], connections) for name in _OF_CONNECTIONS}
+    return {**tables, **kept, "connections": connections.select(*tables["connections"].columns)}
+
+
+def called_by_name(tables: Tables) -> dict[str, DataFrame]:
+    """The tables with `name:port` for the address of a client, and `name LISTENER` for that of a broker."""
+    client = F.concat_ws(":", "client_name", F.regexp_extract("client", r":([0-9]+)$", 1))
+    broker = F.concat_ws(" ", "broker_name", "listener")
+    named = {
+        name: tables[name]
+        .withColumn("client", F.when(F.col("client_name").isNotNull(), client).otherwise(F.col("client")))
+        .withColumn("broker", F.when(F.col("broker_name").isNotNull(), broker).otherwise(F.col("broker")))
+        for name in ("exchanges", "connections")
+    }
+    return {**tables, **named}
 
 
 def of_topics(tables: Tables, topics: frozenset[str]) -> dict[str, DataFrame]:

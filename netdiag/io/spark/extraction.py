@@ -63,7 +63,7 @@ def extract(
         tables={name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES},
         rows={name: sum(account["rows"][name] for account in accounts) for name in NAMES},
         seen=Seen(
-            files=reading.paths,
+            files=reading.names or reading.paths,
             bytes=size,
             packets=max(account["packets"] for account in accounts),
             first=min(firsts, default=None),

@@ -27,9 +27,10 @@ _TELL_EVERY = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Which captures, from when to when, and what of them."""
+    """Which captures, from when to when, and what of them; `names` is what the files are called in the rows."""
 
     paths: tuple[str, ...]
+    names: tuple[str, ...] = ()
     since_ns: int | None = None
     until_ns: int | None = None
     options: EngineOptions
@@ -56,7 +57,7 @@ def _silent(progress: Progress) -> None:
 def read_tables(reading: Reading, tell: Callable[[Progress], None] = _silent) -> Iterator[Rows]:
     """The rows of the tables that are wanted, as they become ready; `tell` hears from time to time how far it is."""
     captures = Captures(reading.paths, since_ns=reading.since_ns, until_ns=reading.until_ns)
-    engine = Engine(reading.options, [file.name for file in captures.files])
+    engine = Engine(reading.options, reading.names or [file.name for file in captures.files])
     progress = Progress()
     told = time.monotonic()
     feed = engine.feed

@@ -7,13 +7,14 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from netdiag.io.spark.analysis import Wanted, analysed, of_topics, resolved
+from netdiag.io.spark.analysis import Wanted, analysed, called_by_name, of_topics, once, resolved
 from netdiag.io.spark.extraction import Extract
 from netdiag.traffic.aggregates.declared import aggregate, names
 from netdiag.traffic.analysis import Analysis, Seen
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.tables import NAMES
 from tests.traffic.aggregates.frames import MS, T0, frame
+from tests.traffic.aggregates.test_relays import INNER, OUTER
 
 ID = "AAAAAAAAAAAAAAAAAAAAAA"
 ROWS: dict[str, list[dict[str, Any]]] = {
@@ -85,3 +86,32 @@ def test_topics_are_chosen_by_the_name(extract: Extract) -> None:
     assert [row.topics for row in tables["exchanges"].collect()] == [["orders"]]
     assert [row.topic for row in tables["partitions"].collect()] == ["orders"]
     assert tables["connections"].count() == 2
+
+
+def test_what_a_proxy_relayed_is_said_once(spark: SparkSession) -> None:
+    rows: dict[str, list[dict[str, Any]]] = {
+        "connections": [OUTER, INNER],
+        "exchanges": [{"connection": 1}, {"connection": 2}],
+        "endpoints": [{"connection": 2}],
+    }
+    tables = once({name: frame(spark, name, *rows.get(name, [])) for name in NAMES})
+    assert [row["connection"] for row in tables["exchanges"].collect()] == [1]
+    assert tables["endpoints"].count() == 0
+    assert {row["connection"]: row["relay_of"] for row in tables["connections"].collect()} == {1: None, 2: 1}
+
+
+def test_without_a_relay_nothing_changes(extract: Extract) -> None:
+    assert once(extract.tables) == extract.tables
+
+
+def test_who_has_a_name_is_called_by_it(spark: SparkSession) -> None:
+    known = {"client_name": "app-1", "broker_name": "kafka", "listener": "INTERNAL"}
+    exchanges = frame(spark, "exchanges", known, {"broker_name": "kafka"}, {})
+    connections = frame(spark, "connections")
+    named = called_by_name({"exchanges": exchanges, "connections": connections})["exchanges"]
+    ends = sorted((row["client"], row["broker"]) for row in named.select("client", "broker").collect())
+    assert ends == [
+        ("10.0.0.2:40000", "10.0.0.9:9092"),
+        ("10.0.0.2:40000", "kafka"),
+        ("app-1:40000", "kafka INTERNAL"),
+    ]
