@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(file)
 
 
-def reading(path: str, *tables: str, **more: int) -> Reading:
+def reading(path: str, *tables: str, **more: Any) -> Reading:
     return Reading(paths=(path,), options=EngineOptions(tables=frozenset(tables)), **more)
 
 
