@@ -29,3 +29,10 @@ expect 1 in_copy check-listeners --diff compose.yml
 
 say "3. The same file with the repair applied: netdiag check-listeners --fix compose.yml"
 expect 0 in_copy check-listeners --fix compose.yml
+
+capture=compose/five-brokers/S08-single-listener-localhost/client.pcapng
+say "4. Another cluster on the wire: a client in its network is told localhost: netdiag exchanges $capture"
+expect 0 "$netdiag" exchanges "$capture"
+
+say "5. Where that client connected to: netdiag exchanges $capture --table connections"
+expect 0 "$netdiag" exchanges "$capture" --table connections --format csv --columns client,broker,opening

@@ -116,8 +116,8 @@ SECTIONS = (
         (
             _text("listener", "value"),
             _count("requests", "requests"),
-            _size("requests", "request_bytes"),
-            _size("answers", "response_bytes"),
+            _size("in", "request_bytes"),
+            _size("out", "response_bytes"),
             _number("req/s", "requests_per_s"),
         ),
         lambda row: row["by"] == "broker",

@@ -28,10 +28,11 @@ def test_the_demonstration_repairs_what_it_finds(tmp_path: Path) -> None:
     before = BROKEN.read_bytes()
     done = demo(tmp_path, f"exec {sys.executable} -c 'from netdiag.cli.main import run; run()' \"$@\"")
     assert done.returncode == 0, done.stdout + done.stderr
-    found, patch, repaired = done.stdout.split("\n==== ")[1:]
+    found, patch, repaired, wire, dialled = done.stdout.split("\n==== ")[1:]
     assert (found.count(RULE), "5 errors in 1 file" in found) == (1, True)
     assert (patch.count("\n-      KAFKA_LISTENERS"), patch.count("\n+      KAFKA_LISTENERS")) == (5, 5)
     assert "no findings in 1 file (5 brokers)" in repaired
+    assert (wire.count("  ApiVersions v3 "), dialled.count(",127.0.0.1:9092,refused")) == (2, 4)
     assert "repaired 5 findings in compose.yml" in done.stderr
     assert "--unsafe-fixes" not in done.stderr
     assert BROKEN.read_bytes() == before

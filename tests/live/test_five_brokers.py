@@ -18,6 +18,9 @@ from tests.lab.vantages import default_bridge, other_network, same_network
 from tests.live.stacks import FIVE_BROKERS, Check, check
 
 
+pytestmark = pytest.mark.alone
+
+
 @pytest.fixture(scope="module", params=["kraft", "zookeeper"])
 def stack(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Stack]:
     with lab.up(FIVE_BROKERS / "S01-reference" / f"{request.param}.yml") as up:

@@ -47,7 +47,9 @@ def test_packets_come_in_order_with_their_times(pair: Pair, ring: Ring) -> None:
     blocks = all_of(ring)
     times = [(high << 32) | low for high, low in (PACKET_TIME.unpack_from(b, PACKET_TIME_AT) for b in blocks)]
     assert times == sorted(times)
-    assert before < times[0] < times[-1] < time.time_ns()
+    # A fresh veth says something of its own first.
+    assert sum(before < moment for moment in times) >= 50
+    assert times[-1] < time.time_ns()
     ring.count()
     assert (ring.received, ring.dropped) == (len(blocks), 0)
 
