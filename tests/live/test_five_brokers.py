@@ -17,7 +17,6 @@ from tests.lab.stack import Stack
 from tests.lab.vantages import default_bridge, other_network, same_network
 from tests.live.stacks import FIVE_BROKERS, Check, check
 
-
 pytestmark = pytest.mark.alone
 
 
