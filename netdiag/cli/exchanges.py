@@ -25,7 +25,7 @@ from netdiag.cli.traffic_filters import (
 )
 from netdiag.errors import MissingExtra, UsageError
 from netdiag.io.captures import Captures
-from netdiag.render.coverage import coverage_line
+from netdiag.render.coverage import Coverage
 from netdiag.render.exchange_text import exchange_line
 from netdiag.render.rows_csv import csv_header, csv_lines
 from netdiag.render.rows_json import json_lines
@@ -33,7 +33,7 @@ from netdiag.render.screen import paint
 from netdiag.traffic.column import Column, Table
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.run import Engine
-from netdiag.traffic.rows import ExchangeRow, LossRow
+from netdiag.traffic.rows import ExchangeRow
 from netdiag.traffic.tables import table
 
 Row = Sequence[Any]
@@ -143,21 +143,25 @@ def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
 
 def _batches(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[Batch]:
     """The rows, as many at a time as came together; at the end, on standard error, what was not read."""
+    coverage = Coverage()
     engine = Engine(options, [file.name for file in captures.files])
     # What comes through a pipe may come slowly: nothing waits for more. Payloads are large.
     every = 1 if options.payloads or any(file.size is None for file in captures.files) else DRAIN_EVERY
     for number, packet in enumerate(captures.packets(), 1):
         engine.feed(packet)
         if number % every == 0:
-            yield engine.drain()[wanted]
+            rows = engine.drain()
+            coverage.add(rows["losses"])
+            yield rows[wanted]
     for file in captures.files:
         engine.dropped(file.index, file.account.dropped)
         for lost in file.losses:
             engine.lose(file.index, lost)
     engine.finish()
     rows = engine.drain()
+    coverage.add(rows["losses"])
     yield rows[wanted]
-    told = coverage_line(LossRow(*row) for row in rows["losses"])
+    told = coverage.line
     if told and wanted != "losses":
         say(f"netdiag: {told} (--table losses says where)")
 

@@ -1,11 +1,18 @@
 """What was not read, in one line."""
 
-from netdiag.render.coverage import coverage_line
+from netdiag.render.coverage import Coverage
 from netdiag.traffic.rows import LossRow
 
 
 def loss(kind: str, count: int) -> LossRow:
     return LossRow("a", None, None, None, kind, count, 1, None)
+
+
+def coverage_line(losses: list[LossRow]) -> str | None:
+    coverage = Coverage()
+    for each in losses:
+        coverage.add([each])
+    return coverage.line
 
 
 def test_reasons_with_most_bytes_come_first() -> None:

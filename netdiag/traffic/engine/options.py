@@ -16,6 +16,7 @@ class EngineOptions:
     client. `brokers`: address or address:port of the broker. `topics`: names.
     `payloads`: keys and values may be stored; without it the table `records` cannot be asked for.
     Empty filters let everything through. `places`: what addresses are called.
+    `max_connections`: so many are held open at a time, about 10 kB each; the silent ones are let go first.
     """
 
     tables: frozenset[str] = frozenset(NAMES)
@@ -25,7 +26,7 @@ class EngineOptions:
     brokers: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
     places: Places = NOWHERE
-    max_connections: int = 200_000
+    max_connections: int = 50_000
     payloads: bool = False
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet, Segment, Undecoded, Unreachable
 from netdiag.traffic.engine.pairing import Pairing
 from netdiag.traffic.engine.payloads import KEEP_WHOLE, Payloads
+from netdiag.traffic.rows import LossRow
 
 Row = tuple[Any, ...]
 
@@ -120,16 +121,17 @@ class Engine:
             )
         if "losses" in self._rows:
             for direction, loss in connection.losses():
-                self._losses.add(
+                row = LossRow(
                     file=connection.file,
-                    kind=loss.kind,
-                    bytes=loss.bytes,
-                    times=loss.times,
                     time=loss.time,
                     connection=connection.number,
                     direction=direction,
+                    kind=loss.kind,
+                    bytes=loss.bytes,
+                    times=loss.times,
                     detail=loss.detail,
                 )
+                self._rows["losses"].append(row)
 
     def _emit(self, connection: Connection, asked: Asked | None, answer: Answer | None, outcome: str) -> None:
         ids = self._assembly.topic_ids
