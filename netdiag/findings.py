@@ -62,7 +62,19 @@ class WireLocation:
         return " > ".join(party for party in (self.client, self.broker) if party)
 
 
-Location = FileLocation | ContainerLocation | WireLocation
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopologyLocation:
+    """A place in the network of a machine: the name of a place (`netdiag.topology.graph`), a device of it, a part.
+
+    `device` is "" for the place as a whole; `part` is an address, a port, a rule.
+    """
+
+    place: str
+    device: str = ""
+    part: str = ""
+
+
+Location = FileLocation | ContainerLocation | WireLocation | TopologyLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

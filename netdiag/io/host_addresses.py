@@ -15,10 +15,10 @@ from pyroute2.netlink.rtnl.ifinfmsg import ifinfmsg
 from pyroute2.netlink.rtnl.marshal import MarshalRtnl
 
 from netdiag.io.netns import Namespace
-from netdiag.linux.address import InterfaceAddress, Link, outside_addresses
+from netdiag.linux.address import InterfaceAddress, outside_addresses
+from netdiag.linux.link import Link
 
 _BUFFER = 128 * 1024
-_IFF_UP, _IFF_LOOPBACK = 0x1, 0x8
 _SECONDS = 5
 
 
@@ -37,8 +37,7 @@ def read_links(namespace: Namespace) -> tuple[Link, ...]:
             ifindex=message["index"],
             ifname=message.get_attr("IFLA_IFNAME") or "",
             kind=message.get_nested("IFLA_LINKINFO", "IFLA_INFO_KIND") or "",
-            up=bool(message["flags"] & _IFF_UP),
-            loopback=bool(message["flags"] & _IFF_LOOPBACK),
+            flags=message["flags"],
         )
         for message in _dump(namespace, ifinfmsg(), RTM_GETLINK)
     )

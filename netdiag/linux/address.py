@@ -1,29 +1,27 @@
-"""The links and addresses of a network namespace, in the words of rtnetlink(7)."""
+"""The addresses of a network namespace, in the words of rtnetlink(7)."""
 
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """A network device; `kind` is what rtnetlink calls it ("veth", "bridge"), empty for hardware and loopback."""
-
-    ifindex: int
-    ifname: str
-    kind: str
-    up: bool
-    loopback: bool
+from netdiag.linux.link import Link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterfaceAddress:
-    """An address with its prefix length on a device; `scope` 0 is global, 253 link, 254 host."""
+    """An address with its prefix length on a device; `scope` 0 is global, 253 link, 254 host.
+
+    `peer` is the other end of a point-to-point link, "" for none; `flags` are IFA_F_* (linux/if_addr.h).
+    """
 
     ifindex: int
     address: str
     prefix_length: int
     scope: int
+    peer: str = ""
+    broadcast: str = ""
+    label: str = ""
+    flags: int = 0
 
 
 def outside_addresses(

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from enum import Enum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +31,33 @@ class NamedNamespace:
 
 
 Entrance = OwnNamespace | ProcessNamespace | NamedNamespace
+
+
+class NetnsSource(Enum):
+    """By what a namespace was found; the value is the word users see."""
+
+    OWN = "own"
+    PROCESS = "process"
+    THREAD = "thread"
+    BIND_MOUNT = "bind mount"
+    DESCRIPTOR = "descriptor"
+    SOCKET = "socket"
+    LISTNS = "listns"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Netns:
+    """A network namespace of this kernel.
+
+    `inode` names it as long as it lives; `cookie` (SO_NETNS_COOKIE) for good, None before Linux 5.14. `names` are those
+    of `ip netns` (files of /run/netns), `mounts` all bind mounts of it as "path" or "path (seen by process N)",
+    `pids` the processes in it, lowest first, at most 1,000, `process_count` how many there are.
+    """
+
+    inode: int
+    cookie: int | None = None
+    names: tuple[str, ...] = ()
+    mounts: tuple[str, ...] = ()
+    pids: tuple[int, ...] = ()
+    process_count: int = 0
+    sources: tuple[NetnsSource, ...] = ()

@@ -4,6 +4,7 @@ import ipaddress
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 _LISTEN = "0A"
 
@@ -27,6 +28,36 @@ class ListeningSocket:
         address = ipaddress.ip_address(self.address)
         mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
         return (mapped or address).is_loopback
+
+
+class Protocol(Enum):
+    """What a socket speaks; the value is the word of `ss`."""
+
+    TCP = "tcp"
+    UDP = "udp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """A socket that waits for others: TCP in LISTEN, UDP without a peer (what `ss -lntu` lists).
+
+    `family` is 4 or 6; a family of 6 on "::" without `v6only` serves IPv4, too. `address` is where it is bound,
+    `ifindex` the device it is bound to, None for all. `inode` 0 is a socket of the kernel's own. `pids` are the
+    processes that hold it, also those of other namespaces, in order; empty where none can be told. `queue` is how many
+    connections wait to be accepted, `backlog` how many may (both 0 for UDP).
+    """
+
+    protocol: Protocol
+    family: int
+    address: str
+    port: int
+    inode: int
+    uid: int = 0
+    v6only: bool = False
+    ifindex: int | None = None
+    pids: tuple[int, ...] = ()
+    queue: int = 0
+    backlog: int = 0
 
 
 def parse_listening(table: str) -> tuple[ListeningSocket, ...]:

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, WireLocation
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
 from netdiag.render.places import harmless
 from netdiag.render.report import Report
 
@@ -44,6 +44,8 @@ def _where(location: Location) -> str:
             return location.container
         case WireLocation():
             return location.file
+        case TopologyLocation():
+            return location.place
         case _:
             assert_never(location)
 

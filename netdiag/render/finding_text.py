@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, Severity, WireLocation
+from netdiag.findings import (
+    ContainerLocation,
+    FileLocation,
+    Finding,
+    Location,
+    Severity,
+    TopologyLocation,
+    WireLocation,
+)
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, wrap
 from netdiag.render.snippet import Mark, snippet, split_lines
@@ -78,6 +86,9 @@ def place_text(location: Location) -> str:
         case WireLocation():
             packet = "" if location.packet is None else f":{location.packet}"
             return f"{location.file}{packet} ({location.connection})" if location.connection else location.file + packet
+        case TopologyLocation():
+            device = f"/{location.device}" if location.device else ""
+            return f"{location.place}{device} ({location.part})" if location.part else location.place + device
         case _:
             assert_never(location)
 

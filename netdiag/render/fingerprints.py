@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, WireLocation
+from netdiag.findings import ContainerLocation, FileLocation, Finding, TopologyLocation, WireLocation
 from netdiag.render.finding_text import SourceLines
 from netdiag.render.places import path_text
 from netdiag.render.redact import HIDDEN, secret_spans
@@ -54,6 +54,8 @@ def _where(finding: Finding, lines: _Lines, root: str) -> tuple[str, ...]:
         case WireLocation(client=client, broker=broker):
             # Packets, times and the client's port differ from capture to capture.
             return ("wire", client.rpartition(":")[0], broker)
+        case TopologyLocation(place=place, device=device, part=part):
+            return ("topology", place, device, part)
         case _:
             assert_never(finding.location)
 

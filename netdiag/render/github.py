@@ -5,7 +5,7 @@ The escaping is that of the runner: `%`, line ends, and in properties also `:` a
 
 from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity, WireLocation
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity, TopologyLocation, WireLocation
 from netdiag.render.places import (
     COULD_NOT_CHECK,
     container_text,
@@ -39,7 +39,7 @@ def _annotation(finding: Finding, root: str) -> str:
             properties |= _position(finding.location, root)
         case ContainerLocation():
             text = f"{container_text(finding.location)}: {text}"
-        case WireLocation():
+        case WireLocation() | TopologyLocation():
             text = f"{place_text(finding.location, root)}: {text}"
         case _:
             assert_never(finding.location)

@@ -5,7 +5,7 @@ from typing import Any, assert_never
 
 from netdiag.deployment.observations import Answered
 from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, WireLocation
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 
@@ -97,6 +97,8 @@ def _location(location: Location) -> dict[str, Any]:
                 "client": location.client,
                 "broker": location.broker,
             }
+        case TopologyLocation():
+            return {"place": location.place, "device": location.device, "part": location.part}
         case _:
             assert_never(location)
 

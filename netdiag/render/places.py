@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, WireLocation
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
 from netdiag.render.links import encoded
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input
@@ -78,6 +78,12 @@ def wire_text(location: WireLocation) -> str:
     return harmless(", ".join(part for part in (packet, location.connection) if part) or "the capture")
 
 
+def topology_text(location: TopologyLocation) -> str:
+    """A place in a machine's network, in one line."""
+    device = f"/{location.device}" if location.device else ""
+    return harmless(f"{location.place}{device} ({location.part})" if location.part else f"{location.place}{device}")
+
+
 def file_text(location: Location, root: str = "") -> str:
     """The file of a place, for programs that know of files only; a container is a file of its name."""
     match location:
@@ -87,6 +93,8 @@ def file_text(location: Location, root: str = "") -> str:
             return container_text(location)
         case WireLocation():
             return harmless(path_text(location.file, root))
+        case TopologyLocation():
+            return topology_text(location)
         case _:
             assert_never(location)
 
@@ -102,6 +110,8 @@ def place_text(location: Location, root: str = "") -> str:
             packet = "" if location.packet is None else f":{location.packet}"
             between = f" ({harmless(location.connection)})" if location.connection else ""
             return f"{harmless(path_text(location.file, root))}{packet}{between}"
+        case TopologyLocation():
+            return topology_text(location)
         case _:
             assert_never(location)
 
@@ -114,3 +124,5 @@ def _order(finding: Finding) -> tuple[str, int, int, str, str]:
             return (container, 0, 0, finding.rule, part + finding.message)
         case WireLocation(file=file, packet=packet):
             return (file, packet or 0, 0, finding.rule, finding.message)
+        case TopologyLocation(place=place, device=device, part=part):
+            return (place, 0, 0, finding.rule, device + part + finding.message)

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from netdiag.compose.positions import Source
-from netdiag.findings import ContainerLocation, Edit, FileLocation, Location, WireLocation
+from netdiag.findings import ContainerLocation, Edit, FileLocation, Location, TopologyLocation, WireLocation
 from netdiag.render.finding_text import SourceLines
-from netdiag.render.places import container_text, harmless, uri, wire_text
+from netdiag.render.places import container_text, harmless, topology_text, uri, wire_text
 
 # Where relative URIs start; whoever reads the file knows it, usually as the root of the repository.
 ROOT_ID = "%SRCROOT%"
@@ -38,6 +38,16 @@ class Places:
                         {
                             "name": harmless(location.part or location.container),
                             "fullyQualifiedName": container_text(location),
+                            "kind": "resource",
+                        }
+                    ]
+                }
+            case TopologyLocation():
+                return {
+                    "logicalLocations": [
+                        {
+                            "name": harmless(location.device or location.place),
+                            "fullyQualifiedName": topology_text(location),
                             "kind": "resource",
                         }
                     ]

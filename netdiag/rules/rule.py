@@ -7,6 +7,7 @@ from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
 from netdiag.findings import Finding, Severity
+from netdiag.topology.graph import Topology
 from netdiag.traffic.facts import WireView
 
 
@@ -67,4 +68,13 @@ class WireRule(Rule, Protocol):
     @property
     def check(self) -> Callable[[WireView], Iterable[Finding]]:
         """The function that looks for the defect in a capture."""
+        ...
+
+
+class TopologyRule(Rule, Protocol):
+    """A rule about how things hang together. Its examples are small topologies in the words of `rules.topology`."""
+
+    @property
+    def check(self) -> Callable[[Topology], Iterable[Finding]]:
+        """The function that looks for the defect in a topology."""
         ...

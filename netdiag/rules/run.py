@@ -6,7 +6,7 @@ from dataclasses import replace
 from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, WireLocation
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, TopologyLocation, WireLocation
 from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, WIRE
 from netdiag.rules.declared_clients import check_clients
 from netdiag.rules.observed import live_config_crash
@@ -82,3 +82,5 @@ def _order(finding: Finding) -> tuple[str, int, int, str, str]:
             return (container, 0, 0, finding.rule, part + finding.message)
         case WireLocation(file=file, packet=packet):
             return (file, packet or 0, 0, finding.rule, finding.message)
+        case TopologyLocation(place=place, device=device, part=part):
+            return (place, 0, 0, finding.rule, device + part + finding.message)

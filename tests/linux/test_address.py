@@ -1,10 +1,11 @@
 """Links and addresses of a namespace, from literals."""
 
-from netdiag.linux.address import InterfaceAddress, Link, outside_addresses
+from netdiag.linux.address import InterfaceAddress, outside_addresses
+from netdiag.linux.link import Link
 
 
 def link(ifindex: int, ifname: str, *, up: bool = True, loopback: bool = False) -> Link:
-    return Link(ifindex=ifindex, ifname=ifname, kind="", up=up, loopback=loopback)
+    return Link(ifindex=ifindex, ifname=ifname, kind="", flags=up * 0x1 | loopback * 0x8)
 
 
 def address(ifindex: int, text: str) -> InterfaceAddress:

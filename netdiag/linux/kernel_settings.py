@@ -1,0 +1,21 @@
+"""The switches of a network namespace under /proc/sys/net that decide who reaches whom."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelSettings:
+    """None is a switch that this kernel or namespace does not have (bridge_nf_* without br_netfilter).
+
+    `ipv6_disabled` is net.ipv6.conf.all.disable_ipv6. `route_localnet` and `rp_filter` are by interface name, "all" and
+    "default" among them. Sources: Documentation/networking/ip-sysctl.rst, net/bridge/br_netfilter_hooks.c.
+    """
+
+    ip_forward: bool | None = None
+    ipv6_forwarding: bool | None = None
+    ipv6_disabled: bool | None = None
+    bridge_nf_call_iptables: bool | None = None
+    bridge_nf_call_ip6tables: bool | None = None
+    route_localnet: tuple[tuple[str, int], ...] = ()
+    rp_filter: tuple[tuple[str, int], ...] = ()
+    local_port_range: tuple[int, int] | None = None

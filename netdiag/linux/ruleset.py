@@ -1,0 +1,119 @@
+"""Packet filter and NAT rules of a network namespace, whichever of the three interfaces they came by.
+
+One vocabulary for native nftables, iptables over nf_tables and legacy iptables: tables of chains of rules, a rule being
+conditions and then an action. What a rule says is kept twice: as expressions that can be evaluated
+(`netdiag.linux.filtering`), and as the text that `iptables-save` or `nft list ruleset` would print.
+Sources: linux/netfilter/nf_tables.h, linux/netfilter/x_tables.h, linux/netfilter_ipv4/ip_tables.h.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from netdiag.linux.link import Detail
+
+
+class Origin(Enum):
+    """By which interface a table was made; the value is what people call it."""
+
+    NFTABLES = "nftables"
+    IPTABLES_NFT = "iptables-nft"
+    IPTABLES_LEGACY = "iptables-legacy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expression:
+    """One step of a rule. `name` is the kernel's ("cmp", "payload", "xt:addrtype", "counter", "verdict").
+
+    `fields` are its decoded parts. An expression that is not understood has `understood` False, and what a packet would
+    meet there is unknown.
+    """
+
+    name: str
+    fields: Mapping[str, Detail] = field(default_factory=dict)
+    understood: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterRule:
+    """One rule. `number` counts from 1 in its chain; `handle` is the kernel's, None for legacy iptables.
+
+    `text` is the rule as iptables-save prints it without table and counters ("-A DOCKER -i br0 -j RETURN") for the two
+    iptables, as nft prints it for nftables. `packets` and `bytes` are None for a rule without a counter.
+    """
+
+    number: int
+    handle: int | None
+    expressions: tuple[Expression, ...]
+    text: str
+    packets: int | None = None
+    bytes: int | None = None
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """A chain; a base chain has a `hook` ("prerouting", "input", "forward", "output", "postrouting", "ingress").
+
+    `type` is "filter", "nat" or "route", `policy` "accept" or "drop"; all three are "" for other chains.
+    """
+
+    name: str
+    rules: tuple[FilterRule, ...] = ()
+    hook: str = ""
+    type: str = ""
+    priority: int = 0
+    policy: str = ""
+    packets: int | None = None
+    bytes: int | None = None
+    handle: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElementSet:
+    """A set, or a map if `data_type` is not "". Elements are pairs (key, value), value None in a set.
+
+    Keys and values are text as nft prints them; a verdict is "jump NAME", "accept", ...; `flags` are nft's words.
+    """
+
+    name: str
+    key_type: str
+    data_type: str = ""
+    flags: tuple[str, ...] = ()
+    elements: tuple[tuple[str, str | None], ...] = ()
+    anonymous: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table. `family` is "ip", "ip6", "inet", "arp", "bridge" or "netdev"; `name` for iptables "nat", "filter"."""
+
+    family: str
+    name: str
+    origin: Origin
+    chains: tuple[Chain, ...] = ()
+    sets: tuple[ElementSet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruleset:
+    """Every table of a namespace. `unread` tells in one line each what could not be read, and why."""
+
+    tables: tuple[Table, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleAddress:
+    """Which rule is meant: "iptables-nft ip filter FORWARD #4"."""
+
+    family: str
+    table: str
+    chain: str
+    number: int
+    handle: int | None
+    text: str
+    origin: Origin
+
+    def __str__(self) -> str:
+        return f"{self.origin.value} {self.family} {self.table} {self.chain} #{self.number}"

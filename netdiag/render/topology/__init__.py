@@ -1,0 +1,1 @@
+"""Topologies as text and pictures."""

@@ -1,0 +1,195 @@
+"""The join: namespaces as people know them, cables between them, networks, published ports, Kafka listeners.
+
+`Topology` is what every renderer, every rule about topologies and `trace` take. `netdiag.topology.join` makes it of an
+inventory, of what the engine says (if one was asked) and of the deployment that runs there. What cannot be matched
+stays in, and is named in `unmatched`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from netdiag.deployment.member import Deployment
+from netdiag.engine.container import Container
+from netdiag.engine.network import EngineNetwork
+from netdiag.topology.hops import Path
+from netdiag.topology.inventory import Inventory, LinkId
+
+
+class PlaceKind(StrEnum):
+    """What a namespace is to people; the value is the word users see."""
+
+    HOST = "host"
+    CONTAINER = "container"
+    NAMED = "netns"
+    PROCESS = "process"
+    UNOWNED = "unowned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A namespace under the name people know it by.
+
+    `name` is unique in its topology and the same in the next one: "host" (the docker host), a container's name, the
+    name of `ip netns`, "pid 17 (java)", "net:[4026532217]". `containers` are ids of all that share it, its owner first;
+    `services` their compose services. `label` is for pictures, may repeat, and says less.
+    """
+
+    netns: int
+    kind: PlaceKind
+    name: str
+    label: str
+    containers: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+
+
+class CableKind(StrEnum):
+    """How two devices hang together; the value is the word users see."""
+
+    VETH = "veth"
+    NETKIT = "netkit"
+    PORT = "port"
+    PARENT = "parent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cable:
+    """Two devices that hang together.
+
+    A pair (VETH, NETKIT) stands once, `a` being the one of lower (netns, ifindex); of PORT `a` is the port and `b` its
+    bridge, bond or VRF; of PARENT `a` is the vlan, macvlan, ipvlan, vxlan and `b` what it stands on.
+    """
+
+    kind: CableKind
+    a: LinkId
+    b: LinkId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A container on a network: its device there and the bridge port that it hangs from, None where not found."""
+
+    container: str
+    address: str
+    inside: LinkId | None
+    port: LinkId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkView:
+    """A network of the engine and the device that it is: `bridge` None where there is none or it is not found."""
+
+    network: EngineNetwork
+    bridge: LinkId | None
+    members: tuple[Member, ...] = ()
+
+
+class By(StrEnum):
+    """What makes a published port work for whom; the value is the word users see."""
+
+    DNAT = "dnat"
+    PROXY = "docker-proxy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """A port of the docker host that leads into a container, from the request to the socket behind it.
+
+    `key` is "host_ip:published/protocol". `asked` is what the container's configuration asks for, `in_force` what the
+    engine reports now. `dnat` are the NAT rules that rewrite to it, as text; `proxies` the docker-proxies, by pid, that
+    listen for it. `to_address` is the container's address that both lead to, "" when neither exists. `pids` hold
+    the socket there on the container's port, empty where nobody listens; None where that cannot be seen.
+    """
+
+    key: str
+    host_ip: str
+    published: int
+    protocol: str
+    container: str
+    target: int
+    asked: bool
+    in_force: bool
+    dnat: tuple[str, ...] = ()
+    proxies: tuple[int, ...] = ()
+    to_address: str = ""
+    pids: tuple[int, ...] | None = None
+
+    @property
+    def by(self) -> tuple[By, ...]:
+        """What makes it work."""
+        return tuple(by for by, there in ((By.DNAT, self.dnat), (By.PROXY, self.proxies)) if there)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaListener:
+    """A listener of a broker as it is configured, joined with the socket that serves it and the ports that lead to it.
+
+    `key` is "broker/LISTENER". `bind` and `advertised` are (host, port), `advertised` None for one that tells clients
+    nothing (controllers). `bound` are the addresses where a socket really listens on the port in the broker's
+    namespace, None where that cannot be seen; `published` are keys of `Published` that lead to its port.
+    """
+
+    key: str
+    broker: str
+    container: str
+    node_id: int | None
+    listener: str
+    security_protocol: str
+    bind: tuple[str, int]
+    advertised: tuple[str, int] | None
+    controller: bool = False
+    bound: tuple[str, ...] | None = None
+    pids: tuple[int, ...] = ()
+    published: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Who reaches a listener by which address: from the place named `source`, dialling `destination`, and the way."""
+
+    listener: str
+    source: str
+    destination: str
+    port: int
+    advertised: bool
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmatched:
+    """Something that has no counterpart where it should have one: `subject`, and one line about it."""
+
+    subject: str
+    because: str
+    link: LinkId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """Everything joined. `host` is the name of the place that is the docker host, "" without an engine here.
+
+    `containers` are by id, `engine` tells which engine was asked in one line, or why none was; `deployment` is None
+    without one. `reach` is empty until `netdiag.topology.reach.with_reach` has filled it.
+    """
+
+    inventory: Inventory
+    places: tuple[Place, ...]
+    cables: tuple[Cable, ...] = ()
+    networks: tuple[NetworkView, ...] = ()
+    published: tuple[Published, ...] = ()
+    listeners: tuple[KafkaListener, ...] = ()
+    reach: tuple[Reach, ...] = ()
+    unmatched: tuple[Unmatched, ...] = ()
+    host: str = ""
+    engine: str = ""
+    userland_proxy: bool | None = None
+    containers: Mapping[str, Container] = field(default_factory=dict)
+    deployment: Deployment | None = None
+
+    def place(self, netns: int) -> Place | None:
+        """The place of a namespace."""
+        return next((place for place in self.places if place.netns == netns), None)
+
+    def named(self, name: str) -> Place | None:
+        """The place of that name."""
+        return next((place for place in self.places if place.name == name), None)
