@@ -15,6 +15,7 @@ class ExitStatus(IntEnum):
     COULD_NOT_LOOK = 3
     NOTHING_TO_CHECK = 4
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 def status_of(report: Report, *, fail_on: Severity, require_all: bool = False) -> ExitStatus:

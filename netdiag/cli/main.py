@@ -1,7 +1,8 @@
 """The `netdiag` command: its common options, and the list of its commands."""
 
+import signal
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -39,6 +40,7 @@ def main(
 
 def run() -> None:
     """Run the command line and end the process with its exit status."""
+    signal.signal(signal.SIGTERM, _end)
     try:
         app(prog_name="netdiag")
     except KeyboardInterrupt:
@@ -46,3 +48,8 @@ def run() -> None:
     except BrokenPipeError:
         silence(sys.stdout)
         sys.exit(ExitStatus.COULD_NOT_LOOK)
+
+
+def _end(number: int, frame: object) -> NoReturn:
+    # An exception, so that temporary folders are removed and sessions closed on the way out.
+    sys.exit(ExitStatus.TERMINATED)

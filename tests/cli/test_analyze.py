@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from typer.testing import CliRunner, Result
 from netdiag.cli.main import app
 from netdiag.traffic.aggregates.declared import names
 from netdiag.traffic.tables import NAMES
+from tests.cli.shell import NETDIAG, environment
 from tests.io.spark.captures import START, capture
 from tests.traffic.engine.packets import Talker, pcap_file
 
@@ -117,3 +119,19 @@ def test_a_session_of_its_own_says_nothing_but_the_answer(path: str, java: str) 
     assert done.returncode in (0, 1), done.stderr
     assert done.stderr == ""
     assert "exchanges   12, 100.0 % decoded in full" in done.stdout
+
+
+@pytest.mark.slow
+def test_told_to_end_it_leaves_nothing(path: str, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    argv = [*NETDIAG, "analyze", path]
+    with subprocess.Popen(argv, env=environment({"TMPDIR": str(scratch)}), stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not list(scratch.glob("netdiag-tables-*")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.terminate()
+        said = process.communicate(timeout=120)[1]
+    assert process.returncode == 143
+    assert b"Traceback" not in said
+    assert list(scratch.iterdir()) == []

@@ -100,6 +100,15 @@ def test_mistakes_are_told_and_watched_on(tmp_path: Path) -> None:
         assert b"1 file (1 broker)" in run.rounds(4)
 
 
+def test_it_ends_when_told_to(tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text(CLEAN, encoding="utf-8")
+    with watching(tmp_path) as run:
+        run.rounds(1)
+        run.process.terminate()
+        assert run.process.wait(30) == 143
+        assert b"Traceback" not in run.said
+
+
 def test_a_terminal_is_cleared(tmp_path: Path) -> None:
     (tmp_path / "compose.yml").write_text(CLEAN, encoding="utf-8")
     with watching(tmp_path, terminal=True) as run:
