@@ -14,7 +14,7 @@ import pytest
 from netdiag.cli.exit_status import ExitStatus
 from tests.cli.shell import CLEAN, NETDIAG, environment, heed_interrupts, netdiag
 from tests.io.namespaces import FAR, Pair, ip, joined_namespaces, needs_root
-from tests.io.packets.traffic import SENDER, fields, inside, packets_of, python
+from tests.io.packets.traffic import SENDER, dwelling, fields, packets_of, python
 from tests.tools import tool
 
 
@@ -150,8 +150,7 @@ def test_without_rights_the_sudo_line_is_said(tmp_path: Path) -> None:
 
 
 def test_a_process_that_ends_is_told_and_the_file_is_whole(pair: Pair, tmp_path: Path) -> None:
-    with subprocess.Popen(inside(pair.near, "sleep", "60")) as dweller:
-        time.sleep(0.3)
+    with dwelling(pair.near) as dweller:
         process = begun(tmp_path, "--from", f"pid:{dweller.pid}", "--filter", "udp", "-o", "x.pcapng")
         python(pair.near, SENDER, FAR, 9092, 10)
         dweller.kill()

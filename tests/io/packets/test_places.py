@@ -3,7 +3,6 @@
 import os
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.packets.places import HOST, Place, named, of_process, open_places
 from tests.io.namespaces import FAR, Pair, ip, joined_namespaces, needs_root
-from tests.io.packets.traffic import SENDER, python
+from tests.io.packets.traffic import SENDER, dwelling, python
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +23,8 @@ def pair() -> Iterator[Pair]:
 @pytest.fixture
 def dweller(pair: Pair) -> Iterator[subprocess.Popen[bytes]]:
     """A process in the near namespace."""
-    with subprocess.Popen(["nsenter", f"--net=/run/netns/{pair.near}", "sleep", "60"]) as process:
-        while Path(f"/proc/{process.pid}/comm").read_text() != "sleep\n":
-            time.sleep(0.01)
+    with dwelling(pair.near) as process:
         yield process
-        process.kill()
 
 
 def test_of_two_ways_to_one_namespace_one_is_taken(pair: Pair, dweller: subprocess.Popen[bytes]) -> None:

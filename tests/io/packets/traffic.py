@@ -95,6 +95,18 @@ def inside(name: str, *words: str) -> list[str]:
     return ["ip", "netns", "exec", name, *words]
 
 
+@contextmanager
+def dwelling(name: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is in a namespace, and stays there."""
+    with subprocess.Popen(["nsenter", f"--net=/run/netns/{name}", "sleep", "60"]) as process:
+        while Path(f"/proc/{process.pid}/comm").read_text() != "sleep\n":
+            time.sleep(0.01)
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def python(name: str, program: str, *words: object) -> None:
     """Run a program in a namespace to its end."""
     subprocess.run(inside(name, sys.executable, "-c", program, *map(str, words)), check=True, timeout=60)
