@@ -156,6 +156,25 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkTraffic:
+    """What a capture shows of Kafka on a device, summed over connections; bytes are payload of TCP.
+
+    `captured` is False where the capture was made elsewhere and the addresses tell that it passed here. `failed` are
+    connections that never came about.
+    """
+
+    link: LinkId
+    captured: bool = False
+    connections: int = 0
+    failed: int = 0
+    requests: int = 0
+    responses: int = 0
+    request_bytes: int = 0
+    response_bytes: int = 0
+    retransmissions: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unmatched:
     """Something that has no counterpart where it should have one: `subject`, and one line about it."""
 
@@ -169,7 +188,8 @@ class Topology:
     """Everything joined. `host` is the name of the place that is the docker host, "" without an engine here.
 
     `containers` are by id, `engine` tells which engine was asked in one line, or why none was; `deployment` is None
-    without one. `reach` is empty until `netdiag.topology.reach.with_reach` has filled it.
+    without one. `reach` is empty until `netdiag.topology.reach.with_reach` has filled it, `traffic` until
+    `netdiag.topology.traffic.with_traffic` has laid a capture over it.
     """
 
     inventory: Inventory
@@ -180,6 +200,7 @@ class Topology:
     listeners: tuple[KafkaListener, ...] = ()
     reach: tuple[Reach, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
+    traffic: Mapping[LinkId, LinkTraffic] = field(default_factory=dict)
     host: str = ""
     engine: str = ""
     userland_proxy: bool | None = None
