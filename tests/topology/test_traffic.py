@@ -64,9 +64,8 @@ SAID: dict[str, Any] = {
     "retransmissions": 1,
     "file": "a.pcapng",
 }
-ROW = ConnectionRow(
-    **{name: SAID.get(name, 0 if kind is int else None) for name, kind in ConnectionRow.__annotations__.items()}
-)
+REST: dict[str, Any] = {name: 0 if kind is int else None for name, kind in ConnectionRow.__annotations__.items()}
+ROW = ConnectionRow(**REST | SAID)
 EVERYWHERE = {BRIDGE, TO_BROKER, TO_CLIENT, IN_BROKER, IN_CLIENT}
 
 
