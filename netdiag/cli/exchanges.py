@@ -7,6 +7,7 @@ from typing import Annotated, Any, assert_never
 
 import typer
 
+from netdiag.cli.captured_rows import Batch, row_batches
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface, finish, surface_of
 from netdiag.cli.terminal import say, write_bytes, write_text
@@ -25,21 +26,15 @@ from netdiag.cli.traffic_filters import (
 )
 from netdiag.errors import MissingExtra, UsageError
 from netdiag.io.captures import Captures
-from netdiag.render.coverage import Coverage
 from netdiag.render.exchange_text import exchange_line
 from netdiag.render.rows_csv import csv_header, csv_lines
 from netdiag.render.rows_json import json_lines
 from netdiag.render.screen import paint
 from netdiag.traffic.column import Column, Table
-from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.engine.run import Engine
 from netdiag.traffic.rows import ExchangeRow
 from netdiag.traffic.tables import table
 
 Row = Sequence[Any]
-Batch = list[tuple[Any, ...]]
-
-DRAIN_EVERY = 500
 
 
 class RowFormat(StrEnum):
@@ -114,7 +109,7 @@ def exchanges(
         elif host or project:
             raise UsageError("--host and --project say what --live asks", hint="add --live")
         captures = Captures(files, **span(since, until))
-        rows = _write(form, shape, chosen, _batches(captures, options, shape.name), surface)
+        rows = _write(form, shape, chosen, row_batches(captures, options, shape.name), surface)
         return ExitStatus.CLEAN if rows else _nothing(files)
 
     finish(surface, command)
@@ -139,31 +134,6 @@ def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
             hint=f"the columns are {', '.join(known)}",
         )
     return tuple(known[name] for name in names)
-
-
-def _batches(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[Batch]:
-    """The rows, as many at a time as came together; at the end, on standard error, what was not read."""
-    coverage = Coverage()
-    engine = Engine(options, [file.name for file in captures.files])
-    # What comes through a pipe may come slowly: nothing waits for more. Payloads are large.
-    every = 1 if options.payloads or any(file.size is None for file in captures.files) else DRAIN_EVERY
-    for number, packet in enumerate(captures.packets(), 1):
-        engine.feed(packet)
-        if number % every == 0:
-            rows = engine.drain()
-            coverage.add(rows["losses"])
-            yield rows[wanted]
-    for file in captures.files:
-        engine.dropped(file.index, file.account.dropped)
-        for lost in file.losses:
-            engine.lose(file.index, lost)
-    engine.finish()
-    rows = engine.drain()
-    coverage.add(rows["losses"])
-    yield rows[wanted]
-    told = coverage.line
-    if told and wanted != "losses":
-        say(f"netdiag: {told} (--table losses says where)")
 
 
 def _write(

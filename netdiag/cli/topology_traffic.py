@@ -1,0 +1,22 @@
+"""`--capture` of `netdiag topology`: what captures say about Kafka, per device."""
+
+from collections.abc import Sequence
+
+from netdiag.cli.captured_rows import row_batches
+from netdiag.cli.traffic_places import places_of
+from netdiag.io.captures import Captures
+from netdiag.topology.graph import Topology
+from netdiag.topology.traffic import with_traffic
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.places import NOWHERE
+from netdiag.traffic.rows import ConnectionRow
+
+_TABLE = "connections"
+
+
+def captured_over(topology: Topology, files: Sequence[str]) -> Topology:
+    """The topology with the traffic of captures, folders or patterns; InputError for what is no capture."""
+    places = NOWHERE if topology.deployment is None else places_of(topology.deployment)
+    options = EngineOptions(tables=frozenset({_TABLE, "losses"}), places=places)
+    batches = row_batches(Captures(files), options, _TABLE)
+    return with_traffic(topology, (ConnectionRow(*row) for batch in batches for row in batch))

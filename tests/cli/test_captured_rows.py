@@ -1,0 +1,35 @@
+"""Rows of one table, and what of the captures was not read."""
+
+from pathlib import Path
+
+import pytest
+
+from netdiag.cli.captured_rows import row_batches
+from netdiag.io.captures import Captures
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.rows import ConnectionRow
+from tests.cli.test_exchanges import ASK, TOLD
+from tests.traffic.engine.packets import Talker, pcap_file
+
+OPTIONS = EngineOptions(tables=frozenset({"connections", "losses"}))
+
+
+def rows(path: Path) -> list[ConnectionRow]:
+    batches = row_batches(Captures([str(path)]), OPTIONS, "connections")
+    return [ConnectionRow(*row) for batch in batches for row in batch]
+
+
+def test_every_row_of_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.pcap"
+    path.write_bytes(pcap_file(Talker().open().ask(ASK).answer(TOLD).close().packets))
+    (row,) = rows(path)
+    assert (row.broker, row.protocol, row.requests, row.responses) == ("10.0.0.2:9092", "kafka", 1, 1)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_was_not_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.pcap"
+    hello = bytes.fromhex("160301002f0100002b0303") + bytes(36)
+    path.write_bytes(pcap_file(Talker().open().ask(hello).close().packets))
+    assert [row.protocol for row in rows(path)] == ["tls"]
+    assert capsys.readouterr().err == "netdiag: not read: 47 bytes of TLS (--table losses says where)\n"
