@@ -55,7 +55,8 @@ class FilterRule:
 class Chain:
     """A chain; a base chain has a `hook` ("prerouting", "input", "forward", "output", "postrouting", "ingress").
 
-    `type` is "filter", "nat" or "route", `policy` "accept" or "drop"; all three are "" for other chains.
+    `type` is "filter", "nat" or "route", `policy` "accept" or "drop"; all three are "" for other chains. `devices` are
+    those that a chain of the family netdev is bound to.
     """
 
     name: str
@@ -67,6 +68,23 @@ class Chain:
     packets: int | None = None
     bytes: int | None = None
     handle: int | None = None
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetEntry:
+    """An element as the kernel keeps it: for evaluating, not for output.
+
+    `key` and `last` are the first and the last key of an interval, equal in sets without intervals; an element that
+    stands for all others (`*`) has `key` b"". `value` is what a map leads to; of a verdict map `verdict` ("jump",
+    "accept") and `chain` are.
+    """
+
+    key: bytes
+    last: bytes
+    value: bytes = b""
+    verdict: str = ""
+    chain: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +92,8 @@ class ElementSet:
     """A set, or a map if `data_type` is not "". Elements are pairs (key, value), value None in a set.
 
     Keys and values are text as nft prints them; a verdict is "jump NAME", "accept", ...; `flags` are nft's words.
+    `entries` are the same as the kernel keeps them, `field_lengths` the bytes of each part of a key of several parts.
+    `partly` is True if not all elements could be read.
     """
 
     name: str
@@ -82,6 +102,9 @@ class ElementSet:
     flags: tuple[str, ...] = ()
     elements: tuple[tuple[str, str | None], ...] = ()
     anonymous: bool = False
+    entries: tuple[SetEntry, ...] = ()
+    field_lengths: tuple[int, ...] = ()
+    partly: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

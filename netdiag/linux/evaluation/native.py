@@ -1,0 +1,358 @@
+"""Expressions of nf_tables, evaluated for one packet as the kernel's little machine with registers would.
+
+Every step gives True (go on), False (the rule does not match), None (not known) or a Decision that ends the rule.
+Sources: linux/netfilter/nf_tables.h, linux/netfilter/nf_conntrack_common.h.
+"""
+
+import ipaddress
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from netdiag.linux.evaluation import headers
+from netdiag.linux.evaluation.bits import Bits, Ternary, compare, known, masked, negated, unknown, within
+from netdiag.linux.evaluation.lookups import look_up
+from netdiag.linux.evaluation.packet import ConnectionState, Packet
+from netdiag.linux.evaluation.situation import Decision, Situation, native_number
+from netdiag.linux.evaluation.translation import Target, masquerade, redirect, translate
+from netdiag.linux.ruleset import Expression
+
+Step = Ternary | Decision
+
+# IP_CT bits as nft_ct shows them.
+STATE_BITS = {
+    ConnectionState.INVALID: 1,
+    ConnectionState.ESTABLISHED: 2,
+    ConnectionState.RELATED: 4,
+    ConnectionState.NEW: 8,
+    ConnectionState.UNTRACKED: 64,
+}
+# RTN_* of linux/rtnetlink.h.
+UNICAST, LOCAL, BROADCAST, MULTICAST = 1, 2, 3, 5
+_STATUS_SNAT, _STATUS_DNAT = 0x10, 0x20
+_FIB_SADDR, _FIB_DADDR, _FIB_IIF, _FIB_OIF = 1, 2, 8, 16
+_ETHERTYPES = {4: 0x0800, 6: 0x86DD}
+_NAME = 16
+# What changes nothing that later rules could ask for.
+_HARMLESS = frozenset(
+    ("counter", "log", "notrack", "dup", "last", "flow_offload", "synproxy", "ct_helper", "ct_timeout", "secmark")
+)
+
+
+def step(expression: Expression, situation: Situation) -> Step:
+    """What one expression does."""
+    if expression.name in _HARMLESS:
+        return True
+    handler = _HANDLERS.get(expression.name)
+    if handler is None or not expression.understood:
+        _forget(expression, situation)
+        return None
+    return handler(expression.fields, situation)
+
+
+def address_type(address: str, situation: Situation) -> int | None:
+    """RTN_* of an address as the routing tables see it; None where that is not known."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return None
+    if parsed.is_multicast:
+        return MULTICAST
+    if str(parsed) == "255.255.255.255":
+        return BROADCAST
+    if situation.surroundings.is_local is None:
+        return LOCAL if parsed.is_loopback else None
+    return LOCAL if situation.surroundings.is_local(address) else UNICAST
+
+
+def _forget(expression: Expression, situation: Situation) -> None:
+    """What an expression that is not understood may have written is not known any more."""
+    register, length = expression.fields.get("dreg"), expression.fields.get("len", 16)
+    if isinstance(register, int) and isinstance(length, int):
+        situation.load(register, unknown(min(max(length, 4), 64)))
+
+
+def _number(fields: Mapping[str, object], name: str, default: int = 0) -> int:
+    value = fields.get(name, default)
+    return value if isinstance(value, int) else default
+
+
+def _hexadecimal(fields: Mapping[str, object], name: str) -> bytes:
+    return bytes.fromhex(str(fields.get(name, "")))
+
+
+def _meta(fields: Mapping[str, object], situation: Situation) -> Step:
+    key = str(fields.get("key"))
+    if "sreg" in fields:
+        if key == "mark":
+            bits = situation.read(_number(fields, "sreg"), 4)
+            mark = int.from_bytes(bits.value, sys.byteorder) if bits.complete else None
+            situation.packet = replace(situation.packet, mark=mark)
+        return True
+    situation.load(_number(fields, "dreg"), meta_value(key, situation))
+    return True
+
+
+def meta_value(key: str, situation: Situation) -> Bits:
+    """What `meta KEY` loads."""
+    packet = situation.packet
+    match key:
+        case "iifname" | "oifname":
+            return _name(packet.in_link if key == "iifname" else packet.out_link)
+        case "iif" | "oif":
+            name = packet.in_link if key == "iif" else packet.out_link
+            index = situation.surroundings.ifindexes.get(name) if name else 0
+            return unknown(4) if index is None else known(native_number(index))
+        case "bri_iifname" | "ibrname":
+            return _name(packet.in_link) if packet.in_port else unknown(_NAME)
+        case "nfproto":
+            return known(bytes([2 if packet.family == 4 else 10]))
+        case "l4proto":
+            number = headers.protocol_number(packet.protocol)
+            return unknown(1) if number is None else known(bytes([number]))
+        case "protocol":
+            return known(_ETHERTYPES[packet.family].to_bytes(2, "big"))
+        case "mark":
+            return unknown(4) if packet.mark is None else known(native_number(packet.mark))
+        case "pkttype":
+            return known(b"\0") if packet.in_link and packet.in_link != "lo" else unknown(1)
+        case _:
+            return unknown(16)
+
+
+def _name(name: str) -> Bits:
+    return known(name.encode(errors="surrogateescape")[:_NAME].ljust(_NAME, b"\0"))
+
+
+def _payload(fields: Mapping[str, object], situation: Situation) -> Step:
+    if "sreg" in fields:
+        return None
+    base, offset, length = str(fields.get("base")), _number(fields, "offset"), _number(fields, "len")
+    match base:
+        case "network":
+            bits = headers.read(headers.network_header(situation.packet), offset, length)
+        case "transport":
+            bits = headers.read(headers.transport_header(situation.packet), offset, length)
+        case _:
+            bits = unknown(length)
+    situation.load(_number(fields, "dreg"), bits)
+    return True
+
+
+def _cmp(fields: Mapping[str, object], situation: Situation) -> Step:
+    data = _hexadecimal(fields, "data")
+    return compare(situation.read(_number(fields, "sreg"), len(data)), str(fields.get("op")), data)
+
+
+def _range(fields: Mapping[str, object], situation: Situation) -> Step:
+    first, last = _hexadecimal(fields, "from"), _hexadecimal(fields, "to")
+    inside = within(situation.read(_number(fields, "sreg"), len(first)), first, last)
+    return negated(inside, fields.get("op") == "!=")
+
+
+def _bitwise(fields: Mapping[str, object], situation: Situation) -> Step:
+    bits = situation.read(_number(fields, "sreg"), _number(fields, "len"))
+    if fields.get("op", "mask-xor") == "mask-xor":
+        found = masked(bits, _hexadecimal(fields, "mask"), _hexadecimal(fields, "xor"))
+    else:
+        found = unknown(len(bits.value))
+    situation.load(_number(fields, "dreg"), found)
+    return True
+
+
+def _byteorder(fields: Mapping[str, object], situation: Situation) -> Step:
+    size, bits = _number(fields, "size", 4), situation.read(_number(fields, "sreg"), _number(fields, "len"))
+    if sys.byteorder == "little" and size > 0:
+        bits = Bits(_swapped(bits.value, size), _swapped(bits.known, size))
+    situation.load(_number(fields, "dreg"), bits)
+    return True
+
+
+def _swapped(data: bytes, size: int) -> bytes:
+    return b"".join(data[at : at + size][::-1] for at in range(0, len(data), size))
+
+
+def _immediate(fields: Mapping[str, object], situation: Situation) -> Step:
+    situation.load(_number(fields, "dreg"), known(_hexadecimal(fields, "data")))
+    return True
+
+
+def _verdict(fields: Mapping[str, object], situation: Situation) -> Step:
+    return decision(str(fields.get("verdict")), str(fields.get("chain", "")))
+
+
+def decision(word: str, chain: str) -> Decision:
+    """The decision of a verdict's name."""
+    match word:
+        case "accept" | "drop" | "jump" | "goto" | "return" | "continue":
+            return Decision(word=word, chain=chain)
+        case _:
+            return Decision(word="unknown", because=f"verdict {word}")
+
+
+def _lookup(fields: Mapping[str, object], situation: Situation) -> Step:
+    found = situation.sets.get(str(fields.get("set")))
+    if found is None:
+        return None
+    answer = look_up(found, situation, _number(fields, "sreg"))
+    if "dreg" not in fields:
+        return negated(answer.matches, bool(fields.get("invert")))
+    if answer.matches is not True:
+        _forget(Expression(name="", fields={"dreg": fields.get("dreg")}), situation)  # type: ignore[dict-item]
+        return answer.matches
+    if answer.entry is None:
+        return None
+    if answer.entry.verdict:
+        return decision(answer.entry.verdict, answer.entry.chain)
+    situation.load(_number(fields, "dreg"), known(answer.entry.value))
+    return True
+
+
+def _ct(fields: Mapping[str, object], situation: Situation) -> Step:
+    key, packet = str(fields.get("key")), situation.packet
+    if "sreg" in fields:
+        if key == "mark":
+            bits = situation.read(_number(fields, "sreg"), 4)
+            mark = int.from_bytes(bits.value, sys.byteorder) if bits.complete else None
+            situation.packet = replace(packet, connection_mark=mark)
+        return True
+    situation.load(_number(fields, "dreg"), _connection_value(key, packet, str(fields.get("direction", ""))))
+    return True
+
+
+def _connection_value(key: str, packet: Packet, direction: str) -> Bits:
+    match key:
+        case "state":
+            return known(native_number(STATE_BITS[packet.state]))
+        case "mark":
+            return unknown(4) if packet.connection_mark is None else known(native_number(packet.connection_mark))
+        case "status":
+            bits = _STATUS_DNAT * packet.destination_translated | _STATUS_SNAT * packet.source_translated
+            return Bits(native_number(bits), native_number(_STATUS_DNAT | _STATUS_SNAT))
+        case "direction":
+            return known(bytes([packet.reply]))
+        case "l3protocol":
+            return known(bytes([2 if packet.family == 4 else 10]))
+        case "protocol":
+            return meta_l4proto(packet)
+        case _ if direction == "original" and not packet.reply:
+            return _original_tuple(key, packet)
+        case _:
+            return unknown(16)
+
+
+def meta_l4proto(packet: Packet) -> Bits:
+    """The protocol's number."""
+    number = headers.protocol_number(packet.protocol)
+    return unknown(1) if number is None else known(bytes([number]))
+
+
+def _original_tuple(key: str, packet: Packet) -> Bits:
+    before = replace(
+        packet,
+        source=packet.original_source or packet.source,
+        destination=packet.original_destination or packet.destination,
+        source_port=packet.original_source_port if packet.original_source else packet.source_port,
+        destination_port=packet.original_destination_port if packet.original_destination else packet.destination_port,
+    )
+    start, length = (12, 4) if packet.family == 4 else (8, 16)
+    match key:
+        case "src" | "src_ip" | "src_ip6":
+            return headers.read(headers.network_header(before), start, length)
+        case "dst" | "dst_ip" | "dst_ip6":
+            return headers.read(headers.network_header(before), start + length, length)
+        case "proto_src":
+            return headers.read(headers.transport_header(before), 0, 2)
+        case "proto_dst":
+            return headers.read(headers.transport_header(before), 2, 2)
+        case _:
+            return unknown(16)
+
+
+def _fib(fields: Mapping[str, object], situation: Situation) -> Step:
+    flags, result = _number(fields, "flags"), fields.get("result")
+    bits = unknown(16 if result == "oifname" else 4)
+    if result == "type" and not flags & (_FIB_IIF | _FIB_OIF):
+        address = situation.packet.source if flags & _FIB_SADDR else situation.packet.destination
+        kind = address_type(address, situation)
+        bits = unknown(4) if kind is None else known(native_number(kind))
+    situation.load(_number(fields, "dreg"), bits)
+    return True
+
+
+def _nat(fields: Mapping[str, object], situation: Situation) -> Step:
+    target = Target(
+        destination=fields.get("type") == "dnat",
+        first=_address(fields, "address_min", situation),
+        last=_address(fields, "address_max" if "address_max" in fields else "address_min", situation),
+        first_port=_port(fields, "port_min", situation),
+        last_port=_port(fields, "port_max" if "port_max" in fields else "port_min", situation),
+        netmap="netmap" in str(fields.get("flags", "")),
+    )
+    return translate(situation, target)
+
+
+def _address(fields: Mapping[str, object], name: str, situation: Situation) -> str | None:
+    if name not in fields:
+        return ""
+    bits = situation.read(_number(fields, name), 4 if situation.packet.family == 4 else 16)
+    return str(ipaddress.ip_address(bits.value)) if bits.complete else None
+
+
+def _port(fields: Mapping[str, object], name: str, situation: Situation) -> int | None:
+    if name not in fields:
+        return 0
+    bits = situation.read(_number(fields, name), 2)
+    return int.from_bytes(bits.value, "big") if bits.complete else None
+
+
+def _masq(fields: Mapping[str, object], situation: Situation) -> Step:
+    return masquerade(situation)
+
+
+def _redir(fields: Mapping[str, object], situation: Situation) -> Step:
+    last = "port_max" if "port_max" in fields else "port_min"
+    return redirect(situation, _port(fields, "port_min", situation), _port(fields, last, situation))
+
+
+def _reject(fields: Mapping[str, object], situation: Situation) -> Step:
+    return Decision(word="reject", kind=str(fields.get("kind", "")))
+
+
+def _limit(fields: Mapping[str, object], situation: Situation) -> Step:
+    return None
+
+
+def _object(fields: Mapping[str, object], situation: Situation) -> Step:
+    return True if fields.get("type") in ("counter", "ct helper", "ct timeout", "secmark") else None
+
+
+def _ends_elsewhere(fields: Mapping[str, object], situation: Situation) -> Step:
+    return Decision(word="unknown", because="handed to another program or device")
+
+
+_HANDLERS: Mapping[str, Callable[[Mapping[str, object], Situation], Step]] = {
+    "meta": _meta,
+    "payload": _payload,
+    "cmp": _cmp,
+    "range": _range,
+    "bitwise": _bitwise,
+    "byteorder": _byteorder,
+    "immediate": _immediate,
+    "verdict": _verdict,
+    "lookup": _lookup,
+    "ct": _ct,
+    "fib": _fib,
+    "nat": _nat,
+    "masq": _masq,
+    "redir": _redir,
+    "reject": _reject,
+    "limit": _limit,
+    "quota": _limit,
+    "connlimit": _limit,
+    "dynset": _limit,
+    "objref": _object,
+    "queue": _ends_elsewhere,
+    "tproxy": _ends_elsewhere,
+    "fwd": _ends_elsewhere,
+}

@@ -1,0 +1,160 @@
+"""Expressions of nf_tables, one by one."""
+
+import pytest
+
+from netdiag.linux.evaluation.native import STATE_BITS, address_type, step
+from netdiag.linux.evaluation.packet import ConnectionState, Packet, Surroundings
+from netdiag.linux.evaluation.situation import Decision, Situation, native_number
+from netdiag.linux.link import Detail
+from netdiag.linux.ruleset import ElementSet, Expression, SetEntry
+
+PACKET = Packet(
+    family=4,
+    protocol="tcp",
+    source="10.0.0.1",
+    destination="10.0.0.2",
+    destination_port=80,
+    in_link="eth0",
+    out_link="br0",
+    mark=5,
+)
+SETS = {
+    "ports": ElementSet(name="ports", key_type="inet_service", entries=(SetEntry(key=b"\0\x50", last=b"\0\x50"),)),
+    "ways": ElementSet(
+        name="ways",
+        key_type="inet_service",
+        data_type="verdict",
+        entries=(SetEntry(key=b"\0\x50", last=b"\0\x50", verdict="jump", chain="X"),),
+    ),
+    "places": ElementSet(
+        name="places",
+        key_type="inet_service",
+        data_type="ipv4_addr",
+        entries=(SetEntry(key=b"\0\x50", last=b"\0\x50", value=bytes([1, 2, 3, 4])),),
+    ),
+}
+HERE = Surroundings(is_local=lambda address: address == "10.0.0.2", ifindexes={"eth0": 7})
+
+
+def run(*steps: tuple[str, dict[str, Detail]], packet: Packet = PACKET) -> tuple[bool | Decision | None, Situation]:
+    situation = Situation(packet=packet, hook="prerouting", surroundings=HERE, sets=SETS)
+    answer: bool | Decision | None = True
+    for name, fields in steps:
+        answer = step(Expression(name=name, fields=fields), situation)
+        if answer is not True:
+            break
+    return answer, situation
+
+
+PORT: tuple[str, dict[str, Detail]] = ("payload", {"dreg": 1, "base": "transport", "offset": 2, "len": 2})
+
+
+def same(data: bytes, register: int = 1, op: str = "==") -> tuple[str, dict[str, Detail]]:
+    return ("cmp", {"sreg": register, "op": op, "data": data.hex()})
+
+
+def meta(key: str) -> tuple[str, dict[str, Detail]]:
+    return ("meta", {"key": key, "dreg": 1})
+
+
+@pytest.mark.parametrize(
+    ("steps", "answer"),
+    [
+        ((PORT, same(b"\0\x50")), True),
+        ((PORT, same(b"\0\x51")), False),
+        ((PORT, ("range", {"sreg": 1, "op": "==", "from": "0010", "to": "0060"})), True),
+        ((PORT, ("range", {"sreg": 1, "op": "!=", "from": "0010", "to": "0060"})), False),
+        ((meta("iifname"), same(b"eth0" + bytes(12))), True),
+        ((meta("iifname"), same(b"et")), True),
+        ((meta("oifname"), same(b"eth0" + bytes(12))), False),
+        ((meta("iif"), same(native_number(7))), True),
+        ((meta("oif"), same(native_number(7))), None),
+        ((meta("mark"), same(native_number(5))), True),
+        ((meta("nfproto"), same(b"\2")), True),
+        ((meta("l4proto"), same(b"\6")), True),
+        ((meta("protocol"), same(b"\x08\0")), True),
+        ((meta("skuid"), same(bytes(4))), None),
+        ((("ct", {"key": "state", "dreg": 1}), same(native_number(8))), True),
+        (
+            (
+                ("ct", {"key": "state", "dreg": 1}),
+                ("bitwise", {"sreg": 1, "dreg": 1, "len": 4, "mask": native_number(6).hex(), "xor": "00000000"}),
+                same(bytes(4), op="!="),
+            ),
+            False,
+        ),
+        ((("ct", {"key": "direction", "dreg": 1}), same(b"\0")), True),
+        ((("ct", {"key": "expiration", "dreg": 1}), same(bytes(4))), None),
+        ((("fib", {"dreg": 1, "result": "type", "flags": 2}), same(native_number(2))), True),
+        ((("fib", {"dreg": 1, "result": "oif", "flags": 2}), same(native_number(2))), None),
+        ((PORT, ("lookup", {"set": "ports", "sreg": 1})), True),
+        ((PORT, ("lookup", {"set": "ports", "sreg": 1, "invert": True})), False),
+        ((PORT, ("lookup", {"set": "nothing", "sreg": 1})), None),
+        ((("limit", {}),), None),
+        ((("numgen", {"dreg": 1}), same(bytes(4))), None),
+        ((("byteorder", {"sreg": 1, "dreg": 2, "len": 4, "size": 4}),), True),
+        ((("objref", {"type": "counter"}), ("objref", {"type": "quota"})), None),
+    ],
+)
+def test_conditions(steps: tuple[tuple[str, dict[str, Detail]], ...], answer: bool | None) -> None:
+    assert run(*steps)[0] is answer
+
+
+def test_a_verdict_by_a_map() -> None:
+    answer, _ = run(PORT, ("lookup", {"set": "ways", "sreg": 1, "dreg": 0}))
+    assert answer == Decision(word="jump", chain="X")
+
+
+def test_a_translation_by_a_map() -> None:
+    answer, situation = run(
+        PORT,
+        ("lookup", {"set": "places", "sreg": 1, "dreg": 1}),
+        ("immediate", {"dreg": 2, "data": "2383"}),
+        ("nat", {"type": "dnat", "address_min": 1, "port_min": 2}),
+    )
+    assert answer == Decision(word="accept")
+    assert (situation.packet.destination, situation.packet.destination_port) == ("1.2.3.4", 9091)
+
+
+def test_a_mark_is_seen_by_later_rules() -> None:
+    _, situation = run(
+        ("immediate", {"dreg": 1, "data": native_number(99).hex()}),
+        ("meta", {"key": "mark", "sreg": 1}),
+        ("ct", {"key": "mark", "sreg": 1}),
+    )
+    assert (situation.packet.mark, situation.packet.connection_mark) == (99, 99)
+
+
+def test_what_ends_elsewhere_and_what_is_refused() -> None:
+    assert run(("queue", {}))[0] == Decision(word="unknown", because="handed to another program or device")
+    assert run(("reject", {"kind": "tcp reset"}))[0] == Decision(word="reject", kind="tcp reset")
+    assert run(("verdict", {"verdict": "stolen"}))[0] == Decision(word="unknown", because="verdict stolen")
+
+
+def test_masquerade_and_redirect() -> None:
+    assert run(("masq", {}))[0] == Decision(word="accept")
+    answer = run(("redir", {}))[0]
+    assert isinstance(answer, Decision)
+    assert answer.word == "unknown"
+
+
+def test_types_of_addresses() -> None:
+    situation = run()[1]
+    found = [address_type(a, situation) for a in ("10.0.0.2", "10.0.0.3", "224.0.0.1", "255.255.255.255", "odd")]
+    assert found == [2, 1, 5, 3, None]
+    assert STATE_BITS[ConnectionState.RELATED] == 4
+
+
+def test_the_tuple_before_translation() -> None:
+    packet = Packet(
+        family=4,
+        protocol="tcp",
+        source="10.0.0.1",
+        destination="10.0.0.2",
+        original_destination="10.0.0.9",
+        original_destination_port=9,
+    )
+    address = ("ct", {"key": "dst", "dreg": 1, "direction": "original"})
+    port = ("ct", {"key": "proto_dst", "dreg": 1, "direction": "original"})
+    assert run(address, same(bytes([10, 0, 0, 9])), packet=packet)[0] is True  # type: ignore[arg-type]
+    assert run(port, same(b"\0\x09"), packet=packet)[0] is True  # type: ignore[arg-type]

@@ -1,0 +1,55 @@
+"""What translation makes of addresses and ports."""
+
+from netdiag.linux.evaluation.packet import NOWHERE, Packet, Surroundings
+from netdiag.linux.evaluation.situation import Situation
+from netdiag.linux.evaluation.translation import Target, masquerade, network_map, redirect, translate
+
+PACKET = Packet(
+    family=4, protocol="tcp", source="10.0.0.1", destination="10.0.0.2", destination_port=80, in_link="a", out_link="b"
+)
+HERE = Surroundings(address_of=lambda link: {"a": "10.0.0.9", "b": "10.0.1.9"}.get(link, ""))
+
+
+def situation(hook: str = "prerouting", surroundings: Surroundings = HERE) -> Situation:
+    return Situation(packet=PACKET, hook=hook, surroundings=surroundings)
+
+
+def test_a_destination_keeps_its_port_unless_told() -> None:
+    here = situation()
+    assert translate(here, Target(destination=True, first="1.2.3.4", last="1.2.3.4")).word == "accept"
+    assert (here.packet.destination, here.packet.destination_port) == ("1.2.3.4", 80)
+    assert (here.packet.original_destination, here.packet.original_destination_port) == ("10.0.0.2", 80)
+
+
+def test_a_choice_of_the_kernel_is_not_known() -> None:
+    for target in (
+        Target(destination=True, first="1.2.3.4", last="1.2.3.9"),
+        Target(destination=False, first="1.2.3.4", last="1.2.3.9"),
+        Target(destination=True, first="1.2.3.4", last="1.2.3.4", first_port=90, last_port=99),
+        Target(destination=True, first=None),
+        Target(destination=True, netmap=True),
+    ):
+        assert translate(situation(), target).word == "unknown"
+    inside = Target(destination=True, first="1.2.3.4", last="1.2.3.4", first_port=70, last_port=99)
+    assert translate(situation(), inside).word == "accept"
+
+
+def test_masquerade_takes_the_address_of_the_device() -> None:
+    here = situation("postrouting")
+    masquerade(here)
+    assert (here.packet.source, here.packet.original_source) == ("10.0.1.9", "10.0.0.1")
+
+
+def test_redirect_goes_to_the_device_or_to_loopback() -> None:
+    for hook, address in (("prerouting", "10.0.0.9"), ("output", "127.0.0.1")):
+        here = situation(hook)
+        assert redirect(here, 8080, 8080).word == "accept"
+        assert (here.packet.destination, here.packet.destination_port) == (address, 8080)
+    assert redirect(situation(surroundings=NOWHERE), 1, 1).word == "unknown"
+
+
+def test_a_whole_network() -> None:
+    here = situation()
+    network_map(here, "192.168.7.0/24", destination=True)
+    assert here.packet.destination == "192.168.7.2"
+    assert network_map(here, "no network", destination=True).word == "unknown"
