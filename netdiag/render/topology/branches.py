@@ -1,0 +1,151 @@
+"""A tree of lines for a terminal: branches drawn, long lines folded, branches that look alike told once.
+
+Branches of one parent look alike when they differ in numbers only (`veth3f2a1b0`, `10.0.3.7`, `pid 4711`). Of many such
+the first few are drawn and the rest is counted, so that 200 namespaces stay readable and an odd one stands out.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from netdiag.render.screen import Line, Run, Screen, Style, line_width, wrap
+
+# Of more branches than _FEW that look alike, _SHOWN are drawn.
+_FEW = 8
+_SHOWN = 3
+# Numbers, and the hexadecimal digits around them: of addresses, ids and generated names.
+_NUMBERS = re.compile(r"\bveth[0-9a-f]+|[0-9a-f]*[0-9][0-9a-f]*")
+# A branch that is indented deeper than this leaves no room to fold a line.
+_LEAST_WIDTH = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """What branches are drawn with; each is as wide as the others."""
+
+    fork: str
+    last: str
+    through: str
+    blank: str
+
+
+UNICODE = Signs(fork="├─ ", last="└─ ", through="│  ", blank="   ")
+ASCII = Signs(fork="|- ", last="`- ", through="|  ", blank="   ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A line of parts, which may be folded between them, and what hangs from it.
+
+    `name` is what it is called where many that look alike are counted.
+    """
+
+    parts: tuple[Line, ...]
+    name: str = ""
+    children: tuple["Branch", ...] = ()
+
+
+@dataclass(slots=True)
+class _Canvas:
+    """Where branches are drawn."""
+
+    screen: Screen
+    signs: Signs
+    full: bool
+    lines: list[Line] = field(default_factory=list)
+
+
+def drawn(roots: Iterable[Branch], screen: Screen, *, full: bool = False) -> list[Line]:
+    """The lines of these trees, roots at the margin; `full` draws what looks alike, too."""
+    canvas = _Canvas(screen=screen, signs=signs_of(screen), full=full)
+    for root in roots:
+        _line(root, canvas, "", "")
+        _below(root.children, canvas, "")
+    return canvas.lines
+
+
+def signs_of(screen: Screen) -> Signs:
+    """Box drawing on a terminal that shows colour and has the letters for it; ASCII in files and pipes."""
+    return UNICODE if screen.colour and screen.glyphs.bar == "│" else ASCII
+
+
+def part(*runs: Run) -> Line:
+    """A stretch of a line that is folded last."""
+    return runs
+
+
+def _below(children: Sequence[Branch], canvas: _Canvas, indent: str) -> None:
+    shown = list(children) if canvas.full else _told_once(children)
+    for index, child in enumerate(shown):
+        is_last = index == len(shown) - 1
+        _line(child, canvas, indent + (canvas.signs.last if is_last else canvas.signs.fork), indent, is_last=is_last)
+        _below(child.children, canvas, indent + (canvas.signs.blank if is_last else canvas.signs.through))
+
+
+def _line(branch: Branch, canvas: _Canvas, first: str, indent: str, *, is_last: bool = False) -> None:
+    """One branch in as many lines as it takes; those after the first keep the drawing to their left whole."""
+    rest = indent + (canvas.signs.blank if is_last else canvas.signs.through) if first else ""
+    rest += (canvas.signs.through if branch.children else canvas.signs.blank) + " "
+    line: list[Run] = [Run(first, Style.DIM)] if first else []
+    used, empty = len(first), True
+    for each in branch.parts:
+        needed = line_width(each) + (0 if empty else 2)
+        if not empty and used + needed > canvas.screen.width:
+            canvas.lines.append(tuple(line))
+            line, used, empty = [Run(rest, Style.DIM)], len(rest), True
+            needed -= 2
+        if empty and used + needed > canvas.screen.width:
+            for folded in _folded(each, canvas.screen.width - max(used, len(rest))):
+                if not empty:
+                    canvas.lines.append(tuple(line))
+                    line, used = [Run(rest, Style.DIM)], len(rest)
+                line += folded
+                used, empty = used + line_width(folded), False
+            continue
+        line += [Run("" if empty else "  "), *each]
+        used, empty = used + needed, False
+    canvas.lines.append(tuple(run for run in line if run.text))
+
+
+def _folded(line: Line, columns: int) -> list[Line]:
+    """A part that is wider than the screen, folded between its words; styles stay."""
+    columns = max(_LEAST_WIDTH, columns)
+    lines: list[list[Run]] = [[]]
+    for run in line:
+        room = columns - line_width(tuple(lines[-1]))
+        if line_width((run,)) <= room:
+            lines[-1].append(run)
+            continue
+        pieces = wrap(run.text, columns)
+        if lines[-1] and line_width((Run(pieces[0]),)) > room:
+            lines.append([])
+        for index, piece in enumerate(pieces):
+            if index:
+                lines.append([])
+            lines[-1].append(Run(piece, run.style, run.link))
+    return [tuple(each) for each in lines]
+
+
+def _told_once(children: Sequence[Branch]) -> list[Branch]:
+    alike: dict[object, list[int]] = {}
+    for index, child in enumerate(children):
+        alike.setdefault(_look(child), []).append(index)
+    kept: dict[int, Branch] = {}
+    for indexes in alike.values():
+        if len(indexes) <= _FEW:
+            kept |= {index: children[index] for index in indexes}
+            continue
+        kept |= {index: children[index] for index in indexes[:_SHOWN]}
+        kept[indexes[_SHOWN]] = _counted([children[index] for index in indexes[_SHOWN:]])
+    return [kept[index] for index in sorted(kept)]
+
+
+def _look(branch: Branch) -> object:
+    text = "  ".join("".join(run.text for run in each) for each in branch.parts)
+    return _NUMBERS.sub("#", text), tuple(_look(child) for child in branch.children)
+
+
+def _counted(branches: Sequence[Branch]) -> Branch:
+    named = [branch.name for branch in branches if branch.name]
+    names = f": {named[0]} to {named[-1]}" if len(named) > 1 else ""
+    return Branch(parts=((Run(f"and {len(branches)} more like these{names}", Style.DIM),),))

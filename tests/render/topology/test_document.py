@@ -1,0 +1,159 @@
+"""The JSON document: every fact, no secret, sound for strict readers, fast."""
+
+import dataclasses
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from netdiag.engine.container import Container
+from netdiag.findings import Finding, Severity, TopologyLocation
+from netdiag.linux.address import InterfaceAddress
+from netdiag.linux.kernel_settings import KernelSettings
+from netdiag.linux.link import Link
+from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
+from netdiag.linux.netns import Netns
+from netdiag.linux.process import Process
+from netdiag.linux.route import NextHop, Route, RoutingRule
+from netdiag.linux.ruleset import Chain, ElementSet, Expression, FilterRule, Ruleset, Table
+from netdiag.linux.socket import Listener, Protocol
+from netdiag.render.topology.document import document, json_text
+from netdiag.topology.graph import Topology
+from tests.render.topology.topologies import HOST, SECRET, broker_id, cluster
+
+FINDING = Finding(
+    rule="topology-port-down",
+    severity=Severity.WARNING,
+    message="the port is down",
+    location=TopologyLocation(place="host", device="veth1a2b3c4"),
+    hint="set it up",
+)
+
+
+def read(topology: Topology) -> dict[str, Any]:
+    value = json.loads(json_text(document(topology, [FINDING])))
+    assert isinstance(value, dict)
+    return value
+
+
+def test_it_says_what_it_is() -> None:
+    value = read(cluster())
+    assert (value["format"], value["version"], value["host"]) == ("netdiag-topology", 1, "host")
+
+
+def test_every_object_of_the_inventory_is_in_it() -> None:
+    value = read(cluster())
+    host = next(each for each in value["namespaces"] if each["inode"] == HOST)
+    assert [link["ifname"] for link in host["links"]] == [
+        "lo",
+        "eth0",
+        "br-0a1b2c3d4e5f",
+        "veth1a2b3c4",
+        "veth2a2b3c4",
+    ]
+    assert host["ruleset"]["tables"][0]["chains"][1]["rules"][0]["text"].endswith("172.18.0.2:9091")
+    assert host["routes"][0]["hops"] == [{"gateway": "192.0.2.1", "ifindex": 2, "weight": 1, "flags": 0}]
+    assert host["ends"][0] == {"ifindex": 11, "end": {"netns": 4026532001, "ifindex": 2}}
+    assert value["kafka_listeners"][1]["advertised"] == {"host": "localhost", "port": 9091}
+    assert value["published"][0]["by"] == ["dnat", "docker-proxy"]
+    assert value["reach"][0]["path"]["end"] == "unresolved"
+    assert value["reach"][0]["path"]["hops"][1]["rules"][0]["chain"] == "DOCKER"
+    assert value["findings"][0]["location"] == {"place": "host", "device": "veth1a2b3c4", "part": ""}
+    assert value["unread"] == [{"what": "process 17", "because": "no right to look into it"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "where", "renamed"),
+    [
+        (Link, "links", set()),
+        (InterfaceAddress, "addresses", set()),
+        (Route, "routes", set()),
+        (RoutingRule, "rules", set()),
+        (Neighbour, "neighbours", set()),
+        (FdbEntry, "fdb", set()),
+        (BridgeVlan, "vlans", set()),
+        (Listener, "listeners", set()),
+        (KernelSettings, "settings", set()),
+        (Netns, "", set()),
+    ],
+)
+def test_every_field_of_a_fact_is_in_it(kind: type, where: str, renamed: set[str]) -> None:
+    """A field that a fact gets later must be thought of here."""
+    topology = cluster()
+    facts = replace(
+        topology.inventory.namespaces[HOST], vlans=(BridgeVlan(ifindex=1, vlan=1, vlan_end=1, flags=("PVID",)),)
+    )
+    value = read(replace(topology, inventory=replace(topology.inventory, namespaces={HOST: facts})))
+    (namespace,) = value["namespaces"]
+    entry = namespace if not where else namespace[where] if where == "settings" else namespace[where][0]
+    assert {field.name for field in dataclasses.fields(kind)} - renamed <= set(entry)
+
+
+def test_every_field_of_rules_and_processes_is_in_it() -> None:
+    value = read(cluster())
+    table = value["namespaces"][0]["ruleset"]["tables"][0]
+    for kind, entry in (
+        (Table, table),
+        (Chain, table["chains"][1]),
+        (FilterRule, table["chains"][1]["rules"][0]),
+        (Expression, table["chains"][1]["rules"][0]["expressions"][0]),
+        (NextHop, value["namespaces"][0]["routes"][0]["hops"][0]),
+        (Process, value["processes"][0]),
+        (Ruleset, value["namespaces"][0]["ruleset"]),
+    ):
+        assert {field.name for field in dataclasses.fields(kind)} <= set(entry), kind
+
+
+def test_sets_and_settings() -> None:
+    topology = cluster()
+    own = replace(
+        topology.inventory.namespaces[HOST],
+        ruleset=Ruleset(
+            tables=(
+                replace(
+                    topology.inventory.namespaces[HOST].ruleset.tables[0],
+                    sets=(ElementSet(name="blocked", key_type="ipv4_addr", elements=(("192.0.2.1", None),)),),
+                ),
+            )
+        ),
+    )
+    value = read(replace(topology, inventory=replace(topology.inventory, namespaces={HOST: own})))
+    table = value["namespaces"][0]["ruleset"]["tables"][0]
+    assert table["sets"][0]["elements"] == [["192.0.2.1", None]]
+    assert value["namespaces"][0]["settings"]["rp_filter"] == {"all": 0}
+
+
+def test_no_environment_label_or_command_line_is_in_it() -> None:
+    topology = cluster()
+    assert SECRET in topology.containers[broker_id(1)].environment.values()
+    text = json_text(document(topology))
+    assert SECRET not in text
+    shown = set(read(topology)["containers"][0])
+    assert {f.name for f in dataclasses.fields(Container)} - shown == {
+        *("environment", "labels", "entrypoint", "command", "image_id", "state"),
+    }
+
+
+def test_hostile_names_are_escaped_and_lone_surrogates_replaced() -> None:
+    topology = cluster()
+    name = 'x"\n\x1b[31m\u202e</script>\udcff'
+    host = replace(topology.inventory.namespaces[HOST], links=(Link(ifindex=1, ifname=name),))
+    text = json_text(document(replace(topology, inventory=replace(topology.inventory, namespaces={HOST: host}))))
+    assert text.isascii()
+    assert not set(map(chr, range(32))) - {"\n"} & set(text)
+    link = json.loads(text)["namespaces"][0]["links"][0]
+    assert link["ifname"] == name.replace("\udcff", "\ufffd")
+    assert link["ifindex"] == 1
+
+
+def test_equal_topologies_give_equal_bytes() -> None:
+    assert json_text(document(cluster())) == json_text(document(cluster()))
+
+
+def test_a_listener_without_an_address_to_tell() -> None:
+    topology = cluster()
+    mute = replace(topology.listeners[0], advertised=None, bound=None)
+    value = read(replace(topology, listeners=(mute,)))
+    assert (value["kafka_listeners"][0]["advertised"], value["kafka_listeners"][0]["bound"]) == (None, None)
+    assert value["namespaces"][0]["listeners"][0]["protocol"] == Protocol.TCP.value
