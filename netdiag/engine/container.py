@@ -73,6 +73,7 @@ class Container:
 
     `environment` holds secrets and is never shown as a whole. `ports` are the bindings in force,
     `requested_ports` those that were asked for; they differ while it is stopped and on internal networks.
+    `publish_all` asks for every port that the image exposes.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Container:
     ports: tuple[PortBinding, ...]
     requested_ports: tuple[PortBinding, ...]
     restart_count: int
+    publish_all: bool = False
 
     @property
     def short_id(self) -> str:
@@ -136,6 +138,7 @@ def parse_container(document: object) -> Container:
         ports=_ports(mapping(document, "NetworkSettings", "Ports")),
         requested_ports=_ports(mapping(document, "HostConfig", "PortBindings")),
         restart_count=number(document, "RestartCount"),
+        publish_all=flag(document, "HostConfig", "PublishAllPorts"),
     )
 
 

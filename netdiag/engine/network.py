@@ -7,7 +7,10 @@ from netdiag.engine.document import flag, sequence, text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineNetwork:
-    """One network. `bridge_name` is the interface on the docker host, where the engine says which."""
+    """One network. `bridge_name` is the interface on the docker host, where the engine says which.
+
+    `parent` is the interface that a macvlan or ipvlan network stands on.
+    """
 
     id: str
     name: str
@@ -17,6 +20,7 @@ class EngineNetwork:
     gateways: tuple[str, ...]
     default_bridge: bool
     bridge_name: str
+    parent: str = ""
 
 
 def parse_network(document: object) -> EngineNetwork:
@@ -34,4 +38,13 @@ def parse_network(document: object) -> EngineNetwork:
         gateways=tuple(gateway.partition("/")[0] for pool in pools if (gateway := text(pool, "Gateway"))),
         default_bridge=text(document, "Options", "com.docker.network.bridge.default_bridge") == "true",
         bridge_name=named or (f"br-{identifier[:12]}" if driver == "bridge" and identifier else ""),
+        parent=_parent(document, driver, identifier),
     )
+
+
+def _parent(document: object, driver: str, identifier: str) -> str:
+    """The one that was asked for; without one the engine makes a dummy of its own."""
+    own = {"macvlan": "dm", "ipvlan": "di"}.get(driver)
+    if own is None:
+        return ""
+    return text(document, "Options", "parent") or (f"{own}-{identifier[:12]}" if identifier else "")

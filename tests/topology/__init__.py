@@ -1,0 +1,1 @@
+"""Inventories and their joins, from literals."""

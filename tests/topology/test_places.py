@@ -1,0 +1,149 @@
+"""What namespaces are called: unique, and the same in the next topology."""
+
+from dataclasses import replace
+
+import pytest
+
+from netdiag.engine.container import Container
+from netdiag.topology.graph import Place, PlaceKind, Topology
+from netdiag.topology.join import join
+from tests.topology.five_brokers import machine
+from tests.topology.machine import Machine
+from tests.topology.spaces import ROOT
+
+
+def place(topology: Topology, container: Container) -> Place | None:
+    return next((place for place in topology.places if container.id in place.containers), None)
+
+
+def shared(mode: str) -> tuple[Machine, Container, Container]:
+    """A machine with a container that uses the network of another one, or the host's."""
+    made = Machine()
+    made.network("net", "172.18.0.0/16")
+    owner = made.container("zoo", service="zoo", networks=("net",))
+    guest = made.container("a-guest", service="guest")
+    space = made.spaces.pop(made.processes[guest.state.pid].netns or 0)
+    target = made.host if mode == "host" else made.spaces[made.processes[owner.state.pid].netns or 0]
+    made.process(guest.state.pid, "java", target, container=guest.id)
+    assert space.inode not in made.spaces
+    made.containers[guest.id] = replace(guest, network_mode=mode.replace("OWNER", owner.id))
+    return made, owner, made.containers[guest.id]
+
+
+def test_containers_that_share_a_namespace_stand_together_the_owner_first() -> None:
+    made, owner, guest = shared("container:OWNER")
+    found = place(made.topology(), guest)
+    assert found is not None
+    assert (found.name, found.label, found.kind) == ("zoo", "zoo", PlaceKind.CONTAINER)
+    assert found.containers == (owner.id, guest.id)
+    assert found.services == ("zoo", "guest")
+
+
+def test_host_mode_is_the_host() -> None:
+    made, _, guest = shared("host")
+    found = place(made.topology(), guest)
+    assert found is not None
+    assert (found.name, found.kind, found.containers) == ("host", PlaceKind.HOST, (guest.id,))
+
+
+def test_a_guest_whose_process_is_hidden_is_where_its_owner_is() -> None:
+    made, owner, guest = shared("container:OWNER")
+    for space in made.spaces.values():
+        space.pids = [pid for pid in space.pids if pid != guest.state.pid]
+    del made.processes[guest.state.pid]
+    found = place(made.topology(), guest)
+    assert found is not None
+    assert found.containers == (owner.id, guest.id)
+
+
+def test_a_container_without_network() -> None:
+    made = Machine()
+    alone = made.container("alone")
+    topology = made.topology()
+    found = place(topology, alone)
+    assert found is not None
+    assert found.name == "alone"
+    assert topology.unmatched == ()
+
+
+def test_a_container_whose_namespace_cannot_be_seen() -> None:
+    made = machine()
+    broker = next(iter(made.containers.values()))
+    inode = made.processes.pop(broker.state.pid).netns
+    assert inode is not None
+    del made.spaces[inode]
+    made.host.ends.pop(6)
+    topology = made.topology()
+    assert place(topology, broker) is None
+    assert [(one.subject, one.because) for one in topology.unmatched] == [
+        ("container shop-broker-1-1", "the network namespace of its process 5010 cannot be seen"),
+        ("veth00061b8 of host", "its other end is in a namespace that cannot be seen from here"),
+    ]
+    assert topology.published[1].pids is None
+    assert topology.listeners[0].bound is None
+
+
+def test_a_number_that_another_process_has_by_now() -> None:
+    made = machine()
+    broker = next(iter(made.containers.values()))
+    pid = broker.state.pid
+    made.processes[pid] = replace(made.processes[pid], container_id="f" * 64)
+    topology = made.topology()
+    assert place(topology, broker) is None
+
+
+def test_a_container_found_by_what_its_processes_say() -> None:
+    """The engine names a process that is gone, another one of the container is there."""
+    made = machine()
+    broker = next(iter(made.containers.values()))
+    made.containers[broker.id] = replace(broker, state=replace(broker.state, pid=77777))
+    assert place(made.topology(), broker) is not None
+
+
+def test_names_without_containers() -> None:
+    made = Machine()
+    made.process(70, "java", made.space())
+    made.process(71, "", made.space())
+    unowned = made.space(mounts=("/run/docker/netns/1",))
+    made.space(names=("b", "a"))
+    found = {(one.kind, one.name, one.label) for one in join(made.inventory()).places}
+    assert found == {
+        (PlaceKind.HOST, "host", "kafka-host"),
+        (PlaceKind.PROCESS, "pid 70 (java)", "java"),
+        (PlaceKind.PROCESS, "pid 71", "pid 71"),
+        (PlaceKind.UNOWNED, f"net:[{unowned.inode}]", "unowned"),
+        (PlaceKind.NAMED, "a", "a"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("container", "named", "expected"),
+    [
+        ("host", "host", ["host", "container:host", "netns:host"]),
+        ("same", "same", ["host", "same", "netns:same"]),
+        ("same", "netns:same", ["host", "same", "netns:same"]),
+    ],
+)
+def test_no_name_twice(container: str, named: str, expected: list[str]) -> None:
+    made = Machine()
+    made.container(container)
+    made.space(names=(named,))
+    assert [one.name for one in made.topology().places] == expected
+
+
+def test_names_that_pretend_to_be_another() -> None:
+    """Three of one name: what is left is the inode."""
+    made = Machine()
+    made.container("a")
+    made.space(names=("a",))
+    second = made.space(names=("netns:a",))
+    assert [one.name for one in made.topology().places] == ["host", "a", "netns:a", "netns:netns:a"]
+    assert second.inode != ROOT
+
+
+def test_the_order_of_reading_does_not_matter() -> None:
+    made = machine()
+    topology = made.topology()
+    made.spaces = dict(reversed(made.spaces.items()))
+    made.containers = dict(reversed(made.containers.items()))
+    assert made.topology().places == topology.places
