@@ -31,18 +31,6 @@ def test_somebody_elses_rule_is_none_of_ours() -> None:
 def test_a_proxy_for_an_address_that_no_container_has() -> None:
     made = web()
     argv = "docker-proxy -proto tcp -host-ip :: -host-port 9 -container-ip 172.18.0.77 -container-port 9"
-        "docker-proxy",
-        "-proto",
-        "tcp",
-        "-host-ip",
-        "::",
-        "-host-port",
-        "9",
-        "-container-ip",
-        "172.18.0.77",
-        "-container-port",
-        "9",
-    ]
     made.process(990, "docker-proxy", made.host, argv=tuple(argv.split()))
     assert told(made.topology()) == [
         ("docker-proxy 990", "it serves port 9/tcp for 172.18.0.77, an address that no container has")
