@@ -20,7 +20,17 @@ from netdiag.linux.socket import Listener
 from netdiag.render.json import finding_value, sound
 from netdiag.render.redact import redacted
 from netdiag.render.topology.coverage import coverage_line, coverage_of
-from netdiag.topology.graph import Cable, KafkaListener, NetworkView, Place, Published, Reach, Topology, Unmatched
+from netdiag.topology.graph import (
+    Cable,
+    KafkaListener,
+    LinkTraffic,
+    NetworkView,
+    Place,
+    Published,
+    Reach,
+    Topology,
+    Unmatched,
+)
 from netdiag.topology.hops import Hop, Path
 from netdiag.topology.inventory import LinkId, NamespaceFacts, Unread
 
@@ -58,6 +68,7 @@ def document(topology: Topology, findings: Iterable[Finding] = ()) -> Value:
         "reach": [_reach(reach) for reach in topology.reach],
         "unmatched": [_unmatched(unmatched) for unmatched in topology.unmatched],
         "cables": [_cable(cable) for cable in topology.cables],
+        "traffic": [_traffic(traffic) for traffic in topology.traffic.values()],
         "tun_owners": [{"link": _link_id(link), "pids": pids} for link, pids in inventory.tun_owners.items()],
         "processes": [_process(process) for process in inventory.processes.values()],
         "unread": [_unread(unread) for unread in inventory.unread],
@@ -111,10 +122,10 @@ _NEIGHBOUR = _fields("ifindex", "address", "lladdr", "states", "router", "proxy"
 _FDB = _fields("ifindex", "lladdr", "master", "vlan", "destination", "state", "flags")
 _VLAN = _fields("ifindex", "vlan", "vlan_end", "flags")
 _LISTENER = _fields("family", "address", "port", "inode", "uid", "v6only", "ifindex", "pids", "queue", "backlog")
-_CHAIN = _fields("name", "hook", "type", "priority", "policy", "packets", "bytes", "handle")
+_CHAIN = _fields("name", "hook", "type", "priority", "policy", "packets", "bytes", "handle", "devices")
 _FILTER_RULE = _fields("number", "handle", "text", "packets", "bytes", "comment")
 _EXPRESSION = _fields("name", "fields", "understood")
-_SET = _fields("name", "key_type", "data_type", "flags", "elements", "anonymous")
+_SET = _fields("name", "key_type", "data_type", "flags", "elements", "anonymous", "partly")
 _SETTINGS = _fields(
     *("ip_forward", "ipv6_forwarding", "ipv6_disabled", "bridge_nf_call_iptables", "bridge_nf_call_ip6tables"),
     "local_port_range",
@@ -131,6 +142,10 @@ _PUBLISHED = _fields(
 _KAFKA = _fields(
     *("key", "broker", "container", "node_id", "listener", "security_protocol", "controller", "bound", "pids"),
     "published",
+)
+_TRAFFIC = _fields(
+    *("captured", "connections", "failed", "requests", "responses", "request_bytes", "response_bytes"),
+    "retransmissions",
 )
 _PATH = _fields("source", "destination", "port", "address", "because", "target", "pids")
 
@@ -272,6 +287,10 @@ def _reach(reach: Reach) -> Value:
         "advertised": reach.advertised,
         "path": path_value(reach.path),
     }
+
+
+def _traffic(traffic: LinkTraffic) -> Value:
+    return {"link": _link_id(traffic.link), **_TRAFFIC(traffic)}
 
 
 def path_value(path: Path) -> Value:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from netdiag.linux.ruleset import Ruleset
 from netdiag.render.topology.coverage import coverage_line, coverage_of
 from netdiag.topology.inventory import Unread
-from tests.render.topology.topologies import HOST, cluster
+from tests.render.topology.namespaces import HOST
+from tests.render.topology.topologies import cluster
 
 
 def test_counts() -> None:

@@ -17,7 +17,8 @@ from netdiag.render.topology.devices import (
 )
 from netdiag.render.topology.lookup import Lookup
 from netdiag.topology.graph import Cable, CableKind
-from tests.render.topology.topologies import HOST, UP, cluster, link_of
+from tests.render.topology.namespaces import HOST, UP, link_of
+from tests.render.topology.topologies import cluster
 
 PORT = Link(ifindex=2, ifname="p", flags=UP, mtu=1500, port_kind="bridge", port={"state": "forwarding"})
 

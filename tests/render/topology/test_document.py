@@ -19,8 +19,10 @@ from netdiag.linux.route import NextHop, Route, RoutingRule
 from netdiag.linux.ruleset import Chain, ElementSet, Expression, FilterRule, Ruleset, Table
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.render.topology.document import document, json_text
-from netdiag.topology.graph import Topology
-from tests.render.topology.topologies import HOST, SECRET, broker_id, cluster
+from netdiag.topology.graph import LinkTraffic, Topology
+from netdiag.topology.inventory import LinkId
+from tests.render.topology.namespaces import HOST, broker_id
+from tests.render.topology.topologies import SECRET, cluster
 
 FINDING = Finding(
     rule="topology-port-down",
@@ -121,7 +123,20 @@ def test_sets_and_settings() -> None:
     value = read(replace(topology, inventory=replace(topology.inventory, namespaces={HOST: own})))
     table = value["namespaces"][0]["ruleset"]["tables"][0]
     assert table["sets"][0]["elements"] == [["192.0.2.1", None]]
+    # Its elements as bytes are for evaluating.
+    assert {field.name for field in dataclasses.fields(ElementSet)} - set(table["sets"][0]) == {
+        "entries",
+        "field_lengths",
+    }
     assert value["namespaces"][0]["settings"]["rp_filter"] == {"all": 0}
+
+
+def test_traffic_that_was_captured() -> None:
+    link = LinkId(netns=HOST, ifindex=11)
+    traffic = LinkTraffic(link=link, captured=True, connections=2, requests=7)
+    (told,) = read(replace(cluster(), traffic={link: traffic}))["traffic"]
+    assert {field.name for field in dataclasses.fields(LinkTraffic)} == set(told)
+    assert (told["link"], told["requests"]) == ({"netns": HOST, "ifindex": 11}, 7)
 
 
 def test_no_environment_label_or_command_line_is_in_it() -> None:

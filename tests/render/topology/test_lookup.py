@@ -5,7 +5,8 @@ from dataclasses import replace
 from netdiag.render.topology.lookup import Lookup
 from netdiag.topology.graph import Cable, CableKind, Place, PlaceKind
 from netdiag.topology.inventory import LinkId
-from tests.render.topology.topologies import HOST, broker_id, broker_netns, cluster, link_of
+from tests.render.topology.namespaces import HOST, broker_id, broker_netns, link_of
+from tests.render.topology.topologies import cluster
 
 LOOKUP = Lookup(cluster())
 PORT = link_of(HOST, 11)

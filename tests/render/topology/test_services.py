@@ -8,7 +8,8 @@ from netdiag.render.topology.branches import drawn
 from netdiag.render.topology.lookup import Lookup
 from netdiag.render.topology.services import service_branches
 from netdiag.topology.graph import Topology
-from tests.render.topology.topologies import HOST, cluster
+from tests.render.topology.namespaces import HOST
+from tests.render.topology.topologies import cluster
 
 
 def text(topology: Topology, name: str) -> str:

@@ -12,7 +12,8 @@ from netdiag.render.topology.tree import tree_text
 from netdiag.topology.graph import Place, PlaceKind, Topology
 from netdiag.topology.inventory import Inventory, NamespaceFacts
 from tests.render.golden import assert_golden
-from tests.render.topology.topologies import HOST, UP, broker_id, cluster, loopback
+from tests.render.topology.namespaces import HOST, UP, broker_id, loopback
+from tests.render.topology.topologies import cluster
 
 FINDING = Finding(
     rule="topology-port-down",
