@@ -1,6 +1,9 @@
 """Neighbours, bridge forwarding entries and VLANs as rtnetlink(7) tells them (linux/neighbour.h, if_bridge.h)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from netdiag.linux.link import Detail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +23,7 @@ class FdbEntry:
     """Behind which port of a bridge or vxlan a hardware address is; `vlan` and `destination` where they apply.
 
     `ifindex` is the device of the entry, `master` the bridge. `state` and `flags` are the words of `bridge -j fdb`.
+    `details` are port, vni, src_vni, nhid and via (a device by index) of vxlan entries that have them.
     """
 
     ifindex: int
@@ -29,6 +33,7 @@ class FdbEntry:
     destination: str = ""
     state: str = ""
     flags: tuple[str, ...] = ()
+    details: Mapping[str, Detail] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,8 @@ class Route:
 
     `type` is the word of `ip route` ("unicast", "local", "broadcast", "unreachable", "blackhole", "prohibit", ...),
     `scope` 0 global, 253 link, 254 host. `source` is the preferred source address, "" for none. `metrics` hold
-    RTA_METRICS by the names of `ip` ("mtu", "advmss").
+    RTA_METRICS by the names of `ip` ("mtu", "advmss"), `details` further facts by its names (pref, expires, nhid,
+    encap).
     """
 
     family: int
@@ -38,6 +39,7 @@ class Route:
     hops: tuple[NextHop, ...] = ()
     metrics: Mapping[str, Detail] = field(default_factory=dict)
     flags: int = 0
+    details: Mapping[str, Detail] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
