@@ -20,6 +20,7 @@ COMMANDS = {
     "mergecap": "wireshark-common",
     "dumpcap": "wireshark-common",
     "tcpdump": "tcpdump",
+    "dot": "graphviz",
 }
 JAVA = Path(__file__).parent.parent / ".ci" / "java"
 

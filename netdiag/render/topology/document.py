@@ -258,6 +258,7 @@ def _container(container: Container) -> Value:
         "networks": [_ATTACHMENT(attachment) for attachment in container.networks],
         "ports": [_BINDING(binding) for binding in container.ports],
         "requested_ports": [_BINDING(binding) for binding in container.requested_ports],
+        "publish_all": container.publish_all,
         "restart_count": container.restart_count,
     }
 

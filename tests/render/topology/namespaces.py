@@ -176,3 +176,8 @@ def _ruleset(brokers: int) -> Ruleset:
         family="ip", name="nat", origin=Origin.IPTABLES_NFT, chains=(prerouting, Chain(name="DOCKER", rules=rules))
     )
     return Ruleset(tables=(nat,))
+
+
+def cluster_link(ifindex: int, ifname: str, kind: str) -> Link:
+    """A device that is up and nothing else."""
+    return Link(ifindex=ifindex, ifname=ifname, kind=kind, flags=UP, mtu=1500)

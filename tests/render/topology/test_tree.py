@@ -12,6 +12,7 @@ from netdiag.render.topology.tree import tree_text
 from netdiag.topology.graph import Place, PlaceKind, Topology
 from netdiag.topology.inventory import Inventory, NamespaceFacts
 from tests.render.golden import assert_golden
+from tests.render.topology.hostile import hostile
 from tests.render.topology.namespaces import HOST, UP, broker_id, loopback
 from tests.render.topology.topologies import cluster
 
@@ -53,6 +54,12 @@ def lonely(*links: Link, name: str = "host", kind: PlaceKind = PlaceKind.HOST) -
         inventory=Inventory(namespaces={HOST: facts}, own=HOST),
         places=(Place(netns=HOST, kind=kind, name=name, label=name),),
     )
+
+
+def test_hostile_names_of_every_kind_stay_on_their_lines() -> None:
+    text = tree_text(hostile(), Screen(width=120))
+    assert not {character for character in text if not character.isprintable()} - {"\n"}
+    assert "<script>" in text
 
 
 def test_hostile_names_draw_nothing() -> None:
