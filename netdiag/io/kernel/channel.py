@@ -87,6 +87,10 @@ class Channel:
         """Let go of the socket."""
         self._socket.close()
 
+    def fileno(self) -> int:
+        """The socket's descriptor."""
+        return self._socket.fileno()
+
     def dump(self, request: bytes) -> Iterator[Message]:
         """The messages of a dump, as (type, payload); MissingRight or Refused where the kernel does not give it."""
         found: list[Message] | None = None

@@ -128,6 +128,6 @@ def test_a_length_that_lies_is_refused(length: int) -> None:
 
 
 def test_an_empty_acknowledgement_is_no_answer() -> None:
-    with played(lambda sequence: [message(ERROR, sequence, bytes(20))]) as channel:
-        with pytest.raises(Refused, match="acknowledgement"):
-            channel.ask(LINKS)
+    acknowledged = played(lambda sequence: [message(ERROR, sequence, bytes(20))])
+    with acknowledged as channel, pytest.raises(Refused, match="acknowledgement"):
+        channel.ask(LINKS)

@@ -1,0 +1,58 @@
+"""Switches of a device out of the message that describes it."""
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from netdiag.io.kernel.channel import ROUTE, Channel
+from netdiag.linux.interface_settings import decode_switches
+
+GETLINK = struct.pack("=IHHII", 32, 18, 0, 0, 0) + bytes(16)
+
+
+def attribute(number: int, value: bytes) -> bytes:
+    return struct.pack("=HH", 4 + len(value), number) + value + bytes(-len(value) % 4)
+
+
+def link(conf: bytes, before: bytes = b"") -> bytes:
+    return bytes(16) + before + attribute(26 | 0x8000, attribute(10, b"") + attribute(2, attribute(1, conf)))
+
+
+CONF = struct.pack("=33I", *range(1, 34))
+
+
+def test_each_switch_has_its_place() -> None:
+    assert decode_switches(link(CONF)) == (8, 26)
+    assert decode_switches(memoryview(link(CONF, attribute(3, b"eth0\0")))) == (8, 26)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        bytes(16),
+        link(CONF[:100]),
+        bytes(16) + attribute(26, attribute(10, b"")),
+        bytes(16) + struct.pack("=HH", 3, 26) + CONF,
+        bytes(16) + struct.pack("=HH", 4000, 26) + CONF,
+        bytes(16) + attribute(26, struct.pack("=HH", 0, 0) * 4),
+    ],
+)
+def test_without_settings_there_are_none(payload: bytes) -> None:
+    assert decode_switches(payload) is None
+
+
+def test_the_kernel_says_over_netlink_what_its_files_say() -> None:
+    with Channel(ROUTE) as channel:
+        payloads = [bytes(payload) for _, payload in channel.dump(GETLINK)]
+    conf = Path("/proc/sys/net/ipv4/conf")
+    compared = 0
+    for payload in payloads:
+        # the name is the first attribute
+        name = payload[20:].split(b"\0", 1)[0].decode()
+        if (conf / name).is_dir():
+            compared += 1
+            files = tuple(int((conf / name / switch).read_text()) for switch in ("rp_filter", "route_localnet"))
+            assert decode_switches(payload) == files
+    assert compared
