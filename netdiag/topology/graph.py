@@ -8,12 +8,16 @@ stays in, and is named in `unmatched`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from netdiag.deployment.member import Deployment
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.topology.hops import Path
 from netdiag.topology.inventory import Inventory, LinkId
+
+if TYPE_CHECKING:
+    # Loading it takes longer than reading the kernel of a machine where nobody runs Kafka.
+    from netdiag.deployment.member import Deployment
 
 
 class PlaceKind(StrEnum):
@@ -67,7 +71,10 @@ class Cable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A container on a network: its device there and the bridge port that it hangs from, None where not found."""
+    """A container on a network: its device there and the bridge port that it hangs from, None where not found.
+
+    `container` is its id. A container that does not run has no address; on macvlan and ipvlan nobody has a port.
+    """
 
     container: str
     address: str
@@ -77,7 +84,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkView:
-    """A network of the engine and the device that it is: `bridge` None where there is none or it is not found."""
+    """A network of the engine and the device that it is: `bridge` None where there is none or it is not found.
+
+    Of a macvlan or ipvlan network `bridge` is the parent.
+    """
 
     network: EngineNetwork
     bridge: LinkId | None
@@ -95,10 +105,12 @@ class By(StrEnum):
 class Published:
     """A port of the docker host that leads into a container, from the request to the socket behind it.
 
-    `key` is "host_ip:published/protocol". `asked` is what the container's configuration asks for, `in_force` what the
-    engine reports now. `dnat` are the NAT rules that rewrite to it, as text; `proxies` the docker-proxies, by pid, that
-    listen for it. `to_address` is the container's address that both lead to, "" when neither exists. `pids` hold
-    the socket there on the container's port, empty where nobody listens; None where that cannot be seen.
+    `key` is "host_ip:published/protocol", IPv6 in brackets, and names the container, too, where another one has that
+    port already. `container` is an id; `published` 0 is a port that the engine has not chosen. `asked` is what the
+    container's configuration asks for, `in_force` what the engine reports now. `dnat` are the NAT rules that rewrite
+    to it, as text; `proxies` the docker-proxies, by pid, that listen for it. `to_address` is the container's address
+    that both lead to, "" when neither exists. `pids` hold the socket there on the container's port, empty where nobody
+    listens; None where that cannot be seen.
     """
 
     key: str
@@ -205,7 +217,7 @@ class Topology:
     engine: str = ""
     userland_proxy: bool | None = None
     containers: Mapping[str, Container] = field(default_factory=dict)
-    deployment: Deployment | None = None
+    deployment: "Deployment | None" = None
 
     def place(self, netns: int) -> Place | None:
         """The place of a namespace."""

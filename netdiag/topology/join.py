@@ -5,8 +5,8 @@ what has no counterpart is kept, and named.
 """
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from netdiag.deployment.member import Deployment
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.topology.cables import cables, without_end
@@ -19,13 +19,16 @@ from netdiag.topology.networks import network_views
 from netdiag.topology.places import HOST, places, unseen
 from netdiag.topology.published import published_ports
 
+if TYPE_CHECKING:
+    from netdiag.deployment.member import Deployment
+
 
 def join(
     inventory: Inventory,
     *,
     containers: Iterable[Container] = (),
     networks: Iterable[EngineNetwork] = (),
-    deployment: Deployment | None = None,
+    deployment: "Deployment | None" = None,
     docker_host: int | None = None,
     engine: str = "",
     userland_proxy: bool | None = None,

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from netdiag.deployment.member import Broker, Deployment
 from netdiag.engine.container import Container, Status
-from netdiag.kafka.listeners import ListenerEntry
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.topology.graph import KafkaListener, Published, Unmatched
 from netdiag.topology.known import Known, owner_of
 from netdiag.topology.naming import Naming
+
+if TYPE_CHECKING:
+    from netdiag.deployment.member import Broker, Deployment
+    from netdiag.kafka.listeners import ListenerEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +24,7 @@ class KafkaListeners:
 
 
 def kafka_listeners(
-    known: Known, naming: Naming, deployment: Deployment | None, published: tuple[Published, ...]
+    known: Known, naming: Naming, deployment: "Deployment | None", published: tuple[Published, ...]
 ) -> KafkaListeners:
     """The listeners of all brokers whose configuration can be known, in the order of the deployment."""
     if deployment is None:
@@ -46,9 +49,9 @@ def kafka_listeners(
 def _listener(
     known: Known,
     by_name: Mapping[str, Container],
-    broker: Broker,
+    broker: "Broker",
     container: Container | None,
-    entry: ListenerEntry,
+    entry: "ListenerEntry",
     published: tuple[Published, ...],
 ) -> KafkaListener:
     config, name = broker.config, entry.endpoint.listener

@@ -1,0 +1,196 @@
+"""A topology narrowed to some of its networks, containers or services.
+
+What stays is what was chosen, what it hangs from (the docker host, its bridges and ports), and what leads to it:
+published ports with their rules and proxies. Of the docker host everything stays that belongs to nobody else.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+
+from netdiag.engine.container import Container
+from netdiag.errors import InputError
+from netdiag.linux.link import Link
+from netdiag.topology.graph import NetworkView, Place, PlaceKind, Topology, Unmatched
+from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
+
+_MOST_HINTS = 3
+
+
+def narrow(
+    topology: Topology,
+    *,
+    networks: Sequence[str] = (),
+    containers: Sequence[str] = (),
+    services: Sequence[str] = (),
+) -> Topology:
+    """What belongs to any of these; all of it where nothing is named.
+
+    A network keeps its members, a container its networks, without their other members. Containers that share a
+    namespace stay together. InputError for a name that nothing has.
+    """
+    if not (networks or containers or services):
+        return topology
+    views = _networks(topology, networks)
+    chosen = {c.id for c in (*_containers(topology, containers), *_services(topology, services))}
+    chosen |= {member.container for view in views for member in view.members}
+    for place in topology.places:
+        if place.kind is not PlaceKind.HOST and chosen.intersection(place.containers):
+            chosen.update(place.containers)
+    return _kept(topology, frozenset(chosen), frozenset(view.network.id for view in views))
+
+
+def _networks(topology: Topology, names: Iterable[str]) -> list[NetworkView]:
+    known = [view.network.name for view in topology.networks]
+    found: list[NetworkView] = []
+    for name in names:
+        matching = [v for v in topology.networks if v.network.name == name or _is_id(name, v.network.id)]
+        if not matching:
+            raise _unknown("network", name, known)
+        found += matching
+    return found
+
+
+def _containers(topology: Topology, names: Iterable[str]) -> list[Container]:
+    everything = topology.containers.values()
+    found: list[Container] = []
+    for name in names:
+        matching = [c for c in everything if c.name == name.removeprefix("/") or _is_id(name, c.id)]
+        if not matching:
+            raise _unknown("container", name, [container.name for container in everything])
+        found += matching
+    return found
+
+
+def _services(topology: Topology, names: Iterable[str]) -> list[Container]:
+    everything = topology.containers.values()
+    found: list[Container] = []
+    for name in names:
+        matching = [c for c in everything if c.service == name]
+        if not matching:
+            raise _unknown("service", name, sorted({c.service for c in everything if c.service}))
+        found += matching
+    return found
+
+
+def _unknown(what: str, name: str, known: Sequence[str]) -> InputError:
+    close = difflib.get_close_matches(name, known, n=_MOST_HINTS, cutoff=0.5)
+    if close:
+        hint = f"did you mean {' or '.join(close)}?"
+    elif known:
+        hint = f"there is {', '.join(known[:_MOST_HINTS])}{', ...' if len(known) > _MOST_HINTS else ''}"
+    else:
+        hint = f"there is no {what} at all"
+    return InputError(f"there is no {what} of this name", where=name, hint=hint)
+
+
+def _is_id(name: str, identifier: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{4,64}", name) is not None and identifier.startswith(name)
+
+
+def _kept(topology: Topology, chosen: frozenset[str], named: frozenset[str]) -> Topology:
+    """The topology of the chosen containers, and of the networks that were named or that they are on."""
+    views = tuple(
+        replace(view, members=tuple(m for m in view.members if m.container in chosen))
+        for view in topology.networks
+        if view.network.id in named or any(m.container in chosen for m in view.members)
+    )
+    places = tuple(_place(p, chosen) for p in topology.places if p.kind is PlaceKind.HOST or chosen & {*p.containers})
+    devices = _devices(topology, {place.netns for place in places}, views)
+    published = tuple(port for port in topology.published if port.container in chosen)
+    listeners = tuple(one for one in topology.listeners if one.container in chosen)
+    names, keys = {place.name for place in places}, {one.key for one in listeners}
+    proxies = frozenset(pid for port in topology.published for pid in port.proxies)
+    dropped = proxies - {pid for port in published for pid in port.proxies}
+    return replace(
+        topology,
+        inventory=_inventory(topology.inventory, places, devices, dropped),
+        places=places,
+        cables=tuple(cable for cable in topology.cables if cable.a in devices and cable.b in devices),
+        networks=views,
+        published=published,
+        listeners=listeners,
+        reach=tuple(one for one in topology.reach if one.source in names and one.listener in keys),
+        unmatched=tuple(filter(_about(topology, chosen, views, devices), topology.unmatched)),
+        containers={identifier: c for identifier, c in topology.containers.items() if identifier in chosen},
+    )
+
+
+def _place(place: Place, chosen: frozenset[str]) -> Place:
+    if place.kind is not PlaceKind.HOST:
+        return place
+    return replace(place, containers=tuple(identifier for identifier in place.containers if identifier in chosen))
+
+
+def _devices(topology: Topology, places: Collection[int], views: Iterable[NetworkView]) -> frozenset[LinkId]:
+    """The devices of the places that stay, but for bridges of other networks, their ports and cables that lead away."""
+    bridges = {view.bridge for view in views}
+    away = {view.bridge for view in topology.networks if view.bridge is not None and view.bridge not in bridges}
+    parents = {view.bridge for view in topology.networks if view.bridge is not None and view.network.driver != "bridge"}
+    away -= parents
+    for cable in topology.cables:
+        for one, other in ((cable.a, cable.b), (cable.b, cable.a)):
+            if cable.kind.value in ("veth", "netkit") and one.netns in places and other.netns not in places:
+                away.add(one)
+    away |= {cable.a for cable in topology.cables if cable.kind.value == "port" and cable.b in away}
+    return frozenset(
+        at
+        for inode in places
+        for link in topology.inventory.namespaces[inode].links
+        if (at := LinkId(netns=inode, ifindex=link.ifindex)) not in away
+    )
+
+
+def _inventory(
+    inventory: Inventory, places: Iterable[Place], devices: frozenset[LinkId], dropped: frozenset[int]
+) -> Inventory:
+    kept = {place.netns for place in places}
+    return replace(
+        inventory,
+        namespaces={
+            inode: _facts(facts, devices, dropped) for inode, facts in inventory.namespaces.items() if inode in kept
+        },
+        processes={pid: p for pid, p in inventory.processes.items() if p.netns in kept and pid not in dropped},
+        tun_owners={at: pids for at, pids in inventory.tun_owners.items() if at in devices},
+    )
+
+
+def _facts(facts: NamespaceFacts, devices: frozenset[LinkId], dropped: frozenset[int]) -> NamespaceFacts:
+    inode = facts.netns.inode
+
+    def here(ifindex: int | None) -> bool:
+        return ifindex is None or LinkId(netns=inode, ifindex=ifindex) in devices
+
+    def link(one: Link) -> bool:
+        return here(one.ifindex)
+
+    return replace(
+        facts,
+        links=tuple(filter(link, facts.links)),
+        addresses=tuple(one for one in facts.addresses if here(one.ifindex)),
+        routes=tuple(one for one in facts.routes if not one.hops or any(here(hop.ifindex) for hop in one.hops)),
+        neighbours=tuple(one for one in facts.neighbours if here(one.ifindex)),
+        fdb=tuple(one for one in facts.fdb if here(one.ifindex)),
+        vlans=tuple(one for one in facts.vlans if here(one.ifindex)),
+        listeners=tuple(one for one in facts.listeners if not dropped or not dropped.intersection(one.pids)),
+        ends={index: end for index, end in facts.ends.items() if here(index)},
+    )
+
+
+def _about(
+    topology: Topology, chosen: frozenset[str], views: Iterable[NetworkView], devices: frozenset[LinkId]
+) -> Callable[[Unmatched], bool]:
+    """Whether a line is about something that stays: a device of it, or nothing that goes away."""
+    gone = [f"container {c.name or c.short_id}" for c in topology.containers.values() if c.id not in chosen]
+    kept = {view.network.id for view in views}
+    gone += [f"network {view.network.name}" for view in topology.networks if view.network.id not in kept]
+    gone += [f"listener {one.key}" for one in topology.listeners if one.container not in chosen]
+
+    def stays(one: Unmatched) -> bool:
+        if one.link is not None:
+            return one.link in devices
+        subject = one.subject
+        return not any(subject == g or subject.startswith(f"{g} on ") or subject.endswith(f" of {g}") for g in gone)
+
+    return stays
