@@ -1,0 +1,160 @@
+"""Everything in one network namespace, asked by the thread that is in it.
+
+Each fact is asked for itself: one that the kernel does not tell is noted with its reason and the others are read.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
+
+from netdiag.errors import NetdiagError
+from netdiag.io.kernel.calls import Calls
+from netdiag.io.kernel.channel import ROUTE, SOCK_DIAG, Channel
+from netdiag.io.kernel.settings import read_settings
+from netdiag.linux.address import InterfaceAddress
+from netdiag.linux.interface_settings import decode_switches
+from netdiag.linux.kernel_settings import KernelSettings
+from netdiag.linux.link import Link
+from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
+from netdiag.linux.netlink.addresses import decode_address, request_addresses
+from netdiag.linux.netlink.attributes import Malformed
+from netdiag.linux.netlink.bridge_vlans import decode_bridge_vlans, request_bridge_vlans
+from netdiag.linux.netlink.forwarding import decode_forwarding, request_forwarding
+from netdiag.linux.netlink.links import decode_link, request_links
+from netdiag.linux.netlink.neighbours import decode_neighbour, request_neighbours, request_proxy_neighbours
+from netdiag.linux.netlink.routes import decode_route, request_routes
+from netdiag.linux.netlink.rules import decode_rule, request_rules
+from netdiag.linux.netlink.sockets import decode_listener, request_listeners
+from netdiag.linux.route import Route, RoutingRule
+from netdiag.linux.ruleset import Ruleset
+from netdiag.linux.socket import Listener, Protocol
+from netdiag.topology.inventory import Unread
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, kw_only=True)
+class Facts:
+    """What was read in one namespace; `channel` is open for further questions where a device leads elsewhere."""
+
+    inode: int
+    cookie: int | None = None
+    channel: Channel | None = None
+    links: tuple[Link, ...] = ()
+    addresses: tuple[InterfaceAddress, ...] = ()
+    routes: tuple[Route, ...] = ()
+    rules: tuple[RoutingRule, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    fdb: tuple[FdbEntry, ...] = ()
+    vlans: tuple[BridgeVlan, ...] = ()
+    listeners: tuple[Listener, ...] = ()
+    ruleset: Ruleset = field(default_factory=Ruleset)
+    settings: KernelSettings = field(default_factory=KernelSettings)
+    unread: list[Unread] = field(default_factory=list)
+
+
+class FactReader:
+    """Asks the same questions in one namespace after another."""
+
+    def __init__(self, calls: Calls, holders: Mapping[int, tuple[int, ...]]) -> None:
+        """`holders` are the processes that hold a socket, by its inode."""
+        self._calls = calls
+        self._holders = holders
+        self._buffer = bytearray(256 * 1024)
+        self._links, self._vlans = request_links(), request_bridge_vlans()
+        self._addresses, self._routes, self._rules = request_addresses(), request_routes(), request_rules()
+        self._neighbours, self._proxies = request_neighbours(), request_proxy_neighbours()
+        self._fdb = request_forwarding()
+        self._listeners = tuple(
+            (request_listeners(protocol, family), partial(decode_listener, protocol=protocol))
+            for protocol in Protocol
+            for family in (4, 6)
+        )
+
+    def read(self, inode: int) -> Facts:
+        """Everything in the namespace of the calling thread, which that inode names."""
+        facts = Facts(inode=inode)
+        self._of_devices(facts)
+        self._of_sockets(facts)
+        return facts
+
+    def _of_devices(self, facts: Facts) -> None:
+        try:
+            channel = Channel(ROUTE, buffer=self._buffer)
+        except NetdiagError as error:
+            facts.unread.append(_unread("network", facts.inode, error.message))
+            return
+        try:
+            facts.cookie = self._calls.cookie(channel.fileno())
+            self._of_links(channel, facts)
+            self._of_tables(channel, facts)
+        except BaseException:
+            channel.close()
+            raise
+        if any(link.link_netnsid is not None for link in facts.links):
+            facts.channel = channel
+        else:
+            channel.close()
+
+    def _of_links(self, channel: Channel, facts: Facts) -> None:
+        devices: list[tuple[str, int, int]] = []
+
+        def decode(payload: memoryview) -> Link:
+            link = decode_link(payload)
+            switches = decode_switches(payload)
+            if switches is not None:
+                devices.append((link.ifname, *switches))
+            return link
+
+        facts.links = tuple(_read(channel, "links", self._links, decode, facts))
+        facts.settings = read_settings(devices)
+        if any(link.kind == "bridge" or link.port_kind == "bridge" for link in facts.links):
+            ranges = _read(channel, "VLANs", self._vlans, decode_bridge_vlans, facts)
+            facts.vlans = tuple(vlan for found in ranges for vlan in found)
+
+    def _of_tables(self, channel: Channel, facts: Facts) -> None:
+        facts.addresses = tuple(_read(channel, "addresses", self._addresses, decode_address, facts))
+        facts.routes = tuple(_read(channel, "routes", self._routes, decode_route, facts))
+        facts.rules = tuple(_read(channel, "routing rules", self._rules, decode_rule, facts))
+        neighbours = _read(channel, "neighbours", self._neighbours, decode_neighbour, facts)
+        proxies = _read(channel, "neighbour proxies", self._proxies, decode_neighbour, facts)
+        facts.neighbours = (*neighbours, *proxies)
+        facts.fdb = tuple(_read(channel, "forwarding entries", self._fdb, decode_forwarding, facts))
+
+    def _of_sockets(self, facts: Facts) -> None:
+        try:
+            with Channel(SOCK_DIAG, buffer=self._buffer) as channel:
+                facts.listeners = tuple(
+                    replace(listener, pids=pids) if (pids := self._holders.get(listener.inode)) else listener
+                    for request, decode in self._listeners
+                    for listener in _read(channel, "listeners", request, decode, facts)
+                )
+        except NetdiagError as error:
+            facts.unread.append(_unread("listeners", facts.inode, error.message))
+
+
+def _read(
+    channel: Channel, what: str, request: bytes, decode: Callable[[memoryview], T | None], facts: Facts
+) -> list[T]:
+    """The values of a dump; what is missing of them is noted."""
+    try:
+        answer = channel.dump(request)
+    except NetdiagError as error:
+        facts.unread.append(_unread(what, facts.inode, error.message))
+        return []
+    if channel.interrupted:
+        facts.unread.append(_unread(what, facts.inode, "they changed every time they were read"))
+    found: list[T] = []
+    try:
+        for _, payload in answer:
+            value = decode(payload)
+            if value is not None:
+                found.append(value)
+    except Malformed as error:
+        facts.unread.append(_unread(what, facts.inode, f"not understood: {error}"))
+    return found
+
+
+def _unread(what: str, inode: int, because: str) -> Unread:
+    return Unread(what=f"{what} of net:[{inode}]", because=because)

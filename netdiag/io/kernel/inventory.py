@@ -1,0 +1,178 @@
+"""Reads what the kernel of this machine has: every network namespace, with everything in it.
+
+One pass over /proc, then one thread that enters namespace after namespace and asks over netlink. Nothing is executed,
+nothing is changed, and whatever cannot be read becomes an `Unread` in the inventory: with fewer rights there is less of
+it, down to the own namespace, but never an error.
+"""
+
+import gc
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from netdiag.errors import NetdiagError
+from netdiag.io.kernel.calls import Calls, apart
+from netdiag.io.kernel.facts import FactReader, Facts
+from netdiag.io.kernel.namespaces import Namespaces, describe, open_namespaces
+from netdiag.io.kernel.proc_scan import ProcScan, proxies, read_process, scan_proc
+from netdiag.linux.netlink.attributes import Malformed
+from netdiag.linux.netlink.nsids import decode_nsid, request_nsid
+from netdiag.linux.process import Process
+from netdiag.topology.ends import Ends, resolve_ends
+from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts, Unread
+
+_INITIAL_PID_NAMESPACE = 0xEFFFFFFC
+"""PROC_PID_INIT_INO of linux/proc_ns.h."""
+_RIGHTS = {"CAP_SYS_ADMIN": 21, "CAP_SYS_PTRACE": 19, "CAP_NET_ADMIN": 12}
+_PIDS_DESCRIBED = 3
+_KTHREADD = 2
+
+
+def read_inventory(*, only: Collection[int] | None = None) -> Inventory:
+    """Everything; with `only`, the inodes of namespaces, the others are named but not looked into."""
+    with _without_collection():
+        calls = Calls()
+        scan = scan_proc()
+        with open_namespaces(scan, calls) as spaces:
+            return _inventory(scan, spaces, calls, only)
+
+
+def _inventory(scan: ProcScan, spaces: Namespaces, calls: Calls, only: Collection[int] | None) -> Inventory:
+    wanted = [inode for inode in sorted(spaces.descriptors) if only is None or inode in only]
+    wanted.sort(key=lambda inode: inode != scan.own)
+    unread = [*scan.unread, *spaces.unread]
+    reader = FactReader(calls, scan.socket_pids)
+    read: dict[int, Facts] = apart(lambda: _read_all(wanted, scan.own, spaces, reader, calls, unread))
+    try:
+        closed = [inode for inode in scan.found if inode not in read and inode not in spaces.gone]
+        ends = _ends(read, spaces, closed)
+    finally:
+        for facts in read.values():
+            if facts.channel is not None:
+                facts.channel.close()
+    namespaces = {inode: _facts(facts, spaces, ends) for inode, facts in read.items()}
+    for inode in sorted(closed):
+        namespaces[inode] = NamespaceFacts(netns=describe(scan.found[inode], None), entered=False)
+    lacking = _lacking()
+    unread += lacking
+    tuns = _tun_owners(namespaces, spaces)
+    return Inventory(
+        namespaces=namespaces,
+        own=scan.own,
+        root=_root(scan),
+        processes=_processes(scan, namespaces.values(), tuns),
+        tun_owners=tuns,
+        unread=tuple(unread),
+        complete=not lacking and all(inode in namespaces and namespaces[inode].entered for inode in wanted),
+        hostname=os.uname().nodename,
+        kernel=os.uname().release,
+    )
+
+
+def _read_all(
+    wanted: Iterable[int], own: int, spaces: Namespaces, reader: FactReader, calls: Calls, unread: list[Unread]
+) -> dict[int, Facts]:
+    """By the thread that enters them; the own one comes first, which needs no entering and no rights."""
+    read: dict[int, Facts] = {}
+    for inode in wanted:
+        try:
+            if inode != own:
+                calls.enter(spaces.descriptors[inode])
+        except OSError as error:
+            reason = "entering it needs CAP_SYS_ADMIN" if isinstance(error, PermissionError) else "it cannot be entered"
+            unread.append(Unread(what=f"net:[{inode}]", because=reason))
+            continue
+        read[inode] = reader.read(inode)
+    return read
+
+
+def _ends(read: Mapping[int, Facts], spaces: Namespaces, closed: Iterable[int]) -> Ends:
+    """Where devices lead to. Asking for a number assigns none, and needs no entering."""
+
+    def ask(viewer: int, candidate: int) -> int | None:
+        channel, descriptor = read[viewer].channel, spaces.descriptors.get(candidate)
+        if channel is None or descriptor is None:
+            return None
+        try:
+            return decode_nsid(channel.ask(request_nsid(descriptor))[1])
+        except (NetdiagError, Malformed):
+            return None
+
+    return resolve_ends({inode: facts.links for inode, facts in read.items()}, closed, ask)
+
+
+def _facts(facts: Facts, spaces: Namespaces, ends: Ends) -> NamespaceFacts:
+    inode = facts.inode
+    return NamespaceFacts(
+        netns=describe(spaces.found[inode], facts.cookie),
+        links=facts.links,
+        addresses=facts.addresses,
+        routes=facts.routes,
+        rules=facts.rules,
+        neighbours=facts.neighbours,
+        fdb=facts.fdb,
+        vlans=facts.vlans,
+        listeners=facts.listeners,
+        ruleset=facts.ruleset,
+        settings=facts.settings,
+        nsids=ends.nsids.get(inode, {}),
+        ends=ends.ends.get(inode, {}),
+        unread=(*facts.unread, *ends.unread.get(inode, ())),
+    )
+
+
+def _processes(
+    scan: ProcScan, namespaces: Iterable[NamespaceFacts], tuns: Mapping[LinkId, tuple[int, ...]]
+) -> dict[int, Process]:
+    pids = {pid for holders in tuns.values() for pid in holders}
+    pids.update(proxies(scan))
+    for facts in namespaces:
+        pids.update(facts.netns.pids[:_PIDS_DESCRIBED])
+        pids.update(pid for listener in facts.listeners for pid in listener.pids)
+    found = ((pid, read_process(scan, pid)) for pid in sorted(pids))
+    return {pid: process for pid, process in found if process is not None}
+
+
+def _tun_owners(namespaces: Mapping[int, NamespaceFacts], spaces: Namespaces) -> dict[LinkId, tuple[int, ...]]:
+    found: dict[LinkId, tuple[int, ...]] = {}
+    for (inode, ifname), pids in spaces.tuns.items():
+        facts = namespaces.get(inode)
+        for link in facts.links if facts is not None else ():
+            if link.ifname == ifname and link.kind == "tun":
+                found[LinkId(netns=inode, ifindex=link.ifindex)] = pids
+    return found
+
+
+def _root(scan: ProcScan) -> int | None:
+    """That of pid 1; where even root may not look at it, that of the kernel's own threads, which never leave it."""
+    found = scan.netns.get(1)
+    kthreadd = scan.stats.get(_KTHREADD)
+    if found is None and kthreadd is not None and kthreadd.kernel_thread:
+        return scan.netns.get(_KTHREADD)
+    return found
+
+
+def _lacking() -> list[Unread]:
+    """Why this process cannot see everything, if it cannot."""
+    found: list[Unread] = []
+    with open("/proc/self/status", "rb") as status:
+        effective = next((int(line.split()[1], 16) for line in status if line.startswith(b"CapEff:")), 0)
+    missing = [name for name, bit in _RIGHTS.items() if not effective >> bit & 1]
+    if missing:
+        found.append(Unread(what="other namespaces and processes", because=f"this needs {', '.join(missing)}"))
+    if os.stat("/proc/self/ns/pid").st_ino != _INITIAL_PID_NAMESPACE:
+        because = "this process is in a PID namespace of its own, in which other processes cannot be seen"
+        found.append(Unread(what="processes outside", because=because))
+    return found
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Tens of thousands of values are made, none of which is garbage: looking for it would take as long again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -1,0 +1,146 @@
+"""Reading everything: ends across namespaces, owners, what dies, what may not be read, what is left behind."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from netdiag.io.kernel.calls import Calls, apart
+from netdiag.io.kernel.inventory import read_inventory
+from netdiag.linux.netns import NetnsSource
+from netdiag.linux.socket import Protocol
+from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
+from tests.io.namespaces import FAR, NEAR, Pair, joined_namespaces, needs_root
+
+
+def inode(name: str) -> int:
+    return os.stat(f"/run/netns/{name}").st_ino
+
+
+def facts(inventory: Inventory, name: str) -> NamespaceFacts:
+    return next(one for one in inventory.namespaces.values() if name in one.netns.names)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    with joined_namespaces() as made:
+        yield made
+
+
+def test_everything_of_two_namespaces_and_their_pair_is_read(pair: Pair) -> None:
+    inventory = read_inventory()
+    near, far = (facts(inventory, name) for name in (pair.near, pair.far))
+    assert (near.netns.inode, far.netns.inode) == (inode(pair.near), inode(pair.far))
+    assert [link.ifname for link in near.links] == ["lo", "eth0"]
+    ends = [dict(one.ends) for one in (near, far)]
+    # the pair was made in both namespaces at once: its two ends have the same index
+    assert ends == [
+        {2: LinkId(netns=inode(pair.far), ifindex=2)},
+        {2: LinkId(netns=inode(pair.near), ifindex=2)},
+    ]
+    assert set(near.nsids.values()) == {inode(pair.far)}
+    assert NEAR in [address.address for address in near.addresses]
+    assert {"10.77.0.0/24", "10.88.0.0/16", "10.99.0.0/16"} <= {route.destination for route in near.routes}
+    assert {rule.priority for rule in near.rules} >= {0, 32766}
+    assert near.netns.cookie != far.netns.cookie
+    assert dict(near.settings.rp_filter).keys() == {"all", "default", "lo", "eth0"}
+    assert not near.unread
+    assert inventory.own == os.stat("/proc/self/ns/net").st_ino
+    assert (inventory.hostname, inventory.kernel) == (os.uname().nodename, os.uname().release)
+
+
+def test_listeners_have_their_owners_wherever_these_are(pair: Pair) -> None:
+    """The sockets are made in the namespace by this process, which itself is in another, as an engine's DNS is."""
+
+    def listen() -> list[socket.socket]:
+        descriptor = os.open(f"/run/netns/{pair.far}", os.O_RDONLY)
+        try:
+            Calls().enter(descriptor)
+        finally:
+            os.close(descriptor)
+        accepting = socket.socket()
+        accepting.bind((FAR, 9092))
+        accepting.listen(7)
+        both = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        both.bind(("::", 53))
+        return [accepting, both]
+
+    made = apart(listen)
+    try:
+        inventory = read_inventory()
+    finally:
+        for one in made:
+            one.close()
+    tcp, udp = facts(inventory, pair.far).listeners
+    assert (tcp.protocol, tcp.address, tcp.port, tcp.backlog) == (Protocol.TCP, FAR, 9092, 7)
+    assert (udp.protocol, udp.address, udp.port, udp.family, udp.v6only) == (Protocol.UDP, "::", 53, 6, False)
+    assert tcp.pids == udp.pids == (os.getpid(),)
+    owner = inventory.processes[os.getpid()]
+    assert owner.netns == inventory.own != inode(pair.far)
+    assert NetnsSource.SOCKET in facts(inventory, pair.far).netns.sources
+
+
+def test_only_those_asked_for_are_looked_into(pair: Pair) -> None:
+    inventory = read_inventory(only=[inode(pair.near)])
+    near, far = (facts(inventory, name) for name in (pair.near, pair.far))
+    assert near.entered
+    assert (far.entered, far.links, far.netns.names) == (False, (), (pair.far,))
+    assert near.ends == {2: LinkId(netns=inode(pair.far), ifindex=2)}
+    assert inventory.complete
+
+
+def test_a_hundred_readings_leave_nothing_behind(pair: Pair) -> None:
+    def mine() -> tuple[list[str], int]:
+        return sorted(os.listdir("/proc/self/fd")), threading.active_count()
+
+    read_inventory(only=[])
+    before, tasks = mine(), len(os.listdir("/proc/self/task"))
+    for _ in range(100):
+        read_inventory(only=[inode(pair.near)])
+    assert mine() == before
+    # a thread that was waited for still has to leave the kernel
+    deadline = time.monotonic() + 30
+    while len(os.listdir("/proc/self/task")) > tasks:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_reading_numbers_no_namespace_and_changes_no_device(pair: Pair) -> None:
+    def told() -> list[str]:
+        commands = (
+            ["ip", "-n", name, *words]
+            for name in (pair.near, pair.far)
+            for words in (["netns", "list-id"], ["-d", "link"])
+        )
+        return [subprocess.run(one, capture_output=True, text=True, check=True, timeout=30).stdout for one in commands]
+
+    before = told()
+    read_inventory()
+    assert told() == before
+
+
+def test_nobody_sees_the_own_namespace_and_is_told_why_there_is_no_more() -> None:
+    needs_root()
+    program = (
+        "import ctypes, os\n"
+        "from netdiag.io.kernel.inventory import read_inventory\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "ctypes.CDLL(None).prctl(4, 1)\n"
+        "inventory = read_inventory()\n"
+        "own = inventory.namespaces[inventory.own]\n"
+        "print(inventory.complete, own.entered, 'lo' in [link.ifname for link in own.links])\n"
+        "print(*(f'{one.what}: {one.because}' for one in inventory.unread), sep='\\n')\n"
+    )
+    with joined_namespaces():
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    first, *unread = done.stdout.splitlines()
+    assert first == "False True True"
+    assert "other namespaces and processes: this needs CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_NET_ADMIN" in unread
+    # the names of `ip netns` can be opened by everybody, and entered by root only
+    assert any("entering it needs CAP_SYS_ADMIN" in line for line in unread)
+    assert any(line.startswith(f"process {os.getpid()}: permission denied") for line in unread)
