@@ -21,6 +21,8 @@ COMMANDS = {
     "dumpcap": "wireshark-common",
     "tcpdump": "tcpdump",
     "dot": "graphviz",
+    "ip": "iproute2",
+    "bridge": "iproute2",
 }
 JAVA = Path(__file__).parent.parent / ".ci" / "java"
 
