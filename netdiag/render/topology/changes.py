@@ -1,0 +1,95 @@
+"""What changed between two topologies, as text for people and as JSON, version 1 (`schema/topology-diff.v1.json`)."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from netdiag.render.counts import plural
+from netdiag.render.json import sound
+from netdiag.render.redact import redacted
+from netdiag.render.screen import Line, Run, Screen, Style, paint
+from netdiag.render.topology.branches import Branch, drawn
+from netdiag.topology.diff import Change, Fact, Turn
+
+FORMAT = "netdiag-topology-diff"
+VERSION = 1
+
+_SIGNS = {
+    Turn.APPEARED: ("+ ", Style.GOOD),
+    Turn.GONE: ("- ", Style.BAD),
+    Turn.CHANGED: ("~ ", Style.HALF),
+}
+# Of more changes of one kind than this the rest is counted; `full` shows all.
+_SHOWN = 20
+_LONGEST = 160
+
+
+def changes_text(changes: Sequence[Change], screen: Screen, *, full: bool = False) -> str:
+    """A line for each change, kind by kind, and a count."""
+    lines: list[Line] = []
+    by_kind: dict[str, list[Change]] = {}
+    for change in changes:
+        by_kind.setdefault(change.kind, []).append(change)
+    for kind, own in by_kind.items():
+        shown = own if full else own[:_SHOWN]
+        lines += drawn([_branch(change, screen) for change in shown], screen)
+        if len(own) > len(shown):
+            lines.append((Run(f"  and {len(own) - len(shown)} more of kind {screen.visible(kind)}", Style.DIM),))
+    lines.append((Run(summary(changes), Style.PLAIN),))
+    return paint(lines, screen)
+
+
+def summary(changes: Sequence[Change]) -> str:
+    """How much changed, in one line."""
+    if not changes:
+        return "nothing changed"
+    counts = Counter(change.turn for change in changes)
+    told = ", ".join(f"{counts[turn]} {turn.value}" for turn in Turn if counts[turn])
+    return f"{plural(len(changes), 'change')}: {told}"
+
+
+def changes_value(changes: Sequence[Change]) -> dict[str, Any]:
+    """The changes as values that JSON has."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "changes": [
+            {
+                "turn": change.turn.value,
+                "kind": change.kind,
+                "name": change.name,
+                "facts": [{"name": f.name, "before": f.before or None, "after": f.after or None} for f in change.facts],
+            }
+            for change in changes
+        ],
+    }
+
+
+def changes_json(changes: Sequence[Change]) -> str:
+    """The JSON text, ASCII only, ending with a line feed."""
+    return json.dumps(sound(changes_value(changes)), indent=1) + "\n"
+
+
+def _branch(change: Change, screen: Screen) -> Branch:
+    sign, style = _SIGNS[change.turn]
+    head: Line = (Run(sign, style), screen.run(f"{change.kind} ", Style.DIM), screen.run(_short(change.name)))
+    return Branch(parts=(head, *(_fact(fact, change.turn, screen) for fact in change.facts)))
+
+
+def _fact(fact: Fact, turn: Turn, screen: Screen) -> Line:
+    name = screen.run(f"{fact.name} ", Style.DIM)
+    if turn is Turn.APPEARED:
+        return (name, screen.run(_short(fact.after)))
+    arrow = "→" if screen.colour and screen.glyphs.arrow == "→" else "->"
+    return (
+        name,
+        screen.run(_short(fact.before) or "nothing", Style.BAD),
+        Run(f" {arrow} "),
+        screen.run(_short(fact.after) or "nothing", Style.GOOD),
+    )
+
+
+def _short(text: str) -> str:
+    safe = redacted(text)
+    return safe if len(safe) <= _LONGEST else safe[: _LONGEST - 1] + "…"
