@@ -1,48 +1,71 @@
-"""How much was read and what was not, in one line that every picture carries: "3 namespaces, 9 links, ... read"."""
+"""How much of a machine is in a picture, in one line, and what of it could not be read and why."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 from netdiag.render.counts import plural
+from netdiag.topology.coverage import Coverage, measure
 from netdiag.topology.inventory import Inventory
 
 # More reasons than this are counted, not told.
 _TOLD = 3
 
 
-def coverage_of(inventory: Inventory) -> dict[str, int]:
-    """How many objects of each kind were read, and how many could not be."""
-    spaces = list(inventory.namespaces.values())
+def coverage_line(inventory: Inventory) -> str:
+    """The counts that people ask for, then what could not be read, with the reasons."""
+    coverage = measure(inventory)
+    parts = [
+        plural(coverage.namespaces, "namespace"),
+        plural(coverage.links, "link"),
+        plural(coverage.listeners, "listener"),
+        plural(coverage.filter_rules, "packet filter rule"),
+        *_not_read(inventory, coverage),
+    ]
+    line = ", ".join(parts)
+    return line if coverage.complete else f"partial, for want of rights: {line}"
+
+
+def coverage_value(inventory: Inventory) -> dict[str, Any]:
+    """The same for programs."""
+    coverage = measure(inventory)
     return {
-        "namespaces": len(spaces),
-        "not_entered": sum(not facts.entered for facts in spaces),
-        "links": sum(len(facts.links) for facts in spaces),
-        "addresses": sum(len(facts.addresses) for facts in spaces),
-        "routes": sum(len(facts.routes) for facts in spaces),
-        "rules": sum(len(facts.rules) for facts in spaces),
-        "neighbours": sum(len(facts.neighbours) for facts in spaces),
-        "fdb": sum(len(facts.fdb) for facts in spaces),
-        "vlans": sum(len(facts.vlans) for facts in spaces),
-        "listeners": sum(len(facts.listeners) for facts in spaces),
-        "filter_rules": sum(
-            len(chain.rules) for facts in spaces for table in facts.ruleset.tables for chain in table.chains
-        ),
-        "unread": len(unread_reasons(inventory)),
+        "line": coverage_line(inventory),
+        "complete": coverage.complete,
+        "namespaces": coverage.namespaces,
+        "closed": coverage.closed,
+        "links": coverage.links,
+        "addresses": coverage.addresses,
+        "routes": coverage.routes,
+        "listeners": coverage.listeners,
+        "filter_rules": coverage.filter_rules,
+        "unread_processes": _counted(coverage.unread_processes),
+        "unread_facts": _counted(coverage.unread_facts),
+        "unread_filters": _counted(_filters(inventory)),
     }
 
 
-def coverage_line(inventory: Inventory) -> str:
-    """The counts that people ask for, then what could not be read, with reasons where they are few."""
-    counts = coverage_of(inventory)
-    nouns = {"namespaces": "namespace", "links": "link", "listeners": "listener", "filter_rules": "filter rule"}
-    line = ", ".join(plural(counts[key], noun) for key, noun in nouns.items())
-    reasons = list(dict.fromkeys(unread_reasons(inventory)))
-    if reasons:
-        told = "; ".join(reasons[:_TOLD])
-        more = f"; and {len(reasons) - _TOLD} more" if len(reasons) > _TOLD else ""
-        line += f"; not read: {told}{more}"
-    return line if inventory.complete else f"partial (not all rights): {line}"
+def _not_read(inventory: Inventory, coverage: Coverage) -> list[str]:
+    parts = [f"{plural(coverage.closed, 'namespace')} not looked into"] if coverage.closed else []
+    nouns = (("process", "processes"), ("other fact", "other facts"), ("packet filter", "packet filters"))
+    for (one, many), reasons in zip(
+        nouns, (coverage.unread_processes, coverage.unread_facts, _filters(inventory)), strict=True
+    ):
+        count = sum(times for _, times in reasons)
+        if count:
+            parts.append(f"{count} {one if count == 1 else many} unreadable ({_reasons(reasons)})")
+    return parts
 
 
-def unread_reasons(inventory: Inventory) -> list[str]:
-    """Everything that could not be read, with its reason."""
-    every = [*inventory.unread, *(unread for facts in inventory.namespaces.values() for unread in facts.unread)]
-    rulesets = (reason for facts in inventory.namespaces.values() for reason in facts.ruleset.unread)
-    return [*(f"{unread.what} ({unread.because})" for unread in every), *rulesets]
+def _reasons(reasons: Sequence[tuple[str, int]]) -> str:
+    told = "; ".join(reason for reason, _ in reasons[:_TOLD])
+    return f"{told}; and {len(reasons) - _TOLD} other reasons" if len(reasons) > _TOLD else told
+
+
+def _filters(inventory: Inventory) -> tuple[tuple[str, int], ...]:
+    counted = Counter(reason for facts in inventory.namespaces.values() for reason in facts.ruleset.unread)
+    return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _counted(reasons: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"because": reason, "count": count} for reason, count in reasons]

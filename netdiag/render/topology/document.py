@@ -19,7 +19,7 @@ from netdiag.linux.ruleset import Chain, FilterRule, RuleAddress, Ruleset, Table
 from netdiag.linux.socket import Listener
 from netdiag.render.json import finding_value, sound
 from netdiag.render.redact import redacted
-from netdiag.render.topology.coverage import coverage_line, coverage_of
+from netdiag.render.topology.coverage import coverage_value
 from netdiag.topology.graph import (
     Cable,
     KafkaListener,
@@ -58,7 +58,7 @@ def document(topology: Topology, findings: Iterable[Finding] = ()) -> Value:
         "host": topology.host or None,
         "engine": redacted(topology.engine) or None,
         "userland_proxy": topology.userland_proxy,
-        "coverage": {**coverage_of(inventory), "line": coverage_line(inventory)},
+        "coverage": coverage_value(inventory),
         "findings": [finding_value(finding) for finding in findings],
         "places": [_place(place) for place in topology.places],
         "networks": [_network(view) for view in topology.networks],
@@ -114,12 +114,12 @@ _LINK = _fields(
 _ADDRESS = _fields("ifindex", "address", "prefix_length", "scope", "peer", "broadcast", "label", "flags")
 _ROUTE = _fields(
     *("family", "destination", "table", "type", "scope", "protocol", "priority", "source", "from_prefix", "tos"),
-    *("metrics", "flags"),
+    *("metrics", "flags", "details"),
 )
 _HOP = _fields("gateway", "ifindex", "weight", "flags")
 _RULE = _fields("family", "priority", "action", "table", "from_prefix", "to_prefix", "details")
 _NEIGHBOUR = _fields("ifindex", "address", "lladdr", "states", "router", "proxy")
-_FDB = _fields("ifindex", "lladdr", "master", "vlan", "destination", "state", "flags")
+_FDB = _fields("ifindex", "lladdr", "master", "vlan", "destination", "state", "flags", "details")
 _VLAN = _fields("ifindex", "vlan", "vlan_end", "flags")
 _LISTENER = _fields("family", "address", "port", "inode", "uid", "v6only", "ifindex", "pids", "queue", "backlog")
 _CHAIN = _fields("name", "hook", "type", "priority", "policy", "packets", "bytes", "handle", "devices")
