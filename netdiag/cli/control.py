@@ -19,7 +19,7 @@ from netdiag.findings import FileLocation, Finding, Overlooked, Suppressed
 from netdiag.io.config_files import read_config
 from netdiag.render.counts import plural
 from netdiag.render.report import Input, Report
-from netdiag.rules.all_rules import OBSERVED, WIRE
+from netdiag.rules.all_rules import OBSERVED, TOPOLOGY, WIRE
 from netdiag.rules.selection import Choice, Selection, UnknownRule, expanded, known_ids
 from netdiag.rules.suppression import Ignore, covering, read_ignores, unused
 
@@ -198,9 +198,9 @@ def _with_unused(part: Part, found: Iterable[Finding], told: set[Finding], root:
 
 def _ran(part: Part, root: str, *, live: bool) -> Callable[[str, str], bool]:
     """Whether a rule was looked for in a file."""
-    observed, wire = (frozenset(rule.ID for rule in rules) for rules in (OBSERVED, WIRE))
+    observed, elsewhere = (frozenset(rule.ID for rule in rules) for rules in (OBSERVED, (*WIRE, *TOPOLOGY)))
     return lambda rule, path: (
-        rule not in wire and (live or rule not in observed) and part.selection.includes(rule, path, root)
+        rule not in elsewhere and (live or rule not in observed) and part.selection.includes(rule, path, root)
     )
 
 

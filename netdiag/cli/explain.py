@@ -13,7 +13,7 @@ from netdiag.deployment.from_compose import from_compose
 from netdiag.findings import Applicability
 from netdiag.render.edits import repair, unified_diff
 from netdiag.render.rule_text import rule_text
-from netdiag.rules.all_rules import ALL, WIRE
+from netdiag.rules.all_rules import ALL, TOPOLOGY, WIRE
 from netdiag.rules.document import rule_page
 from netdiag.rules.rule import Rule
 from netdiag.rules.run import check
@@ -69,8 +69,8 @@ def _explain_without_rule(name: str) -> ExitStatus:
 
 
 def _repair(rule: Rule) -> str:
-    """The patch that netdiag would make of the bad example, behind the options that make it; no repair of captures."""
-    if rule in WIRE:
+    """The patch that netdiag would make of the bad example, with its options; none for captures and machines."""
+    if rule in WIRE or rule in TOPOLOGY:
         return ""
     bad = rule_page(rule.__doc__ or "").bad.encode()
     told = check(from_compose(load(Source(_EXAMPLE, bad), default_name="example")))

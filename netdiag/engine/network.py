@@ -10,6 +10,7 @@ class EngineNetwork:
     """One network. `bridge_name` is the interface on the docker host, where the engine says which.
 
     `parent` is the interface that a macvlan or ipvlan network stands on.
+    `icc` is false where the containers on it are not to reach each other (com.docker.network.bridge.enable_icc).
     """
 
     id: str
@@ -21,6 +22,7 @@ class EngineNetwork:
     default_bridge: bool
     bridge_name: str
     parent: str = ""
+    icc: bool = True
 
 
 def parse_network(document: object) -> EngineNetwork:
@@ -39,6 +41,7 @@ def parse_network(document: object) -> EngineNetwork:
         default_bridge=text(document, "Options", "com.docker.network.bridge.default_bridge") == "true",
         bridge_name=named or (f"br-{identifier[:12]}" if driver == "bridge" and identifier else ""),
         parent=_parent(document, driver, identifier),
+        icc=text(document, "Options", "com.docker.network.bridge.enable_icc").lower() != "false",
     )
 
 

@@ -7,10 +7,11 @@ from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, TopologyLocation, WireLocation
-from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, WIRE
+from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
 from netdiag.rules.declared_clients import check_clients
 from netdiag.rules.observed import live_config_crash
-from netdiag.rules.rule import ComposeRule, DeclaredRule, WireRule
+from netdiag.rules.rule import ComposeRule, DeclaredRule, TopologyRule, WireRule
+from netdiag.topology.graph import Topology
 from netdiag.traffic.facts import WireView
 
 
@@ -52,6 +53,12 @@ def check_live(view: LiveView) -> tuple[Finding, ...]:
 def check_wire(view: WireView, rules: Iterable[WireRule] = WIRE) -> tuple[Finding, ...]:
     """What a packet capture shows, worst first, then by place."""
     found = (finding for rule in rules for finding in rule.check(view))
+    return tuple(sorted(found, key=lambda finding: (-finding.severity.rank, *_order(finding))))
+
+
+def check_topology(topology: Topology, rules: Iterable[TopologyRule] = TOPOLOGY) -> tuple[Finding, ...]:
+    """What is wrong with how things hang together on a machine, worst first, then by place."""
+    found = (finding for rule in rules for finding in rule.check(topology))
     return tuple(sorted(found, key=lambda finding: (-finding.severity.rank, *_order(finding))))
 
 

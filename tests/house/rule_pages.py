@@ -11,13 +11,14 @@ from pathlib import Path
 from netdiag.findings import Finding
 from netdiag.render.edits import repair, unified_diff
 from netdiag.render.rule_markdown import escaped, fenced, rule_markdown
-from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, WIRE
+from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
 from netdiag.rules.document import rule_page
 from netdiag.rules.rule import Rule
-from netdiag.rules.run import check, check_live, check_project, check_wire
+from netdiag.rules.run import check, check_live, check_project, check_topology, check_wire
 from tests.deployment.stacks import deployment_of, project_of
 from tests.house.tree import ROOT
 from tests.rules.recorded import view_of
+from tests.rules.topology_recorded import Recorded
 from tests.rules.wire_recorded import wire_view_of
 
 FOLDER = ROOT / "docs" / "rules"
@@ -25,9 +26,9 @@ COMMAND = "make docs"
 INDEX = "README.md"
 _HEAD = f"""# Rules
 
-What `netdiag check-listeners` looks for, and `netdiag analyze` in packet captures. `netdiag explain RULE` prints the
-same in a terminal. The severity is the usual one: a rule lowers it where less is known. These pages are made from the
-rules by `{COMMAND}`.
+What `netdiag check-listeners` looks for, `netdiag analyze` in packet captures, `netdiag topology` in the network of a
+machine. `netdiag explain RULE` prints the same in a terminal. The severity is the usual one: a rule lowers it where
+less is known. These pages are made from the rules by `{COMMAND}`.
 """
 _FILE = "compose.yml"
 
@@ -44,6 +45,7 @@ def index() -> str:
         ("In compose files", COMPOSE),
         ("In what runs", OBSERVED),
         ("In packet captures", WIRE),
+        ("In the network of a machine", TOPOLOGY),
     )
     return "\n".join([_HEAD, *(line for title, rules in tables for line in (*_table(title, rules), ""))])
 
@@ -57,6 +59,8 @@ def page_of(rule: Rule) -> str:
         where = "with `--live` only" if rule in OBSERVED else "in compose files"
     if rule in WIRE:
         where = "in packet captures (`netdiag analyze`)"
+    if rule in TOPOLOGY:
+        where = "in the network of a machine (`netdiag topology`)"
     says = f"netdiag says:\n\n{fenced(_said(findings), 'text')}"
     body = rule_markdown(page, after_bad=says, after_good=f"## Repair\n\n{_repair(findings, page.bad)}")
     return f"# {rule.ID}\n\n**{rule.SEVERITY.value}**, {where}\n\n{body}\n"
@@ -71,6 +75,8 @@ def found(rule: Rule) -> tuple[Finding, ...]:
         all_found = check_live(view_of(bad))
     elif rule in WIRE:
         all_found = check_wire(wire_view_of(bad))
+    elif rule in TOPOLOGY:
+        all_found = check_topology(Recorded(bad).topology)
     else:
         all_found = check(deployment_of(bad, path=_FILE))
     return tuple(finding for finding in all_found if finding.rule == rule.ID)

@@ -16,7 +16,7 @@ FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "base", "misc
 EXTRAS = {"docker", "pyroute2", "scapy", "dns", "pyspark", "py4j", "pyarrow", "pandas", "numba", "numpy", "zstandard"}
 
 # A rule is tested by the examples in its own docstring, all rules by one test: two files make a rule, not three.
-EXECUTED_DOCSTRINGS = ("rules/compose", "rules/declared", "rules/observed", "rules/wire")
+EXECUTED_DOCSTRINGS = ("rules/compose", "rules/declared", "rules/observed", "rules/topology", "rules/wire")
 EXAMPLES_TEST = "tests/rules/test_examples.py"
 
 # Written in pieces, so that this file does not hold what it looks for.

@@ -7,8 +7,9 @@ import pytest
 import netdiag.rules.compose
 import netdiag.rules.declared
 import netdiag.rules.observed
+import netdiag.rules.topology
 import netdiag.rules.wire
-from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, WIRE
+from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
 from netdiag.rules.rule import Rule
 
 
@@ -19,6 +20,7 @@ from netdiag.rules.rule import Rule
         (netdiag.rules.declared.__path__[0], DECLARED),
         (netdiag.rules.observed.__path__[0], OBSERVED),
         (netdiag.rules.wire.__path__[0], WIRE),
+        (netdiag.rules.topology.__path__[0], TOPOLOGY),
     ],
 )
 def test_the_lists_hold_every_rule_file_under_its_name(folder: str, rules: tuple[Rule, ...]) -> None:
@@ -27,4 +29,5 @@ def test_the_lists_hold_every_rule_file_under_its_name(folder: str, rules: tuple
 
 
 def test_no_id_stands_twice() -> None:
-    assert len({rule.ID for rule in ALL}) == len(ALL) == len(COMPOSE) + len(DECLARED) + len(OBSERVED) + len(WIRE)
+    families = (COMPOSE, DECLARED, OBSERVED, WIRE, TOPOLOGY)
+    assert len({rule.ID for rule in ALL}) == len(ALL) == sum(len(rules) for rules in families)

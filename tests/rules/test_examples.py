@@ -3,12 +3,13 @@
 import pytest
 
 from netdiag.findings import FileLocation, Severity, WireLocation
-from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, WIRE
+from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
 from netdiag.rules.document import RulePage, rule_page
-from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule, WireRule
-from netdiag.rules.run import check, check_live, check_project, check_wire
+from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule, TopologyRule, WireRule
+from netdiag.rules.run import check, check_live, check_project, check_topology, check_wire
 from tests.deployment.stacks import deployment_of, project_of
 from tests.rules.recorded import view_of
+from tests.rules.topology_recorded import Recorded
 from tests.rules.wire_recorded import wire_view_of
 
 BY_ID = {rule.ID: rule for rule in DECLARED}
@@ -82,3 +83,19 @@ def test_bad_capture_fires_exactly_at_its_marks(rule: WireRule) -> None:
 @pytest.mark.parametrize("rule", WIRE, ids=lambda rule: rule.ID)
 def test_good_capture_is_silent_under_all_rules(rule: WireRule) -> None:
     assert check_wire(wire_view_of(_page_of(rule).good)) == ()
+
+
+@pytest.mark.parametrize("rule", TOPOLOGY, ids=lambda rule: rule.ID)
+def test_bad_topology_fires_exactly_at_its_marks(rule: TopologyRule) -> None:
+    page = _page_of(rule)
+    recorded = Recorded(page.bad)
+    findings = check_topology(recorded.topology)
+    assert page.bad_lines
+    assert {finding.rule for finding in findings} == {rule.ID}
+    assert rule.SEVERITY in {finding.severity for finding in findings}
+    assert tuple(sorted(recorded.line(finding) for finding in findings)) == page.bad_lines
+
+
+@pytest.mark.parametrize("rule", TOPOLOGY, ids=lambda rule: rule.ID)
+def test_good_topology_is_silent_under_all_rules(rule: TopologyRule) -> None:
+    assert check_topology(Recorded(_page_of(rule).good).topology) == ()

@@ -1,0 +1,1 @@
+"""Rules about how namespaces, devices, ports and rules hang together; a module each."""

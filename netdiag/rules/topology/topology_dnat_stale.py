@@ -1,0 +1,79 @@
+"""A NAT rule sends connections to an address that nobody has.
+
+Why: such a rule is what is left of a container that is gone: the engine was killed, or somebody restored saved rules.
+Whoever dials the port is sent to an address where nobody answers, although something else may want to serve the port.
+
+Bad:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka eth0}
+        nat:
+          - "-A DOCKER ! -i br-kafka -p tcp -m tcp --dport 9092 -j DNAT --to-destination 172.20.0.2:9092"
+          - "-A DOCKER ! -i br-kafka -p tcp -m tcp --dport 9093 -j DNAT --to-destination 172.20.0.9:9092"  # <- here
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+        listeners: [{port: 9092}]
+
+Good:
+    places:
+      host:
+        links:
+          eth0: {addresses: [192.0.2.1/24]}
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka eth0}
+        nat:
+          - "-A DOCKER ! -i br-kafka -p tcp -m tcp --dport 9092 -j DNAT --to-destination 172.20.0.2:9092"
+          - "-A PREROUTING -p tcp -m tcp --dport 8080 -j DNAT --to-destination 192.0.2.80:80"
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+        listeners: [{port: 9092}]
+
+Seen: "No route to host" after three seconds at a port that is published
+
+Sources: iptables-extensions(8), DNAT; net/ipv4/arp.c.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Severity
+from netdiag.rules.topology_translations import Translation, device_towards, translations
+from netdiag.rules.topology_words import addresses_at, at_place, device_name, finding, parsed, place_name
+from netdiag.topology.graph import Topology
+from netdiag.topology.inventory import LinkId
+from netdiag.topology.segments import Segment, holders, segments
+
+ID = "topology-dnat-stale"
+SEVERITY = Severity.ERROR
+
+
+def check(topology: Topology) -> Iterator[Finding]:
+    """One finding for every rule whose target is on a segment of which all is seen, and where nobody has it."""
+    by_device: dict[LinkId, Segment] | None = None
+    for inode, facts in topology.inventory.namespaces.items():
+        for rule in translations(facts):
+            by_device = holders(segments(topology.inventory)) if by_device is None else by_device
+            at = device_towards(facts, rule.address)
+            segment = None if at is None else by_device.get(at)
+            if at is None or segment is None or not segment.closed or _is_held(topology, segment, rule):
+                continue
+            yield _finding(topology, inode, at, rule)
+
+
+def _is_held(topology: Topology, segment: Segment, rule: Translation) -> bool:
+    return any(parsed(a.address) == rule.address for end in segment.ends for a in addresses_at(topology, end.at))
+
+
+def _finding(topology: Topology, inode: int, at: LinkId, rule: Translation) -> Finding:
+    first, last = rule.published[0], rule.published[-1]
+    port = f"port {first}" if first == last else f"ports {first} to {last}"
+    where = device_name(topology, at)
+    return finding(
+        ID,
+        SEVERITY,
+        at_place(topology, inode, rule.text),
+        f"{place_name(topology, inode)} sends {port} to {rule.address}, but nobody on {where} has that address",
+        why="the rule is what is left of a container that is gone, and takes the port from whoever wants to serve it",
+        hint="restart the engine, which writes its rules anew, or delete the rule",
+    )

@@ -1,0 +1,71 @@
+"""Two namespaces on one segment have the same IP address.
+
+Why: both answer when somebody asks who has the address, and the asker takes the answer that comes last. Which of the
+two gets a connection changes with every such question.
+
+Bad:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka-1 eth0}
+          veth2: {master: br-kafka, peer: kafka-2 eth0}
+      kafka-1:
+        links: {eth0: {addresses: [172.20.0.2/16]}}  # <- here
+      kafka-2:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+
+Good:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka-1 eth0}
+          veth2: {master: br-kafka, peer: kafka-2 eth0}
+      kafka-1:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+      kafka-2:
+        links: {eth0: {addresses: [172.20.0.3/16]}}
+
+Seen: one bootstrap address answers with one broker now, with another a minute later
+
+Sources: RFC 826; RFC 5227 section 1.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Related, Severity
+from netdiag.rules.topology_words import addresses_at, at_device, device_of, finding, parsed, several
+from netdiag.topology.graph import Topology
+from netdiag.topology.segments import End, segments
+
+ID = "topology-duplicate-address"
+SEVERITY = Severity.ERROR
+
+
+def check(topology: Topology) -> Iterator[Finding]:
+    """One finding for every address that is in several namespaces of a segment."""
+    for segment in segments(topology.inventory):
+        sharing: dict[tuple[str, int | None], list[End]] = {}
+        for end in segment.ends:
+            for each in addresses_at(topology, end.at) if end.link.up else ():
+                address = parsed(each.address)
+                # Link-local addresses follow from hardware addresses, of which another rule speaks.
+                if address is not None and not address.is_link_local and not address.is_loopback:
+                    sharing.setdefault((each.address, end.vlan), []).append(end)
+        for (text, _), ends in sharing.items():
+            if len({end.at.netns for end in ends}) > 1:
+                yield _finding(topology, text, ends)
+
+
+def _finding(topology: Topology, address: str, ends: list[End]) -> Finding:
+    named = several(device_of(topology, end.at) for end in ends)
+    return finding(
+        ID,
+        SEVERITY,
+        at_device(topology, ends[0].at, address),
+        f"{address} is the address of {len(ends)} devices on one segment: {named}",
+        why="both answer when somebody asks for the address: who gets a connection changes from time to time",
+        hint="give one of them another address, or none and let the engine choose",
+        related=[Related(location=at_device(topology, end.at), message="has it, too") for end in ends[1:]],
+    )

@@ -1,0 +1,85 @@
+"""Two devices on one segment have the same hardware address.
+
+Why: a bridge remembers one port for a hardware address. With two devices that share one, it forgets the first whenever
+the second sends, so frames for either go to whoever spoke last, and connections of both stall and break off.
+
+Bad:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka-1 eth0}
+          veth2: {master: br-kafka, peer: kafka-2 eth0}
+      kafka-1:
+        links:
+          eth0: {addresses: [172.20.0.2/16], mac: "02:42:ac:14:00:02"}  # <- here
+      kafka-2:
+        links:
+          eth0: {addresses: [172.20.0.3/16], mac: "02:42:ac:14:00:02"}
+
+Good:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka-1 eth0}
+          veth2: {master: br-kafka, peer: kafka-2 eth0}
+          br-other: {kind: bridge, addresses: [172.21.0.1/16]}
+          veth3: {master: br-other, peer: kafka-3 eth0}
+      kafka-1:
+        links:
+          eth0: {addresses: [172.20.0.2/16], mac: "02:42:ac:14:00:02"}
+      kafka-2:
+        links:
+          eth0: {addresses: [172.20.0.3/16], mac: "02:42:ac:14:00:03"}
+      kafka-3:
+        links:
+          eth0: {addresses: [172.21.0.2/16], mac: "02:42:ac:14:00:02"}
+
+Seen: the kernel logs "received packet on veth2 with own address as source address" where the bridge itself is one
+
+Sources: IEEE 802.1D section 7.8; net/bridge/br_fdb.c.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Related, Severity
+from netdiag.linux.link import Link
+from netdiag.rules.topology_words import at_device, device_of, finding, several
+from netdiag.topology.graph import Topology
+from netdiag.topology.segments import End, segments
+
+ID = "topology-duplicate-mac"
+SEVERITY = Severity.ERROR
+
+_NONE = ("", "00:00:00:00:00:00")
+
+
+def check(topology: Topology) -> Iterator[Finding]:
+    """One finding for every hardware address that several devices of a segment have."""
+    for segment in segments(topology.inventory):
+        sharing: dict[tuple[str, int | None], list[End]] = {}
+        for end in segment.ends:
+            if end.link.up and end.link.address not in _NONE and not _borrows(end.link):
+                sharing.setdefault((end.link.address, end.vlan), []).append(end)
+        for (address, _), ends in sharing.items():
+            if len(ends) > 1:
+                yield _finding(topology, address, ends)
+
+
+def _borrows(link: Link) -> bool:
+    """Whether it has the address of the device that it stands on by design."""
+    return link.kind in ("ipvlan", "ipvtap") or link.details.get("mode") == "passthru"
+
+
+def _finding(topology: Topology, address: str, ends: list[End]) -> Finding:
+    named = several(device_of(topology, end.at) for end in ends)
+    return finding(
+        ID,
+        SEVERITY,
+        at_device(topology, ends[0].at, address),
+        f"{address} is the hardware address of {len(ends)} devices on one segment: {named}",
+        why="the bridge sends frames for either to whoever spoke last",
+        hint="take away the address that was set by hand (mac_address in compose files), and start one of them anew",
+        related=[Related(location=at_device(topology, end.at), message="has it, too") for end in ends[1:]],
+    )

@@ -1,0 +1,129 @@
+"""Frames for an address go to another port than the one behind which it is.
+
+Why: whoever sends asks its neighbour table for the hardware address, and the bridge its forwarding table for the port
+of that. Where either says something else than the device that has the address (entries made by hand, a copied hardware
+address), frames arrive at a stranger, who drops them.
+
+Bad:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka-1 eth0}
+          veth2: {master: br-kafka, peer: kafka-2 eth0}
+        neighbours:
+          - {address: 172.20.0.2, dev: br-kafka, mac: "02:42:ac:14:00:02"}  # <- here
+          - {address: 172.20.0.3, dev: br-kafka, mac: "02:42:ac:14:00:99", state: PERMANENT}  # <- here
+        fdb:
+          - {mac: "02:42:ac:14:00:02", dev: veth2, state: static}
+      kafka-1:
+        links: {eth0: {addresses: [172.20.0.2/16], mac: "02:42:ac:14:00:02"}}
+      kafka-2:
+        links: {eth0: {addresses: [172.20.0.3/16], mac: "02:42:ac:14:00:03"}}
+
+Good:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka-1 eth0}
+          veth2: {master: br-kafka, peer: kafka-2 eth0}
+        neighbours:
+          - {address: 172.20.0.2, dev: br-kafka, mac: "02:42:ac:14:00:02"}
+          - {address: 172.20.0.3, dev: br-kafka, mac: "02:42:ac:14:00:99", state: STALE}
+        fdb:
+          - {mac: "02:42:ac:14:00:02", dev: veth1}
+      kafka-1:
+        links: {eth0: {addresses: [172.20.0.2/16], mac: "02:42:ac:14:00:02"}}
+      kafka-2:
+        links: {eth0: {addresses: [172.20.0.3/16], mac: "02:42:ac:14:00:03"}}
+
+Seen: time-outs to one container, while all of its devices are up and others reach each other
+
+Sources: RFC 826; net/bridge/br_fdb.c; Documentation/networking/ip-sysctl.rst (neigh).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Related, Severity
+from netdiag.linux.neighbour import Neighbour
+from netdiag.rules.topology_words import addresses_at, at_device, device_name, device_of, finding
+from netdiag.topology.graph import Topology
+from netdiag.topology.inventory import LinkId
+from netdiag.topology.segments import End, Segment, holders, segments
+
+ID = "topology-fdb-disagrees"
+SEVERITY = Severity.WARNING
+
+# What is used without asking again. A stale entry is checked before it counts.
+_BELIEVED = frozenset({"REACHABLE", "PERMANENT"})
+
+
+def check(topology: Topology) -> Iterator[Finding]:
+    """One finding for every neighbour entry whose frames do not get to the one device that has the address."""
+    found = holders(segments(topology.inventory))
+    for inode, facts in topology.inventory.namespaces.items():
+        for entry in facts.neighbours:
+            at = LinkId(netns=inode, ifindex=entry.ifindex)
+            segment = found.get(at)
+            end = None if segment is None else _holder(topology, segment, at, entry)
+            if segment is None or end is None or not _BELIEVED & set(entry.states):
+                continue
+            if entry.lladdr != end.link.address:
+                yield _of_neighbour(topology, at, entry, end)
+                continue
+            port = _learned_at(topology, segment, end)
+            if port is not None and end.port is not None:
+                yield _of_bridge(topology, at, entry, end, port)
+
+
+def _holder(topology: Topology, segment: Segment, at: LinkId, entry: Neighbour) -> End | None:
+    """The device that has the address; None where none is seen, or several are, of which another rule speaks."""
+    having = [
+        end
+        for end in segment.ends
+        if end.at != at and any(each.address == entry.address for each in addresses_at(topology, end.at))
+    ]
+    return having[0] if len(having) == 1 and entry.lladdr and not entry.proxy else None
+
+
+def _learned_at(topology: Topology, segment: Segment, end: End) -> LinkId | None:
+    """The port of the end's own bridge at which its hardware address is said to be, if it is not the end's port."""
+    port = None if end.port is None else topology.inventory.link(end.port)
+    if end.port is None or port is None or port.master is None:
+        return None
+    fdb = topology.inventory.namespaces[end.port.netns].fdb
+    here = [each for each in fdb if each.lladdr == end.link.address and each.master == port.master]
+    learned = {each.ifindex for each in here if end.vlan is None or each.vlan in (None, end.vlan)}
+    # Two devices with one hardware address are another rule's matter.
+    alone = sum(other.link.address == end.link.address for other in segment.ends) == 1
+    if not learned or port.ifindex in learned or not alone:
+        return None
+    return LinkId(netns=end.port.netns, ifindex=min(learned))
+
+
+def _of_neighbour(topology: Topology, at: LinkId, entry: Neighbour, end: End) -> Finding:
+    return finding(
+        ID,
+        SEVERITY,
+        at_device(topology, at, entry.address),
+        f"{device_of(topology, at)} takes {entry.address} for {entry.lladdr}, but {device_of(topology, end.at)} "
+        f"has it at {end.link.address}",
+        why="frames for the address carry the hardware address of somebody else, and are dropped there",
+        hint=f"ip neigh del {entry.address} dev {device_name(topology, at)}",
+        related=[Related(location=at_device(topology, end.at), message=f"has {entry.address}")],
+    )
+
+
+def _of_bridge(topology: Topology, at: LinkId, entry: Neighbour, end: End, port: LinkId) -> Finding:
+    assert end.port is not None
+    return finding(
+        ID,
+        SEVERITY,
+        at_device(topology, at, entry.address),
+        f"frames for {entry.address} ({entry.lladdr}) go to port {device_name(topology, port)}, but "
+        f"{device_of(topology, end.at)} is behind {device_name(topology, end.port)}",
+        why="the bridge's forwarding table names another port than the one behind which the address is",
+        hint=f"bridge fdb del {entry.lladdr} dev {device_name(topology, port)} master",
+        related=[Related(location=at_device(topology, port, entry.lladdr), message="is where the bridge sends them")],
+    )

@@ -1,0 +1,82 @@
+"""The docker host forwards nothing, so container networks end at it.
+
+Why: a docker host is a router between its container networks and the rest. With net.ipv4.ip_forward off the kernel
+drops whatever is not for the host itself: published ports are dead for other machines, containers reach nobody.
+
+Bad:
+    places:
+      host:  # <- here
+        settings: {ip_forward: false}
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka eth0}
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+    networks:
+      kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
+
+Good:
+    places:
+      host:
+        settings: {ip_forward: true}
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka eth0}
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+    networks:
+      kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
+
+Seen: time-outs from other machines and from containers, while the docker host itself reaches everything
+
+Sources: Linux kernel documentation, ip-sysctl (ip_forward); Docker documentation, packet filtering and firewalls.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Severity
+from netdiag.rules.topology_words import at_place, finding, host_of, several
+from netdiag.topology.graph import By, Topology
+
+ID = "topology-forwarding-off"
+SEVERITY = Severity.ERROR
+
+
+def check(topology: Topology) -> Iterator[Finding]:
+    """One finding for each family of addresses that is not forwarded, where somebody relies on it."""
+    host = host_of(topology)
+    if host is None:
+        return
+    settings = host[1].settings
+    for version, forwarding, name in (
+        (4, settings.ip_forward, "net.ipv4.ip_forward"),
+        (6, settings.ipv6_forwarding, "net.ipv6.conf.all.forwarding"),
+    ):
+        relying = _relying(topology, version)
+        if forwarding is False and relying:
+            yield finding(
+                ID,
+                SEVERITY,
+                at_place(topology, host[0].netns, name),
+                f"{host[0].name} does not forward IPv{version}, which {several(relying)} need",
+                why="the kernel drops what is not for the docker host itself: containers and others are out of reach",
+                hint=f"sysctl -w {name}=1, and look who switched it off (files in /etc/sysctl.d)",
+            )
+
+
+def _relying(topology: Topology, version: int) -> list[str]:
+    """Networks with containers that are to get out, and ports that NAT rules lead to containers."""
+    colon = version == 6
+    networks = [
+        f"network {view.network.name}"
+        for view in topology.networks
+        if view.bridge is not None
+        and not view.network.internal
+        and any((":" in member.address) is colon for member in view.members if member.address)
+    ]
+    ports = [
+        f"port {port.key}"
+        for port in topology.published
+        if port.in_force and By.DNAT in port.by and (":" in port.to_address) is colon
+    ]
+    return [*networks, *ports]

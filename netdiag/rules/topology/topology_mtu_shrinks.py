@@ -1,0 +1,133 @@
+"""Packets that fit at the beginning of a way are too large for the rest of it.
+
+Why: a sender knows the MTU of its own device. Where a bridge, a cable's other end, a tunnel or the outgoing device
+takes less, large packets are dropped: by bridges and cables without a word, by routers with an ICMP message that
+firewalls like to drop. Connections are made, small requests work, and the first large message hangs.
+
+Bad:
+    places:
+      host:
+        links:
+          eth0: {addresses: [192.0.2.10/24], mtu: 1400}
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka eth0}
+          veth2: {master: br-kafka, peer: jumbo eth0}
+        gateway: 192.0.2.1
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16]}}  # <- here
+      jumbo:
+        links: {eth0: {addresses: [172.20.0.3/16], mtu: 9000}}  # <- here
+    networks:
+      kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
+
+Good:
+    places:
+      host:
+        links:
+          eth0: {addresses: [192.0.2.10/24], mtu: 1400}
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16], mtu: 1400}
+          veth1: {master: br-kafka, peer: kafka eth0, mtu: 1400}
+          vxlan0: {kind: vxlan, parent: host eth0, mtu: 1350}
+        gateway: 192.0.2.1
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16], mtu: 1400}}
+    networks:
+      kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
+
+Seen: metadata is fetched, and producing or fetching ends with a TimeoutException
+
+Sources: RFC 1191; RFC 7348 section 4.3; drivers/net/veth.c.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Related, Severity
+from netdiag.linux.link import Link
+from netdiag.rules.topology_words import MAIN_TABLE, at_device, device_of, finding, host_of
+from netdiag.topology.graph import Member, NetworkView, Topology
+from netdiag.topology.inventory import LinkId
+from netdiag.topology.segments import end_of, is_pair
+
+ID = "topology-mtu-shrinks"
+SEVERITY = Severity.WARNING
+
+# Outer Ethernet, IPv4, UDP and VXLAN headers; 20 more over IPv6.
+_VXLAN = 50
+
+
+def check(topology: Topology) -> Iterator[Finding]:
+    """One finding for every device whose packets do not fit into what comes next on their way."""
+    outgoing = _outgoing(topology)
+    told: set[LinkId] = set()
+    for inode, facts in topology.inventory.namespaces.items():
+        for link in facts.links:
+            at = LinkId(netns=inode, ifindex=link.ifindex)
+            narrow = _narrower(topology, at, link)
+            if narrow is not None:
+                told.add(at)
+                yield _finding(topology, at, link, *narrow)
+    for view in topology.networks:
+        for member in view.members:
+            if outgoing is not None and member.inside is not None and member.inside not in told:
+                yield from _on_the_way_out(topology, view, member, outgoing)
+
+
+def _narrower(topology: Topology, at: LinkId, link: Link) -> tuple[LinkId, str] | None:
+    """What takes less than the device sends: the other end of its cable, what it is carried by, its bond's ports."""
+    inventory = topology.inventory
+    other = end_of(inventory, at)
+    far = None if other is None else inventory.link(other)
+    if is_pair(link) and other is not None and far is not None and link.mtu > far.mtu:
+        return other, "drops larger packets without a word"
+    parent = None if link.link is None or is_pair(link) else other or LinkId(netns=at.netns, ifindex=link.link)
+    under = None if parent is None else inventory.link(parent)
+    overhead = _VXLAN if link.kind == "vxlan" else 0
+    if parent is not None and under is not None and link.mtu + overhead > under.mtu:
+        more = f", and {overhead} bytes of headers are added to each" if overhead else ""
+        return parent, f"carries its packets{more}"
+    if link.kind in ("bond", "team"):
+        for port in inventory.namespaces[at.netns].links:
+            if port.master == link.ifindex and port.mtu < link.mtu:
+                return LinkId(netns=at.netns, ifindex=port.ifindex), "is one of its ports"
+    return None
+
+
+def _outgoing(topology: Topology) -> LinkId | None:
+    """The docker host's device of its IPv4 default route."""
+    host = host_of(topology)
+    if host is None:
+        return None
+    defaults = [
+        route
+        for route in host[1].routes
+        if route.destination == "0.0.0.0/0" and route.table == MAIN_TABLE and route.type == "unicast" and route.hops
+    ]
+    number = min(defaults, key=lambda route: route.priority).hops[0].ifindex if defaults else None
+    return None if number is None else LinkId(netns=host[1].netns.inode, ifindex=number)
+
+
+def _on_the_way_out(topology: Topology, view: NetworkView, member: Member, outgoing: LinkId) -> Iterator[Finding]:
+    inside, out = member.inside, topology.inventory.link(outgoing)
+    link = None if inside is None else topology.inventory.link(inside)
+    bridge = None if view.bridge is None else topology.inventory.link(view.bridge)
+    if inside is None or link is None or bridge is None or out is None or view.bridge is None:
+        return
+    if link.mtu > bridge.mtu:
+        yield _finding(topology, inside, link, view.bridge, "drops larger packets without a word")
+    elif link.mtu > out.mtu and not view.network.internal:
+        why = "answers larger ones with an ICMP message, which firewalls like to drop"
+        yield _finding(topology, inside, link, outgoing, why)
+
+
+def _finding(topology: Topology, at: LinkId, link: Link, narrow: LinkId, how: str) -> Finding:
+    under = topology.inventory.link(narrow)
+    less = under.mtu if under is not None else 0
+    return finding(
+        ID,
+        SEVERITY,
+        at_device(topology, at),
+        f"{device_of(topology, at)} sends packets of {link.mtu} bytes, {device_of(topology, narrow)} takes {less}",
+        why=f"the narrower device {how}: small messages pass, large ones hang",
+        hint="set com.docker.network.driver.mtu of the network, or the MTU of the device, to the smallest on the way",
+        related=[Related(location=at_device(topology, narrow), message=f"takes {less} bytes")],
+    )

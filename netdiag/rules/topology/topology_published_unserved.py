@@ -1,0 +1,125 @@
+"""A published port leads to where nobody listens.
+
+Why: publishing makes a way to the container's port and asks no more. Where the process behind it listens on another
+port, on loopback only, or not at all, the way ends there.
+
+Bad:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka eth0}
+        nat:
+          - "-A DOCKER ! -i br-kafka -p tcp -m tcp --dport 9092 -j DNAT --to-destination 172.20.0.2:9092"
+          - "-A PREROUTING -p tcp -m tcp --dport 7000 -j DNAT --to-destination 172.20.0.2:7001"  # <- here
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+        listeners: [{port: 19092}]
+    published:
+      - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, to: 172.20.0.2, pids: [], proxies: [40]}  # <- here
+
+Good:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka eth0}
+        nat:
+          - "-A DOCKER ! -i br-kafka -p tcp -m tcp --dport 9092 -j DNAT --to-destination 172.20.0.2:9092"
+          - "-A PREROUTING -p tcp -m tcp --dport 7000 -j DNAT --to-destination 172.20.0.2:7001"
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+        listeners: [{port: 9092, by: 17}, {port: 7001, address: 172.20.0.2, by: 17}]
+    published:
+      - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, to: 172.20.0.2, pids: [17], proxies: [40]}
+
+Seen: "Connection refused" from other machines; on the docker host the connection is made, and closed at once
+
+Sources: iptables-extensions(8), DNAT; moby, cmd/docker-proxy.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Severity
+from netdiag.linux.socket import Listener
+from netdiag.rules.topology_translations import Translation, translations
+from netdiag.rules.topology_words import addresses_at, at_place, finding, host_of, parsed, place_name
+from netdiag.topology.graph import Published, Topology
+from netdiag.topology.inventory import LinkId, NamespaceFacts
+
+ID = "topology-published-unserved"
+SEVERITY = Severity.WARNING
+
+
+def check(topology: Topology) -> Iterator[Finding]:
+    """One finding for every published port without a socket behind it, and for every other rule that leads there."""
+    host = host_of(topology)
+    told: set[tuple[str, int | None]] = set()
+    for port in topology.published:
+        told.add((port.to_address, port.target))
+        if host is not None and port.in_force and port.pids == () and (port.dnat or port.proxies):
+            yield _of_port(topology, host[0].netns, port)
+    for inode, facts in topology.inventory.namespaces.items():
+        for rule in translations(facts):
+            target = _holder(topology, rule)
+            if (str(rule.address), rule.port) not in told and target is not None and not _is_served(target[1], rule):
+                yield _of_rule(topology, inode, target[0], rule)
+
+
+def _holder(topology: Topology, rule: Translation) -> tuple[int, NamespaceFacts] | None:
+    """The one namespace that has the target; None where none or several have it, or its sockets are not known."""
+    found = [
+        (inode, facts)
+        for inode, facts in topology.inventory.namespaces.items()
+        if any(
+            parsed(each.address) == rule.address
+            for link in facts.links
+            for each in addresses_at(topology, LinkId(netns=inode, ifindex=link.ifindex))
+        )
+    ]
+    known = len(found) == 1 and not any("listen" in unread.what for unread in found[0][1].unread)
+    return found[0] if known else None
+
+
+def _is_served(facts: NamespaceFacts, rule: Translation) -> bool:
+    return any(_serves(listener, rule) for listener in facts.listeners)
+
+
+def _serves(listener: Listener, rule: Translation) -> bool:
+    bound = parsed(listener.address)
+    family = bound is not None and bound.is_unspecified and (rule.address.version == listener.family or _dual(listener))
+    return (
+        (rule.port is None or listener.port == rule.port)
+        and listener.protocol.value == rule.protocol
+        and (family or bound == rule.address or (bound is not None and str(bound) == f"::ffff:{rule.address}"))
+    )
+
+
+def _dual(listener: Listener) -> bool:
+    return listener.family == 6 and not listener.v6only
+
+
+def _of_port(topology: Topology, host: int, port: Published) -> Finding:
+    container = topology.containers.get(port.container)
+    name = container.name if container is not None else port.container[:12]
+    return finding(
+        ID,
+        SEVERITY,
+        at_place(topology, host, port.key),
+        f"{port.key} leads to port {port.target} of {name}, where nobody listens",
+        why="the way is there, but the process behind it is still starting, or listens elsewhere or on loopback only",
+        hint=f"publish the port that {name} listens on, or make it listen on {port.target} on all addresses",
+        service=name,
+    )
+
+
+def _of_rule(topology: Topology, inode: int, target: int, rule: Translation) -> Finding:
+    where = str(rule.address) if rule.port is None else f"port {rule.port} of {rule.address}"
+    return finding(
+        ID,
+        SEVERITY,
+        at_place(topology, inode, rule.text),
+        f"a NAT rule leads to {where} ({place_name(topology, target)}), where nobody listens",
+        why="the rule sends connections to a port without a socket, which refuses them",
+        hint="let the rule lead to the port that is served, or delete it",
+    )

@@ -1,0 +1,93 @@
+"""A container's cable ends nowhere: its other end is in no bridge.
+
+Why: the engine plugs the host's end of a container's cable into the bridge of its network. An end that was taken out,
+or never put in, and that no route leads to, gives the container a device and an address, but nobody to talk to.
+
+Bad:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {peer: kafka eth0}  # <- here
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+    networks:
+      kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
+
+Good:
+    places:
+      host:
+        links:
+          br-kafka: {kind: bridge, addresses: [172.20.0.1/16]}
+          veth1: {master: br-kafka, peer: kafka eth0}
+          veth2: {peer: routed eth0}
+        routes: [{to: 10.9.0.2/32, dev: veth2}]
+      kafka:
+        links: {eth0: {addresses: [172.20.0.2/16]}}
+      routed:
+        links: {eth0: {addresses: [10.9.0.2/32]}}
+    networks:
+      kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
+
+Seen: "No route to host" after three seconds, in both directions; `bridge link` does not list the device
+
+Sources: veth(4), bridge(8).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.findings import Finding, Related, Severity
+from netdiag.linux.link import Link
+from netdiag.rules.topology_words import addresses_at, at_device, device_of, finding, running_places
+from netdiag.topology.graph import NetworkView, Topology
+from netdiag.topology.inventory import LinkId, NamespaceFacts
+from netdiag.topology.segments import end_of, is_pair
+
+ID = "topology-veth-unattached"
+SEVERITY = Severity.ERROR
+
+
+def check(topology: Topology) -> Iterator[Finding]:
+    """One finding for every cable of a container whose other end neither a bridge nor a route knows."""
+    containers = {place.netns for place, _, _ in running_places(topology)}
+    for inode, facts in topology.inventory.namespaces.items():
+        for link in facts.links:
+            at = LinkId(netns=inode, ifindex=link.ifindex)
+            other = end_of(topology.inventory, at)
+            if not is_pair(link) or other is None or other.netns not in containers or inode in containers:
+                continue
+            if link.master is None and not _is_used(topology, facts, at, link):
+                yield _finding(topology, at, other, link)
+
+
+def _is_used(topology: Topology, facts: NamespaceFacts, at: LinkId, link: Link) -> bool:
+    """Whether addresses, routes or devices above it make something of the cable."""
+    return bool(
+        _has_address(topology, at)
+        or any(hop.ifindex == link.ifindex and route.table != 255 for route in facts.routes for hop in route.hops)
+        or any(other.link == link.ifindex and other.link_netnsid is None for other in facts.links if other != link)
+    )
+
+
+def _has_address(topology: Topology, at: LinkId) -> bool:
+    """Whether somebody has given the device an address; link-local ones come by themselves."""
+    return any(each.scope == 0 for each in addresses_at(topology, at))
+
+
+def _network(topology: Topology, inside: LinkId) -> NetworkView | None:
+    return next((view for view in topology.networks for m in view.members if m.inside == inside), None)
+
+
+def _finding(topology: Topology, at: LinkId, inside: LinkId, link: Link) -> Finding:
+    view = _network(topology, inside)
+    bridge = view.network.bridge_name if view is not None else ""
+    network = f" of network {view.network.name}" if view is not None else ""
+    return finding(
+        ID,
+        SEVERITY,
+        at_device(topology, at),
+        f"the cable of {device_of(topology, inside)} ends at {device_of(topology, at)}, which is in no bridge",
+        why="the container has a device and an address, but nobody to talk to",
+        hint=f"ip link set {link.ifname} master {bridge}" if bridge else "put it into the bridge of its network",
+        related=[Related(location=at_device(topology, inside), message=f"the container's end{network}")],
+    )

@@ -1,0 +1,125 @@
+"""How rules about topologies speak: places and devices by name, who has which address, who hangs from a network."""
+
+import ipaddress
+from collections.abc import Iterable, Iterator
+
+from netdiag.engine.container import Container
+from netdiag.findings import Finding, Related, Severity, TopologyLocation
+from netdiag.linux.address import InterfaceAddress
+from netdiag.topology.graph import Place, PlaceKind, Topology
+from netdiag.topology.inventory import LinkId, NamespaceFacts
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Prefix = ipaddress.IPv4Network | ipaddress.IPv6Network
+MAIN_TABLE = 254
+_SHOWN = 3
+
+
+def finding(
+    rule: str,
+    severity: Severity,
+    location: TopologyLocation,
+    message: str,
+    *,
+    why: str = "",
+    hint: str = "",
+    related: Iterable[Related] = (),
+    service: str | None = None,
+    listener: str | None = None,
+) -> Finding:
+    """A finding about a place in a machine's network."""
+    return Finding(
+        rule=rule,
+        severity=severity,
+        message=message,
+        location=location,
+        why=why,
+        hint=hint,
+        related=tuple(related),
+        service=service,
+        listener=listener,
+    )
+
+
+def place_name(topology: Topology, netns: int) -> str:
+    """The name of a namespace's place."""
+    place = topology.place(netns)
+    return f"net:[{netns}]" if place is None else place.name
+
+
+def at_device(topology: Topology, at: LinkId, part: str = "") -> TopologyLocation:
+    """The place of a device."""
+    return TopologyLocation(place=place_name(topology, at.netns), device=device_name(topology, at), part=part)
+
+
+def at_place(topology: Topology, netns: int, part: str = "") -> TopologyLocation:
+    """A namespace as a whole."""
+    return TopologyLocation(place=place_name(topology, netns), part=part)
+
+
+def device_name(topology: Topology, at: LinkId) -> str:
+    """The name of a device in its namespace."""
+    link = topology.inventory.link(at)
+    return f"device {at.ifindex}" if link is None else link.ifname
+
+
+def device_of(topology: Topology, at: LinkId) -> str:
+    """A device as people say it: "eth0 of kafka"."""
+    return f"{device_name(topology, at)} of {place_name(topology, at.netns)}"
+
+
+def several(names: Iterable[str]) -> str:
+    """The first few names."""
+    listed = list(names)
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(listed[:_SHOWN]) + more
+
+
+def host_of(topology: Topology) -> tuple[Place, NamespaceFacts] | None:
+    """The docker host and what is in its namespace; None where there is none that could be entered."""
+    place = topology.named(topology.host) if topology.host else None
+    facts = None if place is None else topology.inventory.namespaces.get(place.netns)
+    return None if place is None or facts is None or not facts.entered else (place, facts)
+
+
+def running_places(topology: Topology) -> Iterator[tuple[Place, NamespaceFacts, Container]]:
+    """Every container's namespace that was looked into, with the container that owns it."""
+    for place in topology.places:
+        facts = topology.inventory.namespaces.get(place.netns)
+        owner = topology.containers.get(place.containers[0]) if place.containers else None
+        if place.kind is PlaceKind.CONTAINER and facts is not None and facts.entered and owner is not None:
+            yield place, facts, owner
+
+
+def is_broker(topology: Topology, container: str) -> bool:
+    """Whether Kafka runs in that container."""
+    return any(listener.container == container for listener in topology.listeners)
+
+
+def addresses_at(topology: Topology, at: LinkId) -> tuple[InterfaceAddress, ...]:
+    """The addresses of a device."""
+    facts = topology.inventory.namespaces.get(at.netns)
+    return () if facts is None else tuple(each for each in facts.addresses if each.ifindex == at.ifindex)
+
+
+def parsed(text: str) -> Address | None:
+    """An address, None for what is none."""
+    try:
+        return ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+
+
+def parsed_prefix(text: str) -> Prefix | None:
+    """A subnet, None for what is none; bits of a host in it do not count."""
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def overlap(one: Prefix, other: Prefix) -> bool:
+    """Whether two subnets have addresses in common."""
+    if isinstance(one, ipaddress.IPv4Network):
+        return isinstance(other, ipaddress.IPv4Network) and one.overlaps(other)
+    return isinstance(other, ipaddress.IPv6Network) and one.overlaps(other)
