@@ -43,9 +43,7 @@ from netdiag.linux.link import IFF_LOOPBACK, IFF_LOWER_UP, IFF_RUNNING, IFF_UP, 
 from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
 from netdiag.linux.netns import Netns, NetnsSource
 from netdiag.linux.process import Process
-from netdiag.linux.route import NextHop, Route
-from netdiag.linux.ruleset import Chain, FilterRule, Origin, Ruleset, Table
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.route import Route
 from netdiag.topology.graph import (
     KafkaListener,
     Member,
@@ -56,6 +54,7 @@ from netdiag.topology.graph import (
     Topology,
 )
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
+from tests.rules.topology_parts import listening, route, ruleset, within
 
 HOST = "host"
 _GOOD = {"ip_forward": True, "ipv6_forwarding": True, "bridge_nf_call_iptables": True}
@@ -230,8 +229,8 @@ class Recorded:
                 for device, each in self._links_of(name).items()
                 if "pvid" in each
             ),
-            listeners=tuple(_listening(each) for each in told.get("listeners") or ()),
-            ruleset=_ruleset(told.get("nat") or ()),
+            listeners=tuple(listening(each) for each in told.get("listeners") or ()),
+            ruleset=ruleset(told.get("nat") or ()),
             settings=KernelSettings(**{**_GOOD, **(told.get("settings") or {})}),
             ends={at.ifindex: end for at, end in self._ends.items() if at.netns == inode},
         )
@@ -262,13 +261,13 @@ class Recorded:
     def _routes(self, name: str, told: Mapping[str, Any], addresses: tuple[InterfaceAddress, ...]) -> Iterator[Route]:
         for each in addresses:
             prefix = ipaddress.ip_network(f"{each.address}/{each.prefix_length}", strict=False)
-            yield _route(str(prefix), "", each.ifindex, protocol=2, scope=253, source=each.address)
+            yield route(str(prefix), "", each.ifindex, protocol=2, scope=253, source=each.address)
         gateway = told.get("gateway")
         if gateway:
-            near = [a for a in addresses if _within(gateway, f"{a.address}/{a.prefix_length}")]
-            yield _route("0.0.0.0/0", gateway, near[0].ifindex if near else None, protocol=3)
+            near = [a for a in addresses if within(gateway, f"{a.address}/{a.prefix_length}")]
+            yield route("0.0.0.0/0", gateway, near[0].ifindex if near else None, protocol=3)
         for each in told.get("routes") or ():
-            yield _route(each["to"], each.get("via", ""), self._indexes[name][each["dev"]], protocol=3)
+            yield route(each["to"], each.get("via", ""), self._indexes[name][each["dev"]], protocol=3)
 
     def _neighbour(self, name: str, told: Mapping[str, Any]) -> Neighbour:
         return Neighbour(
@@ -307,7 +306,7 @@ class Recorded:
             if place != HOST
             for device, link in self._links_of(place).items()
             for address in link.get("addresses", ())
-            if _within(str(address).partition("/")[0], told["subnet"])
+            if within(str(address).partition("/")[0], told["subnet"])
         ]
         for place, address in (told.get("members") or {}).items():
             members.append(Member(container=container_id(place), address=address, inside=None, port=None))
@@ -362,46 +361,3 @@ class Recorded:
             netns=self._inodes.get(told.get("place", HOST)),
             argv=tuple(str(word) for word in told.get("argv", ())),
         )
-
-
-def _route(
-    destination: str, gateway: str, ifindex: int | None, *, protocol: int, scope: int = 0, source: str = ""
-) -> Route:
-    return Route(
-        family=6 if ":" in destination else 4,
-        destination=destination,
-        table=254,
-        type="unicast",
-        scope=scope,
-        protocol=protocol,
-        source=source,
-        hops=(NextHop(gateway=gateway, ifindex=ifindex),),
-    )
-
-
-def _listening(told: Mapping[str, Any]) -> Listener:
-    address = told.get("address", "0.0.0.0")
-    return Listener(
-        protocol=Protocol(told.get("protocol", "tcp")),
-        family=6 if ":" in address else 4,
-        address=address,
-        port=told["port"],
-        inode=1,
-        pids=(told["by"],) if "by" in told else (),
-    )
-
-
-def _ruleset(texts: Any) -> Ruleset:
-    """The nat table as `iptables-save` prints it; only the text counts."""
-    if not texts:
-        return Ruleset()
-    chains: dict[str, list[FilterRule]] = {}
-    for text in texts:
-        rules = chains.setdefault(str(text).split(" ")[1], [])
-        rules.append(FilterRule(number=len(rules) + 1, handle=None, expressions=(), text=str(text)))
-    made = tuple(Chain(name=name, rules=tuple(rules), type="nat") for name, rules in chains.items())
-    return Ruleset(tables=(Table(family="ip", name="nat", origin=Origin.IPTABLES_NFT, chains=made),))
-
-
-def _within(address: str, prefix: str) -> bool:
-    return ipaddress.ip_address(address) in ipaddress.ip_network(prefix, strict=False)
