@@ -1,0 +1,174 @@
+"""The topology of this machine: its kernel, and what the engine says of the same machine.
+
+`look` reads both and joins them. An engine that is not there, does not answer or runs on another machine leaves what
+can be known without it, and says so in `Topology.engine`.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netdiag.engine.container import Container
+from netdiag.engine.network import EngineNetwork
+from netdiag.errors import EngineError, InputError, MissingExtra
+from netdiag.io.engine_address import EngineAddress, find_engine
+from netdiag.io.engine_kernel import OtherKernel, SameKernel, locate
+from netdiag.io.engine_socket import SocketEngine
+from netdiag.io.netns import same_namespace_as
+from netdiag.linux.address import outside_addresses
+from netdiag.topology.docker_proxies import NAME as PROXY
+from netdiag.topology.graph import Topology
+from netdiag.topology.inventory import Inventory, Unread
+from netdiag.topology.join import join
+
+if TYPE_CHECKING:
+    from netdiag.deployment.member import Deployment
+
+TIMEOUT = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What an engine says."""
+
+    address: EngineAddress
+    release: str
+    containers: tuple[Container, ...]
+    networks: tuple[EngineNetwork, ...]
+
+    @property
+    def title(self) -> str:
+        return f"engine {self.release} at {self.address.url}"
+
+
+def look(
+    *,
+    host: str | None = None,
+    engine: bool = True,
+    project: str | None = None,
+    timeout: float = TIMEOUT,
+    environment: Mapping[str, str] | None = None,
+    home: Path | None = None,
+    inventory: Inventory | None = None,
+) -> Topology:
+    """The topology of this machine, or of the engine's machine as far as its API tells.
+
+    `engine` False asks no engine. One that was named (`host`) and cannot be asked is an EngineError; any other one is
+    left out with a reason. `project` limits the deployment to a compose project. `timeout` is seconds for all answers
+    of the engine. `inventory` is what the kernel says, for whoever has read it before.
+    """
+    if not engine:
+        return join(inventory or _read(), engine="no engine was asked")
+    # First the engine: what starts after it was asked is in the inventory, and what ends meanwhile is told as gone.
+    try:
+        said = _ask(find_engine(host, _or_own(environment), home or Path.home()), timeout)
+    except (EngineError, MissingExtra, InputError) as error:
+        if host is not None or isinstance(error, InputError):
+            raise
+        return join(inventory or _read(), engine=f"no engine: {error}")
+    kernel = locate(said.address, said.containers)
+    if isinstance(kernel, OtherKernel):
+        return _elsewhere(said, kernel.because, project)
+    read = inventory or _read()
+    where = _docker_host(kernel, read)
+    if where is None:
+        return _elsewhere(said, "the network namespace of its docker host cannot be told from here", project, read)
+    proxied = _has_proxies(read, where, said.containers)
+    return join(
+        read,
+        containers=said.containers,
+        networks=said.networks,
+        deployment=_deployment(said, project, addresses=_addresses(read, where, said.networks), proxied=proxied),
+        docker_host=where,
+        engine=said.title,
+        userland_proxy=proxied,
+    )
+
+
+def _read() -> Inventory:
+    from netdiag.io.kernel.inventory import read_inventory
+
+    return read_inventory()
+
+
+def _or_own(environment: Mapping[str, str] | None) -> Mapping[str, str]:
+    return os.environ if environment is None else environment
+
+
+def _ask(address: EngineAddress, timeout: float) -> _Said:
+    if address.unix_socket is not None:
+        with SocketEngine(address, timeout=timeout) as asked:
+            return _Said(
+                address=address, release=asked.release(), containers=asked.containers(), networks=asked.networks()
+            )
+    try:
+        # Loading this library takes longer than everything else here together.
+        from netdiag.io.docker_engine import connect
+    except ModuleNotFoundError as error:
+        hint = "install netdiag[live]"
+        raise MissingExtra(
+            "an engine that is reached by no unix socket needs docker", where=address.url, hint=hint
+        ) from error
+    with connect(address, timeout=timeout) as remote:
+        return _Said(
+            address=address,
+            release=remote.version().release,
+            containers=remote.containers(),
+            networks=remote.networks(),
+        )
+
+
+def _elsewhere(said: _Said, because: str, project: str | None, inventory: Inventory | None = None) -> Topology:
+    """What the API tells, joined with nothing of this kernel."""
+    unread = Unread(what="the kernel of the docker host", because=because)
+    nothing = Inventory(namespaces={}, own=0, complete=False)
+    return join(
+        replace(inventory or nothing, complete=False, unread=(*(inventory or nothing).unread, unread)),
+        containers=said.containers,
+        networks=said.networks,
+        deployment=_deployment(said, project),
+        engine=f"{said.title}, only what its API tells: {because}",
+    )
+
+
+def _docker_host(kernel: SameKernel, inventory: Inventory) -> int | None:
+    """The docker host's namespace by inode; without the right to look at the engine, ours if it is in ours."""
+    if kernel.docker_host is None:
+        return None
+    process = inventory.processes.get(kernel.docker_host)
+    if process is not None and process.netns is not None:
+        return process.netns
+    try:
+        return os.stat(f"/proc/{kernel.docker_host}/ns/net").st_ino
+    except OSError:
+        return inventory.own if same_namespace_as(kernel.docker_host) else None
+
+
+def _has_proxies(inventory: Inventory, host: int, containers: tuple[Container, ...]) -> bool | None:
+    """Whether docker-proxy serves published ports; None while nothing is published."""
+    if not any(p.published and p.protocol == "tcp" for c in containers if c.state.has_process for p in c.ports):
+        return None
+    return any(p.comm == PROXY and p.netns in (host, None) for p in inventory.processes.values())
+
+
+def _addresses(inventory: Inventory, host: int, networks: tuple[EngineNetwork, ...]) -> tuple[str, ...]:
+    facts = inventory.namespaces.get(host)
+    if facts is None:
+        return ()
+    bridges = frozenset(network.bridge_name for network in networks if network.bridge_name)
+    return outside_addresses(facts.links, facts.addresses, bridges=bridges)
+
+
+def _deployment(
+    said: _Said, project: str | None, *, addresses: tuple[str, ...] = (), proxied: bool | None = None
+) -> "Deployment":
+    # Loading these takes longer than reading the kernel of a machine without an engine.
+    from netdiag.deployment.from_engine import from_engine, select
+
+    chosen = select(said.containers, project=project)
+    if project is not None and not chosen:
+        hint = "start it with `docker compose up -d`"
+        raise InputError("the engine has no container of this compose project", where=project, hint=hint)
+    return from_engine(chosen, said.networks, name=project, host_addresses=addresses, userland_proxy=proxied)

@@ -1,0 +1,170 @@
+"""An engine asked through its socket: what it says, what it does not, and never longer than it may take."""
+
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from netdiag.errors import EngineError
+from netdiag.io import engine_socket
+from netdiag.io.docker_engine import connect
+from netdiag.io.engine_address import EngineAddress
+from netdiag.io.engine_socket import SocketEngine
+from tests.engine.test_container import BROKER
+from tests.io.fake_engine import VERSION, fake_engine
+from tests.io.namespaces import needs_root
+
+IDENTIFIER = BROKER["Id"]
+ANSWERS = {
+    "/version": VERSION,
+    "/containers/json": [{"Id": IDENTIFIER}, {"Id": "gone"}, {"Id": "../escape"}, 7, {}],
+    f"/containers/{IDENTIFIER}/json": BROKER,
+    "/networks": [{"Name": "b", "Driver": "bridge"}, {"Name": "a"}],
+}
+
+
+def engine_at(url: str, timeout: float = 10) -> SocketEngine:
+    return SocketEngine(EngineAddress(url=url, said_by="DOCKER_HOST"), timeout=timeout)
+
+
+def test_it_says_what_the_library_says(tmp_path: Path) -> None:
+    with fake_engine(tmp_path / "s", {**ANSWERS, "/containers/json": [{"Id": IDENTIFIER}]}) as url:
+        with connect(EngineAddress(url=url, said_by="--host")) as library:
+            expected = (library.version().release, library.containers(), library.networks())
+        with engine_at(url) as engine:
+            assert (engine.release(), engine.containers(), engine.networks()) == expected
+    assert expected[1][0].name == "held-broker-1-1"
+
+
+def test_what_is_gone_or_is_no_container_is_left_out(tmp_path: Path) -> None:
+    with fake_engine(tmp_path / "s", ANSWERS) as url, engine_at(url) as engine:
+        assert engine.release() == "20.10.24"
+        assert [container.name for container in engine.containers()] == ["held-broker-1-1"]
+        assert [network.name for network in engine.networks()] == ["a", "b"]
+
+
+@pytest.mark.parametrize("odd", [{}, [], "x", {"Id": 3, "Version": []}, {"ApiVersion": "1.x"}])
+def test_documents_of_any_shape(tmp_path: Path, odd: object) -> None:
+    answers = {"/version": odd, "/containers/json": odd, "/networks": odd}
+    with fake_engine(tmp_path / "s", answers) as url, engine_at(url) as engine:
+        assert (engine.release(), engine.containers(), engine.networks()) == ("", (), ())
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (500, "the engine answers 500 status 500"),
+        (403, "the engine answers 403 status 403"),
+        (404, "the engine answers 404 status 404"),
+        (b"nonsense\r\n\r\n", "does not answer as its API promises"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{broken", "does not answer as its API promises"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "does not answer as its API promises"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "does not answer as its API promises"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000, "does not answer as its API promises"),
+        (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"[" * 200_000, "does not answer as its API promises"),
+        (b"", "does not answer as its API promises"),
+    ],
+)
+def test_what_is_no_engine(tmp_path: Path, answer: object, says: str) -> None:
+    with (
+        fake_engine(tmp_path / "s", {"/version": answer}) as url,
+        engine_at(url) as engine,
+        pytest.raises(EngineError) as caught,
+    ):
+        engine.release()
+    assert says in caught.value.message
+    assert "\n" not in str(caught.value)
+    assert caught.value.where == url
+
+
+def test_an_answer_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_socket, "LARGEST_ANSWER", 1024 * 1024)
+    endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b" " * (2 * 1024 * 1024)
+    with (
+        fake_engine(tmp_path / "s", {"/version": endless}) as url,
+        engine_at(url) as engine,
+        pytest.raises(EngineError, match="larger than 1 MiB"),
+    ):
+        engine.release()
+
+
+def test_an_engine_that_hangs(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    with fake_engine(tmp_path / "s", {**ANSWERS, "/networks": None}) as url, engine_at(url, timeout=0.5) as engine:
+        engine.release()
+        with pytest.raises(EngineError, match="in time"):
+            engine.networks()
+        assert time.monotonic() - begin < 5
+
+
+def test_the_time_is_for_all_answers_together(tmp_path: Path) -> None:
+    with fake_engine(tmp_path / "s", ANSWERS) as url, engine_at(url, timeout=0.3) as engine:
+        engine.release()
+        time.sleep(0.4)
+        with pytest.raises(EngineError, match="in time"):
+            engine.networks()
+
+
+def test_an_engine_that_answers_drop_by_drop(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        listening.listen()
+
+        def drip() -> None:
+            taken, _ = listening.accept()
+            with taken:
+                try:
+                    taken.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+                    for _ in range(200):
+                        taken.sendall(b" ")
+                        time.sleep(0.02)
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        with engine_at(f"unix://{path}", timeout=0.3) as engine, pytest.raises(EngineError, match="in time"):
+            engine.release()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_no_socket(tmp_path: Path) -> None:
+    with engine_at(f"unix://{tmp_path}/none") as engine, pytest.raises(EngineError, match="No such file or directory"):
+        engine.release()
+
+
+def test_a_socket_that_nobody_listens_on(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(tmp_path / "s"))
+    with engine_at(f"unix://{tmp_path}/s") as engine, pytest.raises(EngineError, match="Connection refused"):
+        engine.release()
+
+
+def test_a_path_that_is_too_long() -> None:
+    with engine_at(f"unix:///{'x' * 200}") as engine, pytest.raises(EngineError, match="no engine answers there"):
+        engine.release()
+
+
+def test_no_permission(tmp_path: Path) -> None:
+    needs_root()
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    with fake_engine(folder / "s", {"/version": VERSION}) as url:
+        os.chmod(tmp_path, 0o711)
+        os.chmod(folder, 0o700)
+        os.seteuid(65534)
+        try:
+            with engine_at(url) as engine, pytest.raises(EngineError, match="permission denied"):
+                engine.release()
+        finally:
+            os.seteuid(0)
+
+
+@pytest.mark.parametrize(("offered", "asked"), [("1.41", "/v1.41"), ("1.99", "/v1.51"), ("", ""), ("x", "")])
+def test_the_version_that_is_asked_for(offered: str, asked: str) -> None:
+    assert engine_socket._prefix(offered) == asked

@@ -1,0 +1,113 @@
+"""A machine and its engine looked at together, and every way in which there may be no engine to look at."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netdiag.errors import EngineError, InputError
+from netdiag.io.topology import look
+from netdiag.topology.graph import Topology
+from netdiag.topology.inventory import Inventory
+from tests.engine.test_container import BROKER
+from tests.io.fake_engine import VERSION, fake_engine
+from tests.topology.five_brokers import machine
+
+OWN = os.stat("/proc/self/ns/net").st_ino
+
+
+def answers(*, pid: int = 1, **state: object) -> dict[str, Any]:
+    document = BROKER | {"State": BROKER["State"] | {"Pid": pid} | state}
+    identifier = BROKER["Id"]
+    return {
+        "/version": VERSION,
+        "/containers/json": [{"Id": identifier}],
+        f"/containers/{identifier}/json": document,
+        "/networks": [{"Name": "held_kafka", "Id": "n1", "Driver": "bridge"}],
+    }
+
+
+def looked(tmp_path: Path, documents: Mapping[str, object], **how: Any) -> Topology:
+    with fake_engine(tmp_path / "s", documents) as url:
+        return look(environment={"DOCKER_HOST": url}, home=tmp_path, **how)
+
+
+def here() -> Inventory:
+    """A machine whose only namespace is the one that this process is really in."""
+    made = machine().inventory()
+    host = made.namespaces[made.own]
+    return replace(
+        made, namespaces={OWN: replace(host, netns=replace(host.netns, inode=OWN))}, own=OWN, root=OWN, processes={}
+    )
+
+
+def test_no_engine_was_asked(tmp_path: Path) -> None:
+    topology = look(engine=False, environment={"DOCKER_HOST": "nonsense://"}, home=tmp_path, inventory=here())
+    assert (topology.engine, topology.host, topology.containers) == ("no engine was asked", "", {})
+    assert [place.name for place in topology.places] == ["host"]
+
+
+def test_a_machine_without_an_engine_is_normal(tmp_path: Path) -> None:
+    where = f"unix://{tmp_path}/none"
+    topology = look(environment={"DOCKER_HOST": where}, home=tmp_path, inventory=here())
+    assert topology.engine == f"no engine: {where}: no engine answers there: No such file or directory"
+    assert topology.host == ""
+    assert [place.name for place in topology.places] == ["host"]
+
+
+def test_an_engine_that_was_named_must_answer(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="no engine answers there"):
+        look(host=f"unix://{tmp_path}/none", environment={}, home=tmp_path, inventory=here())
+
+
+def test_a_way_to_an_engine_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no way to an engine"):
+        look(environment={"DOCKER_HOST": "gopher://x"}, home=tmp_path, inventory=here())
+
+
+def test_an_engine_that_hangs_is_left_out(tmp_path: Path) -> None:
+    topology = looked(tmp_path, {**answers(), "/networks": None}, timeout=0.5, inventory=here())
+    assert "does not answer in time" in topology.engine
+    assert topology.containers == {}
+    assert topology.places
+
+
+def test_an_engine_on_another_machine_is_not_joined_with_this_kernel(tmp_path: Path) -> None:
+    """Process 1 is there, as everywhere, and is not the container's."""
+    topology = looked(tmp_path, answers(), inventory=here())
+    assert "only what its API tells: the engine runs on another machine" in topology.engine
+    assert topology.engine.startswith("engine 20.10.24 at unix://")
+    assert (topology.places, topology.host) == ((), "")
+    assert [unread.what for unread in topology.inventory.unread] == ["the kernel of the docker host"]
+    assert not topology.inventory.complete
+    assert [view.bridge for view in topology.networks] == [None]
+    assert {port.key for port in topology.published} >= {"0.0.0.0:9091/tcp"}
+    assert topology.deployment is not None
+    assert [broker.name for broker in topology.deployment.brokers] == ["broker-1"]
+    assert topology.unmatched == ()
+
+
+def test_an_engine_of_which_nothing_proves_that_it_is_here(tmp_path: Path) -> None:
+    """No container runs, and the process behind the socket, this one, is called like no engine."""
+    topology = looked(tmp_path, answers(pid=0, Status="exited"), inventory=here())
+    assert "nothing proves that the engine runs on this machine" in topology.engine
+
+
+def test_a_project(tmp_path: Path) -> None:
+    topology = looked(tmp_path, answers(), project="held", inventory=here())
+    assert topology.deployment is not None
+    assert topology.deployment.name == "held"
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(InputError, match="no container of this compose project"):
+        looked(other, answers(), project="shop", inventory=here())
+
+
+def test_this_machine(tmp_path: Path) -> None:
+    """What the kernel of whoever runs the tests has, whatever it is."""
+    topology = look(environment={"DOCKER_HOST": f"unix://{tmp_path}/none"}, home=tmp_path)
+    assert OWN in {place.netns for place in topology.places}
+    assert {place.netns for place in topology.places} == set(topology.inventory.namespaces)
