@@ -1,9 +1,13 @@
 """The exit statuses, the same for every command, and which one a report earns."""
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from netdiag.findings import Severity
-from netdiag.render.report import Report
+
+if TYPE_CHECKING:
+    # Loads the words of deployments, which not every command needs.
+    from netdiag.render.report import Report
 
 
 class ExitStatus(IntEnum):
@@ -18,7 +22,7 @@ class ExitStatus(IntEnum):
     TERMINATED = 143
 
 
-def status_of(report: Report, *, fail_on: Severity, require_all: bool = False) -> ExitStatus:
+def status_of(report: "Report", *, fail_on: Severity, require_all: bool = False) -> ExitStatus:
     """Not having looked outweighs findings, which outweigh there being nothing to find."""
     if report.interrupted:
         return ExitStatus.INTERRUPTED

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from netdiag.render.json import finding_value, sound
+from netdiag.render.json_values import finding_value, sound
 from netdiag.render.row_values import time_text
 from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.analysis import Analysis, Answer

@@ -1,9 +1,12 @@
 """Numbers with their nouns: "1 error, 2 warnings in 3 files"."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from netdiag.findings import Severity
-from netdiag.render.report import Input, Report
+
+if TYPE_CHECKING:
+    from netdiag.render.report import Input, Report
 
 
 def plural(count: int, noun: str) -> str:
@@ -11,7 +14,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def summary(report: Report) -> str:
+def summary(report: "Report") -> str:
     """What was found in what, in one line."""
     read = [item for item in report.inputs if item.error is None]
     unread = [item for item in report.inputs if item.error is not None]
@@ -31,6 +34,6 @@ def summary(report: Report) -> str:
     return "; ".join(filter(None, (line, overlooked, failed)))
 
 
-def _inputs(items: Sequence[Input]) -> str:
+def _inputs(items: "Sequence[Input]") -> str:
     kinds = {item.kind for item in items}
     return plural(len(items), kinds.pop() if len(kinds) == 1 else "input")

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterable
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
 from netdiag.render.links import encoded
 from netdiag.render.redact import redacted
-from netdiag.render.report import Input
 from netdiag.render.screen import Screen
+
+if TYPE_CHECKING:
+    from netdiag.render.report import Input
 
 COULD_NOT_CHECK = "could-not-check"
 
@@ -52,13 +54,13 @@ def uri(path: str, root: str = "") -> str:
     return "file://" + encoded(path) if path.startswith("/") else encoded(path)
 
 
-def unread_place(item: Input, root: str = "") -> str:
+def unread_place(item: "Input", root: str = "") -> str:
     """What an error of an input is about, in one line."""
     where = item.error.where if item.error else None
     return harmless(path_text(where or item.name, root))
 
 
-def unread_file(item: Input, root: str = "") -> tuple[str, int]:
+def unread_file(item: "Input", root: str = "") -> tuple[str, int]:
     """The file that an error of an input is about and the line there, 1 where the error does not say."""
     where = (item.error.where if item.error else None) or item.name
     match = _AT.fullmatch(where) if where != item.name else None

@@ -16,6 +16,10 @@ from netdiag.topology.hops import Path
 from netdiag.topology.inventory import Inventory, LinkId
 
 if TYPE_CHECKING:
+    # Loads what is known of Kafka's images: a machine without an engine needs none of it.
+    from netdiag.deployment.member import Deployment
+
+if TYPE_CHECKING:
     # Loading it takes longer than reading the kernel of a machine where nobody runs Kafka.
     from netdiag.deployment.member import Deployment
 

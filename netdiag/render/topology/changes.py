@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdiag.render.counts import plural
-from netdiag.render.json import sound
+from netdiag.render.json_values import sound
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 from netdiag.render.topology.branches import Branch, drawn

@@ -17,7 +17,7 @@ from netdiag.engine.container import Container
 from netdiag.findings import Finding
 from netdiag.linux.ruleset import Chain, FilterRule, RuleAddress, Ruleset, Table
 from netdiag.linux.socket import Listener
-from netdiag.render.json import finding_value, sound
+from netdiag.render.json_values import finding_value, sound
 from netdiag.render.redact import redacted
 from netdiag.render.topology.coverage import coverage_value
 from netdiag.topology.graph import (
