@@ -41,8 +41,9 @@ def network_number(data: bytes) -> int:
 
 
 def hexadecimal(data: bytes) -> str:
-    """A number as `ip` prints masks: "0x4000"."""
-    return f"{number(data):#x}"
+    """A number as `ip` prints masks and marks: "0x4000", but "0"."""
+    value = number(data)
+    return f"{value:#x}" if value else "0"
 
 
 def truth(data: bytes) -> bool:

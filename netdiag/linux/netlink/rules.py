@@ -7,6 +7,7 @@ from netdiag.linux.netlink.attributes import Malformed, attributes
 from netdiag.linux.netlink.messages import MessageType, request
 from netdiag.linux.netlink.readers import (
     Fields,
+    hexadecimal,
     ip_address,
     network_number,
     number,
@@ -29,11 +30,7 @@ _UNSET = 0xFFFFFFFF
 
 def _mask(data: bytes) -> Detail:
     """`ip` leaves out a mask of all bits."""
-    return {"fwmask": f"{number(data):#x}"} if number(data) != _UNSET else {}
-
-
-def _mark(data: bytes) -> Detail:
-    return f"{number(data):#x}"
+    return {"fwmask": hexadecimal(data)} if number(data) != _UNSET else {}
 
 
 def _users(data: bytes) -> Detail:
@@ -78,7 +75,7 @@ def _realms(data: bytes) -> Detail:
 _CONDITIONS: Fields = {
     3: ("iif", text),
     4: ("goto", number),
-    10: ("fwmark", _mark),
+    10: ("fwmark", hexadecimal),
     11: (None, _realms),
     12: ("tun_id", network_number),
     13: (None, _suppressed_group),
@@ -94,9 +91,9 @@ _CONDITIONS: Fields = {
     25: ("dscp", number),
     26: ("flowlabel", network_number),
     27: ("flowlabel_mask", network_number),
-    28: ("sport_mask", number),
-    29: ("dport_mask", number),
-    30: ("dscp_mask", number),
+    28: ("sport_mask", hexadecimal),
+    29: ("dport_mask", hexadecimal),
+    30: ("dscp_mask", hexadecimal),
 }
 _OWN_FIELDS = frozenset((_TO, _FROM, _PRIORITY, _TABLE, 18))
 
