@@ -215,6 +215,7 @@ class Topology:
     published: tuple[Published, ...] = ()
     listeners: tuple[KafkaListener, ...] = ()
     reach: tuple[Reach, ...] = ()
+    reach_note: str = ""
     unmatched: tuple[Unmatched, ...] = ()
     traffic: Mapping[LinkId, LinkTraffic] = field(default_factory=dict)
     host: str = ""

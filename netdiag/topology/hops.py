@@ -57,8 +57,9 @@ class Path:
     """The way of a connection's first packet from a namespace to an address, and of the answer back.
 
     `destination` is as it was asked for, a name or an address; `address` what it resolved to, "" for nothing. `because`
-    tells the end in one line: the rule, the missing route, the socket's program. `target` is the namespace where the
-    way ends and `pids` who answers there.
+    tells the end in one line: the rule, the missing route, the socket's program. `errno` is what the client's program
+    is told ("ECONNREFUSED"), "" for success and for silence. `target` is the namespace where the way ends and `pids`
+    who answers there.
     """
 
     source: int
@@ -68,5 +69,6 @@ class Path:
     hops: tuple[Hop, ...]
     end: End
     because: str
+    errno: str = ""
     target: int | None = None
     pids: tuple[int, ...] = ()

@@ -1,0 +1,66 @@
+"""How a packet's journey ends, and what the client is told of it."""
+
+from dataclasses import dataclass
+
+from netdiag.linux.filtering import Traversal, Verdict
+from netdiag.linux.ruleset import RuleAddress
+from netdiag.topology.hops import End
+from netdiag.topology.passage import Moving
+from netdiag.topology.terrain import Place
+
+# What a program is told when such a reject comes (net/ipv4/icmp.c, icmp_err_convert; net/ipv6/icmp.c).
+_REJECTS = {"host-unreachable": "EHOSTUNREACH", "net-unreachable": "ENETUNREACH", "no-route": "ENETUNREACH"}
+_PROHIBITED = {4: "EHOSTUNREACH", 6: "EACCES"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered:
+    """It has come to where a socket would take it; `iif` is the device it came by, 1 for loopback."""
+
+    place: Place
+    iif: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """It has not. `errno` is what the client's program is told, "" for nothing; `by` who tells it by a packet.
+
+    `by` is None for silence and for what the client's own kernel says at once.
+    """
+
+    end: End
+    because: str
+    netns: int
+    errno: str = ""
+    by: int | None = None
+    rules: tuple[RuleAddress, ...] = ()
+
+
+Fate = Delivered | Ended
+
+
+def stopped_by(place: Place, hook: str, found: Traversal, rules: tuple[RuleAddress, ...], moving: Moving) -> Ended:
+    """The end at a hook that did not let it pass."""
+    because = found.because or hook
+    if found.verdict is Verdict.DROP:
+        return Ended(end=End.DROPPED, because=because, netns=place.inode, rules=rules)
+    if found.verdict is Verdict.UNKNOWN:
+        return Ended(end=End.UNKNOWN, because=because, netns=place.inode, rules=rules)
+    family = moving.packet.family
+    word = found.kind.rpartition(" ")[2]
+    errno = _PROHIBITED[family] if "prohibited" in word else _REJECTS.get(word, "ECONNREFUSED")
+    return Ended(end=End.REFUSED, because=because, netns=place.inode, errno=errno, by=place.inode, rules=rules)
+
+
+def at_port(address: str, port: int | None) -> str:
+    """Address and port as people write them."""
+    shown = f"[{address}]" if ":" in address else address
+    return shown if port is None else f"{shown}:{port}"
+
+
+def frames_filtered(place: Place) -> str:
+    """Why frames may not pass as a bridge alone would decide; "" where no rules are asked about frames."""
+    for table in place.facts.ruleset.tables:
+        if table.family == "bridge" and any(c.hook and (c.rules or c.policy == "drop") for c in table.chains):
+            return f"rules of the family bridge (table {table.name}) are not modelled"
+    return ""

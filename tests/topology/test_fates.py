@@ -1,0 +1,46 @@
+"""What a client is told where rules end its packet."""
+
+import pytest
+
+from netdiag.linux.filtering import Packet, Traversal, Verdict
+from netdiag.linux.ruleset import Chain, Origin, Ruleset, Table
+from netdiag.topology.fates import at_port, frames_filtered, stopped_by
+from netdiag.topology.hops import End
+from netdiag.topology.passage import Moving
+from netdiag.topology.terrain import Place
+from tests.topology.wires import Wires
+
+PACKET = Packet(family=4, protocol="tcp", source="10.0.0.1", destination="10.0.0.2")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "kind", "end", "errno"),
+    [
+        (Verdict.DROP, "", End.DROPPED, ""),
+        (Verdict.UNKNOWN, "", End.UNKNOWN, ""),
+        (Verdict.REJECT, "tcp reset", End.REFUSED, "ECONNREFUSED"),
+        (Verdict.REJECT, "icmp port-unreachable", End.REFUSED, "ECONNREFUSED"),
+        (Verdict.REJECT, "icmp host-unreachable", End.REFUSED, "EHOSTUNREACH"),
+        (Verdict.REJECT, "icmp net-unreachable", End.REFUSED, "ENETUNREACH"),
+        (Verdict.REJECT, "icmp admin-prohibited", End.REFUSED, "EHOSTUNREACH"),
+    ],
+)
+def test_ends_at_a_hook(verdict: Verdict, kind: str, end: End, errno: str) -> None:
+    place = Place(Wires().space("a").facts())
+    found = stopped_by(
+        place, "forward", Traversal(verdict=verdict, packet=PACKET, kind=kind), (), Moving(packet=PACKET)
+    )
+    assert (found.end, found.errno) == (end, errno)
+    assert (found.by is not None) == (verdict is Verdict.REJECT)
+
+
+def test_rules_about_frames_are_not_passed_over() -> None:
+    made = Wires().space("a")
+    assert frames_filtered(Place(made.facts())) == ""
+    chain = Chain(name="f", hook="forward", type="filter", policy="drop")
+    made.ruleset = Ruleset(tables=(Table(family="bridge", name="t", origin=Origin.NFTABLES, chains=(chain,)),))
+    assert "family bridge" in frames_filtered(Place(made.facts()))
+
+
+def test_addresses_with_ports() -> None:
+    assert [at_port("::1", 9092), at_port("::1", None), at_port("10.0.0.1", 1)] == ["[::1]:9092", "[::1]", "10.0.0.1:1"]
