@@ -1,17 +1,22 @@
-"""Switches of single devices, which rtnetlink gives with the device: IFLA_AF_SPEC (linux/if_link.h, linux/ip.h).
+"""Switches of a namespace and its devices that rtnetlink tells (linux/if_link.h, linux/ip.h, linux/netconf.h).
 
-Reading them here saves two files of /proc/sys for every device, each of which costs as much as the device itself.
+Those of a device come with the device (IFLA_AF_SPEC), those of all together by RTM_GETNETCONF. What is read here need
+not be read from /proc/sys, where a file costs as much as a whole table of routes.
 """
 
 import struct
 
 _ATTRIBUTE = struct.Struct("=HH")
 _NUMBER = struct.Struct("=I")
-_LINK_HEADER = 16
+_HEADER = struct.Struct("=IHHII")
+_LINK_HEADER, _NETCONF_HEADER = 16, 4
 _NUMBER_OF_ATTRIBUTE = 0x3FFF
-_IFLA_AF_SPEC, _AF_INET, _IFLA_INET_CONF = 26, 2, 1
+_IFLA_AF_SPEC, _AF_INET, _AF_INET6, _IFLA_INET_CONF = 26, 2, 10, 1
 # IPV4_DEVCONF_* counts from 1; the array of IFLA_INET_CONF begins with the first of them.
 _RP_FILTER, _ROUTE_LOCALNET = 8, 26
+_GET_NETCONF, _NETCONFA_IFINDEX, _NETCONFA_FORWARDING, _NETCONFA_RP_FILTER = 82, 1, 2, 3
+_ALL = struct.pack("=i", -1)
+_FAMILIES = {4: _AF_INET, 6: _AF_INET6}
 
 
 def decode_switches(payload: memoryview | bytes) -> tuple[int, int] | None:
@@ -29,6 +34,22 @@ def decode_switches(payload: memoryview | bytes) -> tuple[int, int] | None:
         _NUMBER.unpack_from(payload, start + 4 * (number - 1))[0] for number in (_RP_FILTER, _ROUTE_LOCALNET)
     )
     return rp_filter, route_localnet
+
+
+def request_shared_switches(family: int) -> bytes:
+    """Asks for the switches "all" of family 4 or 6."""
+    body = struct.pack("=B3x", _FAMILIES[family]) + _ATTRIBUTE.pack(8, _NETCONFA_IFINDEX) + _ALL
+    return _HEADER.pack(_HEADER.size + len(body), _GET_NETCONF, 0, 0, 0) + body
+
+
+def decode_shared_switches(payload: memoryview | bytes) -> tuple[int | None, int | None]:
+    """forwarding and rp_filter of the answer; None for what it does not tell."""
+    return _value(payload, _NETCONFA_FORWARDING), _value(payload, _NETCONFA_RP_FILTER)
+
+
+def _value(payload: memoryview | bytes, number: int) -> int | None:
+    found = _find(payload, _NETCONF_HEADER, len(payload), number)
+    return _NUMBER.unpack_from(payload, found[0])[0] if found is not None and found[1] - found[0] == 4 else None
 
 
 def _find(data: memoryview | bytes, start: int, end: int, number: int) -> tuple[int, int] | None:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelSettings:
-    """None is a switch that this kernel or namespace does not have (bridge_nf_* without br_netfilter).
+    """None is a switch that this kernel or namespace does not have (bridge_nf_* without br_netfilter or a bridge).
 
-    `ipv6_disabled` is net.ipv6.conf.all.disable_ipv6. `route_localnet` and `rp_filter` are by interface name, "all" and
-    "default" among them. Sources: Documentation/networking/ip-sysctl.rst, net/bridge/br_netfilter_hooks.c.
+    `ipv6_disabled` is net.ipv6.conf.all.disable_ipv6. `route_localnet` and `rp_filter` are by interface name, "all"
+    among them. Sources: Documentation/networking/ip-sysctl.rst, net/bridge/br_netfilter_hooks.c.
     """
 
     ip_forward: bool | None = None

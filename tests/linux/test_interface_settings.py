@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.io.kernel.channel import ROUTE, Channel
-from netdiag.linux.interface_settings import decode_switches
+from netdiag.linux.interface_settings import decode_shared_switches, decode_switches
 
 GETLINK = struct.pack("=IHHII", 32, 18, 0, 0, 0) + bytes(16)
 
@@ -41,6 +41,19 @@ def test_each_switch_has_its_place() -> None:
 )
 def test_without_settings_there_are_none(payload: bytes) -> None:
     assert decode_switches(payload) is None
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (bytes(4) + attribute(1, b"\xff" * 4) + attribute(3, b"\2\0\0\0") + attribute(2, b"\1\0\0\0"), (1, 2)),
+        (bytes(4) + attribute(2, b"\1\0"), (None, None)),
+        (b"", (None, None)),
+        (bytes(4) + struct.pack("=HH", 2, 2), (None, None)),
+    ],
+)
+def test_shared_switches(payload: bytes, expected: tuple[int | None, int | None]) -> None:
+    assert decode_shared_switches(payload) == expected
 
 
 def test_the_kernel_says_over_netlink_what_its_files_say() -> None:

@@ -93,7 +93,14 @@ class Channel:
 
     def dump(self, request: bytes) -> Iterator[Message]:
         """The messages of a dump, as (type, payload); MissingRight or Refused where the kernel does not give it."""
-        found: list[Message] | None = None
+        return ((kind, memoryview(payload)) for kind, payload in self._whole(request))
+
+    def payloads(self, request: bytes) -> list[bytes]:
+        """The payloads alone of a dump whose messages are all of one type."""
+        return [payload for _, payload in self._whole(request)]
+
+    def _whole(self, request: bytes) -> list[tuple[int, bytes]]:
+        found: list[tuple[int, bytes]] | None = None
         for _ in range(_TRIES):
             try:
                 found = self._dump(request)
@@ -104,7 +111,7 @@ class Channel:
                 break
         if found is None:
             raise Refused("messages that grow with every try", number=errno.EMSGSIZE, where=_where(self._protocol))
-        return iter(found)
+        return found
 
     def ask(self, request: bytes) -> Message:
         """The one message that answers a request which is no dump; Refused with ENOENT where there is no such thing."""
@@ -115,26 +122,30 @@ class Channel:
                 self._make_room(error.size)
         raise Refused("messages that grow with every try", number=errno.EMSGSIZE, where=_where(self._protocol))
 
-    def _dump(self, request: bytes) -> list[Message]:
+    def _dump(self, request: bytes) -> list[tuple[int, bytes]]:
         self.interrupted = False
         self._send(request, _NLM_F_REQUEST | _NLM_F_DUMP)
-        found: list[Message] = []
-        size = 0
+        found: list[tuple[int, bytes]] = []
+        size, sequence, unpack = 0, self._sequence, _HEADER.unpack_from
         while True:
             data = self._receive()
             size = _bounded(size + len(data), self._protocol)
-            for kind, flags, payload in self._messages(data):
-                if flags & _NLM_F_DUMP_INTR:
-                    self.interrupted = True
-                if kind > _NLMSG_OVERRUN:
-                    found.append((kind, payload))
-                elif kind == _NLMSG_DONE:
-                    # a dump may fail at its end: the number is in DONE, then
-                    self._check(payload)
-                    return found
-                elif kind == _NLMSG_ERROR:
-                    self._check(payload)
-                    return found
+            start, end = 0, len(data)
+            while start + _HEADER_SIZE <= end:
+                length, kind, flags, number, _ = unpack(data, start)
+                stop = start + length
+                if length < _HEADER_SIZE or stop > end:
+                    raise Refused("a message that says a wrong length", where=_where(self._protocol))
+                if number == sequence:
+                    if flags & _NLM_F_DUMP_INTR:
+                        self.interrupted = True
+                    if kind > _NLMSG_OVERRUN:
+                        found.append((kind, data[start + _HEADER_SIZE : stop]))
+                    elif kind in (_NLMSG_DONE, _NLMSG_ERROR):
+                        # a dump may fail at its end: the number is in DONE, then
+                        self._check(data[start + _HEADER_SIZE : stop])
+                        return found
+                start = (stop + 3) & ~3
 
     def _ask(self, request: bytes) -> Message:
         self._send(request, _NLM_F_REQUEST)
@@ -142,11 +153,11 @@ class Channel:
         while True:
             data = self._receive()
             size = _bounded(size + len(data), self._protocol)
-            for kind, _, payload in self._messages(data):
+            for kind, payload in self._messages(data):
                 if kind == _NLMSG_ERROR:
                     self._check(payload)
                     raise Refused("an acknowledgement in the place of an answer", where=_where(self._protocol))
-                return kind, payload
+                return kind, memoryview(payload)
 
     def _make_room(self, size: int) -> None:
         """Forget what is left of an answer that did not fit, and have room for it the next time."""
@@ -177,30 +188,30 @@ class Channel:
         except OSError as error:
             raise _translated(error.errno or 0, self._protocol) from error
 
-    def _receive(self) -> memoryview:
+    def _receive(self) -> bytes:
         try:
             # With MSG_TRUNC the true length is told even where the buffer is too small.
             size = self._socket.recv_into(self._buffer, 0, socket.MSG_TRUNC)
         except OSError as error:
             raise _translated(error.errno or 0, self._protocol) from error
         if size <= len(self._buffer):
-            return memoryview(bytes(memoryview(self._buffer)[:size]))
+            return bytes(memoryview(self._buffer)[:size])
         if size > _MESSAGE_LIMIT:
             raise Refused(f"a message of {size} bytes", number=errno.EMSGSIZE, where=_where(self._protocol))
         raise _Truncated(size)
 
-    def _messages(self, data: memoryview) -> Iterator[tuple[int, int, memoryview]]:
-        """Type, flags and payload of each message that answers the present request."""
+    def _messages(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """Type and payload of each message that answers the present request."""
         start, end, sequence = 0, len(data), self._sequence
         while start + _HEADER_SIZE <= end:
-            length, kind, flags, number, _ = _HEADER.unpack_from(data, start)
+            length, kind, _, number, _ = _HEADER.unpack_from(data, start)
             if length < _HEADER_SIZE or start + length > end:
                 raise Refused("a message that says a wrong length", where=_where(self._protocol))
             if number == sequence:
-                yield kind, flags, data[start + _HEADER_SIZE : start + length]
+                yield kind, data[start + _HEADER_SIZE : start + length]
             start += (length + 3) & ~3
 
-    def _check(self, payload: memoryview) -> None:
+    def _check(self, payload: bytes) -> None:
         number = -_ERRNO.unpack_from(payload)[0] if len(payload) >= _ERRNO.size else 0
         if number > 0:
             raise _translated(number, self._protocol)

@@ -6,7 +6,7 @@ Each fact is asked for itself: one that the kernel does not tell is noted with i
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.calls import Calls
@@ -30,6 +30,10 @@ from netdiag.linux.route import Route, RoutingRule
 from netdiag.linux.ruleset import Ruleset
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.topology.inventory import Unread
+
+# By request and message: most of what one namespace says, byte for byte, others have said before.
+Known = dict[bytes, dict[bytes, Any]]
+_KNOWN_LIMIT = 20_000
 
 T = TypeVar("T")
 
@@ -62,6 +66,7 @@ class FactReader:
         self._calls = calls
         self._holders = holders
         self._buffer = bytearray(256 * 1024)
+        self._known: Known = {}
         self._links, self._vlans = request_links(), request_bridge_vlans()
         self._addresses, self._routes, self._rules = request_addresses(), request_routes(), request_rules()
         self._neighbours, self._proxies = request_neighbours(), request_proxy_neighbours()
@@ -98,29 +103,23 @@ class FactReader:
             channel.close()
 
     def _of_links(self, channel: Channel, facts: Facts) -> None:
-        devices: list[tuple[str, int, int]] = []
-
-        def decode(payload: memoryview) -> Link:
-            link = decode_link(payload)
-            switches = decode_switches(payload)
-            if switches is not None:
-                devices.append((link.ifname, *switches))
-            return link
-
-        facts.links = tuple(_read(channel, "links", self._links, decode, facts))
-        facts.settings = read_settings(devices)
-        if any(link.kind == "bridge" or link.port_kind == "bridge" for link in facts.links):
-            ranges = _read(channel, "VLANs", self._vlans, decode_bridge_vlans, facts)
-            facts.vlans = tuple(vlan for found in ranges for vlan in found)
+        found = _read(channel, "links", self._links, _link, facts, self._known)
+        facts.links = tuple(link for link, _ in found)
+        bridges = any(link.kind == "bridge" or link.port_kind == "bridge" for link in facts.links)
+        switches = ((link.ifname, *both) for link, both in found if both is not None)
+        facts.settings = read_settings(channel, switches, bridges=bridges)
+        if bridges:
+            ranges = _read(channel, "VLANs", self._vlans, decode_bridge_vlans, facts, self._known)
+            facts.vlans = tuple(vlan for several in ranges for vlan in several)
 
     def _of_tables(self, channel: Channel, facts: Facts) -> None:
-        facts.addresses = tuple(_read(channel, "addresses", self._addresses, decode_address, facts))
-        facts.routes = tuple(_read(channel, "routes", self._routes, decode_route, facts))
-        facts.rules = tuple(_read(channel, "routing rules", self._rules, decode_rule, facts))
-        neighbours = _read(channel, "neighbours", self._neighbours, decode_neighbour, facts)
-        proxies = _read(channel, "neighbour proxies", self._proxies, decode_neighbour, facts)
+        facts.addresses = tuple(_read(channel, "addresses", self._addresses, decode_address, facts, self._known))
+        facts.routes = tuple(_read(channel, "routes", self._routes, decode_route, facts, self._known))
+        facts.rules = tuple(_read(channel, "routing rules", self._rules, decode_rule, facts, self._known))
+        neighbours = _read(channel, "neighbours", self._neighbours, decode_neighbour, facts, self._known)
+        proxies = _read(channel, "neighbour proxies", self._proxies, decode_neighbour, facts, self._known)
         facts.neighbours = (*neighbours, *proxies)
-        facts.fdb = tuple(_read(channel, "forwarding entries", self._fdb, decode_forwarding, facts))
+        facts.fdb = tuple(_read(channel, "forwarding entries", self._fdb, decode_forwarding, facts, self._known))
 
     def _of_sockets(self, facts: Facts) -> None:
         try:
@@ -128,27 +127,37 @@ class FactReader:
                 facts.listeners = tuple(
                     replace(listener, pids=pids) if (pids := self._holders.get(listener.inode)) else listener
                     for request, decode in self._listeners
-                    for listener in _read(channel, "listeners", request, decode, facts)
+                    for listener in _read(channel, "listeners", request, decode, facts, self._known)
                 )
         except NetdiagError as error:
             facts.unread.append(_unread("listeners", facts.inode, error.message))
 
 
+def _link(payload: bytes) -> tuple[Link, tuple[int, int] | None]:
+    return decode_link(payload), decode_switches(payload)
+
+
 def _read(
-    channel: Channel, what: str, request: bytes, decode: Callable[[memoryview], T | None], facts: Facts
+    channel: Channel, what: str, request: bytes, decode: Callable[[bytes], T | None], facts: Facts, known: Known
 ) -> list[T]:
     """The values of a dump; what is missing of them is noted."""
     try:
-        answer = channel.dump(request)
+        answer = channel.payloads(request)
     except NetdiagError as error:
         facts.unread.append(_unread(what, facts.inode, error.message))
         return []
     if channel.interrupted:
         facts.unread.append(_unread(what, facts.inode, "they changed every time they were read"))
+    same: dict[bytes, T | None] = known.setdefault(request, {})
     found: list[T] = []
     try:
-        for _, payload in answer:
-            value = decode(payload)
+        for payload in answer:
+            try:
+                value = same[payload]
+            except KeyError:
+                value = decode(payload)
+                if len(same) < _KNOWN_LIMIT:
+                    same[payload] = value
             if value is not None:
                 found.append(value)
     except Malformed as error:

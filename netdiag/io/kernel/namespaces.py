@@ -6,6 +6,7 @@ process are walked without touching what lies at their end, for that end belongs
 """
 
 import os
+import re
 import resource
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -19,6 +20,7 @@ from netdiag.linux.netns import Netns, NetnsSource
 from netdiag.topology.inventory import Unread
 
 _NAMED = (b"/run/netns/", b"/var/run/netns/")
+_THROUGH_A_ROOT = re.compile(rb"/proc/\d+/root\b")
 _SPARE_DESCRIPTORS = 128
 
 
@@ -183,7 +185,7 @@ def _open(found: Found, spaces: Namespaces) -> None:
 
 def _opened(way: bytes, meant: tuple[int, int]) -> int | None:
     """The namespace at the end of a way; None where something else is there by now."""
-    if b"/root/" in way:
+    if _THROUGH_A_ROOT.match(way):
         # What is mounted there may have been replaced by a device or a pipe, which opening would disturb.
         place = os.open(way, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:

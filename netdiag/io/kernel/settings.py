@@ -1,42 +1,55 @@
-"""The switches under /proc/sys/net of the namespace that the calling thread is in.
+"""The switches of the namespace that the calling thread is in: over rtnetlink, and the rest from /proc/sys/net.
 
-What belongs to a device comes with the device over rtnetlink; files are read for the rest only.
+Three files are read, and two more where there is a bridge; everything else comes with the devices.
 """
 
 import os
 from collections.abc import Iterable
 
+from netdiag.errors import NetdiagError
+from netdiag.io.kernel.channel import Channel
+from netdiag.linux.interface_settings import decode_shared_switches, request_shared_switches
 from netdiag.linux.kernel_settings import KernelSettings
 
 _NET = "/proc/sys/net/"
+_ALL = "all"
 
 
-def read_settings(devices: Iterable[tuple[str, int, int]] = (), net: str = _NET) -> KernelSettings:
+def read_settings(
+    channel: Channel, devices: Iterable[tuple[str, int, int]] = (), *, bridges: bool, net: str = _NET
+) -> KernelSettings:
     """`devices` are names with their rp_filter and route_localnet; `net` is the folder to read from."""
     listed = tuple(devices)
-    shared = [(name, _number(net, f"ipv4/conf/{name}/rp_filter")) for name in ("all", "default")]
-    local = [(name, _number(net, f"ipv4/conf/{name}/route_localnet")) for name in ("all", "default")]
-    bridged = os.path.isdir(f"{net}bridge")
+    forward, rp_filter = _shared(channel, 4)
+    forward6, _ = _shared(channel, 6)
+    route_localnet = _number(net, "ipv4/conf/all/route_localnet")
     return KernelSettings(
-        ip_forward=_switch(net, "ipv4/ip_forward"),
-        ipv6_forwarding=_switch(net, "ipv6/conf/all/forwarding"),
-        ipv6_disabled=_switch(net, "ipv6/conf/all/disable_ipv6"),
-        bridge_nf_call_iptables=_switch(net, "bridge/bridge-nf-call-iptables") if bridged else None,
-        bridge_nf_call_ip6tables=_switch(net, "bridge/bridge-nf-call-ip6tables") if bridged else None,
+        ip_forward=_switch(forward),
+        ipv6_forwarding=_switch(forward6),
+        ipv6_disabled=_switch(_number(net, "ipv6/conf/all/disable_ipv6")),
+        bridge_nf_call_iptables=_switch(_number(net, "bridge/bridge-nf-call-iptables")) if bridges else None,
+        bridge_nf_call_ip6tables=_switch(_number(net, "bridge/bridge-nf-call-ip6tables")) if bridges else None,
         rp_filter=(
-            *((name, value) for name, value in shared if value is not None),
-            *((name, rp_filter) for name, rp_filter, _ in listed),
+            *(((_ALL, rp_filter),) if rp_filter is not None else ()),
+            *((name, value) for name, value, _ in listed),
         ),
         route_localnet=(
-            *((name, value) for name, value in local if value is not None),
-            *((name, route_localnet) for name, _, route_localnet in listed),
+            *(((_ALL, route_localnet),) if route_localnet is not None else ()),
+            *((name, value) for name, _, value in listed),
         ),
         local_port_range=_range(net, "ipv4/ip_local_port_range"),
     )
 
 
-def _switch(net: str, name: str) -> bool | None:
-    value = _number(net, name)
+def _shared(channel: Channel, family: int) -> tuple[int | None, int | None]:
+    try:
+        return decode_shared_switches(channel.ask(request_shared_switches(family))[1])
+    except NetdiagError:
+        # IPv6 that was never loaded has no switches
+        return None, None
+
+
+def _switch(value: int | None) -> bool | None:
     return None if value is None else value != 0
 
 

@@ -46,6 +46,11 @@ def test_the_kernel_answers_a_dump_with_every_device() -> None:
     assert first == again == [NEWLINK] * len(socket.if_nameindex())
 
 
+def test_payloads_are_those_of_the_dump() -> None:
+    with Channel(ROUTE) as channel:
+        assert channel.payloads(LINKS) == [bytes(payload) for _, payload in channel.dump(LINKS)]
+
+
 def test_the_kernel_answers_a_question() -> None:
     index, _ = socket.if_nameindex()[0]
     request = struct.pack("=IHHII", 32, GETLINK, 0, 0, 0) + struct.pack("=BxHiII", 0, 0, index, 0, 0)

@@ -7,7 +7,7 @@ import pytest
 
 from netdiag.io.kernel import facts as under_test
 from netdiag.io.kernel.calls import Calls
-from netdiag.io.kernel.channel import ROUTE, SOCK_DIAG, Channel, Message, Refused
+from netdiag.io.kernel.channel import ROUTE, SOCK_DIAG, Channel, Refused
 from netdiag.io.kernel.facts import FactReader
 from netdiag.linux.netlink.routes import request_routes
 
@@ -24,15 +24,15 @@ class Moody(Channel):
             raise Refused("protocol not supported", number=errno.EPROTONOSUPPORT)
         super().__init__(protocol, buffer=buffer)
 
-    def dump(self, request: bytes) -> "list[Message]":  # type: ignore[override]
-        found = list(super().dump(request))
+    def payloads(self, request: bytes) -> list[bytes]:
+        found = super().payloads(request)
         if request == ROUTES:
             if self.spoil == "refused":
                 raise Refused("operation not supported", number=errno.EOPNOTSUPP)
             if self.spoil == "interrupted":
                 self.interrupted = True
             if self.spoil == "malformed":
-                return [*found[:1], (24, memoryview(b"x")), *found[1:]]
+                return [*found[:1], b"x", *found[1:]]
         return found
 
 

@@ -1,9 +1,12 @@
-"""The switches of a namespace, from its files."""
+"""The switches of a namespace, over netlink and from its files."""
 
 from pathlib import Path
 
+from netdiag.io.kernel.channel import ROUTE, SOCK_DIAG, Channel
 from netdiag.io.kernel.settings import read_settings
 from netdiag.linux.kernel_settings import KernelSettings
+
+NET = Path("/proc/sys/net")
 
 
 def _tree(folder: Path, files: dict[str, str]) -> str:
@@ -15,39 +18,39 @@ def _tree(folder: Path, files: dict[str, str]) -> str:
 
 
 def test_each_switch_is_read_from_its_file(tmp_path: Path) -> None:
-    net = _tree(
-        tmp_path,
-        {
-            "ipv4/ip_forward": "1\n",
-            "ipv4/ip_local_port_range": "1024\t2048\n",
-            "ipv4/conf/all/rp_filter": "2\n",
-            "ipv4/conf/default/rp_filter": "1\n",
-            "ipv4/conf/all/route_localnet": "0\n",
-            "ipv4/conf/default/route_localnet": "1\n",
-            "ipv6/conf/all/forwarding": "0\n",
-            "ipv6/conf/all/disable_ipv6": "1\n",
-            "bridge/bridge-nf-call-iptables": "1\n",
-            "bridge/bridge-nf-call-ip6tables": "0\n",
-        },
-    )
-    assert read_settings([("eth0", 1, 0), ("eth1", 2, 1)], net) == KernelSettings(
-        ip_forward=True,
-        ipv6_forwarding=False,
-        ipv6_disabled=True,
-        bridge_nf_call_iptables=True,
-        bridge_nf_call_ip6tables=False,
-        rp_filter=(("all", 2), ("default", 1), ("eth0", 1), ("eth1", 2)),
-        route_localnet=(("all", 0), ("default", 1), ("eth0", 0), ("eth1", 1)),
-        local_port_range=(1024, 2048),
-    )
+    files = {
+        "ipv4/ip_local_port_range": "1024\t2048\n",
+        "ipv4/conf/all/route_localnet": "1\n",
+        "ipv6/conf/all/disable_ipv6": "1\n",
+        "bridge/bridge-nf-call-iptables": "1\n",
+        "bridge/bridge-nf-call-ip6tables": "0\n",
+    }
+    net = _tree(tmp_path, files)
+    with Channel(ROUTE) as channel:
+        settings = read_settings(channel, [("eth0", 1, 0), ("eth1", 2, 1)], bridges=True, net=net)
+        assert settings.bridge_nf_call_iptables is True
+        assert settings.bridge_nf_call_ip6tables is False
+        assert settings.ipv6_disabled is True
+        assert settings.local_port_range == (1024, 2048)
+        assert settings.route_localnet == (("all", 1), ("eth0", 0), ("eth1", 1))
+        assert settings.rp_filter[1:] == (("eth0", 1), ("eth1", 2))
+        without = read_settings(channel, bridges=False, net=net)
+        assert (without.bridge_nf_call_iptables, without.bridge_nf_call_ip6tables) == (None, None)
 
 
 def test_what_is_not_there_or_no_number_is_unknown(tmp_path: Path) -> None:
-    net = _tree(tmp_path, {"ipv4/ip_forward": "yes\n", "ipv4/ip_local_port_range": "1\n"})
-    assert read_settings((), net) == KernelSettings()
+    net = _tree(tmp_path, {"ipv4/conf/all/route_localnet": "yes\n", "ipv4/ip_local_port_range": "1\n"})
+    # a channel on which nobody knows of switches
+    with Channel(SOCK_DIAG) as channel:
+        assert read_settings(channel, bridges=True, net=net) == KernelSettings()
 
 
-def test_this_kernel_tells_its_own() -> None:
-    settings = read_settings()
-    assert settings.ip_forward == (Path("/proc/sys/net/ipv4/ip_forward").read_text() != "0\n")
-    assert [name for name, _ in settings.rp_filter] == ["all", "default"]
+def test_the_kernel_says_over_netlink_what_its_files_say() -> None:
+    with Channel(ROUTE) as channel:
+        settings = read_settings(channel, bridges=False)
+    assert settings.ip_forward == (int((NET / "ipv4/ip_forward").read_text()) != 0)
+    assert settings.rp_filter == (("all", int((NET / "ipv4/conf/all/rp_filter").read_text())),)
+    forwarding = NET / "ipv6/conf/all/forwarding"
+    assert settings.ipv6_forwarding == (int(forwarding.read_text()) != 0 if forwarding.exists() else None)
+    first, last = (NET / "ipv4/ip_local_port_range").read_text().split()
+    assert settings.local_port_range == (int(first), int(last))
