@@ -44,6 +44,11 @@ COMMANDS = {
         function="exchanges",
         help="Print the Kafka requests and responses in packet captures, a row each, as they complete.",
     ),
+    "topology": Entry(
+        module="netdiag.cli.topology",
+        function="topology",
+        help="Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.",
+    ),
     "rules": Entry(module="netdiag.cli.rules", function="rules", help="List the rules."),
     "explain": Entry(module="netdiag.cli.explain", function="explain", help="Explain a rule."),
 }

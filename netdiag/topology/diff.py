@@ -1,5 +1,6 @@
 """What changed between two topologies: what appeared, what went, what is otherwise than it was."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,8 @@ from netdiag.topology.snapshot import snapshot_of
 
 FORMAT = "netdiag-topology"
 VERSION = 1
+
+_HINT = "write it with netdiag topology --format json --out FILE"
 
 
 class Turn(StrEnum):
@@ -53,10 +56,14 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Ch
     return (*changes, *gone)
 
 
-def checked(document: object, where: str) -> Mapping[str, Any]:
-    """The document, if it is one that can be compared; InputError in one line otherwise."""
+def load_document(data: bytes, where: str) -> Mapping[str, Any]:
+    """The document that a file holds, if it is one that can be compared; InputError in one line otherwise."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError("is no JSON", where=where, hint=_HINT) from error
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise InputError("is no document of netdiag topology", where=where, hint="netdiag topology --format json")
+        raise InputError("is no document of netdiag topology", where=where, hint=_HINT)
     version = document.get("version")
     if version != VERSION:
         told = version if isinstance(version, int) and abs(version) < 1_000_000 else "of another kind"

@@ -7,6 +7,7 @@ passed over.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -30,17 +31,15 @@ def snapshot_of(document: Mapping[str, Any]) -> Snapshot:
     """Everything in a document that has a name."""
     reader = _Reader(document)
     things: Snapshot = {}
+    alike: Counter[Key] = Counter()
     for kind, name, facts in reader.things():
-        key, count = (kind, name), 2
-        while key in things:
-            key, count = (kind, f"{name} ({count})"), count + 1
-            if count > _MOST_ALIKE:
-                break
-        things[key] = facts
+        alike[kind, name] += 1
+        times = min(alike[kind, name], _MOST_ALIKE)
+        things[kind, name if times == 1 else f"{name} ({times})"] = facts
     return things
 
 
-# Things of one name beyond this are one: a document that repeats a name a million times must not take forever.
+# Things of one name beyond this are one.
 _MOST_ALIKE = 20
 
 _Thing = tuple[str, str, dict[str, str]]

@@ -14,7 +14,7 @@ from netdiag.render.screen import Line, Run, Screen, Style, line_width, wrap
 _FEW = 8
 _SHOWN = 3
 # Numbers, and the hexadecimal digits around them: of addresses, ids and generated names.
-_NUMBERS = re.compile(r"\bveth[0-9a-f]+|[0-9a-f]*[0-9][0-9a-f]*")
+_NUMBERS = re.compile(r"\bveth[0-9a-f]+|[0-9a-f]*(?::[0-9a-f]*){2,}|[0-9a-f]*[0-9][0-9a-f]*")
 # A branch that is indented deeper than this leaves no room to fold a line.
 _LEAST_WIDTH = 24
 

@@ -66,6 +66,7 @@ def document(topology: Topology, findings: Iterable[Finding] = ()) -> Value:
         "kafka_listeners": [_kafka(listener) for listener in topology.listeners],
         "published": [_published(published) for published in topology.published],
         "reach": [_reach(reach) for reach in topology.reach],
+        "reach_note": topology.reach_note or None,
         "unmatched": [_unmatched(unmatched) for unmatched in topology.unmatched],
         "cables": [_cable(cable) for cable in topology.cables],
         "traffic": [_traffic(traffic) for traffic in topology.traffic.values()],

@@ -43,6 +43,7 @@ class Lookup:
         self._ports: defaultdict[LinkId, list[LinkId]] = defaultdict(list)
         self._parents: dict[LinkId, LinkId] = {}
         self._index_cables()
+        self._hubs = {where.netns for where in self._ports}
         self._networks = {view.bridge: view for view in topology.networks if view.bridge is not None}
         self._kafka: defaultdict[str, list[KafkaListener]] = defaultdict(list)
         for listener in topology.listeners:
@@ -75,10 +76,9 @@ class Lookup:
         return [(LinkId(netns=netns, ifindex=link.ifindex), link) for link in (facts.links if facts else ())]
 
     def addresses(self, where: LinkId) -> list[str]:
-        """The addresses of a device with their prefix lengths; of link scope only for want of others."""
+        """The addresses of a device with their prefix lengths, but those that every device gives itself."""
         found = self._addresses.get(where, [])
-        wider = [address for address in found if address.scope != _LINK_SCOPE] or found
-        return [f"{address.address}/{address.prefix_length}" for address in wider]
+        return [f"{each.address}/{each.prefix_length}" for each in found if each.scope != _LINK_SCOPE]
 
     def peer(self, where: LinkId) -> LinkId | None:
         """The other end of a pair."""
@@ -137,11 +137,11 @@ class Lookup:
         return process.comm if process else ""
 
     def in_order(self) -> list[Place]:
-        """The docker host or this machine first, then containers, named namespaces and the rest."""
+        """The docker host or this machine first, then where bridges are, then containers, named ones and the rest."""
         return sorted(self.topology.places, key=lambda place: (self._rank(place), _ORDER[place.kind], place.name))
 
     def _rank(self, place: Place) -> int:
         inventory = self.topology.inventory
         if self.topology.host and place.name == self.topology.host:
             return 0
-        return 1 if place.netns in (inventory.root, inventory.own) else 2
+        return 1 if place.netns in (inventory.root, inventory.own) else 2 if place.netns in self._hubs else 3

@@ -40,7 +40,8 @@ def tree_text(topology: Topology, screen: Screen, findings: Iterable[Finding] = 
     reach = reach_branches(drawing.lookup, screen)
     if reach:
         title: Line = (Run("Who reaches which broker, by which address", Style.BOLD),)
-        blocks.append([title, *_indented(drawn(reach, screen, full=full))])
+        note: list[Line] = [(screen.run(topology.reach_note, Style.DIM),)] if topology.reach_note else []
+        blocks.append([title, *_indented([*drawn(reach, screen, full=full), *note])])
     blocks += [drawn([root], screen, full=full) for root in drawing.roots()]
     blocks += [_unmatched(topology, screen)] if topology.unmatched else []
     blocks += [finding_lines(finding, SourceLines({}), screen) for finding in in_order(findings)]
@@ -168,11 +169,17 @@ class _Drawing:
         far = self.lookup.link(peer)
         place = self.lookup.places.get(peer.netns)
         arrow = "→" if self._screen.colour and self._screen.glyphs.arrow == "→" else "->"
-        head: Line = (self._run(link.ifname), self._run(f" {arrow} ", Style.DIM), self._run(self.lookup.ifname(peer)))
+        own = "".join(f" {address}" for address in self.lookup.addresses(where))
+        head: Line = (
+            self._run(link.ifname),
+            self._run(own, Style.PLACE),
+            self._run(f" {arrow} ", Style.DIM),
+            self._run(self.lookup.ifname(peer)),
+        )
         is_here = peer.netns == where.netns
         if not is_here:
             head = (*head, Run(" of "), self._run(self.lookup.name(peer.netns), Style.BOLD))
-        parts: list[Line] = [head, *self._addresses(where), *words, *self._addresses(peer)]
+        parts: list[Line] = [head, *self._addresses(peer), *words]
         if far is not None:
             odd = [(text, style) for text, style in state_parts(far) if (text, style) not in state_parts(link)]
             parts += lines_of(((f"{far.ifname} {text}", style) for text, style in odd), self._screen)

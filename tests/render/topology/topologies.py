@@ -173,7 +173,7 @@ def reach_of(brokers: int) -> tuple[Reach, ...]:
     return tuple(found)
 
 
-def cluster(brokers: int = 2) -> Topology:
+def cluster(brokers: int = 2, *, reach: bool = True) -> Topology:
     """Brokers on one bridge, each with a listener for its network and one that is published for the host."""
     numbers = range(1, brokers + 1)
     bridge = link_of(HOST, 3)
@@ -205,7 +205,7 @@ def cluster(brokers: int = 2) -> Topology:
         networks=(NetworkView(network=_NETWORK, bridge=bridge, members=tuple(_member(n) for n in numbers)),),
         published=tuple(_published(number) for number in numbers),
         listeners=tuple(listener for number in numbers for listener in _listeners(number)),
-        reach=reach_of(brokers),
+        reach=reach_of(brokers) if reach else (),
         unmatched=(Unmatched(subject="network demo_old", because="no bridge of this machine is it"),),
         host="host",
         engine="Engine 28.5.2 at unix:///var/run/docker.sock",

@@ -1,0 +1,231 @@
+"""`netdiag topology`: what this machine's network is made of, how it hangs together, who reaches which broker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, assert_never
+
+import typer
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
+from netdiag.cli.terminal import write_text
+from netdiag.errors import UsageError
+from netdiag.findings import Finding, Severity
+from netdiag.render.screen import Screen
+
+if TYPE_CHECKING:
+    from netdiag.topology.diff import Change
+    from netdiag.topology.graph import Topology
+
+
+class TopologyFormat(StrEnum):
+    """How the topology is drawn."""
+
+    TEXT = "text"
+    JSON = "json"
+    DOT = "dot"
+    MERMAID = "mermaid"
+
+
+class FailOn(StrEnum):
+    """The severity from which on a finding counts."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+_Form = Annotated[
+    TopologyFormat,
+    typer.Option("--format", "-f", help="A tree, JSON (docs/output.md), or a picture for Graphviz or Mermaid."),
+]
+_Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write there, whole or not at all.")]
+_Network = Annotated[list[str] | None, typer.Option("--network", metavar="NAME", help="Only this one; repeatable.")]
+_Container = Annotated[list[str] | None, typer.Option("--container", metavar="NAME", help="Only this one; repeatable.")]
+_Service = Annotated[list[str] | None, typer.Option("--service", metavar="NAME", help="Only this one; repeatable.")]
+_Host = Annotated[str | None, typer.Option("--host", metavar="URL", help="The engine; default as docker finds it.")]
+_NoEngine = Annotated[bool, typer.Option("--no-engine", help="Ask no engine: only what the kernel says.")]
+_NoReach = Annotated[bool, typer.Option("--no-reach", help="Do not work out who reaches which broker.")]
+_Diff = Annotated[
+    str | None,
+    typer.Option("--diff", metavar="BEFORE.json", help="What changed since this JSON was written; status 1 if any."),
+]
+_Watch = Annotated[bool, typer.Option("--watch", help="Draw again whenever something changes, until Ctrl-C.")]
+_Capture = Annotated[
+    list[str] | None,
+    typer.Option("--capture", metavar="FILE", help="Lay the Kafka traffic of this capture over it; repeatable."),
+]
+_Fail = Annotated[FailOn, typer.Option("--fail-on", help="Severity from which on the exit status is 1.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What was asked for."""
+
+    form: TopologyFormat = TopologyFormat.TEXT
+    out: str | None = None
+    networks: tuple[str, ...] = ()
+    containers: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+    host: str | None = None
+    engine: bool = True
+    reach: bool = True
+    captures: tuple[str, ...] = ()
+    fail_on: Severity = Severity.ERROR
+
+
+def topology(
+    context: typer.Context,
+    form: _Form = TopologyFormat.TEXT,
+    out: _Out = None,
+    network: _Network = None,
+    container: _Container = None,
+    service: _Service = None,
+    host: _Host = None,
+    no_engine: _NoEngine = False,
+    no_reach: _NoReach = False,
+    capture: _Capture = None,
+    diff: _Diff = None,
+    watch: _Watch = False,
+    fail_on: _Fail = FailOn.ERROR,
+    verbose: Verbose = False,
+    debug: Debug = False,
+    colour: ColourOption = None,
+) -> None:
+    """Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.
+
+    Read are the kernel and the engine; nothing is sent, changed or run. As root everything is seen, otherwise a part.
+    """
+    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    order = Order(
+        form=form,
+        out=None if out == "-" else out,
+        networks=tuple(network or ()),
+        containers=tuple(container or ()),
+        services=tuple(service or ()),
+        host=host,
+        engine=not no_engine,
+        reach=not no_reach,
+        captures=tuple(capture or ()),
+        fail_on=Severity(fail_on.value),
+    )
+
+    def command() -> ExitStatus:
+        _refuse(order, diff=diff, watch=watch)
+        if watch:
+            from netdiag.cli.topology_watching import watch_topology
+
+            return watch_topology(order, surface)
+        if diff is not None:
+            return _compared(order, diff, surface)
+        seen = look_at(order, surface)
+        findings = judged(seen)
+        _write(drawn(order, seen, findings, _screen(order, surface), full=surface.verbose), order)
+        return status_of(seen, findings, order.fail_on)
+
+    finish(surface, command)
+
+
+def look_at(order: Order, surface: Surface) -> "Topology":
+    """The topology as it is now, as far as it was asked for."""
+    from netdiag.io.topology import look
+    from netdiag.topology.selection import narrow
+
+    surface.tell("reading the kernel" + (" and asking the engine" if order.engine else ""))
+    seen = look(host=order.host, engine=order.engine)
+    if order.captures:
+        from netdiag.cli.topology_traffic import captured_over  # loads the readers of captures
+
+        seen = captured_over(seen, order.captures)
+    if order.reach and seen.listeners:
+        from netdiag.topology.reach import with_reach
+
+        seen = with_reach(seen)
+    return narrow(seen, networks=order.networks, containers=order.containers, services=order.services)
+
+
+def judged(seen: "Topology") -> tuple[Finding, ...]:
+    """The findings of the rules about topologies."""
+    from netdiag.rules.run import check_topology
+
+    return check_topology(seen)
+
+
+def status_of(seen: "Topology", findings: Sequence[Finding], fail_on: Severity) -> ExitStatus:
+    """Findings outweigh there being nothing to find."""
+    if any(finding.severity.at_least(fail_on) for finding in findings):
+        return ExitStatus.FINDINGS
+    return ExitStatus.CLEAN if seen.places or seen.containers else ExitStatus.NOTHING_TO_CHECK
+
+
+def drawn(order: Order, seen: "Topology", findings: Sequence[Finding], screen: Screen, *, full: bool = False) -> str:
+    """The topology in the format that was asked for; a renderer is imported when its format is."""
+    match order.form:
+        case TopologyFormat.TEXT:
+            from netdiag.render.topology.tree import tree_text
+
+            return tree_text(seen, screen, findings, full=full)
+        case TopologyFormat.JSON:
+            from netdiag.render.topology.document import document, json_text
+
+            return json_text(document(seen, findings))
+        case TopologyFormat.DOT:
+            from netdiag.render.topology.dot import dot_text
+
+            return dot_text(seen)
+        case TopologyFormat.MERMAID:
+            from netdiag.render.topology.mermaid import mermaid_text
+
+            return mermaid_text(seen)
+        case _:
+            assert_never(order.form)
+
+
+def _refuse(order: Order, *, diff: str | None, watch: bool) -> None:
+    if order.host is not None and not order.engine:
+        raise UsageError("--host names an engine, and --no-engine asks none", hint="leave out one of them")
+    if (order.networks or order.containers or order.services) and not order.engine:
+        raise UsageError("--network, --container and --service are words of an engine", hint="leave out --no-engine")
+    if diff is not None and order.form not in (TopologyFormat.TEXT, TopologyFormat.JSON):
+        raise UsageError(f"--diff has no format {order.form.value}", hint="use --format text or json")
+    if watch and (diff is not None or order.out is not None or order.form is not TopologyFormat.TEXT):
+        raise UsageError("--watch draws on the terminal: leave out --diff, --out and --format")
+
+
+def _compared(order: Order, path: str, surface: Surface) -> ExitStatus:
+    from netdiag.io.files import read_file
+    from netdiag.render.topology.changes import changes_json, changes_text
+    from netdiag.topology.diff import differences, load_document
+
+    before = load_document(read_file(path, limit=_LARGEST), path)
+    seen = look_at(order, surface)
+    changes: tuple[Change, ...] = differences(before, _document(seen, judged(seen)))
+    if order.form is TopologyFormat.JSON:
+        _write(changes_json(changes), order)
+    else:
+        _write(changes_text(changes, _screen(order, surface), full=surface.verbose), order)
+    return ExitStatus.FINDINGS if changes else ExitStatus.CLEAN
+
+
+# A document of 200 namespaces has 2 MB.
+_LARGEST = 200 * 1024 * 1024
+
+
+def _document(seen: "Topology", findings: Sequence[Finding]) -> dict[str, Any]:
+    from netdiag.render.topology.document import document
+
+    return document(seen, findings)
+
+
+def _screen(order: Order, surface: Surface) -> Screen:
+    return surface.screen if order.out is None else Screen()
+
+
+def _write(text: str, order: Order) -> None:
+    if order.out is None:
+        write_text(text)
+        return
+    from netdiag.io.files import write_file
+
+    write_file(order.out, text.encode())

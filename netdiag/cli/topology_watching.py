@@ -1,0 +1,63 @@
+"""`netdiag topology --watch`: the tree, drawn again whenever something changes, with what changed and when."""
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import Surface
+from netdiag.cli.terminal import is_terminal, report_error, say, write_text
+from netdiag.cli.topology import Order, drawn, judged, look_at
+from netdiag.errors import NetdiagError
+from netdiag.render.topology.changes import changes_text, summary
+from netdiag.render.topology.document import document
+from netdiag.topology.diff import Change, differences
+
+EVERY = 2.0
+_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+# On a terminal as many of the latest changes stay below the tree.
+_KEPT = 12
+
+
+def watch_topology(order: Order, surface: Surface, *, every: float = EVERY) -> ExitStatus:
+    """Look and draw until KeyboardInterrupt; what cannot be looked at is told once, and tried again."""
+    before: dict[str, Any] | None = None
+    latest: deque[str] = deque(maxlen=_KEPT)
+    trouble = ""
+    while True:
+        try:
+            seen = look_at(order, surface)
+            findings = judged(seen)
+        except NetdiagError as error:
+            if str(error) != trouble:
+                report_error(error, surface.error_screen)
+            trouble = str(error)
+        else:
+            trouble = ""
+            now = document(seen, findings)
+            changes = () if before is None else differences(before, now)
+            if before is None or changes:
+                latest.extend(_told(changes, surface))
+                tree = drawn(order, seen, findings, surface.screen, full=surface.verbose)
+                _show(tree, changes, latest, surface, first=before is None)
+            before = now
+        time.sleep(every)
+
+
+def _told(changes: Sequence[Change], surface: Surface) -> list[str]:
+    """The changes as lines of text, the first of them with the time."""
+    if not changes:
+        return []
+    clock = time.strftime("%H:%M:%S")
+    return [f"{clock} {summary(changes)}", *changes_text(changes, surface.screen).splitlines()[:-1]]
+
+
+def _show(tree: str, changes: Sequence[Change], latest: Sequence[str], surface: Surface, *, first: bool) -> None:
+    """On a terminal the tree and the latest changes; elsewhere the tree once, then the changes as they come."""
+    if is_terminal():
+        write_text(_CLEAR + tree + "".join(f"{line}\n" for line in ("", *latest) if latest))
+    else:
+        write_text(tree if first else "".join(f"{line}\n" for line in _told(changes, surface)))
+    if first:
+        say("netdiag: watching the network of this machine; Ctrl-C ends it")
