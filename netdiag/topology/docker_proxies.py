@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netdiag.linux.process import Process
-from netdiag.topology.known import Known
+from netdiag.topology.known import Known, plain
 
 NAME = "docker-proxy"
 
@@ -35,9 +35,9 @@ def parse_proxy(process: Process) -> DockerProxy | None:
     return DockerProxy(
         pid=process.pid,
         protocol=given.get("proto", "tcp"),
-        host_ip=given.get("host-ip", ""),
+        host_ip=plain(given.get("host-ip", "")),
         host_port=int(host_port),
-        container_ip=given.get("container-ip", ""),
+        container_ip=plain(given.get("container-ip", "")),
         container_port=int(container_port),
     )
 

@@ -3,6 +3,7 @@
 Made once for a join; nothing here decides what is right or wrong.
 """
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -114,3 +115,11 @@ def owner_of(container: Container, containers: Mapping[str, Container]) -> str |
     if word != "container" or not rest:
         return None
     return next((c.id for c in containers.values() if rest in (c.id, c.name)), None)
+
+
+def plain(address: str) -> str:
+    """An address as the kernel's decoders write it; what is none stays as it is."""
+    try:
+        return str(ipaddress.ip_address(address))
+    except ValueError:
+        return address

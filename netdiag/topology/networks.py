@@ -1,6 +1,5 @@
 """Networks of the engine joined with bridges, and their endpoints with devices."""
 
-import ipaddress
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -9,7 +8,7 @@ from netdiag.engine.network import EngineNetwork
 from netdiag.topology.cables import peers
 from netdiag.topology.graph import Member, NetworkView, Unmatched
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.known import Known
+from netdiag.topology.known import Known, plain
 from netdiag.topology.naming import Naming
 
 _BRIDGE = "bridge"
@@ -94,14 +93,6 @@ def _member(
         port = None
     address = endpoint.addresses[0] if endpoint.addresses else ""
     return Member(container=container.id, address=address, inside=inside, port=port)
-
-
-def plain(address: str) -> str:
-    """An address as the kernel's decoders write it; what is none stays as it is."""
-    try:
-        return str(ipaddress.ip_address(address))
-    except ValueError:
-        return address
 
 
 def _without_device(known: Known, naming: Naming, view: NetworkView) -> Iterator[Unmatched]:

@@ -8,9 +8,8 @@ from netdiag.engine.network import EngineNetwork
 from netdiag.topology.dnat import DnatRule, dnat_rules
 from netdiag.topology.docker_proxies import DockerProxy, docker_proxies
 from netdiag.topology.graph import Published, Unmatched
-from netdiag.topology.known import Known
+from netdiag.topology.known import Known, plain
 from netdiag.topology.naming import Naming
-from netdiag.topology.networks import plain
 from netdiag.topology.stray_rules import without_container
 
 EVERYWHERE = ("0.0.0.0", "::")
@@ -47,11 +46,12 @@ def published_ports(known: Known, naming: Naming, networks: Iterable[EngineNetwo
     facts = known.host_facts
     rules = () if facts is None else dnat_rules(facts.ruleset)
     proxies = docker_proxies(known)
+    ways = _Ways(rules, proxies)
     bindings = [b for container in known.containers.values() for b in _bindings(container)]
     bindings.sort(
         key=lambda b: (not b.in_force, b.published, b.protocol, ":" in b.host_ip, b.host_ip, b.container.name)
     )
-    made = _distinct([(b, _published(known, rules, proxies, b)) for b in bindings])
+    made = _distinct([(b, _published(known, ways, b)) for b in bindings])
     unmatched = (
         *(one for binding, port in made for one in _without_way(known, naming, binding, port)),
         *without_container(known, naming, rules, proxies, tuple(networks)),
@@ -90,11 +90,33 @@ def _asks_for(request: PortBinding, binding: PortBinding) -> bool:
     )
 
 
-def _published(known: Known, rules: Iterable[DnatRule], proxies: Iterable[DockerProxy], binding: _Binding) -> Published:
+class _Ways:
+    """Rules and proxies by the port that they serve; those of many ports are tried for each."""
+
+    def __init__(self, rules: Iterable[DnatRule], proxies: Iterable[DockerProxy]) -> None:
+        self._wide: list[DnatRule] = []
+        self._rules: dict[int, list[DnatRule]] = {}
+        self._proxies: dict[int, list[DockerProxy]] = {}
+        for rule in rules:
+            kept = self._rules.setdefault(rule.ports.start, []) if len(rule.ports) == 1 else self._wide
+            kept.append(rule)
+        for proxy in proxies:
+            self._proxies.setdefault(proxy.host_port, []).append(proxy)
+
+    def rules(self, binding: _Binding) -> list[DnatRule]:
+        """The rules that rewrite what comes for the port."""
+        return [rule for rule in (*self._rules.get(binding.published, ()), *self._wide) if _serves(rule, binding)]
+
+    def proxies(self, binding: _Binding) -> list[DockerProxy]:
+        """The proxies that listen for the port."""
+        return [proxy for proxy in self._proxies.get(binding.published, ()) if _listens_for(proxy, binding)]
+
+
+def _published(known: Known, ways: _Ways, binding: _Binding) -> Published:
     own = {plain(a) for endpoint in binding.container.networks for a in endpoint.addresses}
-    rewriting = [rule for rule in rules if _serves(rule, binding) and rule.to_address in own]
-    serving = [p for p in proxies if _listens_for(p, binding) and plain(p.container_ip) in own]
-    leads = [*(rule.to_address for rule in rewriting), *(plain(proxy.container_ip) for proxy in serving)]
+    rewriting = [rule for rule in ways.rules(binding) if rule.to_address in own]
+    serving = [proxy for proxy in ways.proxies(binding) if proxy.container_ip in own]
+    leads = [*(rule.to_address for rule in rewriting), *(proxy.container_ip for proxy in serving)]
     to_address = leads[0] if leads and binding.in_force else ""
     return Published(
         key=binding.key,
@@ -121,7 +143,7 @@ def _serves(rule: DnatRule, binding: _Binding) -> bool:
 
 
 def _listens_for(proxy: DockerProxy, binding: _Binding) -> bool:
-    return (plain(proxy.host_ip), proxy.host_port, proxy.protocol, proxy.container_port) == (
+    return (proxy.host_ip, proxy.host_port, proxy.protocol, proxy.container_port) == (
         binding.host_ip,
         binding.published,
         binding.protocol,

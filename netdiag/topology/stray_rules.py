@@ -7,9 +7,8 @@ from netdiag.engine.network import EngineNetwork
 from netdiag.topology.dnat import DnatRule
 from netdiag.topology.docker_proxies import DockerProxy
 from netdiag.topology.graph import Unmatched
-from netdiag.topology.known import Known
+from netdiag.topology.known import Known, plain
 from netdiag.topology.naming import Naming
-from netdiag.topology.networks import plain
 
 
 def without_container(
@@ -30,7 +29,7 @@ def without_container(
             because = f"it leads to {rule.to_address}, an address that no container has: {rule.text}"
             yield Unmatched(subject=f"DNAT rule {rule.address} of {where}", because=because)
     for proxy in proxies:
-        if plain(proxy.container_ip) not in taken:
+        if proxy.container_ip not in taken:
             serves = f"it serves port {proxy.host_port}/{proxy.protocol}"
             because = f"{serves} for {proxy.container_ip}, an address that no container has"
             yield Unmatched(subject=f"docker-proxy {proxy.pid}", because=because)

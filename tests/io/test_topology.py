@@ -14,6 +14,7 @@ from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory
 from tests.engine.test_container import BROKER
 from tests.io.fake_engine import VERSION, fake_engine
+from tests.io.namespaces import needs_root
 from tests.topology.five_brokers import machine
 
 OWN = os.stat("/proc/self/ns/net").st_ino
@@ -111,3 +112,26 @@ def test_this_machine(tmp_path: Path) -> None:
     topology = look(environment={"DOCKER_HOST": f"unix://{tmp_path}/none"}, home=tmp_path)
     assert OWN in {place.netns for place in topology.places}
     assert {place.netns for place in topology.places} == set(topology.inventory.namespaces)
+
+
+def test_without_rights_it_is_partial(tmp_path: Path) -> None:
+    """Nobody's process, that may not even knock at the engine: its own namespace, and no traceback."""
+    needs_root()
+    with fake_engine(tmp_path / "s", answers()) as url:
+        os.chmod(tmp_path / "s", 0o600)
+        child = os.fork()
+        if child == 0:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            status = 1
+            try:
+                topology = look(environment={"DOCKER_HOST": url}, home=tmp_path)
+                own = topology.inventory.namespaces[topology.inventory.own]
+                said = ["permission denied" in topology.engine, not topology.inventory.complete]
+                said += [own.entered, bool(own.links), topology.host == ""]
+                status = 0 if all(said) else 2 + said.index(False)
+            finally:
+                os._exit(status)
+        _, ended = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(ended) == 0
