@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     # Loads what is known of Kafka's images: a machine without an engine needs none of it.
     from netdiag.deployment.member import Deployment
 
-if TYPE_CHECKING:
-    # Loading it takes longer than reading the kernel of a machine where nobody runs Kafka.
-    from netdiag.deployment.member import Deployment
-
 
 class PlaceKind(StrEnum):
     """What a namespace is to people; the value is the word users see."""
