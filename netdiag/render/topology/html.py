@@ -1,0 +1,143 @@
+"""A topology as one page that needs nothing else: no network, no other file, no server.
+
+First a table that answers who can reach which broker, by which address, and where it stops; below it the picture, in
+which everything can be pressed and then tells its story. Style and script are ours, named by their digests in the
+page's content security policy (CSP level 3), so that nothing else runs in it. Foreign names are text everywhere: in
+HTML and SVG escaped, in the data as JSON without a "<", and put in place by textContent.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+
+from netdiag.findings import Finding
+from netdiag.render.topology.drawing import drawing, mark_sign, total_height
+from netdiag.render.topology.layout import Picture, layout
+from netdiag.render.topology.lettering import natural, visible
+from netdiag.render.topology.scene import Scene, listener_key, scene
+from netdiag.render.topology.stories import Stories
+from netdiag.render.topology.verdicts import WORDS, Cell, Column, Mark, Verdicts, verdicts
+from netdiag.render.topology.wiring import BarKind, place_key
+from netdiag.topology.graph import Topology
+
+QUESTION = "Who can reach this broker, by which address, and where does it stop?"
+# So many names stand in the head of a column before the rest is counted.
+_NAMES = 2
+
+
+def page(topology: Topology, *, findings: Sequence[Finding] = (), coverage: str = "", title: str = "") -> str:
+    """The page; equal topologies give equal text. `coverage` tells in one line what was read and what could not be."""
+    drawn = scene(topology, findings)
+    picture = layout(drawn)
+    table = verdicts(topology)
+    stories = Stories(topology, drawn)
+    for index, column in enumerate(table.columns):
+        if len(column.sources) > 1:
+            stories.add_crowd(f"column:{index}", column.sources)
+    style, script = _ours("picture.css") + _ours("page.css"), _ours("page.js")
+    data = {"stories": stories.stories, "hops": stories.hops, "words": {m.value: w for m, w in WORDS.items()}}
+    title = visible(title or f"network of {drawn.host}")
+    lines = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">',
+        f"<title>{escape(title)}</title>",
+        f"<style>{style}</style></head><body>",
+        f'<header><h1>{QUESTION}</h1><p id="summary">{escape(table.summary)}</p></header>',
+        *_table(table, topology),
+        *_tools(drawn),
+        *_picture(picture, title),
+        '<aside id="story" aria-live="polite" aria-label="story of what is chosen" hidden></aside></main>',
+        f'<footer><p id="coverage">{escape(visible(coverage))}</p></footer>',
+        f'<script type="application/json" id="data">{_json(data)}</script>',
+        f"<script>{script}</script>",
+        "</body></html>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _ours(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    digests = (b64encode(sha256(text.encode()).digest()).decode() for text in (style, script))
+    styles, scripts = (f"'sha256-{digest}'" for digest in digests)
+    return f"default-src 'none'; style-src {styles}; script-src {scripts}; base-uri 'none'; form-action 'none'"
+
+
+def _json(data: object) -> str:
+    """JSON that can stand in a script element: nothing in it ends the element or begins a comment."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _table(table: Verdicts, topology: Topology) -> Iterator[str]:
+    if not table.brokers or not table.columns:
+        return
+    yield '<section id="reach" aria-label="who reaches which broker"><table>'
+    yield "<caption>each broker, seen from each place: the address that works, or where it stops</caption>"
+    heads = "".join(_head(index, column) for index, column in enumerate(table.columns))
+    yield f'<thead><tr><th scope="col">broker</th>{heads}</tr></thead><tbody>'
+    first = {one.broker: one.key for one in reversed(topology.listeners) if not one.controller}
+    for number, broker in enumerate(table.brokers):
+        key = escape(visible(listener_key(first[broker])))
+        name = f'<button type="button" data-open="{key}">{escape(visible(broker))}</button>'
+        cells = "".join(_cell(column.cells[number], column, broker) for column in table.columns)
+        yield f'<tr><th scope="row">{name}</th>{cells}</tr>'
+    yield "</tbody></table></section>"
+
+
+def _head(index: int, column: Column) -> str:
+    names = [visible(name) for name in column.sources]
+    more = len(names) - _NAMES
+    shown = ", ".join(names[:_NAMES]) + (f" and {more} more" if more > 0 else "")
+    key = f"column:{index}" if len(names) > 1 else place_key(names[0])
+    return f'<th scope="col"><button type="button" data-open="{escape(key)}">from {escape(shown)}</button></th>'
+
+
+def _cell(cell: Cell, column: Column, broker: str) -> str:
+    sign = (
+        f'<svg class="mark {cell.mark.value}" viewBox="-8 -8 16 16" aria-hidden="true">'
+        f'<circle r="7"/><path d="{mark_sign(cell.mark)}"/></svg>'
+    )
+    text, why = escape(visible(cell.text)), escape(visible(cell.because))
+    word = WORDS[cell.mark]
+    if cell.mark is Mark.NONE:
+        return f"<td>{sign} {text}</td>"
+    key, source = escape(visible(listener_key(cell.listener))), escape(visible(column.sources[0]))
+    label = escape(visible(f"{broker} from {column.sources[0]}: {word}, {cell.text}"))
+    return (
+        f'<td class="{cell.mark.value}"><button type="button" data-open="{key}" data-source="{source}" title="{why}" '
+        f'aria-label="{label}">{sign}<span><b>{word}</b> {text}</span></button></td>'
+    )
+
+
+def _tools(drawn: Scene) -> Iterator[str]:
+    networks = sorted({bar.title for bar in drawn.bars if bar.kind is BarKind.NETWORK}, key=natural)
+    services = sorted({name for box in drawn.boxes for name in box.services}, key=natural)
+    yield '<section id="tools" aria-label="tools"><label>search <input id="search" type="search" autocomplete="off" '
+    yield 'placeholder="name, address, port, rule" aria-controls="found"></label>'
+    for name, values in (("network", networks), ("service", services)):
+        yield f'<label>{name} <select id="{name}"><option value="">all</option>'
+        yield "".join(f'<option value="{escape(v)}">{escape(v)}</option>' for v in map(visible, values))
+        yield "</select></label>"
+    yield '<span class="zoom"><button type="button" id="out" aria-label="smaller">−</button>'
+    yield '<button type="button" id="in" aria-label="larger">+</button>'
+    yield '<button type="button" id="fit">all of it</button></span>'
+    yield '<span id="status" role="status"></span><ul id="found" hidden></ul></section>'
+
+
+def _picture(picture: Picture, title: str) -> Iterator[str]:
+    width, height = f"{picture.width:.0f}", f"{total_height(picture):.0f}"
+    yield '<main><a class="skip" href="#coverage">skip the picture</a>'
+    yield '<div id="view" tabindex="0" role="group" aria-label="picture: arrow keys move it, plus and minus size it">'
+    yield f'<svg class="picture" viewBox="0 0 {width} {height}" data-width="{width}" data-height="{height}" '
+    yield f'role="group" aria-label="{escape(title)}">'
+    yield from drawing(picture, live=True)
+    yield "</svg></div>"

@@ -1,0 +1,260 @@
+"""The whole story of each thing in a picture, as text in sections: what the page shows beside it.
+
+Texts and hops that many stories share are kept once, in tables that the stories point into by number.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from netdiag.render.redact import redacted
+from netdiag.render.topology.faults import Fault
+from netdiag.render.topology.lettering import visible
+from netdiag.render.topology.scene import Box, Chip, Pill, Row, Scene, endpoint, listener_key
+from netdiag.render.topology.verdicts import WORDS, Mark, address, elsewhere, mark_of
+from netdiag.render.topology.wiring import Bar, Hanging
+from netdiag.topology.graph import Published, Reach, Topology
+
+# Beyond so many places a way that ends alike is told once, of the first of them.
+_EACH = 100
+
+Story = dict[str, Any]
+Section = tuple[str, list[tuple[str, str]]]
+
+
+class Stories:
+    """Stories by key. `hops` are the distinct hops of all ways: [kind, place, what, rules in one text]."""
+
+    def __init__(self, topology: Topology, scene: Scene) -> None:
+        self._topology = topology
+        self._scene = scene
+        self._listeners = {listener.key: listener for listener in topology.listeners}
+        self._ports = {port.key: pill for pill in scene.pills for port in pill.ports}
+        self._titles = {place.netns: place.name for place in topology.places}
+        self._numbers: dict[tuple[str, ...], int] = {}
+        self._ways: dict[str, list[Reach]] = {}
+        for reach in topology.reach:
+            self._ways.setdefault(reach.listener, []).append(reach)
+        self.stories: dict[str, Story] = {}
+        for bar in scene.bars:
+            self._add(bar.key, bar.kind.value, bar.title, self._bar(bar))
+        for box in scene.boxes:
+            self._box(box)
+        for pill in scene.pills:
+            self._pill(pill)
+        for chip in scene.chips:
+            self._add(chip.key, "device", chip.text, self._chip(chip))
+
+    def add_crowd(self, key: str, sources: Sequence[str]) -> None:
+        """The story of places that see the same: which they are."""
+        rows = [("", name) for name in sources]
+        self._add(key, "vantage", f"{len(sources)} places that see the same", [("These places", rows)])
+
+    @property
+    def hops(self) -> list[tuple[str, ...]]:
+        """The table of hops."""
+        return list(self._numbers)
+
+    def _add(
+        self,
+        key: str,
+        kind: str,
+        title: str,
+        sections: Sequence[Section],
+        *,
+        ways: Sequence[Reach] = (),
+        near: Sequence[str] = (),
+        networks: Sequence[str] = (),
+        services: Sequence[str] = (),
+    ) -> None:
+        shown = [(head, [(a, visible(redacted(b))) for a, b in rows if b]) for head, rows in sections]
+        story: Story = {
+            "kind": kind,
+            "title": visible(title),
+            "faults": [_fault(fault) for fault in self._scene.faults.get(key, ())],
+            "sections": [(head, rows) for head, rows in shown if rows],
+            "ways": self._told(ways),
+            "near": [visible(other) for other in dict.fromkeys(near) if other and other != key],
+            "networks": [visible(name) for name in networks],
+            "services": [visible(name) for name in services],
+        }
+        self.stories[visible(key)] = {name: value for name, value in story.items() if value}
+
+    def _bar(self, bar: Bar) -> list[Section]:
+        names = {box.key: box.name for box in self._scene.boxes}
+        rows = [("", fact) for fact in bar.facts]
+        rows += [("unknown", bar.unknown), *(("port", name) for name in bar.ports)]
+        on_it = [(visible(names.get(h.place, h.place)), _attached(h)) for h in bar.hanging]
+        return [("What it is", rows), (f"On it: {len(bar.hanging)}", on_it)]
+
+    def _box(self, box: Box) -> None:
+        bars = [(bar, h) for bar in self._scene.bars for h in bar.hanging if h.place == box.key]
+        networks = [bar.title for bar, _ in bars]
+        what = [("state", box.state), ("unknown", box.unknown), ("", box.subtitle)]
+        what += [("service", name) for name in box.services]
+        for identifier in box.containers:
+            if container := self._topology.containers.get(identifier):
+                what += [("container", f"{container.name} ({container.short_id})"), ("image", container.image)]
+        hangs = [(bar.title, _attached(h)) for bar, h in bars]
+        hangs += [("device", text) for text in box.devices]
+        sections: list[Section] = [
+            ("What it is", what),
+            ("Where it hangs", [(visible(a), b) for a, b in hangs]),
+            ("Listens on", self._sockets(box)),
+            ("From here", list(self._from(box))),
+        ]
+        pills = [pill for pill in self._scene.pills if pill.box == box.key]
+        near = [*(bar.key for bar, _ in bars), *(pill.key for pill in pills)]
+        kind = "container" if box.containers else box.place.kind.value if box.place else "container"
+        self._add(box.key, kind, box.name, sections, near=near, networks=networks, services=box.services)
+        for row in box.rows:
+            self._row(row, box, networks)
+
+    def _sockets(self, box: Box) -> list[tuple[str, str]]:
+        facts = None if box.place is None else self._topology.inventory.namespaces.get(box.place.netns)
+        if facts is None:
+            return []
+        found = [
+            (
+                f"{endpoint(one.address, one.port)}/{one.protocol.value}",
+                self._who(one.pids) or "kernel, or unseen",
+            )
+            for one in facts.listeners
+        ]
+        return [*found[:20], *([("", f"and {len(found) - 20} more")] if len(found) > 20 else [])]
+
+    def _from(self, box: Box) -> Iterator[tuple[str, str]]:
+        """Whom a place reaches: one line for each way that starts there."""
+        for reach in self._topology.reach:
+            if reach.source != box.name:
+                continue
+            mark = mark_of(reach, self._listeners.get(reach.listener), self._topology)
+            why = reach.path.because
+            yield visible(f"{reach.listener} by {address(reach)}"), f"{WORDS[mark]} ({reach.path.end.value}): {why}"
+
+    def _row(self, row: Row, box: Box, networks: Sequence[str]) -> None:
+        listener = self._listeners[row.key.removeprefix("listener:")]
+        bound = "cannot be seen" if listener.bound is None else ", ".join(listener.bound) or "nowhere: nobody listens"
+        sections: list[Section] = [
+            (
+                "Configured",
+                [
+                    ("binds", endpoint(*listener.bind)),
+                    (
+                        "tells clients",
+                        row.advertised or "nothing",
+                    ),
+                    ("security", listener.security_protocol),
+                ],
+            ),
+            ("Socket", [("bound to", bound), ("held by", self._who(listener.pids))]),
+        ]
+        pills = [pill for key in listener.published if (pill := self._ports.get(key))]
+        ports = dict.fromkeys(port for pill in pills for port in pill.ports)
+        sections += [("Published port", self._port(port)) for port in ports]
+        near = [box.key, *(pill.key for pill in pills)]
+        ways = self._ways.get(listener.key, ())
+        title = f"{listener.broker} · {listener.listener}"
+        self._add(row.key, "listener", title, sections, ways=ways, near=near, networks=networks, services=box.services)
+
+    def _pill(self, pill: Pill) -> None:
+        sections: list[Section] = [("Published port", self._port(port)) for port in pill.ports]
+        if pill.dead:
+            sections.insert(0, ("Why nobody gets through", [("", pill.dead)]))
+        box = next((box for box in self._scene.boxes if box.key == pill.box), None)
+        led = [one for one in self._topology.listeners if any(port.key in one.published for port in pill.ports)]
+        led = [one for one in led if box is not None and one.container in box.containers]
+        hosts = {(port.host_ip, port.published) for port in pill.ports}
+        numbers = {number for _, number in hosts}
+        ways = [r for one in led for r in self._ways.get(one.key, ()) if r.port in numbers]
+        near = [pill.box, *(listener_key(one.key) for one in led)]
+        networks = [bar.title for bar in self._scene.bars if any(h.place == pill.box for h in bar.hanging)]
+        services = () if box is None else box.services
+        self._add(
+            pill.key, "published port", pill.text, sections, ways=ways, near=near, networks=networks, services=services
+        )
+
+    def _port(self, port: Published) -> list[tuple[str, str]]:
+        inside = f"{port.to_address or 'nowhere'}:{port.target}/{port.protocol}"
+        force = "yes" if port.in_force else "no: asked for, not in force"
+        proxies = [("docker-proxy", self._who((pid,))) for pid in port.proxies]
+        held = "cannot be seen" if port.pids is None else self._who(port.pids) or "nobody listens"
+        return [
+            ("on the host", endpoint(port.host_ip or "0.0.0.0", port.published)),
+            ("leads to", inside),
+            ("in force", force),
+            *(("DNAT rule", rule) for rule in port.dnat or ("none",)),
+            *(proxies or [("docker-proxy", "none")]),
+            ("behind it", held),
+        ]
+
+    def _chip(self, chip: Chip) -> list[Section]:
+        link = self._topology.inventory.link(chip.device)
+        facts = self._topology.inventory.namespaces.get(chip.device.netns)
+        if link is None or facts is None:
+            return []
+        addresses = [f"{a.address}/{a.prefix_length}" for a in facts.addresses if a.ifindex == link.ifindex]
+        rows = [
+            ("name", link.ifname),
+            ("kind", link.kind or ("loopback" if link.loopback else "hardware")),
+            ("state", f"{'on' if link.up else 'off'}, {link.operstate}"),
+            ("mtu", str(link.mtu) if link.mtu else ""),
+            ("hardware address", link.address),
+            *(("address", text) for text in addresses),
+        ]
+        owners = self._topology.inventory.tun_owners.get(chip.device, ())
+        return [("What it is", [*rows, ("held open by", self._who(owners))])]
+
+    def _who(self, pids: Sequence[int]) -> str:
+        processes = self._topology.inventory.processes
+        named = (f"{pid} ({processes[pid].comm})" if pid in processes else str(pid) for pid in pids)
+        return ", ".join(f"process {text}" for text in named)
+
+    def _told(self, ways: Sequence[Reach]) -> list[Story]:
+        """The ways, those alike together, what works first."""
+        alike: dict[tuple[object, ...], list[Reach]] = {}
+        for reach in ways:
+            mark = mark_of(reach, self._listeners.get(reach.listener), self._topology)
+            wrong = elsewhere(reach, self._listeners.get(reach.listener), self._topology)
+            hops = tuple(self._hop(reach, i) for i in range(len(reach.path.hops)))
+            apart = hops if len(self._titles) <= _EACH else ()
+            key = (address(reach), mark, reach.path.end, reach.path.because, reach.advertised, wrong, apart)
+            alike.setdefault(key, []).append(reach)
+        told = [self._way(those) for those in alike.values()]
+        return sorted(told, key=lambda way: _BEST.index(Mark(way["mark"])))
+
+    def _way(self, ways: Sequence[Reach]) -> Story:
+        first = ways[0]
+        listener = self._listeners.get(first.listener)
+        wrong = elsewhere(first, listener, self._topology)
+        because = first.path.because
+        if wrong and first.path.end.value == "connected":
+            because = f"another place answers, {wrong}: {because}"
+        return {
+            "from": [visible(reach.source) for reach in ways],
+            "to": visible(address(first)),
+            "advertised": first.advertised,
+            "mark": mark_of(first, listener, self._topology).value,
+            "end": first.path.end.value,
+            "because": visible(redacted(because)),
+            "hops": [self._hop(first, index) for index in range(len(first.path.hops))],
+        }
+
+    def _hop(self, reach: Reach, index: int) -> int:
+        hop = reach.path.hops[index]
+        rules = "\n".join(f"{rule}: {rule.text}" for rule in hop.rules)
+        place = self._titles.get(hop.netns, "a namespace not visible")
+        told = "\n".join(map(visible, rules.split("\n")))
+        texts = (hop.kind.value, visible(place), visible(redacted(hop.what)), told)
+        return self._numbers.setdefault(texts, len(self._numbers))
+
+
+_BEST: tuple[Mark, ...] = (Mark.OK, Mark.HALF, Mark.UNKNOWN, Mark.BAD, Mark.NONE)
+
+
+def _attached(hanging: Hanging) -> str:
+    return " · ".join(filter(None, (hanging.address, hanging.cable, hanging.broken))) or "attached"
+
+
+def _fault(fault: Fault) -> dict[str, str]:
+    texts = {"text": fault.text, "why": fault.why, "hint": fault.hint, "rule": fault.rule}
+    return {"severity": fault.severity.value, **{name: visible(text) for name, text in texts.items() if text}}
