@@ -10,7 +10,7 @@
 BIN := .venv/bin
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint constraints.txt
 # The extras that some test uses.
-EXTRAS := live,capture,spark
+EXTRAS := live,capture,spark,picture
 
 .PHONY: help demo test bars lint format readme docs constraints clean
 help:

@@ -17,7 +17,11 @@ DATA = {
     "docs/schemas": "netdiag/data/schemas",
 }
 # What each extra must make importable. Spark is 500 MB: `make bars BARS=spark-extra` installs it.
-IMPORTS = {"live": "import docker, pyroute2, dns.resolver", "capture": "import scapy.utils, zstandard"}
+IMPORTS = {
+    "live": "import docker, pyroute2, dns.resolver",
+    "capture": "import scapy.utils, zstandard",
+    "picture": "import networkx",
+}
 ONLY_IN_BARS = {"spark"}
 BROKEN = ROOT / "compose" / "five-brokers" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 NO_ENGINE = "unix:///nonexistent/docker.sock"
@@ -134,6 +138,7 @@ def test_lint_loads_nothing_that_it_does_not_use(extended: tuple[str, Environmen
             "numpy",
             "numba",
             "zstandard",
+            "networkx",
             "rich",
             "pydantic",
         }

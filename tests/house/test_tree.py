@@ -13,7 +13,20 @@ OURS = ("netdiag", "tests", "tools")
 # Programs that are copied into the lab's images: no package of ours holds them.
 COPIED_INTO_IMAGES = ROOT / "tests" / "lab" / "images"
 FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "base", "misc"}
-EXTRAS = {"docker", "pyroute2", "scapy", "dns", "pyspark", "py4j", "pyarrow", "pandas", "numba", "numpy", "zstandard"}
+EXTRAS = {
+    "docker",
+    "pyroute2",
+    "scapy",
+    "dns",
+    "pyspark",
+    "py4j",
+    "pyarrow",
+    "pandas",
+    "numba",
+    "numpy",
+    "zstandard",
+    "networkx",
+}
 
 # A rule is tested by the examples in its own docstring, all rules by one test: two files make a rule, not three.
 EXECUTED_DOCSTRINGS = ("rules/compose", "rules/declared", "rules/observed", "rules/topology", "rules/wire")

@@ -88,7 +88,7 @@ class _Parts:
         facts = ["continued"] if placed.continues else [*bar.facts, *(f"port {name}" for name in bar.ports)]
         facts = [bar.unknown, *facts] if bar.unknown and not placed.continues else facts
         left = text_width(title) + 12.0
-        rest = shortened(" · ".join(facts), room - left, SMALL) if room - left > 40.0 else ""
+        rest = _as_fits(facts, room - left) if room - left > 40.0 else ""
         inside = [_rect(rect, 5.0), _text(rect.x + 8.0, rect.y + 16.0, title, strong=True)]
         inside += [_text(rect.x + 8.0 + left, rect.y + 16.0, rest, small=True, soft=True)] if rest else []
         name = "bar wire" if bar.kind is BarKind.WIRE else "bar"
@@ -176,6 +176,17 @@ def _told(picture: Picture) -> list[str]:
     told.sort(key=lambda pair: -pair[0].severity.rank)
     lines = [f"{f.severity.value}: {f'{n}: ' if n and n not in f.text else ''}{f.text}" for f, n in told[:_WARNINGS]]
     return [*lines, f"and {len(told) - _WARNINGS} more"] if len(told) > _WARNINGS else lines
+
+
+def _as_fits(facts: Sequence[str], room: float) -> str:
+    """As many of the facts as there is room for, the first at least in part."""
+    text = shortened(facts[0], room, SMALL) if facts else ""
+    for fact in facts[1:]:
+        longer = f"{text} · {visible(fact)}"
+        if text_width(longer, SMALL) > room:
+            break
+        text = longer
+    return text
 
 
 def _box_class(box: Box) -> str:

@@ -14,31 +14,40 @@ from html import escape
 from importlib.resources import files
 
 from netdiag.findings import Finding
+from netdiag.render.topology.coverage import coverage_line
 from netdiag.render.topology.drawing import drawing, mark_sign, total_height
 from netdiag.render.topology.layout import Picture, layout
 from netdiag.render.topology.lettering import natural, visible
 from netdiag.render.topology.scene import Scene, listener_key, scene
 from netdiag.render.topology.stories import Stories
-from netdiag.render.topology.verdicts import WORDS, Cell, Column, Mark, Verdicts, verdicts
+from netdiag.render.topology.verdicts import WORDS, Cell, Column, Judge, Mark, Verdicts, verdicts
 from netdiag.render.topology.wiring import BarKind, place_key
 from netdiag.topology.graph import Topology
 
 QUESTION = "Who can reach this broker, by which address, and where does it stop?"
+# A table of more columns than these is set narrow: a cell shows the beginning of what it says.
+_COLUMNS = 5
 # So many names stand in the head of a column before the rest is counted.
 _NAMES = 2
 
 
-def page(topology: Topology, *, findings: Sequence[Finding] = (), coverage: str = "", title: str = "") -> str:
-    """The page; equal topologies give equal text. `coverage` tells in one line what was read and what could not be."""
-    drawn = scene(topology, findings)
+def page(topology: Topology, *, findings: Sequence[Finding] = (), title: str = "") -> str:
+    """The page; equal topologies give equal text."""
+    judge = Judge(topology=topology)
+    drawn = scene(judge, findings)
     picture = layout(drawn)
-    table = verdicts(topology)
-    stories = Stories(topology, drawn)
+    table = verdicts(judge)
+    stories = Stories(judge, drawn)
     for index, column in enumerate(table.columns):
         if len(column.sources) > 1:
             stories.add_crowd(f"column:{index}", column.sources)
     style, script = _ours("picture.css") + _ours("page.css"), _ours("page.js")
-    data = {"stories": stories.stories, "hops": stories.hops, "words": {m.value: w for m, w in WORDS.items()}}
+    data = {
+        "stories": stories.stories,
+        "hops": stories.hops,
+        "names": stories.names,
+        "words": {m.value: w for m, w in WORDS.items()},
+    }
     title = visible(title or f"network of {drawn.host}")
     lines = [
         "<!doctype html>",
@@ -49,11 +58,12 @@ def page(topology: Topology, *, findings: Sequence[Finding] = (), coverage: str 
         f"<title>{escape(title)}</title>",
         f"<style>{style}</style></head><body>",
         f'<header><h1>{QUESTION}</h1><p id="summary">{escape(table.summary)}</p></header>',
+        f'<svg class="signs" aria-hidden="true">{_signs()}</svg>',
         *_table(table, topology),
         *_tools(drawn),
         *_picture(picture, title),
         '<aside id="story" aria-live="polite" aria-label="story of what is chosen" hidden></aside></main>',
-        f'<footer><p id="coverage">{escape(visible(coverage))}</p></footer>',
+        f'<footer><p id="coverage">{escape(visible(coverage_line(topology.inventory)))}</p></footer>',
         f'<script type="application/json" id="data">{_json(data)}</script>',
         f"<script>{script}</script>",
         "</body></html>",
@@ -77,10 +87,19 @@ def _json(data: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
+def _signs() -> str:
+    """The signs of the table, once."""
+    return "".join(
+        f'<symbol id="sign-{mark.value}" viewBox="-8 -8 16 16"><circle r="7"/><path d="{mark_sign(mark)}"/></symbol>'
+        for mark in Mark
+    )
+
+
 def _table(table: Verdicts, topology: Topology) -> Iterator[str]:
     if not table.brokers or not table.columns:
         return
-    yield '<section id="reach" aria-label="who reaches which broker"><table>'
+    wide = ' class="wide"' if len(table.columns) > _COLUMNS else ""
+    yield f'<section id="reach"{wide} aria-label="who reaches which broker"><table>'
     yield "<caption>each broker, seen from each place: the address that works, or where it stops</caption>"
     heads = "".join(_head(index, column) for index, column in enumerate(table.columns))
     yield f'<thead><tr><th scope="col">broker</th>{heads}</tr></thead><tbody>'
@@ -102,10 +121,7 @@ def _head(index: int, column: Column) -> str:
 
 
 def _cell(cell: Cell, column: Column, broker: str) -> str:
-    sign = (
-        f'<svg class="mark {cell.mark.value}" viewBox="-8 -8 16 16" aria-hidden="true">'
-        f'<circle r="7"/><path d="{mark_sign(cell.mark)}"/></svg>'
-    )
+    sign = f'<svg class="mark {cell.mark.value}" aria-hidden="true"><use href="#sign-{cell.mark.value}"/></svg>'
     text, why = escape(visible(cell.text)), escape(visible(cell.because))
     word = WORDS[cell.mark]
     if cell.mark is Mark.NONE:

@@ -120,7 +120,8 @@ def layout(scene: Scene) -> Picture:
     where = _Shelving(picture=picture, scene=scene, ordered=ordered, shelves=shelves)
     inner = max([720.0, *(_shelf_width(shelf) for shelf in shelves)])
     left = MARGIN + SPINE * (where.spines() + 1)
-    picture.width = left + inner + MARGIN
+    where.right = left + inner
+    picture.width = where.right + MARGIN
     y = _outside(picture, left, inner)
     for shelf in shelves:
         y = where.put(shelf, left, y) + SHELF_GAP
@@ -212,6 +213,7 @@ class _Shelving:
     scene: Scene
     ordered: Order
     shelves: list[list[_Column]]
+    right: float = 0.0
     parts: dict[str, list[Rect]] = field(default_factory=dict)
 
     def many(self) -> dict[str, list[int]]:
@@ -263,7 +265,9 @@ class _Shelving:
         for column, at in zip(shelf, lefts, strict=True):
             for key in column.bars:
                 low, high = spans.get(key, (left if key in many else at, at))
-                spans[key] = (min(low, at), max(high, at + max(column.width, 170.0)))
+                spans[key] = (min(low, at), max(high, at + column.width))
+        # a bar with one member is long enough for its name, where there is room
+        spans = {k: (low, min(max(high, low + 240.0), self.right)) for k, (low, high) in spans.items()}
         lanes = _packed([(key, low, high + GAP / 2) for key, (low, high) in spans.items()])
         by_key = {bar.key: bar for bar in self.scene.bars}
         rects: dict[str, Rect] = {}

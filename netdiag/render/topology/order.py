@@ -8,7 +8,6 @@ which depends on the networks and not on how many hang from each. Without networ
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 
 from netdiag.render.topology.lettering import natural
 from netdiag.render.topology.scene import Box, Scene
@@ -96,7 +95,7 @@ def _groups(scene: Scene, bars_of: Mapping[str, tuple[str, ...]], rank: Mapping[
 def _by_kinship(by_name: Sequence[str], sharing: Sequence[Sequence[str]]) -> list[str] | None:
     """The bars so that those which share members are near each other; None without networkx."""
     try:
-        networkx = import_module("networkx")
+        import networkx
     except ImportError:
         return None
     graph = networkx.Graph()

@@ -170,7 +170,9 @@
       if (fault.rule) text.append(make('small', `netdiag explain ${fault.rule}`));
       parts.push(text);
     }
-    if (told.ways) parts.push(...ways(told.ways, source));
+    const through = (told.ways_of || []).flatMap((other) => data.stories[other].ways || []);
+    const led = told.ways || through.filter((way) => way.to.endsWith(`:${told.dialled}`));
+    if (led.length) parts.push(...ways(led, source));
     for (const [head, rows] of told.sections || []) parts.push(make('h3', head), list(rows));
     const near = (told.near || []).filter((other) => data.stories[other]);
     if (near.length) {
@@ -197,7 +199,7 @@
     return box;
   };
   const ways = (all, source) => {
-    const mine = all.filter((way) => source && way.from.includes(source));
+    const mine = all.filter((way) => source && way.from.some((number) => data.names[number] === source));
     const rest = all.filter((way) => !mine.includes(way));
     const parts = [];
     if (mine.length) parts.push(make('h3', `From ${source}`), ...mine.map((way) => one(way, true)));
@@ -208,7 +210,8 @@
     const box = make('details', undefined, way.mark);
     box.open = open;
     const head = make('summary');
-    const many = way.from.length > 3 ? `${way.from.slice(0, 3).join(', ')} and ${way.from.length - 3} more` : way.from.join(', ');
+    const from = way.from.map((number) => data.names[number]);
+    const many = from.length > 3 ? `${from.slice(0, 3).join(', ')} and ${from.length - 3} more` : from.join(', ');
     head.append(make('strong', data.words[way.mark]), ` from ${many} by ${way.to}${way.advertised ? ' (what clients are told)' : ''}: `, make('em', way.end));
     box.append(head, make('div', way.because));
     const steps = make('ol');
@@ -219,9 +222,9 @@
       if (rules) step.append(make('pre', rules));
       steps.append(step);
     }
-    if (way.from.length > 1) box.append(make('small', `hop by hop from ${way.from[0]}; the others alike`));
+    if (from.length > 1) box.append(make('small', `hop by hop from ${from[0]}; the others alike`));
     if (way.hops.length) box.append(steps);
-    if (way.from.length > 3) box.append(make('small', `all of them: ${way.from.join(', ')}`));
+    if (from.length > 3) box.append(make('small', `all of them: ${from.join(', ')}`));
     return box;
   };
   const shut = () => {

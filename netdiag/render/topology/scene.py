@@ -11,7 +11,7 @@ from netdiag.findings import Finding
 from netdiag.linux.link import Link
 from netdiag.render.topology.faults import Fault, faults
 from netdiag.render.topology.lettering import natural
-from netdiag.render.topology.verdicts import Mark, listener_mark
+from netdiag.render.topology.verdicts import Judge, Mark
 from netdiag.render.topology.wiring import Bar, BarKind, Hanging, bars, place_key
 from netdiag.topology.graph import KafkaListener, Place, PlaceKind, Published, Topology
 from netdiag.topology.inventory import LinkId
@@ -86,9 +86,9 @@ class Scene:
     faults: Mapping[str, tuple[Fault, ...]] = field(default_factory=dict)
 
 
-def scene(topology: Topology, findings: Sequence[Finding] = ()) -> Scene:
+def scene(judge: Judge, findings: Sequence[Finding] = ()) -> Scene:
     """The things of a topology in a fixed order, equal topologies giving equal scenes."""
-    rows = _rows(topology)
+    topology, rows = judge.topology, _rows(judge)
     boxes = [*_places(topology, rows), *_without_namespace(topology, rows)]
     owners = {container: box.key for box in boxes for container in box.containers}
     owners |= {name: box.key for box in boxes for c in box.containers if (name := _name(topology, c))}
@@ -116,25 +116,22 @@ def listener_key(listener: str) -> str:
     return f"listener:{listener}"
 
 
-def _rows(topology: Topology) -> Mapping[str, tuple[Row, ...]]:
+def _rows(judge: Judge) -> Mapping[str, tuple[Row, ...]]:
     """The listeners by the container that holds them, those for clients first."""
     found: dict[str, list[KafkaListener]] = {}
-    for listener in topology.listeners:
+    for listener in judge.topology.listeners:
         found.setdefault(listener.container, []).append(listener)
-    ways: dict[str, list[int]] = {}
-    for index, reach in enumerate(topology.reach):
-        ways.setdefault(reach.listener, []).append(index)
     return {
         container: tuple(
-            _row(topology, listener, ways.get(listener.key, ()))
+            _row(judge, listener)
             for listener in sorted(listeners, key=lambda one: (one.controller, natural(one.listener)))
         )
         for container, listeners in found.items()
     }
 
 
-def _row(topology: Topology, listener: KafkaListener, ways: Sequence[int]) -> Row:
-    mark, good, all_of_them = listener_mark((topology.reach[i] for i in ways), listener, topology)
+def _row(judge: Judge, listener: KafkaListener) -> Row:
+    mark, good, all_of_them = judge.listener(listener.key)
     if listener.bound == ():
         mark = Mark.BAD
     elif listener.controller:
@@ -205,9 +202,11 @@ def _without_namespace(topology: Topology, rows: Mapping[str, tuple[Row, ...]]) 
 def _subtitle(place: Place, containers: Sequence[Container]) -> str:
     if len(place.containers) > 1:
         return " + ".join(c.name for c in containers[1:]) or f"{len(place.containers)} containers"
-    if place.services and place.services[0] not in (place.name, place.label):
-        return f"service {place.services[0]}"
-    return "" if place.kind is PlaceKind.CONTAINER else place.kind.value
+    if place.kind is not PlaceKind.CONTAINER:
+        return place.kind.value
+    if place.label and place.label != place.name:
+        return place.name
+    return f"service {place.services[0]}" if place.services and place.services[0] != place.name else ""
 
 
 def _state(container: Container) -> str:

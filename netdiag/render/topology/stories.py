@@ -3,6 +3,7 @@
 Texts and hops that many stories share are kept once, in tables that the stories point into by number.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,9 +11,9 @@ from netdiag.render.redact import redacted
 from netdiag.render.topology.faults import Fault
 from netdiag.render.topology.lettering import visible
 from netdiag.render.topology.scene import Box, Chip, Pill, Row, Scene, endpoint, listener_key
-from netdiag.render.topology.verdicts import WORDS, Mark, address, elsewhere, mark_of
+from netdiag.render.topology.verdicts import WORDS, Judge, Mark, address
 from netdiag.render.topology.wiring import Bar, Hanging
-from netdiag.topology.graph import Published, Reach, Topology
+from netdiag.topology.graph import Published, Reach
 
 # Beyond so many places a way that ends alike is told once, of the first of them.
 _EACH = 100
@@ -22,18 +23,20 @@ Section = tuple[str, list[tuple[str, str]]]
 
 
 class Stories:
-    """Stories by key. `hops` are the distinct hops of all ways: [kind, place, what, rules in one text]."""
+    """Stories by key.
 
-    def __init__(self, topology: Topology, scene: Scene) -> None:
+    `hops` are the distinct hops of all ways: [kind, place, what, rules in one text]; `names` are where ways start.
+    """
+
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        topology = judge.topology
+        self._judge = judge
         self._topology = topology
         self._scene = scene
-        self._listeners = {listener.key: listener for listener in topology.listeners}
         self._ports = {port.key: pill for pill in scene.pills for port in pill.ports}
         self._titles = {place.netns: place.name for place in topology.places}
         self._numbers: dict[tuple[str, ...], int] = {}
-        self._ways: dict[str, list[Reach]] = {}
-        for reach in topology.reach:
-            self._ways.setdefault(reach.listener, []).append(reach)
+        self._names: dict[str, int] = {}
         self.stories: dict[str, Story] = {}
         for bar in scene.bars:
             self._add(bar.key, bar.kind.value, bar.title, self._bar(bar))
@@ -53,6 +56,14 @@ class Stories:
     def hops(self) -> list[tuple[str, ...]]:
         """The table of hops."""
         return list(self._numbers)
+
+    @property
+    def names(self) -> list[str]:
+        """The table of places that ways start from."""
+        return list(self._names)
+
+    def _name(self, place: str) -> int:
+        return self._names.setdefault(visible(place), len(self._names))
 
     def _add(
         self,
@@ -123,16 +134,22 @@ class Stories:
         return [*found[:20], *([("", f"and {len(found) - 20} more")] if len(found) > 20 else [])]
 
     def _from(self, box: Box) -> Iterator[tuple[str, str]]:
-        """Whom a place reaches: one line for each way that starts there."""
-        for reach in self._topology.reach:
-            if reach.source != box.name:
-                continue
-            mark = mark_of(reach, self._listeners.get(reach.listener), self._topology)
-            why = reach.path.because
-            yield visible(f"{reach.listener} by {address(reach)}"), f"{WORDS[mark]} ({reach.path.end.value}): {why}"
+        """Whom a place reaches: a line for each way that starts there, or their number by how they end."""
+        ways = self._judge.origins.get(box.name, ())
+        if len(ways) > _EACH:
+            ends = Counter((self._judge.mark(reach), reach.path.end.value) for reach in ways)
+            counted = sorted(ends.items(), key=lambda item: _BEST.index(item[0][0]))
+            yield from ((f"{WORDS[mark]} ({end})", f"{count} ways") for (mark, end), count in counted)
+            return
+        for reach in ways:
+            word = WORDS[self._judge.mark(reach)]
+            yield (
+                visible(f"{reach.listener} by {address(reach)}"),
+                f"{word} ({reach.path.end.value}): {reach.path.because}",
+            )
 
     def _row(self, row: Row, box: Box, networks: Sequence[str]) -> None:
-        listener = self._listeners[row.key.removeprefix("listener:")]
+        listener = self._judge.listeners[row.key.removeprefix("listener:")]
         bound = "cannot be seen" if listener.bound is None else ", ".join(listener.bound) or "nowhere: nobody listens"
         sections: list[Section] = [
             (
@@ -152,7 +169,7 @@ class Stories:
         ports = dict.fromkeys(port for pill in pills for port in pill.ports)
         sections += [("Published port", self._port(port)) for port in ports]
         near = [box.key, *(pill.key for pill in pills)]
-        ways = self._ways.get(listener.key, ())
+        ways = self._judge.to.get(listener.key, ())
         title = f"{listener.broker} · {listener.listener}"
         self._add(row.key, "listener", title, sections, ways=ways, near=near, networks=networks, services=box.services)
 
@@ -163,15 +180,16 @@ class Stories:
         box = next((box for box in self._scene.boxes if box.key == pill.box), None)
         led = [one for one in self._topology.listeners if any(port.key in one.published for port in pill.ports)]
         led = [one for one in led if box is not None and one.container in box.containers]
-        hosts = {(port.host_ip, port.published) for port in pill.ports}
-        numbers = {number for _, number in hosts}
-        ways = [r for one in led for r in self._ways.get(one.key, ()) if r.port in numbers]
         near = [pill.box, *(listener_key(one.key) for one in led)]
         networks = [bar.title for bar in self._scene.bars if any(h.place == pill.box for h in bar.hanging)]
         services = () if box is None else box.services
-        self._add(
-            pill.key, "published port", pill.text, sections, ways=ways, near=near, networks=networks, services=services
-        )
+        self._add(pill.key, "published port", pill.text, sections, near=near, networks=networks, services=services)
+        if led:
+            # the ways of these listeners that dial this very port
+            self.stories[visible(pill.key)] |= {
+                "ways_of": [visible(listener_key(one.key)) for one in led],
+                "dialled": str(pill.ports[0].published),
+            }
 
     def _port(self, port: Published) -> list[tuple[str, str]]:
         inside = f"{port.to_address or 'nowhere'}:{port.target}/{port.protocol}"
@@ -213,10 +231,9 @@ class Stories:
         """The ways, those alike together, what works first."""
         alike: dict[tuple[object, ...], list[Reach]] = {}
         for reach in ways:
-            mark = mark_of(reach, self._listeners.get(reach.listener), self._topology)
-            wrong = elsewhere(reach, self._listeners.get(reach.listener), self._topology)
-            hops = tuple(self._hop(reach, i) for i in range(len(reach.path.hops)))
-            apart = hops if len(self._titles) <= _EACH else ()
+            mark, wrong = self._judge.mark(reach), self._judge.elsewhere(reach)
+            each = len(self._titles) <= _EACH
+            apart = tuple(self._hop(reach, index) for index in range(len(reach.path.hops))) if each else ()
             key = (address(reach), mark, reach.path.end, reach.path.because, reach.advertised, wrong, apart)
             alike.setdefault(key, []).append(reach)
         told = [self._way(those) for those in alike.values()]
@@ -224,16 +241,15 @@ class Stories:
 
     def _way(self, ways: Sequence[Reach]) -> Story:
         first = ways[0]
-        listener = self._listeners.get(first.listener)
-        wrong = elsewhere(first, listener, self._topology)
+        wrong = self._judge.elsewhere(first)
         because = first.path.because
         if wrong and first.path.end.value == "connected":
             because = f"another place answers, {wrong}: {because}"
         return {
-            "from": [visible(reach.source) for reach in ways],
+            "from": [self._name(reach.source) for reach in ways],
             "to": visible(address(first)),
             "advertised": first.advertised,
-            "mark": mark_of(first, listener, self._topology).value,
+            "mark": self._judge.mark(first).value,
             "end": first.path.end.value,
             "because": visible(redacted(because)),
             "hops": [self._hop(first, index) for index in range(len(first.path.hops))],

@@ -5,18 +5,20 @@ from html import escape
 from importlib.resources import files
 
 from netdiag.findings import Finding
+from netdiag.render.topology.coverage import coverage_line
 from netdiag.render.topology.drawing import drawing, total_height
 from netdiag.render.topology.layout import layout
 from netdiag.render.topology.lettering import visible
 from netdiag.render.topology.scene import scene
-from netdiag.render.topology.verdicts import verdicts
+from netdiag.render.topology.verdicts import Judge, verdicts
 from netdiag.topology.graph import Topology
 
 
-def svg(topology: Topology, *, title: str = "", findings: Sequence[Finding] = (), coverage: str = "") -> str:
-    """The file; equal topologies give equal text. `coverage` tells in one line what was read and what could not be."""
-    picture = layout(scene(topology, findings))
-    footer = visible(coverage)
+def svg(topology: Topology, *, title: str = "", findings: Sequence[Finding] = ()) -> str:
+    """The file; equal topologies give equal text."""
+    judge = Judge(topology=topology)
+    picture = layout(scene(judge, findings))
+    footer = visible(coverage_line(topology.inventory))
     width, height = f"{picture.width:.0f}", f"{total_height(picture, footer):.0f}"
     title = visible(title or f"network of {picture.scene.host}")
     style = (files(__package__) / "picture.css").read_text(encoding="utf-8")
@@ -25,7 +27,7 @@ def svg(topology: Topology, *, title: str = "", findings: Sequence[Finding] = ()
         f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img">',
         f"<title>{escape(title)}</title>",
-        f"<desc>{escape(visible(verdicts(topology).summary))}</desc>",
+        f"<desc>{escape(visible(verdicts(judge).summary))}</desc>",
         f"<style>\n{style}</style>",
         f'<rect class="paper" width="{width}" height="{height}"/>',
         *drawing(picture, live=False, footer=footer),

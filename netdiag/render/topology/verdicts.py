@@ -1,11 +1,12 @@
 """Who reaches which broker: the ways of a topology summed up to one verdict for a broker and a place."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from netdiag.render.topology.lettering import natural
-from netdiag.topology.graph import KafkaListener, PlaceKind, Reach, Topology
+from netdiag.topology.graph import KafkaListener, Place, PlaceKind, Reach, Topology
 from netdiag.topology.hops import End
 
 
@@ -58,47 +59,83 @@ class Verdicts:
     summary: str
 
 
-def verdicts(topology: Topology) -> Verdicts:
-    """The table of a topology; without columns where nobody has traced a way."""
-    brokers = sorted({listener.broker for listener in topology.listeners if not listener.controller}, key=natural)
-    by_key = {listener.key: listener for listener in topology.listeners}
-    ways: dict[tuple[str, str], list[Reach]] = {}
-    for reach in topology.reach:
-        listener = by_key.get(reach.listener)
-        if listener is not None and not listener.controller:
-            ways.setdefault((listener.broker, reach.source), []).append(reach)
-    sources = dict.fromkeys(source for _, source in ways)
-    alike: dict[tuple[Cell, ...], list[str]] = {}
-    for source in sorted(sources, key=lambda name: _order(topology, name)):
-        row = tuple(cell(ways.get((broker, source), ()), by_key, topology) for broker in brokers)
-        alike.setdefault(row, []).append(source)
-    columns = tuple(Column(sources=tuple(names), cells=cells) for cells, names in alike.items())
-    return Verdicts(brokers=tuple(brokers), columns=columns, summary=_summary(brokers, columns))
+# Without slots, so that what is looked up often is indexed once.
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """Judges the ways of one topology, each by where it ends and whether it should end there."""
 
+    topology: Topology
 
-def cell(ways: Sequence[Reach], listeners: Mapping[str, KafkaListener], topology: Topology) -> Cell:
-    """The verdict of one broker at one place: an advertised address that works decides, for clients end up there."""
-    if not ways:
-        return Cell(mark=Mark.NONE, text="not tried")
-    marked = [(reach, mark_of(reach, listeners.get(reach.listener), topology)) for reach in ways]
-    for reach, mark in marked:
-        if reach.advertised and mark is Mark.OK:
-            return Cell(mark=Mark.OK, text=address(reach), because=reach.path.because, listener=reach.listener)
-    told = {reach.listener: reach for reach, _ in marked if reach.advertised}
-    for reach, mark in marked:
-        advertised = told.get(reach.listener)
-        if mark is not Mark.OK or advertised is None:
-            continue
-        unsure = advertised.path.end is End.UNKNOWN
-        text = f"{address(reach)}, then {address(advertised)}: {ending(advertised, listeners, topology)}"
-        mark = Mark.UNKNOWN if unsure else Mark.HALF
-        return Cell(mark=mark, text=text, because=advertised.path.because, listener=reach.listener)
-    if unknown := next((reach for reach, mark in marked if mark is Mark.UNKNOWN), None):
-        text = f"{address(unknown)}: unknown"
-        return Cell(mark=Mark.UNKNOWN, text=text, because=unknown.path.because, listener=unknown.listener)
-    reach = max((reach for reach, _ in marked), key=lambda r: (r.advertised, _NEARNESS.get(r.path.end, 0)))
-    text = f"{address(reach)}: {ending(reach, listeners, topology)}"
-    return Cell(mark=Mark.BAD, text=text, because=reach.path.because, listener=reach.listener)
+    @cached_property
+    def listeners(self) -> Mapping[str, KafkaListener]:
+        """The listeners by key."""
+        return {listener.key: listener for listener in self.topology.listeners}
+
+    @cached_property
+    def to(self) -> Mapping[str, tuple[Reach, ...]]:
+        """The ways by the listener that they lead to."""
+        return _by(self.topology.reach, [reach.listener for reach in self.topology.reach])
+
+    @cached_property
+    def origins(self) -> Mapping[str, tuple[Reach, ...]]:
+        """The ways by the place that they start from."""
+        return _by(self.topology.reach, [reach.source for reach in self.topology.reach])
+
+    @cached_property
+    def _places(self) -> Mapping[int, Place]:
+        return {place.netns: place for place in self.topology.places}
+
+    def mark(self, reach: Reach) -> Mark:
+        """What one way is worth."""
+        if reach.path.end is End.UNKNOWN:
+            return Mark.UNKNOWN
+        return Mark.OK if reach.path.end is End.CONNECTED and not self.elsewhere(reach) else Mark.BAD
+
+    def elsewhere(self, reach: Reach) -> str:
+        """The container that a way ends in although it is not the listener's; "" where it ends right or on the host."""
+        target = None if reach.path.target is None else self._places.get(reach.path.target)
+        listener = self.listeners.get(reach.listener)
+        if target is None or target.kind is not PlaceKind.CONTAINER or listener is None:
+            return ""
+        return "" if listener.container in target.containers else target.name
+
+    def ending(self, reach: Reach) -> str:
+        """How a way ends, in a word or two."""
+        if reach.path.end is not End.CONNECTED:
+            return reach.path.end.value
+        wrong = self.elsewhere(reach)
+        return f"another place answers, {wrong}" if wrong else "connected"
+
+    def cell(self, ways: Sequence[Reach]) -> Cell:
+        """The verdict of one broker at one place: advertised addresses decide, for that is where clients end up."""
+        if not ways:
+            return Cell(mark=Mark.NONE, text="not tried")
+        marked = [(reach, self.mark(reach)) for reach in ways]
+        for reach, mark in marked:
+            if reach.advertised and mark is Mark.OK:
+                return _cell(Mark.OK, reach, address(reach))
+        told = {reach.listener: reach for reach in ways if reach.advertised}
+        for reach, mark in marked:
+            second = told.get(reach.listener)
+            if mark is Mark.OK and second is not None:
+                unsure = second.path.end is End.UNKNOWN
+                text = f"{address(reach)}, then {address(second)}: {self.ending(second)}"
+                return _cell(Mark.UNKNOWN if unsure else Mark.HALF, second, text)
+        for reach, mark in marked:
+            if mark is Mark.UNKNOWN:
+                return _cell(Mark.UNKNOWN, reach, f"{address(reach)}: unknown")
+        reach = max(ways, key=lambda r: (r.advertised, _NEARNESS.get(r.path.end, 0)))
+        return _cell(Mark.BAD, reach, f"{address(reach)}: {self.ending(reach)}")
+
+    def listener(self, key: str) -> tuple[Mark, int, int]:
+        """A listener over all places: its mark, from how many its advertised address works, and of how many."""
+        marks = {reach.source: self.mark(reach) for reach in self.to.get(key, ()) if reach.advertised}
+        good = sum(mark is Mark.OK for mark in marks.values())
+        if not marks:
+            return Mark.NONE, 0, 0
+        if good:
+            return Mark.OK if good == len(marks) else Mark.HALF, good, len(marks)
+        return Mark.UNKNOWN if Mark.UNKNOWN in marks.values() else Mark.BAD, 0, len(marks)
 
 
 # How far a way got before it ended: of several that fail, the one that came nearest says most.
@@ -113,21 +150,22 @@ _NEARNESS = {
 }
 
 
-def mark_of(reach: Reach, listener: KafkaListener | None, topology: Topology) -> Mark:
-    """What one way is worth."""
-    if reach.path.end is End.UNKNOWN:
-        return Mark.UNKNOWN
-    if reach.path.end is not End.CONNECTED or elsewhere(reach, listener, topology):
-        return Mark.BAD
-    return Mark.OK
-
-
-def elsewhere(reach: Reach, listener: KafkaListener | None, topology: Topology) -> str:
-    """The container that a way ends in although it is not the listener's; "" where it ends right or on the host."""
-    target = None if reach.path.target is None else topology.place(reach.path.target)
-    if target is None or target.kind is not PlaceKind.CONTAINER or listener is None:
-        return ""
-    return "" if listener.container in target.containers else target.name
+def verdicts(judge: Judge) -> Verdicts:
+    """The table of a topology; without columns where nobody has traced a way."""
+    brokers = sorted({one.broker for one in judge.listeners.values() if not one.controller}, key=natural)
+    ways: dict[tuple[str, str], list[Reach]] = {}
+    for reach in judge.topology.reach:
+        listener = judge.listeners.get(reach.listener)
+        if listener is not None and not listener.controller:
+            ways.setdefault((listener.broker, reach.source), []).append(reach)
+    sources = {source for _, source in ways}
+    order = _order(judge.topology)
+    alike: dict[tuple[Cell, ...], list[str]] = {}
+    for source in sorted(sources, key=lambda name: (order.get(name, 1), natural(name))):
+        row = tuple(judge.cell(ways.get((broker, source), ())) for broker in brokers)
+        alike.setdefault(row, []).append(source)
+    columns = tuple(Column(sources=tuple(names), cells=cells) for cells, names in alike.items())
+    return Verdicts(brokers=tuple(brokers), columns=columns, summary=_summary(brokers, columns))
 
 
 def address(reach: Reach) -> str:
@@ -136,31 +174,22 @@ def address(reach: Reach) -> str:
     return f"{host}:{reach.port}"
 
 
-def ending(reach: Reach, listeners: Mapping[str, KafkaListener], topology: Topology) -> str:
-    """How a way ends, in a word or two."""
-    if reach.path.end is End.CONNECTED:
-        wrong = elsewhere(reach, listeners.get(reach.listener), topology)
-        return f"another place answers, {wrong}" if wrong else "connected"
-    return reach.path.end.value
+def _cell(mark: Mark, reach: Reach, text: str) -> Cell:
+    return Cell(mark=mark, text=text, because=reach.path.because, listener=reach.listener)
 
 
-def listener_mark(ways: Iterable[Reach], listener: KafkaListener, topology: Topology) -> tuple[Mark, int, int]:
-    """A listener over all places: its mark, from how many its advertised address works, and of how many."""
-    marks = {r.source: mark_of(r, listener, topology) for r in ways if r.advertised}
-    good = sum(mark is Mark.OK for mark in marks.values())
-    if not marks:
-        return Mark.NONE, 0, 0
-    if good:
-        return Mark.OK if good == len(marks) else Mark.HALF, good, len(marks)
-    return Mark.UNKNOWN if Mark.UNKNOWN in marks.values() else Mark.BAD, 0, len(marks)
+def _by(ways: Sequence[Reach], keys: Sequence[str]) -> dict[str, tuple[Reach, ...]]:
+    found: dict[str, list[Reach]] = {}
+    for reach, key in zip(ways, keys, strict=True):
+        found.setdefault(key, []).append(reach)
+    return {key: tuple(those) for key, those in found.items()}
 
 
-def _order(topology: Topology, name: str) -> tuple[object, ...]:
+def _order(topology: Topology) -> dict[str, int]:
     """The docker host first, then clients, then the brokers themselves."""
-    place = topology.named(name)
     brokers = {listener.container for listener in topology.listeners}
-    own = place is not None and bool(brokers & set(place.containers))
-    return (place is not None and place.kind is not PlaceKind.HOST, own, natural(name))
+    own = {place.name for place in topology.places if brokers & set(place.containers)}
+    return {p.name: 0 if p.kind is PlaceKind.HOST else 2 if p.name in own else 1 for p in topology.places}
 
 
 def _summary(brokers: Sequence[str], columns: Sequence[Column]) -> str:

@@ -1,0 +1,106 @@
+"""The story of a listener goes from its configuration over the socket and the published port to who gets there."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from netdiag.render.topology.scene import scene
+from netdiag.render.topology.stories import Stories, Story
+from netdiag.render.topology.verdicts import Judge
+from netdiag.topology.graph import Topology
+from tests.render.topology.ways import with_ways
+from tests.topology.five_brokers import SECRET, crowd, five_brokers, hostile
+
+
+def told(topology: Topology) -> Stories:
+    """The stories of a topology."""
+    judge = Judge(topology=topology)
+    return Stories(judge, scene(judge))
+
+
+@pytest.fixture(scope="module")
+def five() -> Stories:
+    """Those of the five brokers."""
+    return told(with_ways(five_brokers()))
+
+
+def rows(story: Story) -> dict[str, str]:
+    """All rows of all sections, the first of a name."""
+    found: dict[str, str] = {}
+    for _, pairs in story["sections"]:
+        for name, value in pairs:
+            found.setdefault(name, value)
+    return found
+
+
+def test_a_listener(five: Stories) -> None:
+    story = five.stories["listener:broker-1/EXTERNAL"]
+    found = rows(story)
+    assert found["binds"] == "0.0.0.0:9091"
+    assert found["tells clients"] == "localhost:9091"
+    assert found["held by"].endswith("(java)")
+    assert found["leads to"] == "172.18.0.2:9091/tcp"
+    assert "--to-destination 172.18.0.2:9091" in found["DNAT rule"]
+    assert "docker-proxy" in found["docker-proxy"]
+    assert {"place:shop-broker-1-1"} < set(story["near"])
+    assert [(way["mark"], way["end"], way["to"], len(way["from"])) for way in story["ways"]] == [
+        ("ok", "connected", "localhost:9091", 1),
+        ("ok", "connected", "localhost:9091", 1),
+        *[("ok", "connected", "192.168.8.133:9091", 1)] * 6,
+        *[("bad", "refused", "localhost:9091", 1)] * 6,
+    ]
+    first = story["ways"][0]
+    assert five.names[first["from"][0]] == "host"
+    assert [five.hops[number][:2] for number in first["hops"]] == [
+        ("resolver", "host"),
+        ("route", "host"),
+        ("filter", "host"),
+    ]
+
+
+def test_a_container(five: Stories) -> None:
+    story = five.stories["place:shop-client-1"]
+    assert story["networks"] == ["shop_kafka", "shop_front"]
+    assert story["services"] == ["client"]
+    found = rows(story)
+    assert found["shop_front"].startswith("172.19.0.2 · eth1 — veth")
+    assert found["broker-1/INTERNAL by broker-1:29092"] == "reached (connected): java (5010) accepts"
+
+
+def test_a_published_port_borrows_the_ways_of_its_listener(five: Stories) -> None:
+    story = next(story for key, story in five.stories.items() if key.startswith("port:0.0.0.0:9091"))
+    assert story["ways_of"] == ["listener:broker-1/EXTERNAL"]
+    assert story["dialled"] == "9091"
+
+
+def test_a_network_and_a_device(five: Stories) -> None:
+    assert rows(five.stories["network:shop_kafka"])["shop-ui-1"].startswith("172.18.0.8")
+    assert rows(five.stories["device:eth0"])["address"] == "192.168.8.133/24"
+
+
+def test_what_cannot_be_seen_is_not_called_absent() -> None:
+    topology = five_brokers()
+    unseen = replace(topology.listeners[0], bound=None, pids=())
+    nowhere = replace(topology.listeners[1], bound=(), pids=())
+    stories = told(replace(topology, listeners=(unseen, nowhere))).stories
+    assert rows(stories[f"listener:{unseen.key}"])["bound to"] == "cannot be seen"
+    assert rows(stories[f"listener:{nowhere.key}"])["bound to"] == "nowhere: nobody listens"
+
+
+def test_in_a_crowd_ways_that_end_alike_are_told_once() -> None:
+    story = told(with_ways(crowd(120))).stories["listener:team0-broker-1-1/EXTERNAL"]
+    assert sum(len(way["from"]) for way in story["ways"]) == 240
+    assert len(story["ways"]) == 4
+
+
+def test_nothing_hostile_and_no_secret_is_in_any_story() -> None:
+    text = json.dumps(told(with_ways(hostile())).stories, ensure_ascii=False)
+    assert SECRET not in text
+    assert not {"\x1b", "\u202e"} & set(text)
+
+
+def test_a_crowd_of_sources() -> None:
+    stories = told(five_brokers())
+    stories.add_crowd("column:1", ["a", "b"])
+    assert stories.stories["column:1"]["sections"] == [("These places", [("", "a"), ("", "b")])]

@@ -1,0 +1,53 @@
+"""The SVG stands alone: well-formed, nothing in it runs or is fetched, and foreign names are text."""
+
+from xml.etree.ElementTree import Element, fromstring
+
+import pytest
+
+from netdiag.render.topology.svg import svg
+from netdiag.topology.graph import Topology
+from tests.render.topology.ways import with_ways
+from tests.topology.five_brokers import HOSTILE_TEXT, SECRET, crowd, five_brokers, hostile
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+DRAWN = {"svg", "title", "desc", "style", "rect", "g", "path", "circle", "text"}
+
+
+def parsed(topology: Topology) -> Element:
+    """The tree of the file."""
+    return fromstring(svg(topology))
+
+
+@pytest.mark.parametrize(
+    "topology", [with_ways(five_brokers()), with_ways(hostile()), crowd(40)], ids=["5", "bad", "40"]
+)
+def test_nothing_in_it_runs_or_is_fetched(topology: Topology) -> None:
+    root = parsed(topology)
+    assert {element.tag.removeprefix(NAMESPACE) for element in root.iter()} <= DRAWN
+    names = {name for element in root.iter() for name in element.attrib}
+    assert not {name for name in names if name.startswith("on") or "href" in name or name in ("style", "id")}
+    style = root.findtext(f"{NAMESPACE}style", "")
+    assert "@import" not in style
+    assert "url(" not in style
+    assert "prefers-color-scheme: dark" in style
+
+
+def test_hostile_names_are_text_and_secrets_are_not_in_it() -> None:
+    text = svg(with_ways(hostile()), title=HOSTILE_TEXT)
+    root = fromstring(text)
+    shown = root.findtext(f"{NAMESPACE}title", "")
+    assert shown.startswith("<script>alert(1)</script>\\x1b[31m")
+    assert "<script" not in text
+    assert not {"\x1b", "\u202e"} & set(text)
+    assert SECRET not in text
+
+
+def test_it_says_what_it_is_and_how_much_was_seen() -> None:
+    root = parsed(with_ways(five_brokers()))
+    assert root.findtext(f"{NAMESPACE}title") == "network of kafka-host"
+    assert root.findtext(f"{NAMESPACE}desc") == "8 of 8 places can reach all 5 brokers."
+    assert any("9 namespaces" in (text.text or "") for text in root.iter(f"{NAMESPACE}text"))
+
+
+def test_equal_topologies_give_equal_bytes() -> None:
+    assert svg(crowd(30)) == svg(crowd(30))

@@ -1,0 +1,82 @@
+"""The table answers for each broker and each place, by what clients end up with."""
+
+from dataclasses import replace
+
+import pytest
+
+from netdiag.render.topology.verdicts import Judge, Mark, verdicts
+from netdiag.topology.graph import KafkaListener, Place, Reach, Topology
+from netdiag.topology.hops import End
+from tests.render.topology.ways import LAN_ADDRESS, way, with_ways
+from tests.topology.five_brokers import five_brokers, without_brokers
+
+BARE = five_brokers()
+EXTERNAL = next(one for one in BARE.listeners if one.key.endswith("-1/EXTERNAL"))
+INTERNAL = next(one for one in BARE.listeners if one.key.endswith("-1/INTERNAL"))
+CLIENT = next(place for place in BARE.places if place.label == "client")
+UI = next(place for place in BARE.places if place.label == "ui")
+
+
+def reaching(*ways: Reach) -> Topology:
+    """The five brokers with these ways only."""
+    return replace(BARE, reach=ways)
+
+
+def told(listener: KafkaListener, end: End, source: Place = CLIENT) -> Reach:
+    """A way by the address that clients are told."""
+    assert listener.advertised is not None
+    return way(BARE, listener, source, listener.advertised, end, "because")
+
+
+LAN = way(BARE, EXTERNAL, CLIENT, (LAN_ADDRESS, 9091), End.CONNECTED, "DNAT")
+
+
+@pytest.mark.parametrize(
+    ("ways", "mark", "text"),
+    [
+        ((told(INTERNAL, End.CONNECTED),), Mark.OK, "broker-1:29092"),
+        ((told(EXTERNAL, End.REFUSED), told(INTERNAL, End.CONNECTED)), Mark.OK, "broker-1:29092"),
+        ((LAN, told(EXTERNAL, End.REFUSED)), Mark.HALF, f"{LAN_ADDRESS}:9091, then localhost:9091: refused"),
+        ((LAN, told(EXTERNAL, End.UNKNOWN)), Mark.UNKNOWN, f"{LAN_ADDRESS}:9091, then localhost:9091: unknown"),
+        ((told(EXTERNAL, End.DROPPED), told(INTERNAL, End.UNRESOLVED)), Mark.BAD, "localhost:9091: dropped"),
+        ((told(EXTERNAL, End.REFUSED), told(INTERNAL, End.UNKNOWN)), Mark.UNKNOWN, "broker-1:29092: unknown"),
+        ((), Mark.NONE, "not tried"),
+    ],
+)
+def test_a_cell(ways: tuple[Reach, ...], mark: Mark, text: str) -> None:
+    cell = Judge(topology=reaching(*ways)).cell(ways)
+    assert (cell.mark, cell.text) == (mark, text)
+
+
+def test_whoever_is_led_to_another_container_has_not_reached_the_broker() -> None:
+    right = told(INTERNAL, End.CONNECTED)
+    wrong = replace(right, path=replace(right.path, target=UI.netns))
+    cell = Judge(topology=reaching(wrong)).cell((wrong,))
+    assert (cell.mark, cell.text) == (Mark.BAD, f"broker-1:29092: another place answers, {UI.name}")
+
+
+def test_places_that_see_the_same_share_a_column() -> None:
+    table = verdicts(Judge(topology=with_ways(BARE)))
+    assert table.brokers == tuple(f"broker-{number}" for number in range(1, 6))
+    assert [len(column.sources) for column in table.columns] == [1, 7]
+    assert table.columns[0].sources == ("host",)
+    assert table.summary == "8 of 8 places can reach all 5 brokers."
+
+
+@pytest.mark.parametrize(
+    ("topology", "summary"),
+    [
+        (without_brokers(BARE), "No Kafka listener is known here."),
+        (BARE, "Nobody has traced the ways to all 5 brokers yet."),
+        (reaching(told(EXTERNAL, End.UNKNOWN)), "0 of 1 place can reach all 5 brokers; from 1 it cannot be told."),
+        (reaching(told(EXTERNAL, End.REFUSED)), "0 of 1 place can reach all 5 brokers; from 1 some way stops."),
+    ],
+)
+def test_the_summary(topology: Topology, summary: str) -> None:
+    assert verdicts(Judge(topology=topology)).summary == summary
+
+
+def test_a_listener_over_all_places() -> None:
+    judge = Judge(topology=reaching(told(EXTERNAL, End.CONNECTED), told(EXTERNAL, End.REFUSED, UI)))
+    assert judge.listener(EXTERNAL.key) == (Mark.HALF, 1, 2)
+    assert judge.listener(INTERNAL.key) == (Mark.NONE, 0, 0)
