@@ -147,7 +147,7 @@ def look_at(order: Order, surface: Surface) -> "Topology":
 
 def judged(seen: "Topology") -> tuple[Finding, ...]:
     """The findings of the rules about topologies."""
-    from netdiag.rules.run import check_topology
+    from netdiag.rules.run_topology import check_topology
 
     return check_topology(seen)
 

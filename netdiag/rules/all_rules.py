@@ -1,5 +1,6 @@
 """The written-out lists of every rule."""
 
+from netdiag.rules import topology_rules
 from netdiag.rules.compose import (
     compose_conflict,
     compose_dependency_cycle,
@@ -114,29 +115,7 @@ from netdiag.rules.observed import (
     live_config_crash,
     live_differs_from_predicted,
 )
-from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule, TopologyRule, WireRule
-from netdiag.rules.topology import (
-    topology_bridge_filter_off,
-    topology_container_without_network,
-    topology_dnat_stale,
-    topology_duplicate_address,
-    topology_duplicate_mac,
-    topology_fdb_disagrees,
-    topology_forwarding_off,
-    topology_gateway_missing,
-    topology_listener_loopback_only,
-    topology_listener_not_bound,
-    topology_mtu_shrinks,
-    topology_overlapping_subnets,
-    topology_port_not_forwarding,
-    topology_proxy_missing,
-    topology_proxy_orphaned,
-    topology_published_not_in_force,
-    topology_published_port_taken,
-    topology_published_unserved,
-    topology_veth_peer_missing,
-    topology_veth_unattached,
-)
+from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule, WireRule
 from netdiag.rules.wire import (
     wire_access_denied,
     wire_authentication_failing,
@@ -318,27 +297,6 @@ WIRE: tuple[WireRule, ...] = (
     wire_weak_acks,
 )
 
-TOPOLOGY: tuple[TopologyRule, ...] = (
-    topology_bridge_filter_off,
-    topology_container_without_network,
-    topology_dnat_stale,
-    topology_duplicate_address,
-    topology_duplicate_mac,
-    topology_fdb_disagrees,
-    topology_forwarding_off,
-    topology_gateway_missing,
-    topology_listener_loopback_only,
-    topology_listener_not_bound,
-    topology_mtu_shrinks,
-    topology_overlapping_subnets,
-    topology_port_not_forwarding,
-    topology_proxy_missing,
-    topology_proxy_orphaned,
-    topology_published_not_in_force,
-    topology_published_port_taken,
-    topology_published_unserved,
-    topology_veth_peer_missing,
-    topology_veth_unattached,
-)
+TOPOLOGY = topology_rules.TOPOLOGY
 
 ALL: tuple[Rule, ...] = (*COMPOSE, *DECLARED, *OBSERVED, *WIRE, *TOPOLOGY)

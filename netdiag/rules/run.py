@@ -6,12 +6,12 @@ from dataclasses import replace
 from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, TopologyLocation, WireLocation
-from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
+from netdiag.findings import ContainerLocation, Finding, Related
+from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, WIRE
 from netdiag.rules.declared_clients import check_clients
 from netdiag.rules.observed import live_config_crash
-from netdiag.rules.rule import ComposeRule, DeclaredRule, TopologyRule, WireRule
-from netdiag.topology.graph import Topology
+from netdiag.rules.order import by_place
+from netdiag.rules.rule import ComposeRule, DeclaredRule, WireRule
 from netdiag.traffic.facts import WireView
 
 
@@ -24,13 +24,13 @@ def check(deployment: Deployment, rules: Iterable[DeclaredRule] = DECLARED) -> t
     told: dict[tuple[object, ...], Finding] = {}
     for finding in (*found, *check_clients(deployment)):
         told.setdefault((finding.rule, finding.location, finding.message, finding.service), finding)
-    return tuple(sorted(told.values(), key=_order))
+    return tuple(sorted(told.values(), key=by_place))
 
 
 def check_project(project: Project, rules: Iterable[ComposeRule] = COMPOSE) -> tuple[Finding, ...]:
     """What compose itself would say of the files, and what it takes otherwise than it was meant."""
     found = (finding for rule in rules for finding in rule.check(project))
-    return tuple(sorted(found, key=_order))
+    return tuple(sorted(found, key=by_place))
 
 
 def check_live(view: LiveView) -> tuple[Finding, ...]:
@@ -47,19 +47,13 @@ def check_live(view: LiveView) -> tuple[Finding, ...]:
         for finding in rule.check(view)
         if not (finding.rule == live_config_crash.ID and finding.service in foretold)
     ]
-    return tuple(sorted((*declared, *observed), key=_order))
+    return tuple(sorted((*declared, *observed), key=by_place))
 
 
 def check_wire(view: WireView, rules: Iterable[WireRule] = WIRE) -> tuple[Finding, ...]:
     """What a packet capture shows, worst first, then by place."""
     found = (finding for rule in rules for finding in rule.check(view))
-    return tuple(sorted(found, key=lambda finding: (-finding.severity.rank, *_order(finding))))
-
-
-def check_topology(topology: Topology, rules: Iterable[TopologyRule] = TOPOLOGY) -> tuple[Finding, ...]:
-    """What is wrong with how things hang together on a machine, worst first, then by place."""
-    found = (finding for rule in rules for finding in rule.check(topology))
-    return tuple(sorted(found, key=lambda finding: (-finding.severity.rank, *_order(finding))))
+    return tuple(sorted(found, key=lambda finding: (-finding.severity.rank, *by_place(finding))))
 
 
 def _is_foretold(finding: Finding, view: LiveView) -> bool:
@@ -79,15 +73,3 @@ def condemned(findings: Iterable[Finding], deployment: Deployment) -> frozenset[
     """The names of the brokers that will not start, because a finding says what they will print instead."""
     brokers = {broker.name for broker in deployment.brokers}
     return frozenset(f.service for f in findings if f.broker_prints and f.service in brokers)
-
-
-def _order(finding: Finding) -> tuple[str, int, int, str, str]:
-    match finding.location:
-        case FileLocation(path=path, line=line, column=column):
-            return (path, line, column, finding.rule, finding.message)
-        case ContainerLocation(container=container, part=part):
-            return (container, 0, 0, finding.rule, part + finding.message)
-        case WireLocation(file=file, packet=packet):
-            return (file, packet or 0, 0, finding.rule, finding.message)
-        case TopologyLocation(place=place, device=device, part=part):
-            return (place, 0, 0, finding.rule, device + part + finding.message)

@@ -14,7 +14,8 @@ from netdiag.render.rule_markdown import escaped, fenced, rule_markdown
 from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
 from netdiag.rules.document import rule_page
 from netdiag.rules.rule import Rule
-from netdiag.rules.run import check, check_live, check_project, check_topology, check_wire
+from netdiag.rules.run import check, check_live, check_project, check_wire
+from netdiag.rules.run_topology import check_topology
 from tests.deployment.stacks import deployment_of, project_of
 from tests.house.tree import ROOT
 from tests.rules.recorded import view_of

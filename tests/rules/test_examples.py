@@ -6,7 +6,8 @@ from netdiag.findings import FileLocation, Severity, WireLocation
 from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
 from netdiag.rules.document import RulePage, rule_page
 from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule, TopologyRule, WireRule
-from netdiag.rules.run import check, check_live, check_project, check_topology, check_wire
+from netdiag.rules.run import check, check_live, check_project, check_wire
+from netdiag.rules.run_topology import check_topology
 from tests.deployment.stacks import deployment_of, project_of
 from tests.rules.recorded import view_of
 from tests.rules.topology_recorded import Recorded

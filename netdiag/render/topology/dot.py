@@ -17,7 +17,8 @@ from netdiag.render.topology.devices import (
     standing_parts,
     state_parts,
 )
-from netdiag.render.topology.lookup import PAIRS, Lookup, stable_id
+from netdiag.render.topology.identifiers import device_id, stable_id
+from netdiag.render.topology.lookup import PAIRS, Lookup
 from netdiag.render.topology.reach_text import endpoint_text
 from netdiag.topology.graph import By, Cable, CableKind, KafkaListener, Place, Published, Topology
 from netdiag.topology.inventory import LinkId
@@ -52,7 +53,7 @@ def _cluster(lookup: Lookup, place: Place) -> Iterator[str]:
     yield f"    graph [label={_label([place.name, *kind])}, labelloc=t];"
     for where, link in lookup.links(place.netns):
         if not link.loopback:
-            yield f"    {lookup.id(where)} [label={_device(lookup, where, link)}, color={_colour(link)}];"
+            yield f"    {device_id(lookup, where)} [label={_device(lookup, where, link)}, color={_colour(link)}];"
     for listener in lookup.kafka(place.containers):
         colour = _BAD if listener.bound == () else _UP if listener.bound else _DOWN
         yield f'    {_kafka_id(listener)} [label={_kafka(listener)}, shape=component, color="{colour}"];'
@@ -101,7 +102,7 @@ def _edge(lookup: Lookup, cable: Cable) -> Iterator[str]:
     style = "dashed" if cable.kind is CableKind.PARENT else "bold" if cable.kind in PAIRS else "solid"
     # From left to right: a bridge, its port, what is behind it.
     left, right = (cable.a, cable.b) if cable.kind in PAIRS else (cable.b, cable.a)
-    yield f"  {lookup.id(left)} -- {lookup.id(right)} [style={style}, tooltip={_quoted(cable.kind.value)}];"
+    yield f"  {device_id(lookup, left)} -- {device_id(lookup, right)} [style={style}, tooltip={_quoted(cable.kind.value)}];"
 
 
 def _way(lookup: Lookup, published: Published) -> Iterator[str]:

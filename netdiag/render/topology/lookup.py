@@ -3,7 +3,6 @@
 Nothing is decided here; everything a renderer asks for by name or by device is found without a search.
 """
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -15,11 +14,6 @@ from netdiag.topology.inventory import LinkId, NamespaceFacts
 PAIRS = (CableKind.VETH, CableKind.NETKIT)
 _LINK_SCOPE = 253
 _ORDER = {kind: number for number, kind in enumerate(PlaceKind)}
-
-
-def stable_id(*names: str) -> str:
-    """An identifier for other programs that is the same for the same names, whatever stands in them."""
-    return "n" + hashlib.sha256("\x00".join(names).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class Lookup:
@@ -112,10 +106,6 @@ class Lookup:
         """What people call a namespace."""
         place = self.places.get(netns)
         return place.name if place else f"net:[{netns}]"
-
-    def id(self, where: LinkId) -> str:
-        """An identifier of a device that outlives its number."""
-        return stable_id("device", self.name(where.netns), self.ifname(where))
 
     def ifname(self, where: LinkId) -> str:
         """The name of a device, its number where it is not seen."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from netdiag.render.counts import plural
 from netdiag.render.places import plain
 from netdiag.render.topology.coverage import coverage_line
-from netdiag.render.topology.lookup import Lookup, stable_id
+from netdiag.render.topology.identifiers import device_id, stable_id
+from netdiag.render.topology.lookup import Lookup
 from netdiag.render.topology.reach_text import endpoint_text, span
 from netdiag.topology.graph import By, Place, Published, Topology
 from netdiag.topology.inventory import LinkId
@@ -90,9 +91,9 @@ def _networks(lookup: Lookup) -> _Chart:
         exits = _exits_of(lookup, where)
         if exits:
             ports = span([str(published.published) for published in exits])
-            exit_id = stable_id("exits", lookup.id(where))
+            exit_id = stable_id("exits", device_id(lookup, where))
             box.append(f'{exit_id}(["{_label([plural(len(exits), "published port"), ports])}"])')
-            chart.edges.append(f"{exit_id} --> {lookup.id(where)}")
+            chart.edges.append(f"{exit_id} --> {device_id(lookup, where)}")
     rest = len(bridges) - len(shown)
     if rest:
         chart.boxes.setdefault("", []).append(f'{stable_id("more")}["and {plural(rest, "more bridge")}"]')
@@ -115,7 +116,7 @@ def _bridge_node(lookup: Lookup, where: LinkId, more: str = "") -> str:
     view = lookup.network(where)
     name = lookup.ifname(where)
     lines = [view.network.name, *view.network.subnets, name] if view else [name, *lookup.addresses(where)]
-    return f'{lookup.id(where)}[["{_label([*lines, *([more] if more else [])])}"]]'
+    return f'{device_id(lookup, where)}[["{_label([*lines, *([more] if more else [])])}"]]'
 
 
 def _place(lookup: Lookup, place: Place) -> str:
@@ -145,7 +146,7 @@ def _members(lookup: Lookup, bridge: LinkId) -> Iterator[str]:
         peer = lookup.peer(port)
         place = lookup.places.get(peer.netns) if peer else None
         if place is not None and place.netns != bridge.netns:
-            yield f"{lookup.id(bridge)} --- {_place_id(place)}"
+            yield f"{device_id(lookup, bridge)} --- {_place_id(place)}"
 
 
 def _direct(lookup: Lookup, boxes: set[str]) -> Iterator[str]:
