@@ -59,7 +59,14 @@ STAGES = (
         ),
     ),
     Stage(name="tools", commands=(("python", "-m", "tests.tools"),), advisory=True),
-    Stage(name="fast", commands=((*PYTEST, "-n", "auto", "--maxprocesses", "4", "-m", "not lab"),)),
+    Stage(
+        name="fast",
+        commands=(
+            (*PYTEST, "-n", "auto", "--maxprocesses", "4", "-m", "not lab and not alone"),
+            # What is held to seconds has the machine for itself.
+            (*PYTEST, "-m", "not lab and alone"),
+        ),
+    ),
     Stage(
         name="prerequisites",
         commands=(("python", "-m", "tests.lab.prerequisites"),),
@@ -71,7 +78,6 @@ STAGES = (
         name="lab",
         commands=(
             (*PYTEST, "-n", str(LABS), "-m", "lab and not alone"),
-            # What is held to seconds has the machine for itself.
             (*PYTEST, "-m", "lab and alone"),
         ),
         needs_green=True,

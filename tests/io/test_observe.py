@@ -58,6 +58,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("behaviour", "expected", "because"), HOSTILE, ids=[b.__name__ for b, _, _ in HOSTILE])
 def test_a_hostile_server_is_a_cell_with_a_reason(behaviour: Behaviour, expected: str, because: str) -> None:
     with serving(behaviour) as port:
@@ -70,6 +71,7 @@ def test_a_hostile_server_is_a_cell_with_a_reason(behaviour: Behaviour, expected
     assert taken < BOUND
 
 
+@pytest.mark.alone
 def test_a_hundred_hostile_cells_stay_within_time_and_memory() -> None:
     kinds = [behaviour for behaviour, _, _ in HOSTILE]
     with ExitStack() as servers:
@@ -89,6 +91,7 @@ def test_a_hundred_hostile_cells_stay_within_time_and_memory() -> None:
     assert peak < 64 * 1024 * 1024 + 10 * 1024 * 1024
 
 
+@pytest.mark.alone
 def test_an_answer_of_thousands_of_brokers_is_cut_and_bounded() -> None:
     many = [(n, "127.0.0.1", 1) for n in range(3000)]
     broker = ScriptedBroker(node_id=0, brokers=many)
@@ -103,6 +106,7 @@ def test_an_answer_of_thousands_of_brokers_is_cut_and_bounded() -> None:
     assert taken < BOUND
 
 
+@pytest.mark.alone
 def test_many_brokers_that_advertise_thousands_of_endpoints_are_bounded() -> None:
     with ExitStack() as servers:
         brokers = [

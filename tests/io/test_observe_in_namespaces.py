@@ -34,6 +34,7 @@ def words(observed: Observed) -> list[str]:
     return [str(cell.observed) for cell in observed.cells]
 
 
+@pytest.mark.alone
 def test_each_kind_of_dead_end_has_its_word(pair: Pair) -> None:
     begin = time.perf_counter()
     observed = look(
@@ -58,6 +59,7 @@ def test_each_kind_of_dead_end_has_its_word(pair: Pair) -> None:
     assert taken < 6
 
 
+@pytest.mark.alone
 def test_black_holes_take_no_longer_for_being_many(pair: Pair, figure: Report) -> None:
     addresses = [Address(host=SWALLOWED.format(n % 250 + 1), port=9000 + n) for n in range(600)]
     begin = time.perf_counter()
@@ -68,6 +70,7 @@ def test_black_holes_take_no_longer_for_being_many(pair: Pair, figure: Report) -
     assert taken < 6
 
 
+@pytest.mark.alone
 def test_advertised_black_holes_fit_into_the_same_time(pair: Pair) -> None:
     broker = ScriptedBroker(node_id=0, brokers=[(n, SWALLOWED.format(n + 1), 9092) for n in range(200)])
     with open_namespace(NamedNamespace(name=pair.far)) as far, serving(broker, address=FAR, namespace=far) as port:
@@ -78,6 +81,7 @@ def test_advertised_black_holes_fit_into_the_same_time(pair: Pair) -> None:
     assert taken < 6
 
 
+@pytest.mark.alone
 def test_one_swallowed_target_is_not_stormed_and_not_serial(pair: Pair, figure: Report) -> None:
     stances = [replace(named_stance(pair.near), vantage=Vantage(kind=VantageKind.LAN, label=f"{n}")) for n in range(80)]
     begin = time.perf_counter()
@@ -113,6 +117,7 @@ def test_its_own_hosts_file_is_used(pair: Pair) -> None:
     assert contact.because == f'"other.test" has no address here: name server {FAR}: Connection refused'
 
 
+@pytest.mark.alone
 def test_a_black_hole_among_the_addresses_of_a_name_costs_a_head_start_only(pair: Pair) -> None:
     folder = Path("/etc/netns", pair.near)
     broker = ScriptedBroker(node_id=1, brokers=[])

@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 
+import pytest
+
 from netdiag.deployment.observations import Address, Answered, Failed, Reason, Unknown
 from netdiag.io.name_service import NameService
 from netdiag.io.netns import open_namespace
@@ -105,6 +107,7 @@ def test_of_all_addresses_that_fail_the_furthest_is_told() -> None:
         run(work)
 
 
+@pytest.mark.alone
 def test_a_slow_close_is_not_repeated_and_ends_in_time() -> None:
     async def work(prober: Prober, place: Place) -> None:
         contact = await prober.contact(place, Address(host="127.0.0.1", port=port))

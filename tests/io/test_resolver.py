@@ -133,6 +133,7 @@ def test_the_next_server_is_asked(namespace: Namespace) -> None:
         (FAR, "Connection refused"),
     ],
 )
+@pytest.mark.alone
 def test_no_server_is_a_reason_within_the_time(namespace: Namespace, server: str, because: str) -> None:
     begin = time.perf_counter()
     outcome = resolve(namespace, "kafka", resolv_conf=f"nameserver {server}", patience=1)
@@ -140,6 +141,7 @@ def test_no_server_is_a_reason_within_the_time(namespace: Namespace, server: str
     assert because in said(outcome)
 
 
+@pytest.mark.alone
 def test_a_silent_server_ends_by_the_deadline(namespace: Namespace) -> None:
     with name_server(namespace, HERE, RECORDS):
         begin = time.perf_counter()
