@@ -7,33 +7,10 @@ import ipaddress
 
 from netdiag.linux.evaluation.bits import Bits, joined, known, unknown
 from netdiag.linux.evaluation.packet import ConnectionState, Packet
+from netdiag.linux.protocols import protocol_number
 
-PROTOCOLS = {
-    "ip": 0,
-    "icmp": 1,
-    "igmp": 2,
-    "ipencap": 4,
-    "tcp": 6,
-    "udp": 17,
-    "dccp": 33,
-    "ipv6": 41,
-    "gre": 47,
-    "esp": 50,
-    "ah": 51,
-    "icmpv6": 58,
-    "ipv6-icmp": 58,
-    "sctp": 132,
-    "udplite": 136,
-}
 _SYN, _ECHO, _ECHO6 = 0x02, 8, 128
 _TCP, _UDP, _ICMP, _ICMP6 = 6, 17, 1, 58
-
-
-def protocol_number(name: str) -> int | None:
-    """IPPROTO_* of a protocol's name or number; None for a name that is not known."""
-    if name in PROTOCOLS:
-        return PROTOCOLS[name]
-    return int(name) if name.isdecimal() and int(name) < 256 else None
 
 
 def network_header(packet: Packet) -> Bits:

@@ -15,6 +15,7 @@ from netdiag.linux.evaluation.lookups import look_up
 from netdiag.linux.evaluation.packet import ConnectionState, Packet
 from netdiag.linux.evaluation.situation import Decision, Situation, native_number
 from netdiag.linux.evaluation.translation import Target, masquerade, redirect, translate
+from netdiag.linux.protocols import protocol_number
 from netdiag.linux.ruleset import Expression
 
 Step = Ternary | Decision
@@ -108,7 +109,7 @@ def meta_value(key: str, situation: Situation) -> Bits:
         case "nfproto":
             return known(bytes([2 if packet.family == 4 else 10]))
         case "l4proto":
-            number = headers.protocol_number(packet.protocol)
+            number = protocol_number(packet.protocol)
             return unknown(1) if number is None else known(bytes([number]))
         case "protocol":
             return known(_ETHERTYPES[packet.family].to_bytes(2, "big"))
@@ -243,7 +244,7 @@ def _connection_value(key: str, packet: Packet, direction: str) -> Bits:
 
 def meta_l4proto(packet: Packet) -> Bits:
     """The protocol's number."""
-    number = headers.protocol_number(packet.protocol)
+    number = protocol_number(packet.protocol)
     return unknown(1) if number is None else known(bytes([number]))
 
 

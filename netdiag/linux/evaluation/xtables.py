@@ -15,6 +15,7 @@ from netdiag.linux.evaluation.native import Step, address_type
 from netdiag.linux.evaluation.packet import Packet
 from netdiag.linux.evaluation.situation import Decision, Situation
 from netdiag.linux.evaluation.translation import Target, masquerade, network_map, redirect, translate
+from netdiag.linux.protocols import protocol_number
 from netdiag.linux.ruleset import Expression
 
 Fields = Mapping[str, object]
@@ -83,7 +84,7 @@ def named(link: str, pattern: str) -> bool:
 
 
 def _same_protocol(packet: Packet, wanted: str) -> Ternary:
-    number, other = headers.protocol_number(packet.protocol), headers.protocol_number(wanted)
+    number, other = protocol_number(packet.protocol), protocol_number(wanted)
     return None if number is None or other is None else other in (0, number)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from netdiag.linux.evaluation.bits import known, unknown
-from netdiag.linux.evaluation.headers import network_header, protocol_number, read, transport_header
+from netdiag.linux.evaluation.headers import network_header, read, transport_header
 from netdiag.linux.evaluation.packet import ConnectionState, Packet
 
 PACKET = Packet(family=4, protocol="tcp", source="10.0.0.1", destination="10.0.0.2", destination_port=80)
@@ -35,7 +35,3 @@ def test_transport() -> None:
     assert read(transport_header(replace(PACKET, protocol="icmpv6")), 0, 1) == known(b"\x80")
     assert read(transport_header(replace(PACKET, protocol="udp")), 2, 2) == known(b"\0\x50")
     assert transport_header(replace(PACKET, protocol="odd")) == unknown(20)
-
-
-def test_protocols_by_name_and_number() -> None:
-    assert [protocol_number(name) for name in ("udp", "132", "999", "odd")] == [17, 132, None, None]

@@ -1,0 +1,149 @@
+"""Reading the packet filters of a namespace: nf_tables by netlink, legacy iptables by getsockopt.
+
+Everything here is called in a thread that is in the namespace. An empty namespace costs one question, and two small
+files of /proc that tell which legacy tables there are: to ask for one by name would make it.
+"""
+
+import socket
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TypeVar
+
+from netdiag.errors import MissingRight, NetdiagError
+from netdiag.io.kernel.channel import Channel
+from netdiag.io.kernel.legacy_tables import legacy_tables
+from netdiag.linux.nftables import requests
+from netdiag.linux.nftables.assemble import Answers, assemble
+from netdiag.linux.nftables.messages import (
+    ElementMessage,
+    Place,
+    SetMessage,
+    decode_chain,
+    decode_elements,
+    decode_rule,
+    decode_rule_count,
+    decode_set,
+    decode_table,
+)
+from netdiag.linux.ruleset import RuleAddress, Ruleset, Table
+
+MOST_RULES = 50_000
+MOST_ELEMENTS = 100_000
+MOST_OF_A_SET = 20_000
+
+T = TypeVar("T")
+
+
+def read_ruleset(channel: Channel) -> Ruleset:
+    """All tables of the namespace in which `channel` (of nfnetlink) was opened and this thread is."""
+    tables: tuple[Table, ...] = ()
+    unread: list[str] = []
+    try:
+        tables = _native_tables(channel, unread)
+    except NetdiagError as error:
+        unread.append(_line("nf_tables", error))
+    legacy, missing = legacy_tables()
+    return Ruleset(tables=(*tables, *legacy), unread=(*unread, *missing))
+
+
+def read_counters(channel: Channel, ruleset: Ruleset) -> Mapping[RuleAddress, int]:
+    """How many packets each rule of a ruleset has matched by now; rules without a counter are left out."""
+    found: dict[tuple[str, str, str, int], int] = {}
+    if any(rule.handle is not None for table in ruleset.tables for chain in table.chains for rule in chain.rules):
+        for _, payload in channel.dump(requests.get_rules()):
+            place, chain_name, handle, count = decode_rule_count(payload)
+            if count is not None:
+                found[place.family, place.table, chain_name, handle] = count.packets
+    legacy = {
+        (table.family, table.name, chain.name, rule.number): rule.packets
+        for table in legacy_tables()[0]
+        for chain in table.chains
+        for rule in chain.rules
+    }
+    counters: dict[RuleAddress, int] = {}
+    for address in addresses(ruleset):
+        if address.handle is None:
+            packets = legacy.get((address.family, address.table, address.chain, address.number))
+        else:
+            packets = found.get((address.family, address.table, address.chain, address.handle))
+        if packets is not None:
+            counters[address] = packets
+    return counters
+
+
+def addresses(ruleset: Ruleset) -> Iterator[RuleAddress]:
+    """Every rule's address."""
+    for table in ruleset.tables:
+        for chain in table.chains:
+            for rule in chain.rules:
+                yield RuleAddress(
+                    family=table.family,
+                    table=table.name,
+                    chain=chain.name,
+                    number=rule.number,
+                    handle=rule.handle,
+                    text=rule.text,
+                    origin=table.origin,
+                )
+
+
+def _native_tables(channel: Channel, unread: list[str]) -> tuple[Table, ...]:
+    places = _decoded(channel, requests.get_tables(), decode_table)
+    if not places:
+        return ()
+    chains = _decoded(channel, requests.get_chains(), decode_chain)
+    rules = _decoded(channel, requests.get_rules(), decode_rule, most=MOST_RULES + 1)
+    if len(rules) > MOST_RULES:
+        rules = rules[:MOST_RULES]
+        unread.append(f"rules of nf_tables: more than {MOST_RULES}, the rest is not shown")
+    sets = _decoded(channel, requests.get_sets(), decode_set)
+    elements, partly = _elements(channel, sets, unread)
+    for _, payload in channel.dump(requests.get_flowtables()):
+        place = decode_table(payload)
+        unread.append(f"flowtable of {place.family} {place.table}: connections that it carries pass no rules")
+    if channel.interrupted:
+        unread.append("nf_tables: changed while it was read")
+    answers = Answers(tables=places, chains=chains, rules=rules, sets=sets, elements=elements, partly=partly)
+    return assemble(answers, names=_interface_name)
+
+
+def _elements(
+    channel: Channel, sets: Iterable[SetMessage], unread: list[str]
+) -> tuple[dict[tuple[Place, str], list[ElementMessage]], frozenset[tuple[Place, str]]]:
+    found: dict[tuple[Place, str], list[ElementMessage]] = defaultdict(list)
+    partly: set[tuple[Place, str]] = set()
+    left = MOST_ELEMENTS
+    for one in sets:
+        key = (one.place, one.name)
+        limit = min(left, MOST_OF_A_SET)
+        try:
+            messages = channel.dump(requests.get_elements(one.place.family, one.place.table, one.name))
+            taken = [element for _, payload in messages for element in decode_elements(payload)]
+        except NetdiagError as error:
+            partly.add(key)
+            unread.append(_line(f"set {one.name} of {one.place.family} {one.place.table}", error))
+            continue
+        found[key] = taken[:limit]
+        left -= len(found[key])
+        if len(taken) > limit:
+            partly.add(key)
+            where = f"set {one.name} of {one.place.family} {one.place.table}"
+            unread.append(f"{where}: {len(taken)} elements, {limit} are shown")
+    return found, frozenset(partly)
+
+
+def _decoded(channel: Channel, request: bytes, decode: Callable[[memoryview], T], most: int | None = None) -> list[T]:
+    return [decode(payload) for _, payload in islice(channel.dump(request), most)]
+
+
+def _interface_name(ifindex: int) -> str:
+    try:
+        return socket.if_indextoname(ifindex)
+    except (OSError, OverflowError):
+        return str(ifindex)
+
+
+def _line(what: str, error: NetdiagError) -> str:
+    because = "only root may look at it" if isinstance(error, MissingRight) else error.message
+    return f"{what}: {because}"

@@ -1,0 +1,276 @@
+"""Types of keys and values in sets, and how nft writes a value of each.
+
+The numbers are nft's own, which the kernel keeps without knowing them (NFTA_SET_KEY_TYPE). Source: nft(8).
+"""
+
+import ipaddress
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+Name = Callable[[int], str]
+
+_BITS, _MASK = 6, 0x3F
+_PRINTABLE_LIMIT = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataType:
+    """`host` is True for numbers in the machine's order; `words` name some values, `flags` name bits."""
+
+    name: str
+    size: int = 4
+    host: bool = False
+    kind: str = "number"
+    words: Mapping[int, str] = field(default_factory=dict)
+
+
+_ICMP = {
+    0: "echo-reply",
+    3: "destination-unreachable",
+    4: "source-quench",
+    5: "redirect",
+    8: "echo-request",
+    9: "router-advertisement",
+    10: "router-solicitation",
+    11: "time-exceeded",
+    12: "parameter-problem",
+    13: "timestamp-request",
+    14: "timestamp-reply",
+    15: "info-request",
+    16: "info-reply",
+    17: "address-mask-request",
+    18: "address-mask-reply",
+}
+_ICMP6 = {
+    1: "destination-unreachable",
+    2: "packet-too-big",
+    3: "time-exceeded",
+    4: "parameter-problem",
+    128: "echo-request",
+    129: "echo-reply",
+    130: "mld-listener-query",
+    131: "mld-listener-report",
+    132: "mld-listener-done",
+    133: "nd-router-solicit",
+    134: "nd-router-advert",
+    135: "nd-neighbor-solicit",
+    136: "nd-neighbor-advert",
+    137: "nd-redirect",
+    138: "router-renumbering",
+    141: "ind-neighbor-solicit",
+    142: "ind-neighbor-advert",
+    143: "mld2-listener-report",
+}
+_IGMP = {
+    0x11: "membership-query",
+    0x12: "membership-report-v1",
+    0x16: "membership-report-v2",
+    0x22: "membership-report-v3",
+    0x17: "leave-group",
+}
+_PROTOCOLS = {
+    1: "icmp",
+    2: "igmp",
+    4: "ipencap",
+    6: "tcp",
+    17: "udp",
+    33: "dccp",
+    46: "rsvp",
+    47: "gre",
+    50: "esp",
+    51: "ah",
+    58: "ipv6-icmp",
+    103: "pim",
+    108: "ipcomp",
+    112: "vrrp",
+    132: "sctp",
+    136: "udplite",
+}
+_ETHERTYPES = {
+    0x0800: "ip",
+    0x0806: "arp",
+    0x86DD: "ip6",
+    0x8100: "8021q",
+    0x88A8: "8021ad",
+    0x9100: "vlan",
+}
+_ADDRESS_TYPES = {
+    0: "unspec",
+    1: "unicast",
+    2: "local",
+    3: "broadcast",
+    4: "anycast",
+    5: "multicast",
+    6: "blackhole",
+    7: "unreachable",
+    8: "prohibit",
+}
+_DSCP = {
+    0: "cs0",
+    8: "cs1",
+    16: "cs2",
+    24: "cs3",
+    32: "cs4",
+    40: "cs5",
+    48: "cs6",
+    56: "cs7",
+    1: "lephb",
+    10: "af11",
+    12: "af12",
+    14: "af13",
+    18: "af21",
+    20: "af22",
+    22: "af23",
+    26: "af31",
+    28: "af32",
+    30: "af33",
+    34: "af41",
+    36: "af42",
+    38: "af43",
+    44: "va",
+    46: "ef",
+}
+_ARP_OPERATIONS = {1: "request", 2: "reply", 3: "rrequest", 4: "rreply", 8: "inrequest", 9: "inreply", 10: "nak"}
+_TCP_FLAGS = {1: "fin", 2: "syn", 4: "rst", 8: "psh", 16: "ack", 32: "urg", 64: "ecn", 128: "cwr"}
+_CT_STATES = {1: "invalid", 8: "new", 2: "established", 4: "related", 64: "untracked"}
+_CT_STATUS = {
+    1: "expected",
+    2: "seen-reply",
+    4: "assured",
+    8: "confirmed",
+    16: "snat",
+    32: "dnat",
+    512: "dying",
+}
+_PACKET_TYPES = {0: "host", 1: "broadcast", 2: "multicast", 3: "other"}
+_ICMP_CODES = {
+    0: "net-unreachable",
+    1: "host-unreachable",
+    2: "prot-unreachable",
+    3: "port-unreachable",
+    9: "net-prohibited",
+    10: "host-prohibited",
+    13: "admin-prohibited",
+}
+_ICMP6_CODES = {
+    0: "no-route",
+    1: "admin-prohibited",
+    3: "addr-unreachable",
+    4: "port-unreachable",
+    5: "policy-fail",
+    6: "reject-route",
+}
+
+INTEGER = DataType(name="integer")
+TYPES: Mapping[int, DataType] = {
+    1: DataType(name="verdict", size=16),
+    2: DataType(name="nf_proto", size=1, words={2: "ipv4", 10: "ipv6"}),
+    4: INTEGER,
+    5: DataType(name="string", size=16, kind="string"),
+    6: DataType(name="ll_addr", size=6, kind="mac"),
+    7: DataType(name="ipv4_addr", kind="address"),
+    8: DataType(name="ipv6_addr", size=16, kind="address"),
+    9: DataType(name="ether_addr", size=6, kind="mac"),
+    10: DataType(name="ether_type", size=2, words=_ETHERTYPES, kind="hex"),
+    11: DataType(name="arp_op", size=2, words=_ARP_OPERATIONS),
+    12: DataType(name="inet_proto", size=1, words=_PROTOCOLS),
+    13: DataType(name="inet_service", size=2),
+    14: DataType(name="icmp_type", size=1, words=_ICMP),
+    15: DataType(name="tcp_flag", size=1, kind="flags", words=_TCP_FLAGS),
+    18: DataType(name="time", kind="duration", host=True),
+    19: DataType(name="mark", kind="mark", host=True),
+    20: DataType(name="iface_index", kind="interface", host=True),
+    21: DataType(name="iface_type", size=2, host=True, words={1: "ether", 512: "ppp", 772: "loopback", 768: "ipip"}),
+    22: DataType(name="realm", host=True),
+    23: DataType(name="classid", kind="classid", host=True),
+    24: DataType(name="uid", host=True),
+    25: DataType(name="gid", host=True),
+    26: DataType(name="ct_state", kind="flags", host=True, words=_CT_STATES),
+    27: DataType(name="ct_dir", size=1, words={0: "original", 1: "reply"}),
+    28: DataType(name="ct_status", kind="flags", host=True, words=_CT_STATUS),
+    29: DataType(name="icmpv6_type", size=1, words=_ICMP6),
+    30: DataType(name="ct_label", size=16, kind="hex", host=True),
+    31: DataType(name="pkt_type", size=1, words=_PACKET_TYPES),
+    32: DataType(name="icmp_code", size=1, words=_ICMP_CODES),
+    33: DataType(name="icmpv6_code", size=1, words=_ICMP6_CODES),
+    35: DataType(name="devgroup", host=True),
+    36: DataType(name="dscp", size=1, words=_DSCP, kind="hex"),
+    37: DataType(name="ecn", size=1, words={0: "not-ect", 1: "ect1", 2: "ect0", 3: "ce"}),
+    38: DataType(name="fib_addrtype", host=True, words=_ADDRESS_TYPES),
+    39: DataType(name="boolean", size=1, words={0: "missing", 1: "exists"}),
+    41: DataType(name="ifname", size=16, kind="string"),
+    42: DataType(name="igmp_type", size=1, words=_IGMP),
+    43: DataType(name="time", size=8, kind="time"),
+    44: DataType(name="hour", kind="hour", host=True),
+    45: DataType(
+        name="day",
+        size=1,
+        words=dict(enumerate(("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"))),
+    ),
+    46: DataType(name="cgroupsv2", size=8, host=True),
+}
+BY_NAME: Mapping[str, DataType] = {kind.name: kind for kind in TYPES.values()}
+
+
+def parts(number: int) -> tuple[DataType, ...]:
+    """The types of a key of several parts, six bits each, the first one highest."""
+    found: list[DataType] = []
+    while number:
+        found.append(TYPES.get(number & _MASK, DataType(name=f"type{number & _MASK}")))
+        number >>= _BITS
+    return tuple(reversed(found))
+
+
+def type_name(number: int) -> str:
+    """ "ipv4_addr . inet_service"."""
+    return " . ".join(kind.name for kind in parts(number)) or "integer"
+
+
+def value_text(kind: DataType, data: bytes, *, host: bool | None = None, names: Name = str) -> str:
+    """A value as nft writes it. `host` tells the order of its bytes where that is not the type's own."""
+    in_host_order = kind.host if host is None else host
+    number = int.from_bytes(data, sys.byteorder if in_host_order else "big")
+    match kind.kind:
+        case "address":
+            return str(ipaddress.ip_address(data)) if len(data) in (4, 16) else hex(number)
+        case "mac":
+            return data.hex(":")
+        case "string":
+            return quoted(data)
+        case "flags":
+            return flags_text(kind, number)
+        case "mark":
+            return f"0x{number:08x}"
+        case "hex":
+            return kind.words.get(number, f"0x{number:0{2 * len(data)}x}")
+        case "interface":
+            return quoted(names(number).encode("utf-8", errors="surrogateescape"))
+        case "duration":
+            return duration(number)
+        case "classid":
+            return f"{number >> 16:x}:{number & 0xFFFF:x}"
+        case _:
+            return kind.words.get(number, str(number))
+
+
+def flags_text(kind: DataType, number: int) -> str:
+    """Bits by name, in the order of the table."""
+    words = [word for bit, word in kind.words.items() if number & bit]
+    rest = number & ~sum(kind.words)
+    return ",".join([*words, *([f"0x{rest:x}"] if rest else [])]) or "0x0"
+
+
+def quoted(data: bytes) -> str:
+    """A string between quotation marks; what is no UTF-8 is kept as surrogates."""
+    text = data.split(b"\0", 1)[0].decode("utf-8", errors="surrogateescape")
+    return f'"{text}"'
+
+
+def duration(milliseconds: int) -> str:
+    """1d2h3m4s5ms."""
+    left, words = milliseconds, ""
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)):
+        count, left = divmod(left, size)
+        words += f"{count}{unit}" if count else ""
+    return words or "0s"

@@ -1,0 +1,159 @@
+"""Elements of a set put together: ends of intervals joined to their beginnings, keys and values in nft's words."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from netdiag.linux.nftables.datatypes import DataType, Name, parts, type_name, value_text
+from netdiag.linux.nftables.messages import (
+    ANONYMOUS,
+    INTERVAL,
+    MAP,
+    OBJECT_MAP,
+    SET_FLAGS,
+    ElementMessage,
+    SetMessage,
+)
+from netdiag.linux.ruleset import ElementSet, SetEntry
+
+_HOST_ORDER = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Joined:
+    """An element from `key` to `last`; both b"" for the one that stands for all others."""
+
+    key: bytes
+    last: bytes
+    element: ElementMessage
+
+
+def assemble_set(
+    description: SetMessage, elements: Iterable[ElementMessage], *, names: Name = str, partly: bool = False
+) -> ElementSet:
+    """The set with its elements, in the order of their keys where it has intervals, else as the kernel gives them."""
+    joined = tuple(_joined(description, elements))
+    flags = [word for bit, word in SET_FLAGS.items() if description.flags & bit]
+    return ElementSet(
+        name=description.name,
+        key_type=type_name(description.key_type),
+        data_type=_data_type(description),
+        flags=tuple(flags),
+        elements=tuple((_key_text(description, one, names), _data_text(description, one, names)) for one in joined),
+        anonymous=bool(description.flags & ANONYMOUS),
+        entries=tuple(_entry(one) for one in joined),
+        field_lengths=description.field_lengths,
+        partly=partly,
+    )
+
+
+def _data_type(description: SetMessage) -> str:
+    if description.flags & OBJECT_MAP:
+        return description.object_type
+    if not description.flags & MAP:
+        return ""
+    return "verdict" if description.data_type in (0xFFFFFF00, 1) else type_name(description.data_type)
+
+
+def _entry(joined: _Joined) -> SetEntry:
+    element = joined.element
+    return SetEntry(key=joined.key, last=joined.last, value=element.value, verdict=element.verdict, chain=element.chain)
+
+
+def _joined(description: SetMessage, elements: Iterable[ElementMessage]) -> Iterator[_Joined]:
+    found = list(elements)
+    rest = [one for one in found if one.rest]
+    found = [one for one in found if not one.rest]
+    if description.flags & INTERVAL and not description.field_lengths and not any(one.last for one in found):
+        yield from _intervals(found)
+    else:
+        for one in found:
+            yield _Joined(key=one.key, last=one.last or one.key, element=one)
+    for one in rest:
+        yield _Joined(key=b"", last=b"", element=one)
+
+
+def _intervals(elements: Sequence[ElementMessage]) -> Iterator[_Joined]:
+    """An interval is a beginning and, one after its last key, an end; the last one may go on to the highest key."""
+    begun: ElementMessage | None = None
+    for one in sorted(elements, key=lambda element: (element.key, not element.closes)):
+        if begun is not None:
+            yield _Joined(key=begun.key, last=_before(one.key), element=begun)
+        begun = None if one.closes else one
+    if begun is not None:
+        yield _Joined(key=begun.key, last=b"\xff" * len(begun.key), element=begun)
+
+
+def _before(key: bytes) -> bytes:
+    number = int.from_bytes(key, "big")
+    return max(number - 1, 0).to_bytes(len(key), "big")
+
+
+def _key_text(description: SetMessage, joined: _Joined, names: Name) -> str:
+    if not joined.key:
+        return "*"
+    kinds = parts(description.key_type)
+    lengths = description.field_lengths
+    host = None if not description.key_order else description.key_order == _HOST_ORDER
+    if description.flags & INTERVAL and not lengths:
+        host = False
+    if len(kinds) < 2:
+        kind = kinds[0] if kinds else DataType(name="integer")
+        return interval_text(kind, joined.key, joined.last, host=host, names=names)
+    words, start = [], 0
+    for at, kind in enumerate(kinds):
+        size = lengths[at] if at < len(lengths) else kind.size
+        first, last = joined.key[start : start + size], joined.last[start : start + size]
+        words.append(interval_text(kind, first, last, host=None, names=names))
+        start += -(-size // 4) * 4
+    return " . ".join(words)
+
+
+def interval_text(kind: DataType, first: bytes, last: bytes, *, host: bool | None, names: Name) -> str:
+    """One value, a prefix where addresses make one, or the first and the last."""
+    if first == last:
+        return value_text(kind, first, host=host, names=names)
+    if kind.kind == "address" or kind.name in ("mark", "integer"):
+        length = _prefix_length(first, last)
+        if length is not None and kind.kind == "address":
+            return f"{value_text(kind, first)}/{length}"
+    if kind.kind == "string":
+        return _pattern(first, last)
+    return f"{value_text(kind, first, host=host, names=names)}-{value_text(kind, last, host=host, names=names)}"
+
+
+def _prefix_length(first: bytes, last: bytes) -> int | None:
+    one, other = int.from_bytes(first, "big"), int.from_bytes(last, "big")
+    differing = one ^ other
+    if one & differing or differing & (differing + 1):
+        return None
+    return 8 * len(first) - differing.bit_length()
+
+
+def _pattern(first: bytes, last: bytes) -> str:
+    shared = b""
+    for one, other in zip(first, last, strict=False):
+        if one != other:
+            break
+        shared += bytes([one])
+    text = shared.split(b"\0", 1)[0].decode("utf-8", errors="surrogateescape")
+    return f'"{text}*"'
+
+
+def _data_text(description: SetMessage, joined: _Joined, names: Name) -> str | None:
+    element = joined.element
+    if description.flags & OBJECT_MAP:
+        return f'"{element.object_name}"'
+    if element.verdict:
+        return f"{element.verdict} {element.chain}".rstrip()
+    if not description.flags & MAP:
+        return None
+    kinds = parts(description.data_type)
+    if len(kinds) < 2:
+        kind = kinds[0] if kinds else DataType(name="integer")
+        size = min(kind.size, len(element.value)) if kind.name != "integer" else len(element.value)
+        return value_text(kind, element.value[:size], names=names)
+    words, start = [], 0
+    for kind in kinds:
+        words.append(value_text(kind, element.value[start : start + kind.size], names=names))
+        start += -(-kind.size // 4) * 4
+    return " . ".join(words)

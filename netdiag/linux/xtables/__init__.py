@@ -1,0 +1,1 @@
+"""Matches and targets of iptables: blobs to values, values to the words of iptables-save."""

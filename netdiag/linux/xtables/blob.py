@@ -1,0 +1,89 @@
+"""Reading the structs of extensions: numbers in the machine's order unless they go over the wire."""
+
+import ipaddress
+import struct
+
+from netdiag.errors import NetdiagError
+
+
+class BadBlob(NetdiagError):
+    """An extension's data is shorter than its struct, or says what cannot be."""
+
+
+class Blob:
+    """The bytes of one extension."""
+
+    __slots__ = ("data", "version")
+
+    def __init__(self, data: bytes, version: int) -> None:
+        """`version` 4 or 6: whose addresses they are."""
+        self.data = data
+        self.version = version
+
+    def u8(self, at: int) -> int:
+        """A byte."""
+        return self._unpacked("=B", at)
+
+    def u16(self, at: int) -> int:
+        """Two bytes in the machine's order."""
+        return self._unpacked("=H", at)
+
+    def u32(self, at: int) -> int:
+        """Four bytes in the machine's order."""
+        return self._unpacked("=I", at)
+
+    def u64(self, at: int) -> int:
+        """Eight bytes in the machine's order."""
+        return self._unpacked("=Q", at)
+
+    def port(self, at: int) -> int:
+        """Two bytes in network order."""
+        return self._unpacked("!H", at)
+
+    def name(self, at: int, length: int) -> str:
+        """A string that ends in NUL or fills its place."""
+        part = self.data[at : at + length]
+        return part.split(b"\0", 1)[0].decode("utf-8", errors="surrogateescape")
+
+    def device(self, at: int, mask_at: int) -> str:
+        """A device's name with its mask of 16 bytes: "eth+" where the mask ends before the name does, "" for none."""
+        mask = self.data[mask_at : mask_at + 16]
+        length = len(mask) - len(mask.lstrip(b"\xff"))
+        part = self.data[at : at + length]
+        name = part.split(b"\0", 1)[0].decode("utf-8", errors="surrogateescape")
+        if not length:
+            return ""
+        return name if b"\0" in part else f"{name}+"
+
+    def address(self, at: int) -> str:
+        """An address of the rule's family, in a union of 16 bytes or alone."""
+        length = 4 if self.version == 4 else 16
+        part = self.data[at : at + length]
+        if len(part) != length:
+            raise BadBlob(f"{len(self.data)} bytes, too short for an address at {at}")
+        return str(ipaddress.ip_address(part))
+
+    def network(self, at: int, mask_at: int) -> str:
+        """Address and mask as iptables-save prints them: a prefix length, or the mask where it has holes."""
+        return network_text(self.address(at), self.address(mask_at))
+
+    def _unpacked(self, layout: str, at: int) -> int:
+        try:
+            (value,) = struct.unpack_from(layout, self.data, at)
+        except struct.error as error:
+            raise BadBlob(f"{len(self.data)} bytes, too short for a number at {at}") from error
+        return int(value)
+
+
+def network_text(address: str, mask: str) -> str:
+    """An address and its mask."""
+    parsed = ipaddress.ip_address(mask)
+    length = prefix_length(parsed.packed)
+    return f"{address}/{mask if length is None else length}"
+
+
+def prefix_length(mask: bytes) -> int | None:
+    """How many ones a mask begins with; None if there are more behind them."""
+    bits = "".join(f"{byte:08b}" for byte in mask)
+    length = len(bits.rstrip("0"))
+    return None if "0" in bits[:length] else length

@@ -1,0 +1,50 @@
+"""A namespace with rules of its own, for tests of packet filters."""
+
+import contextlib
+import secrets
+from collections.abc import Iterator, Sequence
+
+from netdiag.io.kernel.channel import NETFILTER, Channel
+from netdiag.io.kernel.ruleset import read_ruleset
+from netdiag.io.netns import open_namespace
+from netdiag.linux.netns import NamedNamespace
+from netdiag.linux.ruleset import Ruleset
+from tests.io.namespaces import ip, needs_root
+from tests.lab.processes import run
+from tests.tools import tool
+
+
+@contextlib.contextmanager
+def made_namespace() -> Iterator[str]:
+    """Its name, for the block."""
+    needs_root()
+    name = f"ndf-{secrets.token_hex(4)}"
+    ip("netns", "add", name)
+    try:
+        ip("-n", name, "link", "set", "lo", "up")
+        yield name
+    finally:
+        ip("netns", "delete", name)
+
+
+def inside(namespace: str, command: str, *words: str, stdin: str | None = None, check: bool = True) -> str:
+    """Run one of the tools there; what it said."""
+    return run(["ip", "netns", "exec", namespace, tool(command), *words], stdin=stdin, check=check).stdout
+
+
+def restore(namespace: str, command: str, table: str, rules: Sequence[str]) -> None:
+    """Load rules by iptables-restore (`command` "iptables-nft" or the like), with the chains that they jump to."""
+    chains = sorted({rule.split()[1] for rule in rules if not rule.split()[1].isupper()})
+    lines = [f"*{table}", *(f":{chain} - [0:0]" for chain in chains), *rules, "COMMIT", ""]
+    inside(namespace, f"{command}-restore", "--noflush", stdin="\n".join(lines))
+
+
+def ruleset_of(namespace: str) -> Ruleset:
+    """What we read there."""
+
+    def read() -> Ruleset:
+        with Channel(NETFILTER) as channel:
+            return read_ruleset(channel)
+
+    with open_namespace(NamedNamespace(name=namespace)) as opened:
+        return opened.run(read)
