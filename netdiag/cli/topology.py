@@ -26,6 +26,8 @@ class TopologyFormat(StrEnum):
     JSON = "json"
     DOT = "dot"
     MERMAID = "mermaid"
+    SVG = "svg"
+    HTML = "html"
 
 
 class FailOn(StrEnum):
@@ -38,7 +40,7 @@ class FailOn(StrEnum):
 
 _Form = Annotated[
     TopologyFormat,
-    typer.Option("--format", "-f", help="A tree, JSON (docs/output.md), or a picture for Graphviz or Mermaid."),
+    typer.Option("--format", "-f", help="A tree, JSON, a graph for other programs, a picture, or a page to explore."),
 ]
 _Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write there, whole or not at all.")]
 _Network = Annotated[list[str] | None, typer.Option("--network", metavar="NAME", help="Only this one; repeatable.")]
@@ -178,6 +180,14 @@ def drawn(order: Order, seen: "Topology", findings: Sequence[Finding], screen: S
             from netdiag.render.topology.mermaid import mermaid_text
 
             return mermaid_text(seen)
+        case TopologyFormat.SVG:
+            from netdiag.render.topology.svg import svg
+
+            return svg(seen, findings=findings)
+        case TopologyFormat.HTML:
+            from netdiag.render.topology.html import page
+
+            return page(seen, findings=findings)
         case _:
             assert_never(order.form)
 

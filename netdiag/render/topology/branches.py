@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from netdiag.render.screen import Line, Run, Screen, Style, line_width, wrap
+from netdiag.render.screen import Line, Run, Screen, Style, line_width, width
 
 # Of more branches than _FEW that look alike, _SHOWN are drawn.
 _FEW = 8
@@ -111,19 +111,18 @@ def _folded(line: Line, columns: int) -> list[Line]:
     """A part that is wider than the screen, folded between its words; styles stay."""
     columns = max(_LEAST_WIDTH, columns)
     lines: list[list[Run]] = [[]]
+    used = 0
     for run in line:
-        room = columns - line_width(tuple(lines[-1]))
-        if line_width((run,)) <= room:
-            lines[-1].append(run)
-            continue
-        pieces = wrap(run.text, columns)
-        if lines[-1] and line_width((Run(pieces[0]),)) > room:
-            lines.append([])
-        for index, piece in enumerate(pieces):
-            if index:
+        kept = ""
+        for index, word in enumerate(run.text.split(" ")):
+            piece = f" {word}" if index else word
+            if used and word and used + width(piece) > columns:
+                lines[-1].append(Run(kept, run.style, run.link))
                 lines.append([])
-            lines[-1].append(Run(piece, run.style, run.link))
-    return [tuple(each) for each in lines]
+                kept, piece, used = "", word, 0
+            kept, used = kept + piece, used + width(piece)
+        lines[-1].append(Run(kept, run.style, run.link))
+    return [tuple(run for run in each if run.text) for each in lines]
 
 
 def _told_once(children: Sequence[Branch]) -> list[Branch]:

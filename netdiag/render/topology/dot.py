@@ -102,7 +102,8 @@ def _edge(lookup: Lookup, cable: Cable) -> Iterator[str]:
     style = "dashed" if cable.kind is CableKind.PARENT else "bold" if cable.kind in PAIRS else "solid"
     # From left to right: a bridge, its port, what is behind it.
     left, right = (cable.a, cable.b) if cable.kind in PAIRS else (cable.b, cable.a)
-    yield f"  {device_id(lookup, left)} -- {device_id(lookup, right)} [style={style}, tooltip={_quoted(cable.kind.value)}];"
+    ends = f"{device_id(lookup, left)} -- {device_id(lookup, right)}"
+    yield f"  {ends} [style={style}, tooltip={_quoted(cable.kind.value)}];"
 
 
 def _way(lookup: Lookup, published: Published) -> Iterator[str]:

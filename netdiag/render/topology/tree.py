@@ -113,7 +113,18 @@ class _Drawing:
         return where not in self._met and (link.kind in _MASTERS or bool(self.lookup.ports(where)))
 
     def _is_told(self, where: LinkId, link: Link) -> bool:
-        return where in self._met or (link.loopback and link.up) or self._is_master(where, link)
+        return (
+            where in self._met
+            or (link.loopback and link.up)
+            or self._is_master(where, link)
+            or self._is_drawn_later(where)
+        )
+
+    def _is_drawn_later(self, where: LinkId) -> bool:
+        """Whether its other end is a port of a bridge that is still to be drawn where we come from."""
+        peer = self.lookup.peer(where)
+        master = self.lookup.master(peer) if peer else None
+        return master is not None and master not in self._met and master.netns in self._drawn
 
     def _master(self, where: LinkId, link: Link) -> Branch:
         """A bridge or bond with everything that hangs from it."""
@@ -216,7 +227,9 @@ class _Drawing:
         name = self.lookup.container_name(member.container)
         head: Line = (self._run(name, Style.BOLD),)
         address: list[Line] = [(self._run(member.address, Style.PLACE),)] if member.address else []
-        unseen: Line = (Run("its device is not seen", Style.HALF),)
+        known = self.lookup.topology.containers.get(member.container)
+        is_off = known is not None and not known.state.has_process
+        unseen: Line = (Run("not running", Style.DIM),) if is_off else (Run("its device is not seen", Style.HALF),)
         return Branch(parts=(head, *address, unseen), name=name, children=self._unseen(member.container))
 
     def _unseen(self, container: str) -> tuple[Branch, ...]:
