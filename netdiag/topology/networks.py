@@ -13,9 +13,9 @@ from netdiag.topology.naming import Naming
 
 _BRIDGE = "bridge"
 _ON_A_PARENT = ("macvlan", "ipvlan")
-# Networks without a device of their own.
-_DEVICELESS = ("host", "null", "none")
 _DEFAULT_BRIDGE = "docker0"
+# The way out of a swarm's networks: the engine keeps to itself who is on it.
+GATEWAY_BRIDGE = "docker_gwbridge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +137,7 @@ def _unused_ports(
 ) -> Iterator[Unmatched]:
     """Ports of the engine's bridges that lead to no container that is on the network."""
     for view in views:
-        if view.bridge is None or view.network.driver != _BRIDGE:
+        if view.bridge is None or view.network.driver != _BRIDGE or view.network.name == GATEWAY_BRIDGE:
             continue
         used = {member.port for member in view.members}
         for at, link in known.links.items():

@@ -9,6 +9,7 @@ from netdiag.topology.docker_proxies import DockerProxy
 from netdiag.topology.graph import Unmatched
 from netdiag.topology.known import Known, plain
 from netdiag.topology.naming import Naming
+from netdiag.topology.networks import GATEWAY_BRIDGE
 
 
 def without_container(
@@ -22,7 +23,8 @@ def without_container(
     if known.host is None:
         return
     taken = {plain(a) for c in known.containers.values() for e in c.networks for a in e.addresses}
-    subnets = [parsed for network in networks for subnet in network.subnets if (parsed := _subnet(subnet)) is not None]
+    own = [network for network in networks if network.name != GATEWAY_BRIDGE]
+    subnets = [parsed for network in own for subnet in network.subnets if (parsed := _subnet(subnet)) is not None]
     for rule in rules:
         if rule.to_address not in taken and _is_in(rule.to_address, subnets):
             where = naming.place(known.host)

@@ -41,3 +41,11 @@ def test_a_subnet_that_is_none() -> None:
     made = web()
     made.networks["net"] = replace(made.networks["net"], subnets=("nonsense", "172.18.0.0/16"))
     assert told(made.topology()) == []
+
+
+def test_who_is_on_the_gateway_bridge_of_a_swarm_is_not_known() -> None:
+    made = web()
+    made.network("docker_gwbridge", "172.30.0.0/16", bridge="docker_gwbridge")
+    made.nat.append("-A DOCKER-INGRESS -p tcp -m tcp --dport 9 -j DNAT --to-destination 172.30.0.2:9")
+    made.host.links[2] = replace(made.host.links[2], master=next(reversed(made.host.links)))
+    assert told(made.topology()) == []
