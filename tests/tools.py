@@ -29,6 +29,7 @@ COMMANDS = {
     "iptables-legacy-restore": "iptables",
     "ip6tables-legacy": "iptables",
     "ip6tables-legacy-restore": "iptables",
+    "chromium": "chromium",
     "dot": "graphviz",
     "ip": "iproute2",
     "bridge": "iproute2",

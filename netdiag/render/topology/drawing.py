@@ -213,7 +213,7 @@ def _legend(y: float) -> list[str]:
 def _stroke(stroke: Stroke) -> str:
     path = "M" + "L".join(f"{_n(x)} {_n(y)}" for x, y in stroke.points)
     name = f"stroke {stroke.kind}{' broken' if stroke.broken else ''}"
-    keys = f' data-of="{escape(visible(chr(10).join(stroke.keys)))}"' if stroke.keys else ""
+    keys = f' data-of="{escape(chr(10).join(map(visible, stroke.keys)))}"' if stroke.keys else ""
     drawn = f'<path class="{name}" d="{path}"{keys}/>'
     if stroke.dot:
         x, y = stroke.points[0]
