@@ -33,6 +33,8 @@ COMMANDS = {
     "dot": "graphviz",
     "ip": "iproute2",
     "bridge": "iproute2",
+    "ss": "iproute2",
+    "lsns": "util-linux",
 }
 JAVA = Path(__file__).parent.parent / ".ci" / "java"
 

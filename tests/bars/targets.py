@@ -116,6 +116,19 @@ TARGETS = (
         "a capture of 100 MB from the command line to the answer in local[2], Spark's start included: under 60 s",
         "tests.bars.analyze",
     ),
+    _tests(
+        "topology-truth",
+        "labs of 5, 50 and 200 namespaces with every kind of link that the kernel can make: every link, address, "
+        "route, rule, neighbour, forwarding entry, VLAN, socket with its processes, namespace and packet filter rule "
+        "that iproute2, ss, lsns, nft and iptables-save show is in ours, and nothing else; all veth peers right",
+    ),
+    _module(
+        "topology-speed",
+        "200 namespaces, all facts, process start included, median of 7 alternating runs: at most 1.0 of the time of "
+        "`ip -all netns exec ip -j -d link`, at most 1/15 of the full set of ip, bridge, ss and nft commands; under "
+        "100 MiB; nothing left open after 100 readings",
+        "tests.bars.topology_speed",
+    ),
     _module("spark-extra", "the wheel with [spark] installs into a fresh environment", "tests.bars.spark_extra"),
     _module("clean-clone", "make demo and make test pass in a clean clone", "tests.bars.clean_clone"),
     _module(

@@ -79,7 +79,7 @@ def compare(facts: NamespaceFacts, said: Said) -> Comparison:
         "vlan": (_our_vlans(facts, names), _their_vlans(said, numbers)),
     }
     for kind, (ours, theirs) in pairs.items():
-        _hold_against(kind, list(ours), list(theirs), result)
+        hold_against(kind, list(ours), list(theirs), result)
     return result
 
 
@@ -93,7 +93,8 @@ def settled(read: Callable[[], tuple[NamespaceFacts, Said]], *, seconds: float =
         time.sleep(0.2)
 
 
-def _hold_against(kind: str, ours: list[Thing], theirs: list[Thing], result: Comparison) -> None:
+def hold_against(kind: str, ours: list[Thing], theirs: list[Thing], result: Comparison) -> None:
+    """Note in `result` what of `theirs` is not in `ours`, and the other way round."""
     by_key: dict[Hashable, list[dict[str, Any]]] = {}
     for key, fields in ours:
         by_key.setdefault(key, []).append(fields)

@@ -1,0 +1,128 @@
+"""A whole inventory held against what iproute2, ss, lsns and `ip netns` say of the same namespaces.
+
+Everything is read once as users read it. A namespace in which something ran on between the two readings (a timer, a
+neighbour's state) is read again until it stands still.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterator
+
+from netdiag.io.kernel.inventory import read_inventory
+from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
+from tests.io.kernel import socket_statistics
+from tests.netlab.compare import Comparison, Thing, compare, hold_against, settled
+from tests.netlab.lab import Lab, Room
+from tests.netlab.said import Said, ask
+from tests.tools import tool
+
+SOURCES = {
+    "name": {"bind mount"},
+    "process": {"process"},
+    "thread": {"thread"},
+    "descriptor": {"descriptor"},
+    "socket": set(),
+    "mount": {"bind mount"},
+}
+
+
+def hold(lab: Lab) -> Comparison:
+    """Every object of every namespace of the lab."""
+    inventory = read_inventory()
+    total = Comparison()
+    said: dict[int, Said] = {}
+    for room in lab.rooms:
+        facts = inventory.namespaces.get(room.inode)
+        total.compared["namespace"] += 1
+        if facts is None or not facts.entered:
+            total.missing.append(f"namespace {room}")
+            continue
+        total.differing += [f"namespace {room.inode}: {line}" for line in _named(room, facts, lab.listener_pid)]
+        descriptor = room.open()
+        try:
+            said[room.inode] = ask(descriptor)
+            total.add(_of_room(room, facts, said[room.inode], descriptor))
+        finally:
+            os.close(descriptor)
+    total.add(_ends(lab, inventory, said))
+    total.add(_listed(lab, inventory))
+    return total
+
+
+def _of_room(room: Room, facts: NamespaceFacts, said: Said, descriptor: int) -> Comparison:
+    result = compare(facts, said)
+    if not result.equal:
+        result = settled(lambda: (read_inventory(only=[room.inode]).namespaces[room.inode], ask(descriptor)))
+    theirs = socket_statistics.listed(descriptor)
+    hold_against("socket", list(socket_statistics.ours(facts.listeners)), theirs, result)
+    return result
+
+
+def _named(room: Room, facts: NamespaceFacts, listener_pid: int) -> Iterator[str]:
+    expected = (room.name,) if room.name else ()
+    if facts.netns.names != expected:
+        yield f"its names are {expected}, we say {facts.netns.names}"
+    # the lab's listeners are sockets in every one of them
+    found = {source.value for source in facts.netns.sources} - {"listns", "socket"}
+    if facts.netns.pids == (listener_pid,):
+        # the process that listens everywhere stays where it went last
+        found.discard("process")
+    if room.held_by != "descriptor":
+        # somebody else who reads the machine just now holds every namespace open
+        found.discard("descriptor")
+    if found != SOURCES[room.held_by]:
+        yield f"it is held by {room.held_by}, we found it by {found}"
+
+
+def _ends(lab: Lab, inventory: Inventory, said: dict[int, Said]) -> Comparison:
+    """Where every veth leads to: the lab has made those between namespaces, `ip` names the peers within one."""
+    result = Comparison()
+    expected: dict[LinkId, LinkId] = {}
+    indexes = {room.inode: {one["ifname"]: one["ifindex"] for one in said[room.inode]["link"]} for room in lab.rooms}
+    hub = lab.rooms[0].inode
+    for room in lab.rooms[1:]:
+        port = LinkId(netns=hub, ifindex=indexes[hub][f"port{room.number}"])
+        other = LinkId(netns=room.inode, ifindex=indexes[room.inode]["eth0"])
+        expected[port], expected[other] = other, port
+    for inode, document in said.items():
+        for one in document["link"]:
+            peer = indexes[inode].get(one.get("link", ""))
+            if one.get("linkinfo", {}).get("info_kind") == "veth" and peer is not None:
+                expected[LinkId(netns=inode, ifindex=one["ifindex"])] = LinkId(netns=inode, ifindex=peer)
+    found = {
+        LinkId(netns=room.inode, ifindex=link.ifindex): inventory.namespaces[room.inode].ends.get(link.ifindex)
+        for room in lab.rooms
+        for link in inventory.namespaces[room.inode].links
+        if link.kind == "veth"
+    }
+    ours: list[Thing] = [(place, {"end": end}) for place, end in found.items()]
+    theirs: list[Thing] = [(place, {"end": end}) for place, end in expected.items()]
+    hold_against("veth", ours, theirs, result)
+    return result
+
+
+def _listed(lab: Lab, inventory: Inventory) -> Comparison:
+    """Those that lsns and `ip netns` know are known here, with the same number of processes."""
+    result = Comparison()
+    inodes = {room.inode for room in lab.rooms}
+    lsns = _lines(tool("lsns"), "-t", "net", "-n", "-r", "-o", "NS,NPROCS")
+    processes = {int(inode): int(count) for inode, count in (line.split()[:2] for line in lsns)}
+    named = {line.split()[0] for line in _lines(tool("ip"), "netns", "list") if line.strip()}
+    theirs: list[Thing] = [
+        (inode, {"processes": count}) for inode, count in processes.items() if inode in inodes and count
+    ]
+    ours: list[Thing] = [
+        (inode, {"processes": inventory.namespaces[inode].netns.process_count})
+        for inode in inodes
+        if inventory.namespaces[inode].netns.process_count
+    ]
+    hold_against("namespace of lsns", ours, theirs, result)
+    mine = {room.name for room in lab.rooms if room.name}
+    our_names: list[Thing] = [(name, {}) for inode in inodes for name in inventory.namespaces[inode].netns.names]
+    their_names: list[Thing] = [(name, {}) for name in named if name in mine]
+    hold_against("namespace of ip netns", our_names, their_names, result)
+    return result
+
+
+def _lines(*command: str) -> list[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
