@@ -1,7 +1,8 @@
 """Who shares a cable: devices between which Ethernet frames go without being routed.
 
 Bridges with their ports, the far ends of those, bonds, and what a macvlan stands on are one segment, across namespaces.
-A VLAN device is not part of its parent's segment: its frames carry a tag.
+A VLAN device is not part of its parent's segment: its frames carry a tag. Neither is a macvlan in mode private or vepa:
+it speaks to nobody without a switch outside.
 """
 
 from collections.abc import Iterable, Iterator
@@ -79,8 +80,13 @@ def is_pair(link: Link) -> bool:
 
 
 def _head(together: dict[LinkId, LinkId], at: LinkId) -> LinkId:
-    while at in together and together[at] != at:
-        at = together[at]
+    """The one that stands for all it is together with; what was passed on the way is put next to it."""
+    passed = []
+    while (above := together.get(at, at)) != at:
+        passed.append(at)
+        at = above
+    for each in passed:
+        together[each] = at
     return at
 
 
@@ -90,13 +96,17 @@ def _cables(inventory: Inventory, links: dict[LinkId, Link]) -> Iterator[tuple[L
         if master in links and links[master].kind in _SWITCHES:
             yield at, master
         other = inventory.namespaces[at.netns].ends.get(at.ifindex)
-        if other in links and link.kind in _PAIRS | _STACKED:
+        if other in links and (link.kind in _PAIRS or (link.kind in _STACKED and not _is_apart(link))):
             yield at, other
 
 
+def _is_apart(link: Link) -> bool:
+    return link.details.get("mode") in ("private", "vepa")
+
+
 def _segment(inventory: Inventory, links: dict[LinkId, Link], group: list[LinkId]) -> Segment:
-    ports = [at for at in group if _switch(links, at) is not None]
-    ends = [at for at in group if at not in set(ports)]
+    ports = dict.fromkeys(at for at in group if _switch(links, at) is not None)
+    ends = [at for at in group if at not in ports]
     return Segment(
         bridges=tuple(at for at in group if links[at].kind == BRIDGE),
         ports=tuple(ports),
@@ -114,7 +124,7 @@ def _switch(links: dict[LinkId, Link], at: LinkId) -> LinkId | None:
 
 def _is_seen_whole(inventory: Inventory, links: dict[LinkId, Link], at: LinkId) -> bool:
     link = links[at]
-    if link.kind not in _KNOWN or (link.master is not None and _switch(links, at) is None):
+    if link.kind not in _KNOWN or _is_apart(link) or (link.master is not None and _switch(links, at) is None):
         return False
     needs_end = link.kind in _PAIRS | _STACKED
     return not needs_end or inventory.namespaces[at.netns].ends.get(at.ifindex) in links
@@ -135,7 +145,7 @@ def _port(inventory: Inventory, links: dict[LinkId, Link], at: LinkId) -> LinkId
         if link.kind in _PAIRS:
             switch = _switch(links, other)
             return other if switch is not None and links[switch].kind == BRIDGE else None
-        if link.kind not in _STACKED:
+        if link.kind not in _STACKED or _is_apart(link):
             return None
         at = other
     return None

@@ -43,7 +43,7 @@ Seen: time-outs to one container, while all of its devices are up and others rea
 Sources: RFC 826; net/bridge/br_fdb.c; Documentation/networking/ip-sysctl.rst (neigh).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.neighbour import Neighbour
@@ -62,11 +62,12 @@ _BELIEVED = frozenset({"REACHABLE", "PERMANENT"})
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every neighbour entry whose frames do not get to the one device that has the address."""
     found = holders(segments(topology.inventory))
+    having = _having(topology, found.values())
     for inode, facts in topology.inventory.namespaces.items():
         for entry in facts.neighbours:
             at = LinkId(netns=inode, ifindex=entry.ifindex)
             segment = found.get(at)
-            end = None if segment is None else _holder(topology, segment, at, entry)
+            end = None if segment is None else _holder(having[id(segment)], at, entry)
             if segment is None or end is None or not _BELIEVED & set(entry.states):
                 continue
             if entry.lladdr != end.link.address:
@@ -77,14 +78,21 @@ def check(topology: Topology) -> Iterator[Finding]:
                 yield _of_bridge(topology, at, entry, end, port)
 
 
-def _holder(topology: Topology, segment: Segment, at: LinkId, entry: Neighbour) -> End | None:
+def _having(topology: Topology, found: Iterable[Segment]) -> dict[int, dict[str, list[End]]]:
+    """Who has an address, by segment."""
+    having: dict[int, dict[str, list[End]]] = {}
+    for segment in {id(each): each for each in found}.values():
+        here = having.setdefault(id(segment), {})
+        for end in segment.ends:
+            for each in addresses_at(topology, end.at):
+                here.setdefault(each.address, []).append(end)
+    return having
+
+
+def _holder(having: Mapping[str, list[End]], at: LinkId, entry: Neighbour) -> End | None:
     """The device that has the address; None where none is seen, or several are, of which another rule speaks."""
-    having = [
-        end
-        for end in segment.ends
-        if end.at != at and any(each.address == entry.address for each in addresses_at(topology, end.at))
-    ]
-    return having[0] if len(having) == 1 and entry.lladdr and not entry.proxy else None
+    ends = [end for end in having.get(entry.address, ()) if end.at != at]
+    return ends[0] if len(ends) == 1 and entry.lladdr and not entry.proxy else None
 
 
 def _learned_at(topology: Topology, segment: Segment, end: End) -> LinkId | None:
