@@ -49,6 +49,12 @@ COMMANDS = {
         function="topology",
         help="Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.",
     ),
+    "lab": Entry(
+        module="netdiag.cli.lab",
+        function="lab",
+        help="Build a small network to learn from, explained step by step, and remove it: needs root, touches nothing "
+        "else.",
+    ),
     "rules": Entry(module="netdiag.cli.rules", function="rules", help="List the rules."),
     "explain": Entry(module="netdiag.cli.explain", function="explain", help="Explain a rule."),
 }
