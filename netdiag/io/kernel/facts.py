@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.calls import Calls
-from netdiag.io.kernel.channel import ROUTE, SOCK_DIAG, Channel
+from netdiag.io.kernel.channel import NETFILTER, ROUTE, SOCK_DIAG, Channel
+from netdiag.io.kernel.ruleset import read_ruleset
 from netdiag.io.kernel.settings import read_settings
 from netdiag.linux.address import InterfaceAddress
 from netdiag.linux.interface_settings import decode_switches
@@ -82,6 +83,7 @@ class FactReader:
         facts = Facts(inode=inode)
         self._of_devices(facts)
         self._of_sockets(facts)
+        self._of_filters(facts)
         return facts
 
     def _of_devices(self, facts: Facts) -> None:
@@ -131,6 +133,13 @@ class FactReader:
                 )
         except NetdiagError as error:
             facts.unread.append(_unread("listeners", facts.inode, error.message))
+
+    def _of_filters(self, facts: Facts) -> None:
+        try:
+            with Channel(NETFILTER, buffer=self._buffer) as channel:
+                facts.ruleset = read_ruleset(channel)
+        except NetdiagError as error:
+            facts.ruleset = Ruleset(unread=(f"packet filters: {error.message}",))
 
 
 def _link(payload: bytes) -> tuple[Link, tuple[int, int] | None]:
