@@ -23,9 +23,9 @@ _SIGNS = {
     Mark.NONE: "M-2.6 0h5.2",
 }
 _LEGEND_MARKS = (
-    (Mark.OK, "its address works from everywhere"),
-    (Mark.HALF, "from some places only"),
-    (Mark.BAD, "from nowhere"),
+    (Mark.OK, "what it tells clients works"),
+    (Mark.HALF, "answers some, then sends them astray"),
+    (Mark.BAD, "works from nowhere"),
     (Mark.UNKNOWN, "cannot be told"),
 )
 _WARNINGS = 12

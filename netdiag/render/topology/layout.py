@@ -116,7 +116,7 @@ def layout(scene: Scene) -> Picture:
     ordered = order(scene)
     large = len(scene.boxes) > LARGE
     picture = Picture(scene=scene, note=ordered.note)
-    shelves = _shelves(scene, ordered, 2560.0 if large else 1560.0, 8 if large else 4)
+    shelves = _shelves(scene, ordered, 3600.0 if large else 1560.0, 8 if large else 4)
     where = _Shelving(picture=picture, scene=scene, ordered=ordered, shelves=shelves)
     inner = max([720.0, *(_shelf_width(shelf) for shelf in shelves)])
     left = MARGIN + SPINE * (where.spines() + 1)

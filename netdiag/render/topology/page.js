@@ -202,29 +202,42 @@
     const mine = all.filter((way) => source && way.from.some((number) => data.names[number] === source));
     const rest = all.filter((way) => !mine.includes(way));
     const parts = [];
-    if (mine.length) parts.push(make('h3', `From ${source}`), ...mine.map((way) => one(way, true)));
-    if (rest.length) parts.push(make('h3', mine.length ? 'From elsewhere' : 'Who reaches it'), ...rest.map((way) => one(way, false)));
+    if (mine.length) parts.push(make('h3', `From ${source}`), ...mine.map((way) => one(way, source)));
+    if (rest.length) parts.push(make('h3', mine.length ? 'From elsewhere' : 'Who reaches it'), ...rest.map((way) => one(way, '')));
     return parts;
   };
-  const one = (way, open) => {
+  const one = (way, source) => {
     const box = make('details', undefined, way.mark);
-    box.open = open;
+    box.open = Boolean(source);
     const head = make('summary');
     const from = way.from.map((number) => data.names[number]);
     const many = from.length > 3 ? `${from.slice(0, 3).join(', ')} and ${from.length - 3} more` : from.join(', ');
     head.append(make('strong', data.words[way.mark]), ` from ${many} by ${way.to}${way.advertised ? ' (what clients are told)' : ''}: `, make('em', way.end));
     box.append(head, make('div', way.because));
-    const steps = make('ol');
-    for (const number of way.hops) {
+    way.hops.forEach((hops, index) => {
+      if (!hops.length) return;
+      if (from.length === 1) {
+        box.append(steps(hops));
+        return;
+      }
+      const inner = make('details');
+      inner.open = from[index] === source;
+      inner.append(make('summary', `hop by hop from ${from[index]}`), steps(hops));
+      box.append(inner);
+    });
+    const alike = from.slice(way.hops.length);
+    if (alike.length) box.append(make('small', `alike: ${alike.join(', ')}`));
+    return box;
+  };
+  const steps = (hops) => {
+    const box = make('ol');
+    for (const number of hops) {
       const [kind, place, what, rules] = data.hops[number];
       const step = make('li');
       step.append(make('small', `${kind} in ${place}: `), what);
       if (rules) step.append(make('pre', rules));
-      steps.append(step);
+      box.append(step);
     }
-    if (from.length > 1) box.append(make('small', `hop by hop from ${from[0]}; the others alike`));
-    if (way.hops.length) box.append(steps);
-    if (from.length > 3) box.append(make('small', `all of them: ${from.join(', ')}`));
     return box;
   };
   const shut = () => {

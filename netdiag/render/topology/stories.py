@@ -232,9 +232,7 @@ class Stories:
         alike: dict[tuple[object, ...], list[Reach]] = {}
         for reach in ways:
             mark, wrong = self._judge.mark(reach), self._judge.elsewhere(reach)
-            each = len(self._titles) <= _EACH
-            apart = tuple(self._hop(reach, index) for index in range(len(reach.path.hops))) if each else ()
-            key = (address(reach), mark, reach.path.end, reach.path.because, reach.advertised, wrong, apart)
+            key = (address(reach), mark, reach.path.end, reach.path.because, reach.advertised, wrong)
             alike.setdefault(key, []).append(reach)
         told = [self._way(those) for those in alike.values()]
         return sorted(told, key=lambda way: _BEST.index(Mark(way["mark"])))
@@ -252,7 +250,11 @@ class Stories:
             "mark": self._judge.mark(first).value,
             "end": first.path.end.value,
             "because": visible(redacted(because)),
-            "hops": [self._hop(first, index) for index in range(len(first.path.hops))],
+            # in a crowd those of the first: what ends alike and for one reason went much the same way
+            "hops": [
+                [self._hop(reach, index) for index in range(len(reach.path.hops))]
+                for reach in (ways if len(self._titles) <= _EACH else ways[:1])
+            ],
         }
 
     def _hop(self, reach: Reach, index: int) -> int:

@@ -128,13 +128,20 @@ class Judge:
         return _cell(Mark.BAD, reach, f"{address(reach)}: {self.ending(reach)}")
 
     def listener(self, key: str) -> tuple[Mark, int, int]:
-        """A listener over all places: its mark, from how many its advertised address works, and of how many."""
-        marks = {reach.source: self.mark(reach) for reach in self.to.get(key, ()) if reach.advertised}
+        """A listener over all places: its mark, from how many its advertised address works, and of how many.
+
+        A place that cannot get at it at all does not count against it: a listener need not serve everybody. One that
+        answers there by another address and then names one that fails leads clients astray.
+        """
+        ways = self.to.get(key, ())
+        marks = {reach.source: self.mark(reach) for reach in ways if reach.advertised}
         good = sum(mark is Mark.OK for mark in marks.values())
         if not marks:
             return Mark.NONE, 0, 0
+        answers = {reach.source for reach in ways if not reach.advertised and self.mark(reach) is Mark.OK}
         if good:
-            return Mark.OK if good == len(marks) else Mark.HALF, good, len(marks)
+            astray = any(marks.get(source) is Mark.BAD for source in answers)
+            return Mark.HALF if astray else Mark.OK, good, len(marks)
         return Mark.UNKNOWN if Mark.UNKNOWN in marks.values() else Mark.BAD, 0, len(marks)
 
 

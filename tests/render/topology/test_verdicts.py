@@ -77,6 +77,12 @@ def test_the_summary(topology: Topology, summary: str) -> None:
 
 
 def test_a_listener_over_all_places() -> None:
-    judge = Judge(topology=reaching(told(EXTERNAL, End.CONNECTED), told(EXTERNAL, End.REFUSED, UI)))
-    assert judge.listener(EXTERNAL.key) == (Mark.HALF, 1, 2)
-    assert judge.listener(INTERNAL.key) == (Mark.NONE, 0, 0)
+    works, fails = told(EXTERNAL, End.CONNECTED, UI), told(EXTERNAL, End.REFUSED)
+    for ways, said in (
+        ((works, fails), (Mark.OK, 1, 2)),
+        ((works, fails, LAN), (Mark.HALF, 1, 2)),
+        ((fails,), (Mark.BAD, 0, 1)),
+        ((told(EXTERNAL, End.UNKNOWN), told(EXTERNAL, End.REFUSED, UI)), (Mark.UNKNOWN, 0, 2)),
+        ((LAN,), (Mark.NONE, 0, 0)),
+    ):
+        assert Judge(topology=reaching(*ways)).listener(EXTERNAL.key) == said
