@@ -99,10 +99,8 @@ def _or_own(environment: Mapping[str, str] | None) -> Mapping[str, str]:
 
 def _ask(address: EngineAddress, timeout: float) -> _Said:
     if address.unix_socket is not None:
-        with SocketEngine(address, timeout=timeout) as asked:
-            return _Said(
-                address=address, release=asked.release(), containers=asked.containers(), networks=asked.networks()
-            )
+        asked = SocketEngine(address, timeout=timeout)
+        return _Said(address=address, release=asked.release(), containers=asked.containers(), networks=asked.networks())
     try:
         # Loading this library takes longer than everything else here together.
         from netdiag.io.docker_engine import connect

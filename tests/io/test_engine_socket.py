@@ -34,13 +34,14 @@ def test_it_says_what_the_library_says(tmp_path: Path) -> None:
     with fake_engine(tmp_path / "s", {**ANSWERS, "/containers/json": [{"Id": IDENTIFIER}]}) as url:
         with connect(EngineAddress(url=url, said_by="--host")) as library:
             expected = (library.version().release, library.containers(), library.networks())
-        with engine_at(url) as engine:
-            assert (engine.release(), engine.containers(), engine.networks()) == expected
+        engine = engine_at(url)
+        assert (engine.release(), engine.containers(), engine.networks()) == expected
     assert expected[1][0].name == "held-broker-1-1"
 
 
 def test_what_is_gone_or_is_no_container_is_left_out(tmp_path: Path) -> None:
-    with fake_engine(tmp_path / "s", ANSWERS) as url, engine_at(url) as engine:
+    with fake_engine(tmp_path / "s", ANSWERS) as url:
+        engine = engine_at(url)
         assert engine.release() == "20.10.24"
         assert [container.name for container in engine.containers()] == ["held-broker-1-1"]
         assert [network.name for network in engine.networks()] == ["a", "b"]
@@ -49,7 +50,8 @@ def test_what_is_gone_or_is_no_container_is_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("odd", [{}, [], "x", {"Id": 3, "Version": []}, {"ApiVersion": "1.x"}])
 def test_documents_of_any_shape(tmp_path: Path, odd: object) -> None:
     answers = {"/version": odd, "/containers/json": odd, "/networks": odd}
-    with fake_engine(tmp_path / "s", answers) as url, engine_at(url) as engine:
+    with fake_engine(tmp_path / "s", answers) as url:
+        engine = engine_at(url)
         assert (engine.release(), engine.containers(), engine.networks()) == ("", (), ())
 
 
@@ -61,20 +63,20 @@ def test_documents_of_any_shape(tmp_path: Path, odd: object) -> None:
         (404, "the engine answers 404 status 404"),
         (b"nonsense\r\n\r\n", "does not answer as its API promises"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{broken", "does not answer as its API promises"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "does not answer as its API promises"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "1 of 99 bytes arrived"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "does not answer as its API promises"),
-        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000, "does not answer as its API promises"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000, "that is no HTTP"),
+        (b"HTTP/9.9 200 OK\r\n\r\n{}", "that is no HTTP"),
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"[" * 200_000, "does not answer as its API promises"),
-        (b"", "does not answer as its API promises"),
+        (b"", "it ends the connection without a word"),
     ],
 )
 def test_what_is_no_engine(tmp_path: Path, answer: object, says: str) -> None:
     with (
         fake_engine(tmp_path / "s", {"/version": answer}) as url,
-        engine_at(url) as engine,
         pytest.raises(EngineError) as caught,
     ):
-        engine.release()
+        engine_at(url).release()
     assert says in caught.value.message
     assert "\n" not in str(caught.value)
     assert caught.value.where == url
@@ -85,15 +87,15 @@ def test_an_answer_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b" " * (2 * 1024 * 1024)
     with (
         fake_engine(tmp_path / "s", {"/version": endless}) as url,
-        engine_at(url) as engine,
         pytest.raises(EngineError, match="larger than 1 MiB"),
     ):
-        engine.release()
+        engine_at(url).release()
 
 
 def test_an_engine_that_hangs(tmp_path: Path) -> None:
     begin = time.monotonic()
-    with fake_engine(tmp_path / "s", {**ANSWERS, "/networks": None}) as url, engine_at(url, timeout=0.5) as engine:
+    with fake_engine(tmp_path / "s", {**ANSWERS, "/networks": None}) as url:
+        engine = engine_at(url, timeout=0.5)
         engine.release()
         with pytest.raises(EngineError, match="in time"):
             engine.networks()
@@ -101,7 +103,8 @@ def test_an_engine_that_hangs(tmp_path: Path) -> None:
 
 
 def test_the_time_is_for_all_answers_together(tmp_path: Path) -> None:
-    with fake_engine(tmp_path / "s", ANSWERS) as url, engine_at(url, timeout=0.3) as engine:
+    with fake_engine(tmp_path / "s", ANSWERS) as url:
+        engine = engine_at(url, timeout=0.3)
         engine.release()
         time.sleep(0.4)
         with pytest.raises(EngineError, match="in time"):
@@ -127,26 +130,30 @@ def test_an_engine_that_answers_drop_by_drop(tmp_path: Path) -> None:
 
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
-        with engine_at(f"unix://{path}", timeout=0.3) as engine, pytest.raises(EngineError, match="in time"):
+        engine = engine_at(f"unix://{path}", timeout=0.3)
+        with pytest.raises(EngineError, match="in time"):
             engine.release()
         thread.join(10)
         assert not thread.is_alive()
 
 
 def test_no_socket(tmp_path: Path) -> None:
-    with engine_at(f"unix://{tmp_path}/none") as engine, pytest.raises(EngineError, match="No such file or directory"):
+    engine = engine_at(f"unix://{tmp_path}/none")
+    with pytest.raises(EngineError, match="No such file or directory"):
         engine.release()
 
 
 def test_a_socket_that_nobody_listens_on(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(tmp_path / "s"))
-    with engine_at(f"unix://{tmp_path}/s") as engine, pytest.raises(EngineError, match="Connection refused"):
+    engine = engine_at(f"unix://{tmp_path}/s")
+    with pytest.raises(EngineError, match="Connection refused"):
         engine.release()
 
 
 def test_a_path_that_is_too_long() -> None:
-    with engine_at(f"unix:///{'x' * 200}") as engine, pytest.raises(EngineError, match="no engine answers there"):
+    engine = engine_at(f"unix:///{'x' * 200}")
+    with pytest.raises(EngineError, match="no engine answers there"):
         engine.release()
 
 
@@ -159,10 +166,17 @@ def test_no_permission(tmp_path: Path) -> None:
         os.chmod(folder, 0o700)
         os.seteuid(65534)
         try:
-            with engine_at(url) as engine, pytest.raises(EngineError, match="permission denied"):
+            engine = engine_at(url)
+            with pytest.raises(EngineError, match="permission denied"):
                 engine.release()
         finally:
             os.seteuid(0)
+
+
+def test_one_that_ends_its_lines_as_it_likes(tmp_path: Path) -> None:
+    answers = {**ANSWERS, "/version": b'HTTP/1.0 200\ncontent-LENGTH:  19\n\n{"Version": "27.1"}'}
+    with fake_engine(tmp_path / "s", answers) as url:
+        assert engine_at(url).release() == "27.1"
 
 
 @pytest.mark.parametrize(("offered", "asked"), [("1.41", "/v1.41"), ("1.99", "/v1.51"), ("", ""), ("x", "")])
