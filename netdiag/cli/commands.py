@@ -55,6 +55,11 @@ COMMANDS = {
         help="Build a small network to learn from, explained step by step, and remove it: needs root, touches nothing "
         "else.",
     ),
+    "trace": Entry(
+        module="netdiag.cli.trace",
+        function="trace",
+        help="Trace a connection through namespaces, bridges, NAT and packet filters: where does it end, and why?",
+    ),
     "rules": Entry(module="netdiag.cli.rules", function="rules", help="List the rules."),
     "explain": Entry(module="netdiag.cli.explain", function="explain", help="Explain a rule."),
 }

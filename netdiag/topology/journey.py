@@ -16,11 +16,13 @@ from netdiag.topology.hops import End, Hop, HopKind
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.neighbours import Found, find_neighbour
 from netdiag.topology.passage import Moving, Passage, told
-from netdiag.topology.routing import Flow, NoWay, Undecided, Way, arrive, look_up, source_address
+from netdiag.topology.routing import LOOPBACK_INDEX, Flow, NoWay, Undecided, Way, arrive, look_up, source_address
 from netdiag.topology.terrain import Place, Terrain, family_of
 
 MOST_STEPS = 64
 _LOOPBACK = "lo"
+# What clients are told of a router's own errors: ip_error(), and ip6_pkt_discard() with ip6_pkt_prohibit().
+_TOLD = {4: {"EACCES": "EHOSTUNREACH"}, 6: {"EHOSTUNREACH": "ENETUNREACH"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ class Journey:
                 return replace(again, end=End.UNKNOWN if again.end is End.UNKNOWN else End.DROPPED, errno="")
             way = again
         if way.route.type == "local":
-            return self._loop(place, moving)
+            return self._loop(place, way, moving)
         return _Leaving(place=place, way=way)
 
     def _own_way(self, place: Place, moving: Moving) -> Way | Ended:
@@ -146,7 +148,10 @@ class Journey:
         )
         found = look_up(place, flow)
         if isinstance(found, NoWay):
-            return Ended(end=End.NO_ROUTE, because=found.because, netns=place.inode, errno=found.errno)
+            # Without an address of the family a program is told so before any route is looked at.
+            bare = packet.family == 6 and not any(":" in address for address in place.own)
+            errno = "EADDRNOTAVAIL" if bare else found.errno
+            return Ended(end=End.NO_ROUTE, because=found.because, netns=place.inode, errno=errno)
         if isinstance(found, Undecided):
             return Ended(end=End.UNKNOWN, because=found.because, netns=place.inode)
         return found
@@ -171,7 +176,7 @@ class Journey:
         index = way.hop.ifindex if way.hop else None
         return LinkId(netns=place.inode, ifindex=index) if index is not None else None
 
-    def _loop(self, place: Place, moving: Moving) -> _Next:
+    def _loop(self, place: Place, way: Way, moving: Moving) -> _Next:
         """By lo to itself: routed once, its route is kept, connection tracking knows it."""
         lo = place.by_name.get(_LOOPBACK)
         if lo is not None and not lo.up:
@@ -182,7 +187,9 @@ class Journey:
             return stopped
         if stopped := self._hook(place, "input", moving, in_link=_LOOPBACK):
             return stopped
-        return Delivered(place=place, iif=lo.ifindex if lo else 1)
+        # The device that has the address counts for sockets, although the packet comes by lo.
+        at = way.hop.ifindex if way.hop else None
+        return Delivered(place=place, iif=at or LOOPBACK_INDEX)
 
     def _hook(
         self,
@@ -253,7 +260,7 @@ class Journey:
         if found.way is None:
             self.tell(HopKind.ROUTE, place, found.because, moving)
             end = End.NO_ROUTE if found.errno else End.DROPPED
-            errno = "EHOSTUNREACH" if found.errno == "EACCES" and packet.family == 4 else found.errno
+            errno = _TOLD[packet.family].get(found.errno, found.errno)
             by = place.inode if found.errno else None
             return Ended(end=end, because=found.because, netns=place.inode, errno=errno, by=by)
         self._tell_way(place, found.way, moving)

@@ -143,7 +143,7 @@ class _Try:
     def _ended(self, fate: Ended, moving: Moving, back: "_Back") -> _Outcome:
         place = self._terrain.place(fate.netns)
         if fate.by is not None and place is not None and not moving.answer:
-            lost = back.error(place, moving) if fate.by != back.source else None
+            lost = back.error(place, moving)
             if lost is not None:
                 because = f"{fate.because}; what tells the client so does not reach it: {lost.because}"
                 end = End.UNKNOWN if lost.end is End.UNKNOWN else End.DROPPED

@@ -21,7 +21,7 @@ _PROTOCOLS = {"tcp": 6, "udp": 17}
 _CONDITIONS = frozenset(
     {
         *("fwmark", "fwmask", "iif", "oif", "ipproto", "sport", "sport_start", "sport_end"),
-        *("dport", "dport_start", "dport_end", "not", "l3mdev"),
+        *("dport", "dport_start", "dport_end", "sport_mask", "dport_mask", "not", "l3mdev"),
     }
 )
 _OTHER = frozenset({"protocol", "suppress_prefixlen", "goto", "unresolved", "flow_to", "flow_from"})
@@ -207,7 +207,7 @@ def _conditions(rule: RoutingRule, flow: Flow) -> Iterator[bool]:
     for name, port in (("sport", flow.source_port), ("dport", flow.port)):
         low, high = _ports(details, name)
         if low is not None:
-            yield low <= port <= high
+            yield low <= port <= high if low != high else not (low ^ port) & _int(details.get(f"{name}_mask", 0xFFFF))
 
 
 def _ports(details: Mapping[str, Detail], name: str) -> tuple[int | None, int]:

@@ -82,6 +82,11 @@ TARGETS = (
         "what clients count and kafka-consumer-groups describes equals our tables: records, requests, bytes, committed "
         "offsets, lag, rebalances",
     ),
+    _tests(
+        "trace-truth",
+        "netdiag trace foretells what a real connection does, and where it ends: for every pair of small worlds of "
+        "namespaces, and for every namespace x address of a listener in the running five-broker stacks",
+    ),
     _module(
         "fuzz",
         "ten minutes of projects from a grammar around listeners, disturbed: no defect, 2 s, valid documents, "

@@ -1,0 +1,129 @@
+"""`netdiag trace`: the way of a connection from a place to an address, hop by hop, and where it ends."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
+from netdiag.cli.terminal import write_text
+
+if TYPE_CHECKING:
+    from netdiag.topology.graph import Topology
+    from netdiag.topology.hops import Path
+    from netdiag.topology.proof import Proof
+
+_HIGHEST_PORT = 65535
+
+
+class TraceFormat(StrEnum):
+    """How the way is drawn."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+_Source = Annotated[
+    str, typer.Argument(metavar="SRC", help="From where: host, a container's name, container:NAME, netns:NAME, pid:N.")
+]
+_Target = Annotated[
+    str, typer.Argument(metavar="DST:PORT", help="To where: a name or an address; IPv6 in brackets, [::1]:9092.")
+]
+_Form = Annotated[TraceFormat, typer.Option("--format", "-f", help="Text, or JSON (docs/output.md).")]
+_Host = Annotated[str | None, typer.Option("--host", metavar="URL", help="The engine; default as docker finds it.")]
+_NoEngine = Annotated[bool, typer.Option("--no-engine", help="Ask no engine: only what the kernel says.")]
+_Prove = Annotated[
+    bool,
+    typer.Option("--prove", help="Make a real connection from there, and watch it on every device of the way."),
+]
+_Full = Annotated[bool, typer.Option("--full", help="Every rule that a packet meets, and the way of the answer.")]
+
+
+def trace(
+    context: typer.Context,
+    source: _Source,
+    target: _Target,
+    form: _Form = TraceFormat.TEXT,
+    prove: _Prove = False,
+    full: _Full = False,
+    host: _Host = None,
+    no_engine: _NoEngine = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+    colour: ColourOption = None,
+) -> None:
+    """Trace a connection through namespaces, bridges, NAT and packet filters: where does it end, and why?
+
+    Nothing is sent without --prove. The status is 0 if it connects, 1 if not, 3 if that cannot be told.
+    """
+    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    destination, port = target_of(target)
+
+    def command() -> ExitStatus:
+        from netdiag.io.topology import look
+
+        topology = look(host=host, engine=not no_engine)
+        path = _walk(topology, source, destination, port)
+        proof = _proved(topology, path) if prove else None
+        _show(topology, path, proof, form, surface, full=full)
+        return status_of(path, proof)
+
+    finish(surface, command)
+
+
+def target_of(word: str) -> tuple[str, int]:
+    """`name:port`, `1.2.3.4:port`, `[::1]:port`; typer.BadParameter for others."""
+    host, colon, number = word.rpartition(":")
+    if not colon or not number.isascii() or not number.isdecimal() or not 0 < int(number) <= _HIGHEST_PORT:
+        raise typer.BadParameter(f"{word!r} is no address with a port: write broker-1:9092 or [::1]:9092")
+    bracketed = host.startswith("[") and host.endswith("]")
+    if not host or (":" in host and not bracketed):
+        raise typer.BadParameter(f"{word!r} is no address with a port: IPv6 addresses stand in brackets")
+    return host[1:-1] if bracketed else host, int(number)
+
+
+def status_of(path: "Path", proof: "Proof | None") -> ExitStatus:
+    """Whether it connects; a proof that tells otherwise than was foretold is a finding, too."""
+    from netdiag.topology.hops import End
+    from netdiag.topology.proof import Agreement
+
+    if proof is not None:
+        agreed = proof.agreement is not Agreement.DISAGREES
+        return ExitStatus.CLEAN if agreed and proof.end is End.CONNECTED else ExitStatus.FINDINGS
+    if path.end is End.UNKNOWN:
+        return ExitStatus.COULD_NOT_LOOK
+    return ExitStatus.CLEAN if path.end is End.CONNECTED else ExitStatus.FINDINGS
+
+
+def _walk(topology: "Topology", source: str, destination: str, port: int) -> "Path":
+    from netdiag.io.hosts_files import read_hosts_file
+    from netdiag.topology.asking import names_of
+    from netdiag.topology.path import Walker
+    from netdiag.topology.whereabouts import find_place
+
+    netns = find_place(topology, source)
+    facts = topology.inventory.namespaces.get(netns)
+    text = read_hosts_file(facts.netns, own=netns == topology.inventory.own) if facts is not None else None
+    names = names_of(topology, {} if text is None else {netns: text})
+    return Walker(topology, names).walk(netns, destination, port)
+
+
+def _proved(topology: "Topology", path: "Path") -> "Proof":
+    from netdiag.io.proving import prove
+
+    return prove(topology, path)
+
+
+def _show(
+    topology: "Topology", path: "Path", proof: "Proof | None", form: TraceFormat, surface: Surface, *, full: bool
+) -> None:
+    if form is TraceFormat.JSON:
+        from netdiag.render.topology.document import json_text
+        from netdiag.render.topology.path_document import path_document
+
+        write_text(json_text(path_document(topology, path, proof)))
+        return
+    from netdiag.render.topology.path_text import path_text
+
+    write_text(path_text(topology, path, surface.screen, proof, full=full))

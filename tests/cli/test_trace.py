@@ -1,0 +1,73 @@
+"""The command line of trace."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+import typer
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.trace import status_of, target_of
+from netdiag.topology.hops import End
+from netdiag.topology.hops import Path as Way
+from netdiag.topology.proof import Agreement, Proof
+from tests.cli.shell import netdiag
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("broker-1:9092", ("broker-1", 9092)),
+        ("[::1]:9092", ("::1", 9092)),
+        ("172.18.0.2:1", ("172.18.0.2", 1)),
+        ("[broker]:65535", ("broker", 65535)),
+    ],
+)
+def test_targets(word: str, expected: tuple[str, int]) -> None:
+    assert target_of(word) == expected
+
+
+@pytest.mark.parametrize("word", ["broker", "broker:", ":9092", "::1:9092", "a:0", "a:65536", "a:x", "a:٣"])
+def test_what_is_no_target(word: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        target_of(word)
+
+
+def way(end: End) -> Way:
+    return Way(source=1, destination="a", port=1, address="a", hops=(), end=end, because="")
+
+
+def proof(end: End, agreed: Agreement) -> Proof:
+    return Proof(path=way(end), end=end, errno="", seconds=0, attempts=1, agreement=agreed, because="")
+
+
+def test_statuses() -> None:
+    assert status_of(way(End.CONNECTED), None) is ExitStatus.CLEAN
+    assert status_of(way(End.CLOSED), None) is ExitStatus.FINDINGS
+    assert status_of(way(End.UNKNOWN), None) is ExitStatus.COULD_NOT_LOOK
+    assert status_of(way(End.UNKNOWN), proof(End.CONNECTED, Agreement.OPEN)) is ExitStatus.CLEAN
+    assert status_of(way(End.CONNECTED), proof(End.CONNECTED, Agreement.DISAGREES)) is ExitStatus.FINDINGS
+    assert status_of(way(End.REFUSED), proof(End.REFUSED, Agreement.AGREES)) is ExitStatus.FINDINGS
+
+
+def test_a_socket_of_ours_and_none(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        found = netdiag("trace", "host", f"127.0.0.1:{port}", "--no-engine", "--format", "json", cwd=tmp_path)
+        assert found.returncode == 0, found
+        read = json.loads(found.stdout)
+        assert read["path"]["end"] == "connected"
+        text = netdiag("trace", "host", f"localhost:{port}", "--no-engine", cwd=tmp_path)
+        assert text.returncode == 0
+        assert b"connected" in text.stdout.splitlines()[0]
+    refused = netdiag("trace", "host", f"127.0.0.1:{port}", "--no-engine", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert b"refused (ECONNREFUSED)" in refused.stdout
+
+
+def test_wrong_words_are_told_in_a_line(tmp_path: Path) -> None:
+    place = netdiag("trace", "container:nobody", "127.0.0.1:9", "--no-engine", cwd=tmp_path)
+    assert (place.returncode, b"Traceback" in place.stderr) == (3, False)
+    assert b"nobody" in place.stderr
+    assert netdiag("trace", "host", "nowhere", cwd=tmp_path).returncode == 2

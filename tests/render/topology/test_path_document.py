@@ -1,0 +1,34 @@
+"""A way as JSON."""
+
+import json
+
+from netdiag.render.topology.document import json_text
+from netdiag.render.topology.path_document import path_document
+from netdiag.topology.path import walk
+from netdiag.topology.proof import Agreement, Proof, Seen, observed_end
+from tests.topology.five_brokers import five_brokers
+
+
+def test_the_document_names_its_places_and_survives_json() -> None:
+    topology = five_brokers()
+    client = topology.named("shop-client-1")
+    assert client is not None
+    path = walk(topology, client.netns, "broker-2", 29093)
+    proof = Proof(
+        path=path,
+        end=observed_end("ECONNREFUSED"),
+        errno="ECONNREFUSED",
+        seconds=0.00123,
+        attempts=1,
+        agreement=Agreement.AGREES,
+        because="as foretold",
+        seen=(Seen(link=path.hops[1].link, first=True, answer=True),) if path.hops[1].link else (),
+    )
+    read = json.loads(json_text(path_document(topology, path, proof)))
+    assert (read["format"], read["version"]) == ("netdiag-trace", 1)
+    assert read["places"][str(client.netns)] == "shop-client-1"
+    assert (read["path"]["end"], read["path"]["errno"]) == ("refused", "ECONNREFUSED")
+    assert read["path"]["hops"][0]["kind"] == "resolver"
+    assert (read["proof"]["agreement"], read["proof"]["seconds"]) == ("agrees", 0.001)
+    assert read["proof"]["seen"][0]["first"] is True
+    assert json.loads(json_text(path_document(topology, path)))["proof"] is None
