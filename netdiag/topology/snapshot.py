@@ -13,6 +13,23 @@ from typing import Any
 
 from netdiag.engine.document import flag, mapping, number, sequence, text, texts
 
+# Kinds of things that are in a namespace: their names begin with its name.
+INSIDE = frozenset(
+    {
+        "link",
+        "address",
+        "route",
+        "routing rule",
+        "neighbour",
+        "vlan",
+        "listener",
+        "setting",
+        "chain",
+        "filter rule",
+        "set",
+    }
+)
+
 # What is compared: kind and name of a thing, its facts as words.
 Key = tuple[str, str]
 Snapshot = dict[Key, dict[str, str]]
@@ -241,7 +258,9 @@ _TOP: dict[str, tuple[str, Callable[[_Reader, Any], tuple[str, dict[str, str]]]]
 
 def _routing_rule(rule: Any) -> str:
     details = mapping(rule, "details")
-    conditions = [f"{key} {details[key]}" for key in sorted(details) if isinstance(details[key], str | int)]
+    conditions = [
+        f"{key} {details[key]}" for key in sorted(details) if key != "protocol" and isinstance(details[key], str | int)
+    ]
     words = [
         f"IPv{number(rule, 'family')}",
         f"{number(rule, 'priority')}:",

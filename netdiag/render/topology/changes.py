@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from netdiag.render.counts import plural
@@ -11,6 +12,7 @@ from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 from netdiag.render.topology.branches import Branch, drawn
 from netdiag.topology.diff import Change, Fact, Turn
+from netdiag.topology.snapshot import INSIDE
 
 FORMAT = "netdiag-topology-diff"
 VERSION = 1
@@ -23,17 +25,22 @@ _SIGNS = {
 # Of more changes of one kind than this the rest is counted; `full` shows all.
 _SHOWN = 20
 _LONGEST = 160
+# A name of a place has no more words than this.
+_MOST_WORDS = 12
 
 
 def changes_text(changes: Sequence[Change], screen: Screen, *, full: bool = False) -> str:
-    """A line for each change, kind by kind, and a count."""
+    """A line for each change, kind by kind, and a count; what is in a namespace that came or went goes with it."""
     lines: list[Line] = []
+    inside = {} if full else _inside(changes)
     by_kind: dict[str, list[Change]] = {}
     for change in changes:
+        if change.kind in INSIDE and _place_of(change, inside) is not None:
+            continue
         by_kind.setdefault(change.kind, []).append(change)
     for kind, own in by_kind.items():
         shown = own if full else own[:_SHOWN]
-        lines += drawn([_branch(change, screen) for change in shown], screen)
+        lines += drawn([_branch(change, screen, inside) for change in shown], screen)
         if len(own) > len(shown):
             lines.append((Run(f"  and {len(own) - len(shown)} more of kind {screen.visible(kind)}", Style.DIM),))
     lines.append((Run(summary(changes), Style.PLAIN),))
@@ -71,10 +78,35 @@ def changes_json(changes: Sequence[Change]) -> str:
     return json.dumps(sound(changes_value(changes)), indent=1) + "\n"
 
 
-def _branch(change: Change, screen: Screen) -> Branch:
+def _inside(changes: Sequence[Change]) -> dict[tuple[Turn, str], int]:
+    """By namespace that appeared or went: how many changes are of what is in it."""
+    found = {
+        (change.turn, change.name): 0
+        for change in changes
+        if change.kind == "namespace" and change.turn is not Turn.CHANGED
+    }
+    for change in changes:
+        place = _place_of(change, found) if change.kind in INSIDE else None
+        if place is not None:
+            found[place] += 1
+    return found
+
+
+def _place_of(change: Change, places: Mapping[tuple[Turn, str], int]) -> tuple[Turn, str] | None:
+    """The namespace among these that a change is in; its name may have spaces in it."""
+    words = change.name.split(" ")
+    names = ((change.turn, " ".join(words[:count])) for count in range(1, min(len(words), _MOST_WORDS)))
+    return next((name for name in names if name in places), None)
+
+
+def _branch(change: Change, screen: Screen, inside: Mapping[tuple[Turn, str], int]) -> Branch:
+    count = inside.get((change.turn, change.name), 0) if change.kind == "namespace" else 0
+    if count:
+        change = replace(change, facts=())
+    with_it: tuple[Line, ...] = ((Run(f"with {plural(count, 'thing')} in it", Style.DIM),),) if count else ()
     sign, style = _SIGNS[change.turn]
     head: Line = (Run(sign, style), screen.run(f"{change.kind} ", Style.DIM), screen.run(_short(change.name)))
-    return Branch(parts=(head, *(_fact(fact, change.turn, screen) for fact in change.facts)))
+    return Branch(parts=(head, *with_it, *(_fact(fact, change.turn, screen) for fact in change.facts)))
 
 
 def _fact(fact: Fact, turn: Turn, screen: Screen) -> Line:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from netdiag.linux.link import Detail, Link
 from netdiag.linux.neighbour import BridgeVlan
+from netdiag.render.counts import plural
 from netdiag.render.screen import Line, Screen, Style
 from netdiag.render.topology.lookup import Lookup
 from netdiag.topology.inventory import LinkId
@@ -89,6 +90,16 @@ def standing_parts(lookup: Lookup, where: LinkId, link: Link) -> Iterator[tuple[
         yield (f"held by {pids_text(lookup, pids)}", Style.PLAIN) if pids else ("held by nobody seen", Style.HALF)
     if link.kind in ("veth", "netkit") and lookup.peer(where) is None:
         yield "its other end is in no namespace that is seen", Style.HALF
+
+
+def traffic_parts(lookup: Lookup, where: LinkId) -> Iterator[tuple[str, Style]]:
+    """What a capture shows of Kafka on it."""
+    traffic = lookup.topology.traffic.get(where)
+    if traffic is not None:
+        requests, connections = plural(traffic.requests, "request"), plural(traffic.connections, "connection")
+        yield f"Kafka: {requests} on {connections}", Style.NOTE
+        if traffic.failed:
+            yield f"{traffic.failed} of them never came about", Style.BAD
 
 
 def pids_text(lookup: Lookup, pids: tuple[int, ...]) -> str:

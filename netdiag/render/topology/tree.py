@@ -21,6 +21,7 @@ from netdiag.render.topology.devices import (
     lines_of,
     standing_parts,
     state_parts,
+    traffic_parts,
     vlan_text,
 )
 from netdiag.render.topology.lookup import Lookup
@@ -136,7 +137,7 @@ class _Drawing:
             parts = [(self._run(view.network.name, Style.BOLD), self._run(f" {link.ifname}", Style.DIM))]
             parts += self._network_parts(view)
         parts += self._addresses(where, view.network.gateways if view else ())
-        told = (*state_parts(link), *bridge_parts(link), *detail_parts(link), *standing_parts(self.lookup, where, link))
+        told = (*state_parts(link), *bridge_parts(link), *detail_parts(link), *self._standing(where, link))
         parts += lines_of(iter(told), self._screen)
         children = [self._port(port) for port in self.lookup.ports(where)]
         if view is not None:
@@ -164,7 +165,7 @@ class _Drawing:
         self._met.add(where)
         peer = self.lookup.peer(where)
         vlan = self._vlan(where)
-        told = (*state_parts(link), *detail_parts(link), *standing_parts(self.lookup, where, link))
+        told = (*state_parts(link), *detail_parts(link), *self._standing(where, link))
         words = lines_of(iter(told), self._screen)
         if peer is None or peer in self._met:
             kind = f" {kind_text(link)}"
@@ -202,6 +203,10 @@ class _Drawing:
                 parts += self._place_parts(place)
                 children = self._inside(place)
         return Branch(parts=tuple(parts), name=self.lookup.name(peer.netns), children=tuple(children))
+
+    def _standing(self, where: LinkId, link: Link) -> Iterator[tuple[str, Style]]:
+        yield from standing_parts(self.lookup, where, link)
+        yield from traffic_parts(self.lookup, where)
 
     def _in(self, there: LinkId, here: LinkId) -> str:
         return "" if there.netns == here.netns else f" of {self.lookup.name(there.netns)}"

@@ -46,6 +46,29 @@ def test_many_of_a_kind_are_counted() -> None:
     assert summary(many) == "100 changes: 100 gone"
 
 
+def test_what_is_in_a_namespace_that_came_or_went_goes_with_it() -> None:
+    def changes(turn: Turn) -> list[Change]:
+        names = (
+            ("namespace", "pid 7 (java)"),
+            ("link", "pid 7 (java) lo"),
+            ("link", "pid 70 lo"),
+            ("network", "pid 7 (java) x"),
+        )
+        return [Change(turn=turn, kind=kind, name=name) for kind, name in names]
+
+    told = changes_text([*changes(Turn.APPEARED), *changes(Turn.GONE)], Screen()).splitlines()
+    assert told == [
+        "+ namespace pid 7 (java)  with 1 thing in it",
+        "- namespace pid 7 (java)  with 1 thing in it",
+        "+ link pid 70 lo",
+        "- link pid 70 lo",
+        "+ network pid 7 (java) x",
+        "- network pid 7 (java) x",
+        "8 changes: 4 appeared, 4 gone",
+    ]
+    assert "+ link pid 7 (java) lo" in changes_text(changes(Turn.APPEARED), Screen(), full=True)
+
+
 def test_hostile_names_stay_on_their_lines() -> None:
     evil = Change(turn=Turn.CHANGED, kind=EVIL, name=EVIL, facts=(Fact(name=EVIL, before=EVIL, after="x" * 9999),))
     text = changes_text((evil,), Screen(width=100))

@@ -13,10 +13,11 @@ from netdiag.render.topology.devices import (
     pids_text,
     standing_parts,
     state_parts,
+    traffic_parts,
     vlan_text,
 )
 from netdiag.render.topology.lookup import Lookup
-from netdiag.topology.graph import Cable, CableKind
+from netdiag.topology.graph import Cable, CableKind, LinkTraffic
 from tests.render.topology.namespaces import HOST, UP, link_of
 from tests.render.topology.topologies import cluster
 
@@ -101,3 +102,11 @@ def test_processes_by_program() -> None:
     assert pids_text(lookup, (101, 102, 103, 104, 60, 9999)) == (
         "java (101, 102, 103 and 1 more), sshd (60), process (9999)"
     )
+
+
+def test_traffic_that_was_captured() -> None:
+    link = link_of(HOST, 11)
+    lookup = Lookup(replace(cluster(), traffic={link: LinkTraffic(link=link, connections=3, failed=1, requests=1)}))
+    told = [text for text, _ in traffic_parts(lookup, link)]
+    assert told == ["Kafka: 1 request on 3 connections", "1 of them never came about"]
+    assert list(traffic_parts(lookup, link_of(HOST, 12))) == []
