@@ -37,8 +37,12 @@ def drawing(picture: Picture, *, live: bool, footer: str = "") -> list[str]:
     out = [_edge(*edge) for edge in picture.edges]
     out.append(_text(24.0, 31.0, "LAN and other machines", strong=True))
     x, y = 24.0, picture.edges[0][2] - 18.0 if picture.edges else 60.0
-    out.append(_text(x, y, shortened(f"docker host {picture.scene.host}", 400.0), strong=True))
-    out.append(_text(x + 410.0, y, "published ports on its edge, networks and what hangs from them below", small=True))
+    scene = picture.scene
+    out.append(
+        _text(x, y, shortened(f"{'docker host' if scene.docker else 'machine'} {scene.host}", 400.0), strong=True)
+    )
+    below = "published ports on its edge, networks and what hangs from them below"
+    out.append(_text(x + 410.0, y, below if scene.pills else "bridges, cables and what hangs from them", small=True))
     out += [_stroke(stroke) for stroke in picture.strokes]
     out += [parts.chip(chip, rect) for chip, rect in picture.chips]
     out += [parts.pill(pill, rect) for pill, rect in picture.pills]

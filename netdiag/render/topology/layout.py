@@ -164,6 +164,7 @@ def _shelf_width(shelf: Sequence[_Column]) -> float:
 
 
 def _columns(scene: Scene, ordered: Order, boxes: Sequence[Box], stack: int) -> Iterator[_Column]:
+    large = len(scene.boxes) > LARGE
     pills: dict[str, list[Pill]] = {}
     for pill in scene.pills:
         pills.setdefault(pill.box, []).append(pill)
@@ -182,7 +183,7 @@ def _columns(scene: Scene, ordered: Order, boxes: Sequence[Box], stack: int) -> 
         )
 
     for box in boxes:
-        full = bool(box.rows or box.devices)
+        full = bool(box.rows or (box.devices and not large))
         bars = ordered.bars_of.get(box.key, ())
         if waiting and (full or len(waiting) >= stack or ordered.bars_of.get(waiting[0].key, ()) != bars):
             yield column(waiting, stacked=True)

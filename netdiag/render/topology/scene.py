@@ -75,13 +75,14 @@ class Chip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Everything to be drawn. `stray` are warnings about things that have no place of their own."""
+    """Everything to be drawn. `docker`: an engine was asked. `stray` are warnings about what has no place."""
 
     boxes: tuple[Box, ...]
     bars: tuple[Bar, ...]
     pills: tuple[Pill, ...]
     chips: tuple[Chip, ...]
     host: str
+    docker: bool = False
     stray: tuple[Fault, ...] = ()
     faults: Mapping[str, tuple[Fault, ...]] = field(default_factory=dict)
 
@@ -106,6 +107,7 @@ def scene(judge: Judge, findings: Sequence[Finding] = ()) -> Scene:
         pills=pills,
         chips=chips,
         host=topology.inventory.hostname or (host.name if host else "this machine"),
+        docker=bool(topology.host),
         stray=known.pop("", ()),
         faults=known,
     )
