@@ -77,6 +77,8 @@ def netlab(count: int, *, unnamed: bool = True) -> Iterator[Lab]:
         paths = [*(f"/run/netns/{name}" for name in names), *(holder.path for holder in holders)]
         recipes = [(), *_shared_out(able, count)]
         _furnish_hub(names[0], paths[1:])
+        if any("macvlan" in recipe.kinds for recipe in able) and count:
+            _move_a_macvlan(names[0], paths[1])
         for number, path in enumerate(paths[1:], 1):
             _furnish(path, number, recipes[number])
         inodes = [os.stat(path).st_ino for path in paths]
@@ -147,6 +149,13 @@ def _furnish_hub(name: str, others: Sequence[str]) -> None:
             capture_output=True,
             timeout=60,
         )
+
+
+def _move_a_macvlan(hub: str, path: str) -> None:
+    """One whose parent stays in the hub, as Docker's macvlan driver makes them."""
+    target = path.removeprefix("/run/netns/")
+    for words in ("add link br-a name away type macvlan mode bridge", f"set away netns {target}"):
+        subprocess.run(["ip", "-n", hub, "link", *words.split()], check=True, capture_output=True, timeout=60)
 
 
 def _furnish(path: str, number: int, recipes: Sequence[Recipe]) -> None:

@@ -2,11 +2,12 @@
 
 import grp
 import pwd
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from netdiag.linux.link import Link
+from netdiag.linux.netlink.kinds import KINDS, PORTS
 from netdiag.topology.inventory import NamespaceFacts
 from tests.netlab.said import Said
 
@@ -106,9 +107,13 @@ def theirs(said: Said) -> Iterator[Thing]:
         if one["link_type"] in _TYPES:
             told["link_type"] = _TYPES[one["link_type"]]
         for name, prefix in (("info_data", "details"), ("info_slave_data", "port")):
+            decoded = KINDS if name == "info_data" else PORTS
+            if info.get(name.replace("data", "kind")) not in decoded:
+                # told as it came, which `undecoded` is for
+                continue
             for key, value in info.get(name, {}).items():
                 if key not in _TIMERS | _REPEATED:
-                    told[f"{prefix}.{key}"] = _plain(value)
+                    told[f"{prefix}.{key}"] = _numbered(key, value)
         yield one["ifindex"], told
 
 
@@ -119,16 +124,19 @@ def _below(link: Link, names: Mapping[int, str]) -> str | int:
 
 
 def _named(key: str, value: Any, names: Mapping[int, str]) -> Any:
-    """Numbers that iproute2 looks up: devices, users, groups."""
-    lookups: dict[str, Callable[[int], str]] = {
-        "user": lambda number: pwd.getpwuid(number).pw_name,
-        "group": lambda number: grp.getgrgid(number).gr_name,
-    }
+    """Devices by name, as iproute2 looks them up."""
     if isinstance(value, int) and key in _DEVICES:
         return names.get(value, f"if{value}")
-    if isinstance(value, int) and key in lookups:
+    return _plain(value)
+
+
+def _numbered(key: str, value: Any) -> Any:
+    """Users and groups by number, whether or not the machine that printed them had names for them."""
+    if isinstance(value, str) and key == "user":
+        return pwd.getpwnam(value).pw_uid
+    if isinstance(value, str) and key == "group" and value.isidentifier():
         with suppress(KeyError):
-            return lookups[key](value)
+            return grp.getgrnam(value).gr_gid
     return _plain(value)
 
 

@@ -3,7 +3,6 @@
 Lines are those of `ip -batch`; `eth0` is there and up. A recipe whose lines the kernel refuses is lacking here.
 """
 
-import os
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -269,6 +268,25 @@ RECIPES = (
             "link set gn0 up",
         ),
     ),
+    Recipe(
+        name="nexthops",
+        lines=(
+            "nexthop add id 7 via 10.64.0.2 dev eth0",
+            "nexthop add id 8 via 10.64.0.3 dev eth0",
+            "nexthop add id 9 group 7,3/8",
+            "nexthop add id 10 blackhole",
+            "route add 10.90.0.0/16 nhid 7",
+            "route add 10.91.0.0/16 nhid 9",
+        ),
+    ),
+    Recipe(
+        name="encapsulating routes",
+        lines=(
+            "route add 10.92.0.0/16 encap mpls 100/200 via 10.64.0.2",
+            "route add 10.93.0.0/16 encap ip id 30 dst 10.64.0.5 via 10.64.0.2",
+            "route add 10.94.0.0/16 nexthop encap mpls 300 via 10.64.0.2 nexthop via 10.64.0.3",
+        ),
+    ),
     Recipe(name="nlmon", kinds=("nlmon",), lines=("link add nm0 type nlmon", "link set nm0 up")),
     Recipe(name="team", kinds=("team",), lines=("link add tm0 type team",)),
     Recipe(
@@ -289,19 +307,24 @@ def available() -> tuple[tuple[Recipe, ...], tuple[Recipe, ...]]:
     return tuple(able), tuple(lacking)
 
 
-def tried(recipe: Recipe) -> bool:
-    """Whether every line of it is taken."""
-    script = "\n".join(
+def script(recipe: Recipe) -> str:
+    """What makes it for itself, for a shell in an empty namespace."""
+    return "\n".join(
         (
             "set -e",
+            "ip link set lo up",
             "ip link add eth0 type veth peer name eth1",
             "ip link set eth0 up",
             "ip link set eth1 up",
+            "ip address add 10.64.0.8/16 dev eth0",
+            "ip address add fd00:64::8/64 dev eth0 nodad",
             *(f"ip {line}" for line in recipe.lines),
             *(f"bridge {line}" for line in recipe.forwarding),
         )
     )
-    done = subprocess.run(
-        ["unshare", "--net", "sh", "-c", script], capture_output=True, timeout=60, env={**os.environ, "LC_ALL": "C"}
-    )
+
+
+def tried(recipe: Recipe) -> bool:
+    """Whether every line of it is taken."""
+    done = subprocess.run(["unshare", "--net", "sh", "-c", script(recipe)], capture_output=True, timeout=60)
     return done.returncode == 0

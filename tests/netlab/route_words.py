@@ -68,7 +68,7 @@ def their_routes(said: Said) -> Iterator[Thing]:
                 "metrics": one["metrics"][0] if one.get("metrics") else {},
                 "nhid": one.get("nhid"),
                 "pref": one.get("pref"),
-                "encap": one.get("encap"),
+                "encap": one["encap"]["encap_type"] if isinstance(one.get("encap"), dict) else one.get("encap"),
             }
             yield (*key, tos, origin), told
 

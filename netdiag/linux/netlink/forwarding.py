@@ -1,6 +1,7 @@
 """RTM_GETNEIGH of AF_BRIDGE: which hardware address is behind which port (linux/neighbour.h, bridge(8))."""
 
 import struct
+from functools import lru_cache
 
 from netdiag.linux.link import Detail
 from netdiag.linux.neighbour import FdbEntry
@@ -38,6 +39,7 @@ _DETAILS: Fields = {
     11: ("src_vni", number),
     13: ("nhid", number),
 }
+_EXTRAS = frozenset(_DETAILS)
 
 
 def request_forwarding() -> bytes:
@@ -60,21 +62,33 @@ def decode_forwarding(payload: memoryview | bytes) -> FdbEntry | None:
     found = attributes(data, _BODY.size)
     get = found.get
     master, vlan, destination, more = get(_MASTER), get(_VLAN), get(_DESTINATION), get(_FLAGS_EXT)
-    words = [name for bit, name in _FLAGS if flags & bit]
+    words = _words(flags)
     if more is not None and number(more) & _LOCKED:
-        words.append("locked")
+        words = (*words, "locked")
     return FdbEntry(
         ifindex=ifindex,
         lladdr=hardware_address(get(_LLADDR, b"")),
         master=(number(master) or None) if master is not None else None,
         vlan=(number(vlan) or None) if vlan is not None else None,
         destination=ip_address(destination) if destination is not None else "",
-        state=next((name for bit, name in _STATES if state & bit), f"{state:#x}"),
-        flags=tuple(words),
+        state=_state(state),
+        flags=words,
         details=_details(found),
     )
 
 
+@lru_cache(maxsize=256)
+def _words(flags: int) -> tuple[str, ...]:
+    return tuple(name for bit, name in _FLAGS if flags & bit)
+
+
+@lru_cache(maxsize=256)
+def _state(bits: int) -> str:
+    return next((name for bit, name in _STATES if bits & bit), f"{bits:#x}")
+
+
 def _details(found: dict[int, bytes]) -> dict[str, Detail]:
-    extras = {key: found[key] for key in _DETAILS if key in found}
-    return read_fields(extras, _DETAILS, where="NDA", undecoded={}) if extras else {}
+    if _EXTRAS.isdisjoint(found):
+        return {}
+    extras = {key: found[key] for key in _EXTRAS if key in found}
+    return read_fields(extras, _DETAILS, where="NDA", undecoded={})

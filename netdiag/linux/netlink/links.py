@@ -27,7 +27,7 @@ _TUNNELS = frozenset((768, 769, 776, 778, 823))
 
 
 def request_links() -> bytes:
-    """All devices, without statistics."""
+    """All devices, without the statistics of the address families."""
     mask = attribute(_EXT_MASK, _NUMBER.pack(_SKIP_STATS | _COMPRESSED_VLANS))
     return request(MessageType.GET_LINK, _BODY.pack(0, 0, 0, 0, 0), mask)
 
@@ -40,7 +40,7 @@ def decode_link(payload: memoryview | bytes) -> Link:
     _, hardware, ifindex, flags, _ = _BODY.unpack_from(data)
     found = attributes(data, _BODY.size)
     get = found.get
-    undecoded = {str(key): value[:64].hex() for key, value in found.items() if key > _KNOWN}
+    undecoded = {str(key): found[key][:64].hex() for key in found if key > _KNOWN}
     kind, details, port_kind, port = _linkinfo(get(_LINKINFO), undecoded)
     return Link(
         ifindex=ifindex,

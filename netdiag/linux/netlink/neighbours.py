@@ -1,6 +1,7 @@
 """RTM_GETNEIGH: what ARP and neighbour discovery know (rtnetlink(7), linux/neighbour.h)."""
 
 import struct
+from functools import lru_cache
 
 from netdiag.linux.neighbour import Neighbour
 from netdiag.linux.netlink.attributes import Malformed, attributes
@@ -36,8 +37,18 @@ def decode_neighbour(payload: memoryview | bytes) -> Neighbour | None:
     return Neighbour(
         ifindex=ifindex,
         address=ip_address(get(_DESTINATION, b"")),
-        lladdr=hardware_address(get(_LLADDR, b"")),
-        states=tuple([name for bit, name in enumerate(_STATES) if states >> bit & 1]),
+        lladdr=_hardware(get(_LLADDR, b"")),
+        states=_words(states),
         router=bool(flags & _ROUTER),
         proxy=bool(flags & _PROXY),
     )
+
+
+@lru_cache(maxsize=256)
+def _words(states: int) -> tuple[str, ...]:
+    return tuple(name for bit, name in enumerate(_STATES) if states >> bit & 1)
+
+
+def _hardware(data: bytes) -> str:
+    """Tunnels over IP have IP addresses for hardware addresses; no other hardware has any of these lengths."""
+    return ip_address(data) if len(data) in (4, 16) else hardware_address(data)

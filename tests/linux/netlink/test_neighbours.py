@@ -35,6 +35,11 @@ def test_a_router_and_a_proxied_address() -> None:
     assert proxied == Neighbour(ifindex=4, address="10.0.0.2", lladdr="", states=(), proxy=True)
 
 
+def test_a_neighbour_through_a_tunnel() -> None:
+    found = decode_neighbour(body() + nla(1, b"\x0a\0\0\2") + nla(2, b"\x0a\0\0\3"))
+    assert found == Neighbour(ifindex=4, address="10.0.0.2", lladdr="10.0.0.3", states=("REACHABLE",))
+
+
 def test_another_family_is_none_of_ours() -> None:
     assert decode_neighbour(body(7)) is None
 

@@ -163,8 +163,8 @@ IP6TNL: Fields = {
 
 VTI: Fields = {
     1: (None, _lower),
-    2: (None, _in_key),
-    3: (None, _out_key),
+    2: ("ikey", ip_address),
+    3: ("okey", ip_address),
     4: ("local", _end),
     5: ("remote", _end),
     6: (None, _mark),

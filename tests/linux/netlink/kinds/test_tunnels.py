@@ -40,7 +40,7 @@ from tests.linux.netlink.assembling import u8, u16, u32
             {9: u8(4), 2: bytes(15) + b"\1", 8: u32(0x40)},
             {"proto": "ipip6", "local": "::1", "ip6_tnl_f_allow_local_remote": True},
         ),
-        (VTI, {2: bytes(4), 3: bytes(3) + b"\1", 4: bytes(4)}, {"okey": "0.0.0.1", "local": "any"}),
+        (VTI, {2: bytes(4), 3: bytes(3) + b"\1", 4: bytes(4)}, {"ikey": "0.0.0.0", "okey": "0.0.0.1", "local": "any"}),
     ],
 )
 def test_details(fields: Fields, found: dict[int, bytes], details: dict[str, object]) -> None:
