@@ -138,14 +138,24 @@ def test_neighbours() -> None:
 
 
 def test_a_message_costs_a_fraction_of_the_library() -> None:
-    """Processor time of the same messages in one run; four times is far from the forty that is usual."""
-    links = payloads("links")
+    """Processor time of the same messages in one run, the best of three; some twenty times is usual."""
+    links = payloads("links")[::4]
+    ours = min(_seconds(links, decode_link) for _ in range(3))
+    theirs = min(_seconds(links, _whole) for _ in range(3))
+    assert theirs > 2 * ours
+
+
+def _seconds(messages: list[bytes], decode: Callable[[bytes], object]) -> float:
     began = time.process_time()
-    for payload in links:
-        decode_link(payload)
-    ours = time.process_time() - began
-    began = time.process_time()
-    for payload in links[::10]:
-        decoded(ifinfmsg, MessageType.NEW_LINK, payload)
-    theirs = (time.process_time() - began) * len(links) / len(links[::10])
-    assert theirs > 4 * ours
+    for payload in messages:
+        decode(payload)
+    return time.process_time() - began
+
+
+def _whole(payload: bytes) -> object:
+    """All of a message: the library reads attributes when they are looked at."""
+    message = decoded(ifinfmsg, MessageType.NEW_LINK, payload)
+    rest = [message]
+    while rest:
+        rest += [value for _, value in rest.pop()["attrs"] if isinstance(value, dict) and "attrs" in value]
+    return message
