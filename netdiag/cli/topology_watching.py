@@ -50,10 +50,8 @@ def _told(changes: Sequence[Change], surface: Surface) -> list[str]:
     if not changes:
         return []
     clock = time.strftime("%H:%M:%S")
-    return [
-        f"{clock} {summary(changes)}",
-        *changes_text(changes, surface.screen, full=surface.verbose).splitlines()[:-1],
-    ]
+    text = changes_text(changes, surface.screen, full=surface.verbose)
+    return [f"{clock} {summary(changes)}", *text.splitlines()[:-1]]
 
 
 def _show(tree: str, changes: Sequence[Change], latest: Sequence[str], surface: Surface, *, first: bool) -> None:

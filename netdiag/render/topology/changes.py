@@ -80,7 +80,7 @@ def changes_json(changes: Sequence[Change]) -> str:
 
 def _inside(changes: Sequence[Change]) -> dict[tuple[Turn, str], int]:
     """By namespace that appeared or went: how many changes are of what is in it."""
-    found = {
+    found: dict[tuple[Turn, str], int] = {
         (change.turn, change.name): 0
         for change in changes
         if change.kind == "namespace" and change.turn is not Turn.CHANGED

@@ -5,6 +5,7 @@ what answers. A namespace is drawn where it is met first; what nothing leads to 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from netdiag.findings import Finding
 from netdiag.linux.link import Link
@@ -42,7 +43,7 @@ def tree_text(topology: Topology, screen: Screen, findings: Iterable[Finding] = 
     if reach:
         title: Line = (Run("Who reaches which broker, by which address", Style.BOLD),)
         note: list[Line] = [(screen.run(topology.reach_note, Style.DIM),)] if topology.reach_note else []
-        blocks.append([title, *_indented([*drawn(reach, screen, full=full), *note])])
+        blocks.append([title, *_indented([*drawn(reach, replace(screen, width=screen.width - 2), full=full), *note])])
     blocks += [drawn([root], screen, full=full) for root in drawing.roots()]
     blocks += [_unmatched(topology, screen)] if topology.unmatched else []
     blocks += [finding_lines(finding, SourceLines({}), screen) for finding in in_order(findings)]
