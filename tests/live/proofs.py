@@ -10,6 +10,7 @@ from tests.house.tree import ROOT
 from tests.live.client_cases import CLIENT_CASES, ENGINE_CASES, Ask, ClientCase
 from tests.live.examples import compose_of
 from tests.live.print_cases import PrintCase, foretelling, of_examples, of_mutants
+from tests.live.topology_cases import CASES as TOPOLOGY_CASES
 
 PAGE = ROOT / "docs" / "proofs.md"
 
@@ -47,6 +48,13 @@ Here is which of them the real thing has shown: Kafka 3.9.1 and 4.3.1 under the 
 to fail; `make bars BARS="broker-prints client-fails"` runs all of them, `make test` a part. Rules about compose files
 as such are held against `docker compose config` instead. This page is made from the tests by `make docs`.
 """
+_MACHINE = """\
+## The network of a machine
+
+Rules about topologies are shown on a docker host in miniature: real namespaces, cables, a bridge, sockets and NAT
+rules; what the engine would say is a literal. In order it gives no finding, and each of these defects the findings of
+one rule alone.
+"""
 # What kcat gets, by the words of tests.lab.answers and of tests.live.stands.
 _GETS = {
     "ok": "all brokers answer",
@@ -69,7 +77,8 @@ def page() -> str:
     )
     table = ["| rule | shown by |", "|---|---|", *(f"| `{rule}` | {text} |" for rule, text in sorted(_proven()))]
     rest = ["| rule | why not |", "|---|---|", *(f"| `{rule}` | {text} |" for rule, text in sorted(_unproven()))]
-    return "\n".join([_HEAD, count + kinds, "", *table, "", "## The rest", "", *rest, ""])
+    machine = ["| defect | told by |", "|---|---|", *(f"| {case.defect} | `{case.rule}` |" for case in TOPOLOGY_CASES)]
+    return "\n".join([_HEAD, count + kinds, "", *table, "", "## The rest", "", *rest, "", _MACHINE, *machine, ""])
 
 
 def printing() -> dict[str, list[PrintCase]]:

@@ -39,10 +39,10 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.rules.topology_translations import Translation, device_towards, translations
-from netdiag.rules.topology_words import addresses_at, at_place, device_name, finding, parsed, place_name
+from netdiag.rules.topology_words import at_place, device_name, finding, parsed, place_name
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.segments import Segment, holders, segments
+from netdiag.topology.segments import holders, segments
 
 ID = "topology-dnat-stale"
 SEVERITY = Severity.ERROR
@@ -50,19 +50,18 @@ SEVERITY = Severity.ERROR
 
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every rule whose target is on a segment of which all is seen, and where nobody has it."""
-    by_device: dict[LinkId, Segment] | None = None
-    for inode, facts in topology.inventory.namespaces.items():
-        for rule in translations(facts):
-            by_device = holders(segments(topology.inventory)) if by_device is None else by_device
-            at = device_towards(facts, rule.address)
-            segment = None if at is None else by_device.get(at)
-            if at is None or segment is None or not segment.closed or _is_held(topology, segment, rule):
-                continue
+    inventory = topology.inventory
+    rules = [(inode, facts, rule) for inode, facts in inventory.namespaces.items() for rule in translations(facts)]
+    if not rules:
+        return
+    by_device = holders(segments(inventory))
+    # An address that is somewhere else is not gone: the way to it is what is wrong then.
+    had = {parsed(each.address) for facts in inventory.namespaces.values() for each in facts.addresses}
+    for inode, facts, rule in rules:
+        at = device_towards(facts, rule.address)
+        segment = None if at is None else by_device.get(at)
+        if at is not None and segment is not None and segment.closed and rule.address not in had:
             yield _finding(topology, inode, at, rule)
-
-
-def _is_held(topology: Topology, segment: Segment, rule: Translation) -> bool:
-    return any(parsed(a.address) == rule.address for end in segment.ends for a in addresses_at(topology, end.at))
 
 
 def _finding(topology: Topology, inode: int, at: LinkId, rule: Translation) -> Finding:

@@ -65,7 +65,8 @@ def check(topology: Topology) -> Iterator[Finding]:
     for place, facts, container in running_places(topology):
         for at, gateway in _gateways(facts):
             segment = found.get(at)
-            if segment is None or not segment.closed or _is_held(topology, segment, gateway):
+            # Without a bridge a cable may be routed, with a gateway that exists in the neighbour table only.
+            if segment is None or not segment.bridges or not segment.closed or _is_held(topology, segment, gateway):
                 continue
             bridges = [
                 Related(location=at_device(topology, each), message="has no such address") for each in segment.bridges

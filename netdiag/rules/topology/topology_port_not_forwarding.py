@@ -59,6 +59,9 @@ def _told(topology: Topology, at: LinkId, port: Link) -> tuple[Severity, str, st
     """How bad, what is wrong, what to do; None for a port that is in order."""
     other = end_of(topology.inventory, at)
     far = None if other is None else topology.inventory.link(other)
+    if is_pair(port) and far is None:
+        # A cable without its other end is another rule's matter.
+        return None
     if not port.up:
         # libvirt and others keep a switched-off device in a bridge, for its hardware address.
         stand_in = port.kind in ("dummy", "tun")

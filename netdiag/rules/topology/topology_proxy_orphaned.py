@@ -51,7 +51,7 @@ def check(topology: Topology) -> Iterator[Finding]:
     had = {parsed(each.address) for facts in inventory.namespaces.values() for each in facts.addresses}
     for process in inventory.processes.values():
         target = parsed(_option(process, "-container-ip")) if process.comm == "docker-proxy" else None
-        if target is None or target in had or process.netns is None:
+        if target is None or target in had or process.netns is None or process.netns not in inventory.namespaces:
             continue
         port, protocol = _option(process, "-host-port"), _option(process, "-proto") or "tcp"
         yield finding(

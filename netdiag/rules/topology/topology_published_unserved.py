@@ -52,12 +52,16 @@ SEVERITY = Severity.WARNING
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every published port without a socket behind it, and for every other rule that leads there."""
+    """One finding for every published port without a socket behind it, and for every other rule that leads there.
+
+    Of a port that leads to a listener of Kafka's, the rules about listeners tell.
+    """
     host = host_of(topology)
     told: set[tuple[str, int | None]] = set()
     for port in topology.published:
         told.add((port.to_address, port.target))
-        if host is not None and port.in_force and port.pids == () and (port.dnat or port.proxies):
+        told_of = any(port.key in listener.published for listener in topology.listeners if listener.bound is not None)
+        if host is not None and port.in_force and port.pids == () and (port.dnat or port.proxies) and not told_of:
             yield _of_port(topology, host[0].netns, port)
     for inode, facts in topology.inventory.namespaces.items():
         for rule in translations(facts):

@@ -38,7 +38,15 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.link import Link
-from netdiag.rules.topology_words import addresses_at, at_device, device_of, finding, running_places
+from netdiag.linux.route import Route
+from netdiag.rules.topology_words import (
+    addresses_at,
+    at_device,
+    device_of,
+    finding,
+    parsed_prefix,
+    running_places,
+)
 from netdiag.topology.graph import NetworkView, Topology
 from netdiag.topology.inventory import LinkId, NamespaceFacts
 from netdiag.topology.segments import end_of, is_pair
@@ -64,9 +72,16 @@ def _is_used(topology: Topology, facts: NamespaceFacts, at: LinkId, link: Link) 
     """Whether addresses, routes or devices above it make something of the cable."""
     return bool(
         _has_address(topology, at)
-        or any(hop.ifindex == link.ifindex and route.table != 255 for route in facts.routes for hop in route.hops)
+        or any(_leads_to(route, link.ifindex) for route in facts.routes)
         or any(other.link == link.ifindex and other.link_netnsid is None for other in facts.links if other != link)
     )
+
+
+def _leads_to(route: Route, ifindex: int) -> bool:
+    """Whether somebody has made a route to the device; IPv6 makes link-local and multicast ones by itself."""
+    prefix = parsed_prefix(route.destination)
+    of_itself = prefix is None or prefix.is_link_local or prefix.is_multicast
+    return not of_itself and any(hop.ifindex == ifindex for hop in route.hops)
 
 
 def _has_address(topology: Topology, at: LinkId) -> bool:
