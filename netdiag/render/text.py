@@ -1,9 +1,7 @@
 """A report as text for people: findings with their source, then from where each address works, then a count."""
 
-import re
-from collections.abc import Sequence
-
-from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.findings import Severity
+from netdiag.render.alike import alike
 from netdiag.render.counts import summary
 from netdiag.render.finding_text import SEVERITY_STYLES, SourceLines, finding_lines
 from netdiag.render.matrix_text import matrix_lines
@@ -13,7 +11,6 @@ from netdiag.render.report import Input, Report, Skipped
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 
 _BLANK: Line = ()
-_DIGITS = re.compile(r"\d+")
 
 
 def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = False) -> str:
@@ -24,7 +21,7 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
     sources = SourceLines(report.sources)
     blocks = [_unread(item, screen) for item in report.inputs if item.error]
     findings = in_order(report.findings)
-    blocks += [finding_lines(group[0], sources, screen, likewise=group[1:]) for group in _alike(findings, full=full)]
+    blocks += [finding_lines(group[0], sources, screen, likewise=group[1:]) for group in alike(findings, full=full)]
     if matrix:
         several = len(report.inputs) > 1
         blocks += [matrix_lines(item, screen, named=several) for item in report.matrices if item.cells]
@@ -37,22 +34,6 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
         blocks.append([_summary(report)])
     lines = [line for block in blocks for line in (*block, _BLANK)]
     return paint(lines[:-1], screen)
-
-
-def _alike(findings: Sequence[Finding], *, full: bool) -> list[list[Finding]]:
-    """Findings that differ in names and numbers only, together at the place of the first."""
-    groups: dict[object, list[Finding]] = {}
-    for index, finding in enumerate(findings):
-        groups.setdefault(index if full else _sense(finding), []).append(finding)
-    return list(groups.values())
-
-
-def _sense(finding: Finding) -> tuple[object, ...]:
-    texts = (finding.message, finding.why, finding.hint, finding.broker_prints or "")
-    service = finding.service or ""
-    told = tuple(_DIGITS.sub("#", text.replace(service, "@") if service else text) for text in texts)
-    path = finding.location.path if isinstance(finding.location, FileLocation) else ""
-    return (finding.rule, finding.severity, path, told, len(finding.related))
 
 
 def _unread(item: Input, screen: Screen) -> list[Line]:

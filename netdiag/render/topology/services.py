@@ -120,7 +120,7 @@ def _sockets(lookup: Lookup, place: Place, listeners: Sequence[Listener], screen
         owners.setdefault(key, []).append(listener)
     return [
         Branch(parts=tuple(_owner(lookup, place, key, own, screen)), name=screen.visible(pids_text(lookup, key[0])))
-        for key, own in owners.items()
+        for key, own in sorted(owners.items(), key=lambda item: (item[0][2], min(each.port for each in item[1])))
     ]
 
 

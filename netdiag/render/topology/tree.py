@@ -4,11 +4,14 @@ The tree goes from a namespace to its bridges, from a bridge over its ports to t
 what answers. A namespace is drawn where it is met first; what nothing leads to is drawn at the margin.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from netdiag.findings import Finding
 from netdiag.linux.link import Link
+from netdiag.render.alike import alike
+from netdiag.render.counts import plural
 from netdiag.render.finding_text import SourceLines, finding_lines
 from netdiag.render.places import in_order
 from netdiag.render.redact import redacted
@@ -31,6 +34,8 @@ from netdiag.render.topology.services import container_branches, service_branche
 from netdiag.topology.graph import Member, NetworkView, Place, PlaceKind, Topology
 from netdiag.topology.inventory import LinkId
 
+_LIKEWISE = 6
+_NUMBER = re.compile(r"([0-9]{1,18})")
 # Names of what has ports; other devices stand alone.
 _MASTERS = frozenset({"bridge", "bond", "vrf", "team", "openvswitch"})
 
@@ -46,7 +51,7 @@ def tree_text(topology: Topology, screen: Screen, findings: Iterable[Finding] = 
         blocks.append([title, *_indented([*drawn(reach, replace(screen, width=screen.width - 2), full=full), *note])])
     blocks += [drawn([root], screen, full=full) for root in drawing.roots()]
     blocks += [_unmatched(topology, screen)] if topology.unmatched else []
-    blocks += [finding_lines(finding, SourceLines({}), screen) for finding in in_order(findings)]
+    blocks += [_found(group, screen) for group in alike(in_order(findings), full=full)]
     blocks.append(_ending(topology, screen))
     return paint([line for block in blocks for line in (*block, ())][:-1], screen)
 
@@ -71,7 +76,9 @@ class _Drawing:
 
     def _place_root(self, place: Place) -> Branch:
         children = self._inside(place)
-        words = self._machine() if place.kind is PlaceKind.HOST else _kind_words(place)
+        inventory = self.lookup.topology.inventory
+        is_machine = place.kind is PlaceKind.HOST or place.netns == inventory.root
+        words = self._machine() if is_machine else _kind_words(place)
         head: Line = (self._run(place.name, Style.BOLD), self._run(f" {words}", Style.DIM))
         return Branch(parts=(head, *self._place_parts(place)), name=place.name, children=tuple(children))
 
@@ -140,7 +147,7 @@ class _Drawing:
         parts += self._addresses(where, view.network.gateways if view else ())
         told = (*state_parts(link), *bridge_parts(link), *detail_parts(link), *self._standing(where, link))
         parts += lines_of(iter(told), self._screen)
-        children = [self._port(port) for port in self.lookup.ports(where)]
+        children = sorted((self._port(port) for port in self.lookup.ports(where)), key=_by_name)
         if view is not None:
             children += [self._member(member) for member in view.members if member.port is None]
         return Branch(parts=tuple(parts), name=link.ifname, children=tuple(children))
@@ -270,6 +277,11 @@ class _Drawing:
         return self._screen.run(text, style)
 
 
+def _by_name(branch: Branch) -> list[tuple[int, str]]:
+    """Names by the numbers in them: broker-2 before broker-10."""
+    return [(int(part), "") if part.isdigit() and part.isascii() else (-1, part) for part in _NUMBER.split(branch.name)]
+
+
 def _kind_words(place: Place) -> str:
     match place.kind:
         case PlaceKind.HOST:
@@ -295,6 +307,13 @@ def _unmatched(topology: Topology, screen: Screen) -> list[Line]:
         for each in topology.unmatched
     ]
     return [title, *lines]
+
+
+def _found(group: Sequence[Finding], screen: Screen) -> list[Line]:
+    """A finding, and where else it is so: the first places, and how many more there are."""
+    lines = finding_lines(group[0], SourceLines({}), screen, likewise=group[1 : 1 + _LIKEWISE])
+    more = len(group) - 1 - _LIKEWISE
+    return [*lines, (Run(f"    and {plural(more, 'more place')}", Style.DIM),)] if more > 0 else lines
 
 
 def _ending(topology: Topology, screen: Screen) -> list[Line]:

@@ -119,6 +119,21 @@ def test_a_port_that_leads_nowhere_is_told() -> None:
     assert "binds 0.0.0.0:9091, nobody listens there" in text
 
 
+def test_findings_that_tell_the_same_are_told_once() -> None:
+    many = [replace(FINDING, location=TopologyLocation(place="host", device=f"veth{n}")) for n in range(20)]
+    lines = tree_text(cluster(), Screen(), many).splitlines()
+    assert sum("the port is down" in line for line in lines) == 1
+    assert "    and 13 more places" in lines
+    assert tree_text(cluster(), Screen(), many, full=True).count("the port is down") == 20
+
+
+def test_ports_stand_in_the_order_of_the_names_behind_them() -> None:
+    topology = cluster(11)
+    (view, members) = (topology.networks[0], tuple(reversed(topology.networks[0].members)))
+    turned = replace(topology, cables=tuple(reversed(topology.cables)), networks=(replace(view, members=members),))
+    assert tree_text(turned, Screen(), full=True) == tree_text(topology, Screen(), full=True)
+
+
 def test_a_stopped_container_is_named() -> None:
     topology = cluster()
     stopped = replace(topology.containers[broker_id(1)], id="f" * 64, name="old")
