@@ -120,7 +120,7 @@ def test_a_port_that_leads_nowhere_is_told() -> None:
 
 
 def test_findings_that_tell_the_same_are_told_once() -> None:
-    many = [replace(FINDING, location=TopologyLocation(place="host", device=f"veth{n}")) for n in range(20)]
+    many = [replace(FINDING, location=TopologyLocation(place="host", device=f"port{n}")) for n in range(20)]
     lines = tree_text(cluster(), Screen(), many).splitlines()
     assert sum("the port is down" in line for line in lines) == 1
     assert "    and 13 more places" in lines
