@@ -38,10 +38,14 @@ def _port_taken(scene: Scene) -> None:
     scene.add_container("late", asked=(9095,), error=error)
 
 
+def _narrow_outside(scene: Scene) -> None:
+    scene.run("host", "ip", "link", "set", "eth0", "mtu", "1400")
+    scene.run("outside", "ip", "link", "set", "eth0", "mtu", "1400")
+
+
 def _icc_off(scene: Scene) -> None:
     scene.network = replace(scene.network, icc=False)
-    assert not scene.findings()
-    scene.run("host", "sysctl", "-qw", "net.bridge.bridge-nf-call-iptables=0")
+    scene.switch("net/bridge/bridge-nf-call-iptables", "0")
 
 
 def _loopback_only(scene: Scene) -> None:
@@ -118,16 +122,13 @@ CASES: tuple[TopologyCase, ...] = (
     TopologyCase(
         rule="topology-mtu-shrinks",
         defect="MTU 1400 on the cable to the outside",
-        cause=lambda scene: (
-            on("host", "ip link set eth0 mtu 1400")(scene),
-            on("outside", "ip link set eth0 mtu 1400")(scene),
-        )[0],
+        cause=_narrow_outside,
         says="eth0 of host takes 1400",
     ),
     TopologyCase(
         rule="topology-forwarding-off",
         defect="`sysctl net.ipv4.ip_forward=0`",
-        cause=on("host", "sysctl -qw net.ipv4.ip_forward=0"),
+        cause=lambda scene: scene.switch("net/ipv4/ip_forward", "0"),
         says="IPv4",
     ),
     TopologyCase(

@@ -79,6 +79,11 @@ class Scene:
         done = subprocess.run([*self._enter(place), *command], capture_output=True, text=True, timeout=30)
         assert done.returncode == 0, (words, done.stderr)
 
+    def switch(self, name: str, value: str) -> None:
+        """A switch of the host under /proc/sys; one that this kernel does not have is off anyway."""
+        path = f"/proc/sys/{name}"
+        self.run("host", "sh", "-c", f"[ ! -e {path} ] || echo {value} > {path}")
+
     def listen(self, place: str, port: int, address: str = "0.0.0.0", name: str = "server") -> subprocess.Popen[str]:
         """A process called `name` that listens."""
         return self._start(place, name, ["-I", "-S", "-c", _LISTEN, address, str(port)])
@@ -178,7 +183,7 @@ class Scene:
         self.run("host", "ip", "route", "add", "default", "via", "192.0.2.254")
         self.run("host", "ip", "address", "add", f"{GATEWAY}/16", "dev", BRIDGE)
         self.run("host", "ip", "link", "set", BRIDGE, "up")
-        self.run("host", "sysctl", "-qw", "net.ipv4.ip_forward=1")
+        self.switch("net/ipv4/ip_forward", "1")
         for number, (name, address) in enumerate(ADDRESSES.items(), 1):
             self._cable(f"veth{number}", "", name, f"{address}/16", mac=MACS[name])
             self.run(name, "ip", "route", "add", "default", "via", GATEWAY)
