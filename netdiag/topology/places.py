@@ -26,7 +26,10 @@ def unseen(known: Known, naming: Naming) -> Iterator[Unmatched]:
         return
     for container in known.containers.values():
         if container.state.has_process and container.id not in known.netns_of:
-            because = f"the network namespace of its process {container.state.pid} cannot be seen"
+            process = f"its process {container.state.pid}"
+            # Whoever sees all would see that one, if it were there.
+            gone = known.inventory.complete
+            because = f"{process} has ended meanwhile" if gone else f"the network namespace of {process} cannot be seen"
             yield Unmatched(subject=naming.container(container), because=because)
 
 

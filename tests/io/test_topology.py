@@ -1,17 +1,21 @@
 """A machine and its engine looked at together, and every way in which there may be no engine to look at."""
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import netdiag.io.topology
 from netdiag.errors import EngineError, InputError
+from netdiag.io.engine_kernel import SameKernel
 from netdiag.io.topology import look
+from netdiag.linux.process import Process
 from netdiag.topology.graph import Topology
-from netdiag.topology.inventory import Inventory
+from netdiag.topology.inventory import Inventory, LinkId
 from tests.engine.test_container import BROKER
 from tests.io.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
@@ -95,6 +99,63 @@ def test_an_engine_of_which_nothing_proves_that_it_is_here(tmp_path: Path) -> No
     """No container runs, and the process behind the socket, this one, is called like no engine."""
     topology = looked(tmp_path, answers(pid=0, Status="exited"), inventory=here())
     assert "nothing proves that the engine runs on this machine" in topology.engine
+
+
+@contextlib.contextmanager
+def called(name: str) -> Iterator[None]:
+    """This process under the name of another program, which is how an engine is known."""
+    comm = Path("/proc/self/comm")
+    before = comm.read_text()
+    comm.write_text(name)
+    try:
+        yield
+    finally:
+        comm.write_text(before)
+
+
+DOCKER0 = {
+    "Name": "bridge",
+    "Id": "b0" * 32,
+    "Driver": "bridge",
+    "Options": {"com.docker.network.bridge.default_bridge": "true", "com.docker.network.bridge.name": "docker0"},
+}
+
+
+def test_an_engine_on_this_kernel(tmp_path: Path) -> None:
+    """Nothing runs on it; the process behind its socket, this one, is in the docker host's namespace."""
+    documents = {**answers(pid=0, Status="exited"), "/networks": [DOCKER0]}
+    with called("dockerd"):
+        topology = looked(tmp_path, documents, inventory=here())
+    assert topology.engine.startswith("engine 20.10.24 at unix://")
+    assert (topology.host, topology.userland_proxy) == ("host", None)
+    (view,) = topology.networks
+    assert view.bridge == LinkId(netns=OWN, ifindex=3)
+    assert topology.deployment is not None
+    assert topology.deployment.host_addresses == ("192.168.8.133", "172.18.0.1", "172.19.0.1")
+    assert {(port.asked, port.in_force) for port in topology.published} >= {(True, False)}
+
+
+def test_an_engine_whose_namespace_is_known_by_its_process(tmp_path: Path) -> None:
+    """The inventory says where the engine's process is: not where this one is."""
+    lan = next(inode for inode, facts in machine().inventory().namespaces.items() if "lan" in facts.netns.names)
+    made = machine().inventory()
+    engine = Process(pid=os.getpid(), comm="dockerd", started=1, netns=lan)
+    inventory = replace(made, processes={os.getpid(): engine})
+    with called("dockerd"):
+        topology = looked(tmp_path, {**answers(pid=0, Status="exited"), "/networks": []}, inventory=inventory)
+    place = topology.named("host")
+    assert place is not None
+    assert place.netns == lan
+
+
+def test_an_engine_on_this_kernel_whose_namespace_nobody_can_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(netdiag.io.topology, "locate", lambda *_: SameKernel(docker_host=None))
+    topology = looked(tmp_path, answers(), inventory=here())
+    assert "the network namespace of its docker host cannot be told from here" in topology.engine
+    assert (topology.host, [place.name for place in topology.places]) == ("", ["host"])
+    assert all(not place.containers for place in topology.places)
 
 
 def test_a_project(tmp_path: Path) -> None:

@@ -66,17 +66,31 @@ def test_a_container_without_network() -> None:
     assert topology.unmatched == ()
 
 
-def test_a_container_whose_namespace_cannot_be_seen() -> None:
+@pytest.mark.parametrize(
+    ("complete", "because"),
+    [
+        (False, "the network namespace of its process 5010 cannot be seen"),
+        (True, "its process 5010 has ended meanwhile"),
+    ],
+)
+def test_a_container_whose_namespace_cannot_be_seen(complete: bool, because: str) -> None:
     made = machine()
     broker = next(iter(made.containers.values()))
     inode = made.processes.pop(broker.state.pid).netns
     assert inode is not None
     del made.spaces[inode]
     made.host.ends.pop(6)
-    topology = made.topology()
+    whole = made.topology()
+    topology = join(
+        replace(made.inventory(), complete=complete),
+        containers=made.containers.values(),
+        networks=made.networks.values(),
+        deployment=whole.deployment,
+        docker_host=ROOT,
+    )
     assert place(topology, broker) is None
     assert [(one.subject, one.because) for one in topology.unmatched] == [
-        ("container shop-broker-1-1", "the network namespace of its process 5010 cannot be seen"),
+        ("container shop-broker-1-1", because),
         ("veth00061b8 of host", "its other end is in a namespace that cannot be seen from here"),
     ]
     assert topology.published[1].pids is None
