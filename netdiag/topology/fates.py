@@ -1,5 +1,6 @@
 """How a packet's journey ends, and what the client is told of it."""
 
+import re
 from dataclasses import dataclass
 
 from netdiag.linux.filtering import Traversal, Verdict
@@ -8,9 +9,29 @@ from netdiag.topology.hops import End
 from netdiag.topology.passage import Moving
 from netdiag.topology.terrain import Place
 
-# What a program is told when such a reject comes (net/ipv4/icmp.c, icmp_err_convert; net/ipv6/icmp.c).
-_REJECTS = {"host-unreachable": "EHOSTUNREACH", "net-unreachable": "ENETUNREACH", "no-route": "ENETUNREACH"}
-_PROHIBITED = {4: "EHOSTUNREACH", 6: "EACCES"}
+# What a program is told of a reject, where it is not ECONNREFUSED (icmp_err_convert of net/ipv4/icmp.c, tab_unreach of
+# net/ipv6/icmp.c).
+_REJECTS = {
+    4: {
+        "net-unreachable": "ENETUNREACH",
+        "no-route": "ENETUNREACH",
+        "net-prohibited": "ENETUNREACH",
+        "host-unreachable": "EHOSTUNREACH",
+        "host-prohibited": "EHOSTUNREACH",
+        "admin-prohibited": "EHOSTUNREACH",
+        "prot-unreachable": "ENOPROTOOPT",
+        "proto-unreachable": "ENOPROTOOPT",
+    },
+    6: {
+        "no-route": "ENETUNREACH",
+        "addr-unreachable": "EHOSTUNREACH",
+        "host-unreachable": "EHOSTUNREACH",
+        "admin-prohibited": "EACCES",
+        "adm-prohibited": "EACCES",
+        "policy-fail": "EACCES",
+        "reject-route": "EACCES",
+    },
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +67,9 @@ def stopped_by(place: Place, hook: str, found: Traversal, rules: tuple[RuleAddre
         return Ended(end=End.DROPPED, because=because, netns=place.inode, rules=rules)
     if found.verdict is Verdict.UNKNOWN:
         return Ended(end=End.UNKNOWN, because=because, netns=place.inode, rules=rules)
-    family = moving.packet.family
-    word = found.kind.rpartition(" ")[2]
-    errno = _PROHIBITED[family] if "prohibited" in word else _REJECTS.get(word, "ECONNREFUSED")
+    # "icmp host-unreachable" of nft, "icmp-host-unreachable" of iptables.
+    word = re.split(r" |icmp[6x]?-", found.kind)[-1]
+    errno = _REJECTS[moving.packet.family].get(word, "ECONNREFUSED")
     return Ended(end=End.REFUSED, because=because, netns=place.inode, errno=errno, by=place.inode, rules=rules)
 
 

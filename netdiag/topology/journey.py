@@ -208,6 +208,9 @@ class Journey:
             place, hook, moving, in_link=in_link, out_link=out_link, ports=ports, towards=towards
         )
         rules = told(found)
+        if not moving.packet.source:
+            because = f"masqueraded as {out_link}, which has no address to be masqueraded by"
+            return Ended(end=End.DROPPED, because=because, netns=place.inode, rules=rules)
         if found.verdict is Verdict.ACCEPT:
             after = moving.ends
             if (after.source, after.source_port) != (before.source, before.source_port):
@@ -281,9 +284,6 @@ class Journey:
             return stopped
         if not link.up:
             return Ended(end=End.DROPPED, because=f"{link.ifname} is down", netns=place.inode)
-        if moving.packet.source == "":
-            because = f"masqueraded by {link.ifname}, which has no address to do so"
-            return Ended(end=End.DROPPED, because=because, netns=place.inode)
         neighbour = find_neighbour(self._terrain, at, nexthop, asker=moving.error or moving.packet.source)
         if not isinstance(neighbour, Found):
             self.tell(HopKind.NEIGHBOUR, place, neighbour.because, moving, link=at)

@@ -24,6 +24,8 @@ from netdiag.topology.terrain import Place, Terrain, family_of
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _MOST_PROXIES = 4
+# net.ipv4.ip_local_port_range as the kernel sets it.
+_CLIENT_PORTS = (32768, 60999)
 
 
 def walk(
@@ -120,6 +122,8 @@ class _Try:
         self, source: int, address: str, port: int, source_port: int | None = None, *, proxies: int = 0
     ) -> _Outcome:
         journey = Journey(self._terrain, Passage(), self._hops)
+        if source_port is None:
+            source_port = _client_port(self._terrain.place(source))
         packet = Packet(
             family=family_of(address),
             protocol=self._protocol,
@@ -242,6 +246,12 @@ class _Back:
             because = f"the answer comes from {at_port(came[0], came[1])}, where the client expects {expected}"
             return Ended(end=End.DROPPED, because=because, netns=fate.place.inode)
         return None
+
+
+def _client_port(place: Place | None) -> int:
+    """One of those that the kernel gives to clients; which one it will be is not known, and hardly a rule asks."""
+    low, high = (place.facts.settings.local_port_range if place is not None else None) or _CLIENT_PORTS
+    return (low + high) // 2
 
 
 def _turned(packet: Packet) -> Packet:

@@ -64,6 +64,7 @@ _ENDS = {
     "EHOSTUNREACH": (End.NO_NEIGHBOUR, End.NO_ROUTE, End.REFUSED),
     "EACCES": (End.NO_ROUTE, End.REFUSED),
     "EINVAL": (End.NO_ROUTE,),
+    "ENOPROTOOPT": (End.REFUSED,),
     "EADDRNOTAVAIL": (End.NO_ROUTE,),
     "EPERM": (End.DROPPED,),
 }

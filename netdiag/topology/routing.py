@@ -241,6 +241,9 @@ def device_address(place: Place, ifindex: int, family: int, towards: str) -> str
     ]
     if family == 4 and family_of(towards) == 4:
         found = [a for a in found if within(number(towards), prefix(f"{a.address}/{a.prefix_length}"))] or found
+    if not found and family == 4:
+        # A device without one, lo among them, borrows from the others.
+        found = [a for a in place.facts.addresses if ":" not in a.address and a.scope == 0 and not _secondary(a)]
     return found[0].address if found else ""
 
 

@@ -122,17 +122,17 @@ def _script(world: World, names: dict[str, str]) -> None:
     for line in world.script:
         space, colon, command = line.partition(": ")
         if colon and space in names:
-            lines.append(_inside(names[space], command.format_map(_Spaces(names))))
+            lines.append(_inside(names[space], _named(command, names)))
         else:
-            lines.append(line.format_map(_Spaces(names)))
+            lines.append(_named(line, names))
     _run(["sh", "-c", "\n".join(lines)])
 
 
-class _Spaces(dict[str, str]):
+def _named(line: str, names: dict[str, str]) -> str:
     """Braces that name no space stay: rules of nft are full of them."""
-
-    def __missing__(self, key: str) -> str:
-        return "{" + key + "}"
+    for space, name in names.items():
+        line = line.replace(f"{{{space}}}", name)
+    return line
 
 
 def _inside(name: str, command: str) -> str:

@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from netdiag.topology.hops import Path
+from netdiag.topology.hops import End, Path
 from netdiag.topology.proof import Agreement, agreement
 from tests.reality.attempts import Result
+
+# In the place of an errno: the name was never an address.
+UNRESOLVED = "UNRESOLVED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +25,9 @@ class Cell:
     @property
     def agreement(self) -> Agreement:
         """Whether both are the same."""
+        if UNRESOLVED in (self.result.errno, self.path.end.name):
+            alike = (self.result.errno, self.path.end) == (UNRESOLVED, End.UNRESOLVED)
+            return Agreement.AGREES if alike else Agreement.DISAGREES
         return agreement(self.path, self.result.errno, closed=self.result.closed)
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from tests.figures import Report
 from tests.reality.attempts import Attempt, attempt_all
 from tests.reality.building import Built, World, built
 from tests.reality.comparing import Cell, misses, tally
+from tests.reality.filtered import FILTERED
 from tests.reality.worlds import WORLDS
 
 
@@ -22,7 +23,7 @@ def worlds() -> Iterator[list[Built]]:
     if os.geteuid() != 0:
         pytest.skip("needs root: it makes network namespaces")
     with ExitStack() as stack:
-        yield [stack.enter_context(built(world)) for world in WORLDS]
+        yield [stack.enter_context(built(world)) for world in (*WORLDS, *FILTERED)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ PACKET = Packet(family=4, protocol="tcp", source="10.0.0.1", destination="10.0.0
         (Verdict.REJECT, "icmp port-unreachable", End.REFUSED, "ECONNREFUSED"),
         (Verdict.REJECT, "icmp host-unreachable", End.REFUSED, "EHOSTUNREACH"),
         (Verdict.REJECT, "icmp net-unreachable", End.REFUSED, "ENETUNREACH"),
+        (Verdict.REJECT, "icmp-proto-unreachable", End.REFUSED, "ENOPROTOOPT"),
+        (Verdict.REJECT, "icmpx-host-unreachable", End.REFUSED, "EHOSTUNREACH"),
         (Verdict.REJECT, "icmp admin-prohibited", End.REFUSED, "EHOSTUNREACH"),
     ],
 )

@@ -1,0 +1,161 @@
+"""The running stacks of the lab: from every namespace to every address of a listener, foretold and tried."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from netdiag.io.hosts_files import read_hosts_file
+from netdiag.io.name_service import read_name_service
+from netdiag.io.netns import Namespace, open_namespace
+from netdiag.io.resolver import Resolved, Resolver
+from netdiag.io.topology import look
+from netdiag.linux.netns import NamedNamespace, ProcessNamespace
+from netdiag.linux.ruleset import RuleAddress
+from netdiag.topology.asking import names_of
+from netdiag.topology.graph import Topology
+from netdiag.topology.hops import End, HopKind, Path
+from netdiag.topology.inventory import Inventory
+from netdiag.topology.path import Walker
+from netdiag.topology.proof import Agreement
+from tests.lab.engine import HOST_ADDRESS, Engine
+from tests.reality.attempts import Attempt, Result, attempt_all
+from tests.reality.comparing import UNRESOLVED, Cell
+
+_PATIENCE = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Try:
+    source: str
+    netns: int
+    host: str
+    port: int
+
+
+def lab_cells(engine: Engine) -> list[Cell]:
+    """Every cell; what differs at first is foretold anew and tried again, alone."""
+    topology = look(host=engine.docker_host)
+    with ExitStack() as stack:
+        spaces = dict(_spaces(topology, engine, stack))
+        tries = [
+            _Try(source=name, netns=netns, host=host, port=port)
+            for name, (netns, _) in spaces.items()
+            for host, port in addresses(topology)
+        ]
+        cells = _cells(topology, spaces, tries)
+        differing = [index for index, cell in enumerate(cells) if cell.agreement is not Agreement.AGREES]
+        again = _cells(look(host=engine.docker_host), spaces, [tries[index] for index in differing])
+        for index, cell in zip(differing, again, strict=True):
+            cells[index] = cell
+    return cells
+
+
+def addresses(topology: Topology) -> list[tuple[str, int]]:
+    """What clients are told, the containers' own addresses, published ports by every address of the docker host."""
+    host = topology.named(topology.host)
+    assert host is not None
+    facts = topology.inventory.namespaces[host.netns]
+    own = [a.address for a in facts.addresses if ip_address(a.address).version == 4]
+    found: dict[tuple[str, int], None] = {}
+    for listener in topology.listeners:
+        if listener.advertised is not None:
+            found[listener.advertised] = None
+        container = topology.containers[listener.container]
+        for endpoint in container.networks:
+            found |= {(address, listener.bind[1]): None for address in endpoint.addresses}
+    for published in topology.published:
+        found |= {(address, published.published): None for address in own}
+        found["::1", published.published] = None
+    found[HOST_ADDRESS, 1] = None
+    return list(found)
+
+
+def _spaces(topology: Topology, engine: Engine, stack: ExitStack) -> Iterator[tuple[str, tuple[int, Namespace]]]:
+    """The docker host, the machine on its LAN, every container, each open."""
+    for place in topology.places:
+        facts = topology.inventory.namespaces[place.netns]
+        if place.name == topology.host or (place.containers and facts.netns.pids):
+            opened = stack.enter_context(open_namespace(ProcessNamespace(pid=facts.netns.pids[0])))
+            yield place.name, (place.netns, opened)
+        elif engine.record.lan_netns in facts.netns.names:
+            opened = stack.enter_context(open_namespace(NamedNamespace(name=engine.record.lan_netns)))
+            yield "lan", (place.netns, opened)
+
+
+def _cells(topology: Topology, spaces: Mapping[str, tuple[int, Namespace]], tries: Sequence[_Try]) -> list[Cell]:
+    hosts = {netns: text for netns, _ in spaces.values() if (text := _hosts(topology, netns)) is not None}
+    walker = Walker(topology, names_of(topology, hosts))
+    paths = [walker.walk(one.netns, one.host, one.port) for one in tries]
+    named = asyncio.run(_resolve_all(spaces, {(one.source, one.host) for one in tries}))
+    results: dict[int, Result] = {}
+    attempts: list[Attempt] = []
+    under_way: list[int] = []
+    for index, (one, path) in enumerate(zip(tries, paths, strict=True)):
+        real = named[one.source, one.host]
+        if not real:
+            results[index] = Result(errno=UNRESOLVED, closed=False, seconds=0.0)
+            continue
+        chosen = path.address if path.address in real else real[0]
+        attempts.append(Attempt(namespace=spaces[one.source][1], address=chosen, port=one.port))
+        under_way.append(index)
+    results |= dict(zip(under_way, attempt_all(attempts), strict=True))
+    return [
+        Cell(name=f"{one.source} to {one.host}:{one.port}", path=path, result=results[index])
+        for index, (one, path) in enumerate(zip(tries, paths, strict=True))
+    ]
+
+
+def _hosts(topology: Topology, netns: int) -> str | None:
+    return read_hosts_file(topology.inventory.namespaces[netns].netns)
+
+
+async def _resolve_all(
+    spaces: Mapping[str, tuple[int, Namespace]], asked: set[tuple[str, str]]
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """What the name servers of each place really say."""
+    resolvers = {name: Resolver(space, read_name_service(space)) for name, (_, space) in spaces.items()}
+    loop = asyncio.get_running_loop()
+
+    async def one(source: str, host: str) -> tuple[str, ...]:
+        found = await resolvers[source].resolve(host, loop.time() + _PATIENCE)
+        return found.addresses if isinstance(found, Resolved) else ()
+
+    pairs = sorted(asked)
+    return dict(zip(pairs, await asyncio.gather(*(one(*pair) for pair in pairs)), strict=True))
+
+
+def deciding(path: Path) -> tuple[int, RuleAddress] | None:
+    """The rule that ended a way, and its namespace."""
+    if path.end not in (End.DROPPED, End.REFUSED) or not path.hops:
+        return None
+    last = path.hops[-1]
+    return (last.netns, last.rules[0]) if last.kind is HopKind.FILTER and last.rules else None
+
+
+def counted(inventory: Inventory) -> dict[tuple[int, str], int]:
+    """The packets that every rule has counted."""
+    return {
+        (inode, f"{table.origin.value} {table.family} {table.name} {chain.name} #{rule.number}"): rule.packets
+        for inode, facts in inventory.namespaces.items()
+        for table in facts.ruleset.tables
+        for chain in table.chains
+        for rule in chain.rules
+        if rule.packets is not None
+    }
+
+
+def unmoved(cells: Sequence[Cell], before: Inventory, after: Inventory) -> list[str]:
+    """Rules that were to drop or refuse, and have counted nothing meanwhile."""
+    old, new = counted(before), counted(after)
+    rules = {
+        (netns, str(rule)): cell.name for cell in cells if (found := deciding(cell.path)) for netns, rule in [found]
+    }
+    return [f"{rule} in {netns}: {name}" for (netns, rule), name in rules.items() if _still(old, new, (netns, rule))]
+
+
+def _still(old: Mapping[tuple[int, str], int], new: Mapping[tuple[int, str], int], key: tuple[int, str]) -> bool:
+    return key in new and new[key] == old.get(key, 0)
