@@ -34,6 +34,8 @@ _STATUS_SNAT, _STATUS_DNAT = 0x10, 0x20
 _FIB_SADDR, _FIB_DADDR, _FIB_IIF, _FIB_OIF = 1, 2, 8, 16
 _ETHERTYPES = {4: 0x0800, 6: 0x86DD}
 _NAME = 16
+# All registers together; what says more comes from no kernel.
+_LONGEST = 64
 # What changes nothing that later rules could ask for.
 _HARMLESS = frozenset(
     ("counter", "log", "notrack", "dup", "last", "flow_offload", "synproxy", "ct_helper", "ct_timeout", "secmark")
@@ -76,6 +78,10 @@ def _forget(expression: Expression, situation: Situation) -> None:
 def _number(fields: Mapping[str, object], name: str, default: int = 0) -> int:
     value = fields.get(name, default)
     return value if isinstance(value, int) else default
+
+
+def _length(fields: Mapping[str, object]) -> int:
+    return min(_number(fields, "len"), _LONGEST)
 
 
 def _hexadecimal(fields: Mapping[str, object], name: str) -> bytes:
@@ -128,7 +134,7 @@ def _name(name: str) -> Bits:
 def _payload(fields: Mapping[str, object], situation: Situation) -> Step:
     if "sreg" in fields:
         return None
-    base, offset, length = str(fields.get("base")), _number(fields, "offset"), _number(fields, "len")
+    base, offset, length = str(fields.get("base")), _number(fields, "offset"), _length(fields)
     match base:
         case "network":
             bits = headers.read(headers.network_header(situation.packet), offset, length)
@@ -152,7 +158,7 @@ def _range(fields: Mapping[str, object], situation: Situation) -> Step:
 
 
 def _bitwise(fields: Mapping[str, object], situation: Situation) -> Step:
-    bits = situation.read(_number(fields, "sreg"), _number(fields, "len"))
+    bits = situation.read(_number(fields, "sreg"), _length(fields))
     if fields.get("op", "mask-xor") == "mask-xor":
         found = masked(bits, _hexadecimal(fields, "mask"), _hexadecimal(fields, "xor"))
     else:
@@ -162,7 +168,7 @@ def _bitwise(fields: Mapping[str, object], situation: Situation) -> Step:
 
 
 def _byteorder(fields: Mapping[str, object], situation: Situation) -> Step:
-    size, bits = _number(fields, "size", 4), situation.read(_number(fields, "sreg"), _number(fields, "len"))
+    size, bits = _number(fields, "size", 4), situation.read(_number(fields, "sreg"), _length(fields))
     if sys.byteorder == "little" and size > 0:
         bits = Bits(_swapped(bits.value, size), _swapped(bits.known, size))
     situation.load(_number(fields, "dreg"), bits)

@@ -6,6 +6,7 @@ The result is what legacy iptables would have for the same rule: an expression "
 import ipaddress
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from netdiag.linux.link import Detail
@@ -85,9 +86,12 @@ class _Raising:
 
     def _compare(self, expression: Expression, operator: str, data: str) -> None:
         load = self.registers.get(_number(expression.fields, "sreg"))
-        found = load is not None and (
-            self._meta(load, operator, data) if load.name == "meta" else self._payload(load, operator, data)
-        )
+        found = False
+        # A value of another size than iptables gives is no option of its.
+        with suppress(ValueError, IndexError):
+            found = load is not None and (
+                self._meta(load, operator, data) if load.name == "meta" else self._payload(load, operator, data)
+            )
         if not found:
             self.rest.append(expression)
 

@@ -7,11 +7,15 @@ import ipaddress
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from netdiag.linux.protocols import NUMBERS, protocol_word
 
 Name = Callable[[int], str]
 
 _BITS, _MASK = 6, 0x3F
-_PRINTABLE_LIMIT = 64
+# The end of the year 9999, after which there are no dates.
+_LATEST = 253_402_300_799
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,24 +73,7 @@ _IGMP = {
     0x22: "membership-report-v3",
     0x17: "leave-group",
 }
-_PROTOCOLS = {
-    1: "icmp",
-    2: "igmp",
-    4: "ipencap",
-    6: "tcp",
-    17: "udp",
-    33: "dccp",
-    46: "rsvp",
-    47: "gre",
-    50: "esp",
-    51: "ah",
-    58: "ipv6-icmp",
-    103: "pim",
-    108: "ipcomp",
-    112: "vrrp",
-    132: "sctp",
-    136: "udplite",
-}
+_PROTOCOLS = {number: protocol_word(number) for number in NUMBERS.values() if number}
 _ETHERTYPES = {
     0x0800: "ip",
     0x0806: "arp",
@@ -201,11 +188,12 @@ TYPES: Mapping[int, DataType] = {
     39: DataType(name="boolean", size=1, words={0: "missing", 1: "exists"}),
     41: DataType(name="ifname", size=16, kind="string"),
     42: DataType(name="igmp_type", size=1, words=_IGMP),
-    43: DataType(name="time", size=8, kind="time"),
+    43: DataType(name="time_date", size=8, kind="time"),
     44: DataType(name="hour", kind="hour", host=True),
     45: DataType(
         name="day",
         size=1,
+        kind="day",
         words=dict(enumerate(("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"))),
     ),
     46: DataType(name="cgroupsv2", size=8, host=True),
@@ -248,6 +236,12 @@ def value_text(kind: DataType, data: bytes, *, host: bool | None = None, names: 
             return quoted(names(number).encode("utf-8", errors="surrogateescape"))
         case "duration":
             return duration(number)
+        case "time":
+            return f'"{datetime.fromtimestamp(min(number // 1_000_000_000, _LATEST), UTC):%Y-%m-%d %H:%M:%S}"'
+        case "hour":
+            return f'"{number // 3600:02d}:{number // 60 % 60:02d}{f":{number % 60:02d}" if number % 60 else ""}"'
+        case "day":
+            return f'"{kind.words.get(number, str(number))}"'
         case "classid":
             return f"{number >> 16:x}:{number & 0xFFFF:x}"
         case _:
@@ -255,8 +249,8 @@ def value_text(kind: DataType, data: bytes, *, host: bool | None = None, names: 
 
 
 def flags_text(kind: DataType, number: int) -> str:
-    """Bits by name, in the order of the table."""
-    words = [word for bit, word in kind.words.items() if number & bit]
+    """Bits by name, the lowest first."""
+    words = [word for bit, word in sorted(kind.words.items()) if number & bit]
     rest = number & ~sum(kind.words)
     return ",".join([*words, *([f"0x{rest:x}"] if rest else [])]) or "0x0"
 

@@ -1,9 +1,10 @@
 """Elements of a set put together: ends of intervals joined to their beginnings, keys and values in nft's words."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from netdiag.linux.nftables.datatypes import DataType, Name, parts, type_name, value_text
+from netdiag.linux.nftables.datatypes import DataType, Name, parts, quoted, type_name, value_text
 from netdiag.linux.nftables.messages import (
     ANONYMOUS,
     INTERVAL,
@@ -30,8 +31,8 @@ class _Joined:
 def assemble_set(
     description: SetMessage, elements: Iterable[ElementMessage], *, names: Name = str, partly: bool = False
 ) -> ElementSet:
-    """The set with its elements, in the order of their keys where it has intervals, else as the kernel gives them."""
-    joined = tuple(_joined(description, elements))
+    """The set with its elements in the order of their keys, as nft sorts them; the one for all others comes last."""
+    joined = sorted(_joined(description, elements), key=lambda one: _rank(description, one.key))
     flags = [word for bit, word in SET_FLAGS.items() if description.flags & bit]
     return ElementSet(
         name=description.name,
@@ -44,6 +45,17 @@ def assemble_set(
         field_lengths=description.field_lengths,
         partly=partly,
     )
+
+
+def _rank(description: SetMessage, key: bytes) -> tuple[bool, int]:
+    kinds = parts(description.key_type)
+    single = kinds[0] if len(kinds) == 1 and not description.flags & INTERVAL else None
+    host = single is not None and (single.kind == "string" or _in_host_order(description, single))
+    return not key, int.from_bytes(key, sys.byteorder if host else "big")
+
+
+def _in_host_order(description: SetMessage, kind: DataType) -> bool:
+    return description.key_order == _HOST_ORDER if description.key_order else kind.host
 
 
 def _data_type(description: SetMessage) -> str:
@@ -118,7 +130,8 @@ def interval_text(kind: DataType, first: bytes, last: bytes, *, host: bool | Non
             return f"{value_text(kind, first)}/{length}"
     if kind.kind == "string":
         return _pattern(first, last)
-    return f"{value_text(kind, first, host=host, names=names)}-{value_text(kind, last, host=host, names=names)}"
+    plain = replace(kind, words={}) if kind.kind == "number" else kind
+    return f"{value_text(plain, first, host=host, names=names)}-{value_text(plain, last, host=host, names=names)}"
 
 
 def _prefix_length(first: bytes, last: bytes) -> int | None:
@@ -135,7 +148,9 @@ def _pattern(first: bytes, last: bytes) -> str:
         if one != other:
             break
         shared += bytes([one])
-    text = shared.split(b"\0", 1)[0].decode("utf-8", errors="surrogateescape")
+    if any(first[len(shared) :]) or last[len(shared) :].strip(b"\xff"):
+        return f"{quoted(first)}-{quoted(last)}"
+    text = shared.decode("utf-8", errors="surrogateescape")
     return f'"{text}*"'
 
 
@@ -150,6 +165,9 @@ def _data_text(description: SetMessage, joined: _Joined, names: Name) -> str | N
     kinds = parts(description.data_type)
     if len(kinds) < 2:
         kind = kinds[0] if kinds else DataType(name="integer")
+        if kind.kind == "address" and len(element.value) == 2 * kind.size:
+            # a map from prefixes to prefixes: the first and the last address
+            return interval_text(kind, element.value[: kind.size], element.value[kind.size :], host=None, names=names)
         size = min(kind.size, len(element.value)) if kind.name != "integer" else len(element.value)
         return value_text(kind, element.value[:size], names=names)
     words, start = [], 0
