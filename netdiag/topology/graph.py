@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
 
 class PlaceKind(StrEnum):
-    """What a namespace is to people; the value is the word users see."""
+    """What a namespace is to people; the value is the word users see.
+
+    MACHINE is where this machine's first process lives, when the docker host is another namespace.
+    """
 
     HOST = "host"
     CONTAINER = "container"
+    MACHINE = "machine"
     NAMED = "netns"
     PROCESS = "process"
     UNOWNED = "unowned"

@@ -9,6 +9,7 @@ from netdiag.topology.known import Known, owner_of
 from netdiag.topology.naming import Naming
 
 HOST = "host"
+MACHINE = "this machine"
 
 
 def places(known: Known) -> tuple[Place, ...]:
@@ -64,6 +65,8 @@ def _called(known: Known, facts: NamespaceFacts, containers: tuple[Container, ..
     if containers:
         first = containers[0]
         return PlaceKind.CONTAINER, first.name or first.short_id, first.service or first.name or first.short_id
+    if inode == _machine(known):
+        return PlaceKind.MACHINE, MACHINE, known.inventory.hostname or MACHINE
     if facts.netns.names:
         name = min(facts.netns.names)
         return PlaceKind.NAMED, name, name
@@ -77,8 +80,10 @@ def _called(known: Known, facts: NamespaceFacts, containers: tuple[Container, ..
 
 def _host(known: Known) -> int:
     """The docker host; on a machine without an engine what people call the host: where its first process lives."""
-    if known.host is not None:
-        return known.host
+    return _machine(known) if known.host is None else known.host
+
+
+def _machine(known: Known) -> int:
     root = known.inventory.root
     return known.inventory.own if root is None else root
 

@@ -161,3 +161,14 @@ def test_the_order_of_reading_does_not_matter() -> None:
     made.spaces = dict(reversed(made.spaces.items()))
     made.containers = dict(reversed(made.containers.items()))
     assert made.topology().places == topology.places
+
+
+def test_this_machine_where_the_docker_host_is_another_namespace() -> None:
+    made = Machine()
+    engine = made.space()
+    topology = join(made.inventory(), docker_host=engine.inode)
+    found = {(one.kind, one.name, one.label, one.netns) for one in topology.places}
+    assert found == {
+        (PlaceKind.HOST, "host", "docker host", engine.inode),
+        (PlaceKind.MACHINE, "this machine", "kafka-host", ROOT),
+    }

@@ -288,6 +288,8 @@ def _kind_words(place: Place) -> str:
             return "this machine"
         case PlaceKind.CONTAINER:
             return "container"
+        case PlaceKind.MACHINE:
+            return "outside the docker host"
         case PlaceKind.NAMED:
             return "network namespace"
         case PlaceKind.PROCESS:
