@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 def read_dumps(descriptor: int) -> Dumps:
     """Every answer of the namespace behind `descriptor`."""
-    return _inside(descriptor, _all_dumps)
+    return inside(descriptor, _all_dumps)
 
 
 def read_facts(descriptor: int) -> NamespaceFacts:
@@ -79,7 +79,7 @@ def _known(values: list[T | None]) -> tuple[T, ...]:
     return tuple(value for value in values if value is not None)
 
 
-def _inside(descriptor: int, work: Callable[[], T]) -> T:
+def inside(descriptor: int, work: Callable[[], T]) -> T:
     """In a thread that enters the namespace and ends with the work."""
     given: list[T] = []
     failed: list[BaseException] = []
