@@ -20,8 +20,8 @@ from netdiag.render.topology.layout import Picture, layout
 from netdiag.render.topology.lettering import natural, visible
 from netdiag.render.topology.scene import Scene, listener_key, scene
 from netdiag.render.topology.stories import Stories
-from netdiag.render.topology.verdicts import WORDS, Cell, Column, Judge, Mark, Verdicts, verdicts
-from netdiag.render.topology.wiring import BarKind, place_key
+from netdiag.render.topology.verdicts import WORDS, Cell, Column, Judge, Mark, Verdicts, called, verdicts
+from netdiag.render.topology.wiring import BarKind
 from netdiag.topology.graph import Topology
 
 QUESTION = "Who can reach this broker, by which address, and where does it stop?"
@@ -39,8 +39,7 @@ def page(topology: Topology, *, findings: Sequence[Finding] = (), title: str = "
     table = verdicts(judge)
     stories = Stories(judge, drawn)
     for index, column in enumerate(table.columns):
-        if len(column.sources) > 1:
-            stories.add_crowd(f"column:{index}", column.sources)
+        stories.add_vantage(f"column:{index}", column.sources)
     style, script = _ours("picture.css") + _ours("page.css"), _ours("page.js")
     data = {
         "stories": stories.stories,
@@ -107,30 +106,28 @@ def _table(table: Verdicts, topology: Topology) -> Iterator[str]:
     for number, broker in enumerate(table.brokers):
         key = escape(visible(listener_key(first[broker])))
         name = f'<button type="button" data-open="{key}">{escape(visible(broker))}</button>'
-        cells = "".join(_cell(column.cells[number], column, broker) for column in table.columns)
+        cells = "".join(_cell(column.cells[number], column) for column in table.columns)
         yield f'<tr><th scope="row">{name}</th>{cells}</tr>'
     yield "</tbody></table></section>"
 
 
 def _head(index: int, column: Column) -> str:
-    names = [visible(name) for name in column.sources]
+    names = [visible(called(name)) for name in column.sources]
     more = len(names) - _NAMES
     shown = ", ".join(names[:_NAMES]) + (f" and {more} more" if more > 0 else "")
-    key = f"column:{index}" if len(names) > 1 else place_key(names[0])
-    return f'<th scope="col"><button type="button" data-open="{escape(key)}">from {escape(shown)}</button></th>'
+    return f'<th scope="col"><button type="button" data-open="column:{index}">from {escape(shown)}</button></th>'
 
 
-def _cell(cell: Cell, column: Column, broker: str) -> str:
+def _cell(cell: Cell, column: Column) -> str:
     sign = f'<svg class="mark {cell.mark.value}" aria-hidden="true"><use href="#sign-{cell.mark.value}"/></svg>'
     text, why = escape(visible(cell.text)), escape(visible(cell.because))
     word = WORDS[cell.mark]
     if cell.mark is Mark.NONE:
-        return f"<td>{sign} {text}</td>"
-    key, source = escape(visible(listener_key(cell.listener))), escape(visible(column.sources[0]))
-    label = escape(visible(f"{broker} from {column.sources[0]}: {word}, {cell.text}"))
+        return f'<td class="none">{text}</td>'
+    key, source = escape(visible(listener_key(cell.listener))), escape(visible(called(column.sources[0])))
     return (
-        f'<td class="{cell.mark.value}"><button type="button" data-open="{key}" data-source="{source}" title="{why}" '
-        f'aria-label="{label}">{sign}<span><b>{word}</b> {text}</span></button></td>'
+        f'<td class="{cell.mark.value}"><button type="button" data-open="{key}" data-source="{source}" title="{why}">'
+        f"{sign}<span><b>{word}</b> {text}</span></button></td>"
     )
 
 

@@ -11,7 +11,7 @@ from netdiag.render.redact import redacted
 from netdiag.render.topology.faults import Fault
 from netdiag.render.topology.lettering import visible
 from netdiag.render.topology.scene import Box, Chip, Pill, Row, Scene, endpoint, listener_key
-from netdiag.render.topology.verdicts import WORDS, Judge, Mark, address
+from netdiag.render.topology.verdicts import WORDS, Judge, Mark, address, called
 from netdiag.render.topology.wiring import Bar, Hanging
 from netdiag.topology.graph import Published, Reach
 
@@ -35,6 +35,7 @@ class Stories:
         self._scene = scene
         self._ports = {port.key: pill for pill in scene.pills for port in pill.ports}
         self._titles = {place.netns: place.name for place in topology.places}
+        self._places = {box.name: box.key for box in scene.boxes}
         self._numbers: dict[tuple[str, ...], int] = {}
         self._names: dict[str, int] = {}
         self.stories: dict[str, Story] = {}
@@ -47,10 +48,14 @@ class Stories:
         for chip in scene.chips:
             self._add(chip.key, "device", chip.text, self._chip(chip))
 
-    def add_crowd(self, key: str, sources: Sequence[str]) -> None:
-        """The story of places that see the same: which they are."""
-        rows = [("", name) for name in sources]
-        self._add(key, "vantage", f"{len(sources)} places that see the same", [("These places", rows)])
+    def add_vantage(self, key: str, sources: Sequence[str]) -> None:
+        """The story of places that see the same: which they are, and whom the first of them reaches."""
+        title = called(sources[0]) if len(sources) == 1 else f"{len(sources)} places that see the same"
+        rows = [("", called(name)) for name in sources]
+        sections: list[Section] = [] if len(sources) == 1 else [("These places", rows)]
+        sections.append((f"From {visible(called(sources[0]))}", list(self._from(sources[0]))))
+        near = [self._places[name] for name in sources[:_EACH] if name in self._places]
+        self._add(key, "vantage", title, sections, near=near)
 
     @property
     def hops(self) -> list[tuple[str, ...]]:
@@ -111,7 +116,7 @@ class Stories:
             ("What it is", what),
             ("Where it hangs", [(visible(a), b) for a, b in hangs]),
             ("Listens on", self._sockets(box)),
-            ("From here", list(self._from(box))),
+            ("From here", list(self._from(box.name))),
         ]
         pills = [pill for pill in self._scene.pills if pill.box == box.key]
         near = [*(bar.key for bar, _ in bars), *(pill.key for pill in pills)]
@@ -133,9 +138,9 @@ class Stories:
         ]
         return [*found[:20], *([("", f"and {len(found) - 20} more")] if len(found) > 20 else [])]
 
-    def _from(self, box: Box) -> Iterator[tuple[str, str]]:
+    def _from(self, source: str) -> Iterator[tuple[str, str]]:
         """Whom a place reaches: a line for each way that starts there, or their number by how they end."""
-        ways = self._judge.origins.get(box.name, ())
+        ways = self._judge.origins.get(source, ())
         if len(ways) > _EACH:
             ends = Counter((self._judge.mark(reach), reach.path.end.value) for reach in ways)
             counted = sorted(ends.items(), key=lambda item: _BEST.index(item[0][0]))
@@ -244,7 +249,7 @@ class Stories:
         if wrong and first.path.end.value == "connected":
             because = f"another place answers, {wrong}: {because}"
         return {
-            "from": [self._name(reach.source) for reach in ways],
+            "from": [self._name(called(reach.source)) for reach in ways],
             "to": visible(address(first)),
             "advertised": first.advertised,
             "mark": self._judge.mark(first).value,
@@ -260,7 +265,8 @@ class Stories:
     def _hop(self, reach: Reach, index: int) -> int:
         hop = reach.path.hops[index]
         rules = "\n".join(f"{rule}: {rule.text}" for rule in hop.rules)
-        place = self._titles.get(hop.netns, "a namespace not visible")
+        start = called(reach.source) if hop.netns == reach.path.source else "a namespace not visible"
+        place = self._titles.get(hop.netns, start)
         told = "\n".join(map(visible, rules.split("\n")))
         texts = (hop.kind.value, visible(place), visible(redacted(hop.what)), told)
         return self._numbers.setdefault(texts, len(self._numbers))

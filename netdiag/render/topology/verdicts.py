@@ -8,6 +8,7 @@ from functools import cached_property
 from netdiag.render.topology.lettering import natural
 from netdiag.topology.graph import KafkaListener, Place, PlaceKind, Reach, Topology
 from netdiag.topology.hops import End
+from netdiag.topology.reach import ELSEWHERE
 
 
 class Mark(StrEnum):
@@ -93,11 +94,18 @@ class Judge:
 
     def elsewhere(self, reach: Reach) -> str:
         """The container that a way ends in although it is not the listener's; "" where it ends right or on the host."""
-        target = None if reach.path.target is None else self._places.get(reach.path.target)
+        if reach.path.end is not End.CONNECTED or reach.path.target is None:
+            return ""
+        target = self._places.get(reach.path.target)
         listener = self.listeners.get(reach.listener)
         if target is None or target.kind is not PlaceKind.CONTAINER or listener is None:
             return ""
         return "" if listener.container in target.containers else target.name
+
+    def own(self, reach: Reach) -> bool:
+        """Whether a way starts where the broker itself is."""
+        place, listener = self._places.get(reach.path.source), self.listeners.get(reach.listener)
+        return place is not None and listener is not None and listener.container in place.containers
 
     def ending(self, reach: Reach) -> str:
         """How a way ends, in a word or two."""
@@ -134,6 +142,8 @@ class Judge:
         answers there by another address and then names one that fails leads clients astray.
         """
         ways = self.to.get(key, ())
+        # what the broker gets of itself tells nothing of others, unless there are none
+        ways = tuple(reach for reach in ways if not self.own(reach)) or ways
         marks = {reach.source: self.mark(reach) for reach in ways if reach.advertised}
         good = sum(mark is Mark.OK for mark in marks.values())
         if not marks:
@@ -165,7 +175,9 @@ def verdicts(judge: Judge) -> Verdicts:
         listener = judge.listeners.get(reach.listener)
         if listener is not None and not listener.controller:
             ways.setdefault((listener.broker, reach.source), []).append(reach)
-    sources = {source for _, source in ways}
+    # places that are asked about nobody but themselves are left out
+    sources = {source for (_, source), those in ways.items() if not all(judge.own(reach) for reach in those)}
+    sources = sources or {source for _, source in ways}
     order = _order(judge.topology)
     alike: dict[tuple[Cell, ...], list[str]] = {}
     for source in sorted(sources, key=lambda name: (order.get(name, 1), natural(name))):
@@ -179,6 +191,11 @@ def address(reach: Reach) -> str:
     """The address that is dialled."""
     host = f"[{reach.destination}]" if ":" in reach.destination else reach.destination
     return f"{host}:{reach.port}"
+
+
+def called(source: str) -> str:
+    """What the place that a way starts from is called."""
+    return "another machine" if source == ELSEWHERE else source
 
 
 def _cell(mark: Mark, reach: Reach, text: str) -> Cell:

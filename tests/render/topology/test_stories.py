@@ -102,7 +102,13 @@ def test_nothing_hostile_and_no_secret_is_in_any_story() -> None:
     assert not {"\x1b", "\u202e"} & set(text)
 
 
-def test_a_crowd_of_sources() -> None:
-    stories = told(five_brokers())
-    stories.add_crowd("column:1", ["a", "b"])
-    assert stories.stories["column:1"]["sections"] == [("These places", [("", "a"), ("", "b")])]
+def test_places_that_see_the_same() -> None:
+    stories = told(with_ways(five_brokers()))
+    stories.add_vantage("column:1", ["shop-client-1", "elsewhere"])
+    story = stories.stories["column:1"]
+    assert story["title"] == "2 places that see the same"
+    assert story["sections"][0] == ("These places", [("", "shop-client-1"), ("", "another machine")])
+    assert story["near"] == ["place:shop-client-1"]
+    assert len(story["sections"][1][1]) == 15
+    stories.add_vantage("column:0", ["host"])
+    assert stories.stories["column:0"]["title"] == "host"

@@ -55,6 +55,15 @@ def test_whoever_is_led_to_another_container_has_not_reached_the_broker() -> Non
     assert (cell.mark, cell.text) == (Mark.BAD, f"broker-1:29092: another place answers, {UI.name}")
 
 
+def test_what_a_broker_gets_of_itself_tells_nothing_of_others() -> None:
+    broker = next(place for place in BARE.places if EXTERNAL.container in place.containers)
+    own = told(EXTERNAL, End.CONNECTED, broker)
+    alone, among = Judge(topology=reaching(own)), Judge(topology=reaching(own, told(EXTERNAL, End.UNKNOWN)))
+    assert alone.listener(EXTERNAL.key) == (Mark.OK, 1, 1)
+    assert among.listener(EXTERNAL.key) == (Mark.UNKNOWN, 0, 1)
+    assert [column.sources for column in verdicts(among).columns] == [(CLIENT.name,)]
+
+
 def test_places_that_see_the_same_share_a_column() -> None:
     table = verdicts(Judge(topology=with_ways(BARE)))
     assert table.brokers == tuple(f"broker-{number}" for number in range(1, 6))
