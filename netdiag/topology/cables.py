@@ -14,12 +14,14 @@ def cables(known: Known) -> tuple[Cable, ...]:
 
 
 def without_end(known: Known, naming: Naming) -> Iterator[Unmatched]:
-    """Pairs of which one end is not to be seen, or does not know the other."""
+    """Devices whose other end or parent is not to be seen, and pairs whose ends do not know each other."""
     for at, link in known.links.items():
-        if link.kind not in PAIRED:
-            continue
         end = known.ends.get(at)
-        if end is None or end not in known.links:
+        if link.kind not in PAIRED:
+            if (link.link is None and end is None) or end in known.links:
+                continue
+            because = "the device that it stands on cannot be seen from here"
+        elif end is None or end not in known.links:
             because = "its other end is in a namespace that cannot be seen from here"
         elif known.ends.get(end) != at:
             because = (
@@ -47,11 +49,12 @@ def _pairs(known: Known) -> Iterator[Cable]:
 
 def _ports(known: Known) -> Iterator[Cable]:
     for at, link in sorted(known.links.items(), key=lambda item: item[0]):
-        if link.master is not None:
-            yield Cable(kind=CableKind.PORT, a=at, b=LinkId(netns=at.netns, ifindex=link.master))
+        master = None if link.master is None else LinkId(netns=at.netns, ifindex=link.master)
+        if master is not None and master in known.links:
+            yield Cable(kind=CableKind.PORT, a=at, b=master)
 
 
 def _parents(known: Known) -> Iterator[Cable]:
     for at, end in sorted(known.ends.items()):
-        if known.links[at].kind not in PAIRED:
+        if known.links[at].kind not in PAIRED and end in known.links:
             yield Cable(kind=CableKind.PARENT, a=at, b=end)

@@ -70,3 +70,18 @@ def test_a_pair_that_changed_while_it_was_read() -> None:
     assert [(c.a.ifindex, c.b.netns) for c in topology.cables] == [(11, second.inode)]
     assert [one.subject for one in topology.unmatched] == ["v10 of host", "v2 of one"]
     assert "does not lead back" in topology.unmatched[0].because
+
+
+def test_what_stands_on_a_device_that_nobody_can_see() -> None:
+    """Also a port whose bridge went away while both were read."""
+    made = Machine()
+    made.host.add(Link(ifindex=10, ifname="mv", kind="macvlan", link=4, link_netnsid=3))
+    made.host.add(Link(ifindex=11, ifname="v7", kind="vlan", link=77))
+    made.host.add(Link(ifindex=12, ifname="gre0", kind="gre"))
+    made.host.add(Link(ifindex=13, ifname="p", kind="dummy", master=78))
+    topology = join(made.inventory())
+    assert topology.cables == ()
+    assert [(one.subject, one.because) for one in topology.unmatched] == [
+        ("mv of host", "the device that it stands on cannot be seen from here"),
+        ("v7 of host", "the device that it stands on cannot be seen from here"),
+    ]

@@ -158,7 +158,10 @@ def test_macvlan_stands_on_its_parent() -> None:
     assert (member.inside, member.port) == (LinkId(netns=space.inode, ifindex=2), None)
     assert made.topology().unmatched == ()
     del made.host.links[2]
-    assert told(made.topology()) == [("network lan", "its parent eth0 is not on host")]
+    assert told(made.topology()) == [
+        ("eth0 of web", "the device that it stands on cannot be seen from here"),
+        ("network lan", "its parent eth0 is not on host"),
+    ]
     assert bridge.kind == "bridge"
 
 
