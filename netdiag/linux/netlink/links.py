@@ -4,6 +4,9 @@ What only counts or tunes (statistics, queues, segmentation limits, per-family s
 """
 
 import struct
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 from netdiag.linux.link import Detail, Link
 from netdiag.linux.netlink.attributes import Malformed, attribute, attributes, each_attribute
@@ -26,6 +29,16 @@ _OPERSTATES = ("UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DO
 _TUNNELS = frozenset((768, 769, 776, 778, 823))
 
 
+class _Info(NamedTuple):
+    """Shared by all devices that say the same: not to be changed."""
+
+    kind: str
+    details: Mapping[str, Detail]
+    port_kind: str
+    port: Mapping[str, Detail]
+    undecoded: Mapping[str, str]
+
+
 def request_links() -> bytes:
     """All devices, without the statistics of the address families."""
     mask = attribute(_EXT_MASK, _NUMBER.pack(_SKIP_STATS | _COMPRESSED_VLANS))
@@ -40,12 +53,12 @@ def decode_link(payload: memoryview | bytes) -> Link:
     _, hardware, ifindex, flags, _ = _BODY.unpack_from(data)
     found = attributes(data, _BODY.size)
     get = found.get
+    info = _linkinfo(get(_LINKINFO, b""))
     undecoded = {str(key): found[key][:64].hex() for key in found if key > _KNOWN}
-    kind, details, port_kind, port = _linkinfo(get(_LINKINFO), undecoded)
     return Link(
         ifindex=ifindex,
         ifname=text(get(_IFNAME, b"")),
-        kind=kind,
+        kind=info.kind,
         type=hardware,
         flags=flags,
         mtu=number(found[_MTU]) if _MTU in found else 0,
@@ -60,27 +73,27 @@ def decode_link(payload: memoryview | bytes) -> Link:
         qdisc=text(get(_QDISC, b"")),
         txqlen=number(found[_TXQLEN]) if _TXQLEN in found else 0,
         group=number(found[_GROUP]) if _GROUP in found else 0,
-        details=details,
-        port_kind=port_kind,
-        port=port,
-        undecoded=undecoded,
+        details=info.details,
+        port_kind=info.port_kind,
+        port=info.port,
+        undecoded={**undecoded, **info.undecoded},
     )
 
 
-def _linkinfo(data: bytes | None, undecoded: dict[str, str]) -> tuple[str, dict[str, Detail], str, dict[str, Detail]]:
-    """Kind and details, port kind and details as a port."""
-    if data is None:
-        return "", {}, "", {}
+@lru_cache(maxsize=1024)
+def _linkinfo(data: bytes) -> _Info:
+    """Kind and details, port kind and details as a port, and what is not known; most devices say what others said."""
     found = attributes(data)
     kind, port_kind = text(found.get(_KIND, b"")), text(found.get(_PORT_KIND, b""))
     details: dict[str, Detail] = {}
     port: dict[str, Detail] = {}
+    undecoded: dict[str, str] = {}
     if _DATA in found:
         details = read_fields(attributes(found[_DATA]), KINDS.get(kind, {}), where="info_data", undecoded=undecoded)
     if _PORT_DATA in found:
         fields = PORTS.get(port_kind, {})
         port = read_fields(attributes(found[_PORT_DATA]), fields, where="info_slave_data", undecoded=undecoded)
-    return kind, details, port_kind, port
+    return _Info(kind, details, port_kind, port, undecoded)
 
 
 def _hardware(data: bytes | None, hardware: int) -> str:
