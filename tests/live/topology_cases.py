@@ -138,6 +138,12 @@ CASES: tuple[TopologyCase, ...] = (
         says="172.20.0.9",
     ),
     TopologyCase(
+        rule="topology-nat-missing",
+        defect="`iptables -t nat -F DOCKER`",
+        cause=on("host", "iptables-nft -t nat -F DOCKER"),
+        says="0.0.0.0:9092/tcp",
+    ),
+    TopologyCase(
         rule="topology-published-unserved",
         defect="a DNAT rule to a port where nobody listens",
         cause=lambda scene: scene.dnat(7000, f"{ADDRESSES['kafka-2']}:7001"),

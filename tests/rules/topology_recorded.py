@@ -23,7 +23,8 @@
       - {key: kafka/PLAINTEXT, container: kafka, bind: ["", 9092], bound: [0.0.0.0], published: [...]}
     processes: {40: {comm: docker-proxy, argv: [...]}}
 
-A link with a peer is a veth; a container whose device has an address of a network's subnet is a member of it.
+A link with a peer is a veth; a container whose device has an address of a network's subnet is a member of it. A
+published port in force has its NAT rule unless `dnat` says otherwise.
 """
 
 import hashlib
@@ -332,7 +333,7 @@ class Recorded:
             target=told["target"],
             asked=told.get("asked", True),
             in_force=told.get("in_force", True),
-            dnat=tuple(told.get("dnat", ())),
+            dnat=tuple(told.get("dnat", ("-A DOCKER ...",) if told.get("in_force", True) else ())),
             proxies=tuple(told.get("proxies", ())),
             to_address=told.get("to", ""),
             pids=tuple(told["pids"]) if "pids" in told else None,

@@ -9,7 +9,7 @@ Bad:
       kafka: {links: {eth0: {addresses: [172.20.0.2/16]}}}
     userland_proxy: true
     published:
-      - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, dnat: ["-A DOCKER ..."], proxies: []}  # <- here
+      - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, proxies: []}  # <- here
 
 Good:
     places:
@@ -17,7 +17,7 @@ Good:
       kafka: {links: {eth0: {addresses: [172.20.0.2/16]}}}
     userland_proxy: true
     published:
-      - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, dnat: ["-A DOCKER ..."], proxies: [40]}
+      - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, proxies: [40]}
 
 Seen: "Connection refused" or nothing from another container that dials the docker host, while other machines connect
 

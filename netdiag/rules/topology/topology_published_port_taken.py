@@ -12,7 +12,7 @@ Bad:
       late: {status: created, error: "listen tcp4 0.0.0.0:9093: bind: address already in use"}
     processes: {17: {comm: java}, 18: {comm: nginx}}
     published:
-      - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, dnat: ["-A DOCKER ..."]}  # <- here
+      - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092}  # <- here
       - {key: "0.0.0.0:9093/tcp", container: late, target: 9093, in_force: false}  # <- here
 
 Good:
