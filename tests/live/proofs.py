@@ -53,7 +53,8 @@ _MACHINE = """\
 
 Rules about topologies are shown on a docker host in miniature: real namespaces, cables, a bridge, sockets and NAT
 rules; what the engine would say is a literal. In order it gives no finding, and each of these defects the findings of
-one rule alone.
+one rule alone. Beside it five real brokers on a real engine give none, and a container cut off, a cable pulled out, a
+killed docker-proxy and a deleted NAT rule of that engine are told (`tests/live/test_topology.py`).
 """
 # What kcat gets, by the words of tests.lab.answers and of tests.live.stands.
 _GETS = {

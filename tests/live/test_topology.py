@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import pytest
 
 from netdiag.engine.container import Status
+from netdiag.findings import TopologyLocation
 from netdiag.io.topology import look
 from netdiag.linux.hosts import parse_hosts
+from netdiag.rules.run_topology import check_topology
 from netdiag.topology.graph import By, Published, Topology, Unmatched
 from netdiag.topology.names import Answers, UnknownName, resolve
 from tests.figures import Report
@@ -109,6 +111,21 @@ def test_every_kafka_listener_is_joined_with_its_socket_and_what_it_advertises(
         f"broker-{number}/EXTERNAL": tuple(port.key for port in topology.published if port.published == 9090 + number)
         for number in range(1, 6)
     }
+
+
+def judged(topology: Topology) -> set[tuple[str, str]]:
+    """What the rules say of this engine's places: rule, and the port, device or container meant."""
+    ours = {place.name for place in topology.places if place.containers or place.name == topology.host}
+    found = [(finding.rule, finding.location) for finding in check_topology(topology)]
+    return {
+        (rule.removeprefix("topology-"), at.part or at.device or at.place)
+        for rule, at in found
+        if isinstance(at, TopologyLocation) and at.place in ours
+    }
+
+
+def test_the_rules_have_nothing_to_say_of_a_healthy_cluster(topology: Topology) -> None:
+    assert judged(topology) == set()
 
 
 def test_a_healthy_cluster_has_nothing_unmatched(topology: Topology) -> None:
@@ -274,6 +291,21 @@ def test_what_was_broken_is_told(broken: Broken, stack: Stack) -> None:
     assert {reasons[subject] for subject in subjects} == {"no DNAT rule and no docker-proxy leads to the container"}
     assert "the other end of eth0 of" in reasons[loose]
     assert "is no port of br-" in reasons[loose]
+
+
+def test_the_rules_tell_what_was_broken(broken: Broken) -> None:
+    """Nobody listens in these containers, which is told of each that has a way to it, before and after."""
+    judged_now = judged(broken.topology) - judged(broken.before)
+    wanted = {
+        *(("proxy-missing", f"{ip}:{port}") for port in ("18081/tcp", "18083/udp") for ip in ("0.0.0.0", "[::]")),
+        *(("nat-missing", f"0.0.0.0:{port}") for port in ("18082/tcp", "18083/udp")),
+        ("published-not-in-force", "0.0.0.0:18084/tcp"),
+        ("container-without-network", f"{broken.prefix}cut"),
+    }
+    devices = {rule for rule, _ in judged_now - wanted}
+    assert wanted <= judged_now
+    assert devices == {"port-not-forwarding", "veth-unattached"}
+    assert len(judged_now) == len(wanted) + 2
 
 
 def test_ports_without_their_proxy_or_rule(broken: Broken) -> None:
