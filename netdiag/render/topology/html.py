@@ -27,6 +27,8 @@ from netdiag.topology.graph import Topology
 QUESTION = "Who can reach this broker, by which address, and where does it stop?"
 # A table of more columns than these is set narrow: a cell shows the beginning of what it says.
 _COLUMNS = 5
+# So many of the things that are wrong stand above everything.
+_WRONG = 3
 # So many names stand in the head of a column before the rest is counted.
 _NAMES = 2
 
@@ -56,7 +58,9 @@ def page(topology: Topology, *, findings: Sequence[Finding] = (), title: str = "
         '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">',
         f"<title>{escape(title)}</title>",
         f"<style>{style}</style></head><body>",
-        f'<header><h1>{QUESTION}</h1><p id="summary">{escape(table.summary)}</p></header>',
+        f'<header><h1>{QUESTION}</h1><p id="summary">{escape(table.summary)}</p>',
+        *_wrong(drawn),
+        "</header>",
         f'<svg class="signs" aria-hidden="true">{_signs()}</svg>',
         *_table(table, topology),
         *_tools(drawn),
@@ -84,6 +88,22 @@ def _json(data: object) -> str:
     """JSON that can stand in a script element: nothing in it ends the element or begins a comment."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _wrong(drawn: Scene) -> Iterator[str]:
+    """The worst of what is wrong, each leading to what it is said of."""
+    told = [(fault, key) for key, those in (*drawn.faults.items(), ("", drawn.stray)) for fault in those]
+    told.sort(key=lambda pair: -pair[0].severity.rank)
+    if not told:
+        return
+    yield '<ul id="wrong" aria-label="what is wrong">'
+    for fault, key in told[:_WRONG]:
+        text = f"<b>{fault.severity.value}</b> {escape(visible(fault.text))}"
+        pressed = f'<button type="button" data-open="{escape(visible(key))}">{text}</button>' if key else text
+        yield f'<li class="{fault.severity.value}">{pressed}</li>'
+    if len(told) > _WRONG:
+        yield f"<li>and {len(told) - _WRONG} more, marked in the picture</li>"
+    yield "</ul>"
 
 
 def _signs() -> str:

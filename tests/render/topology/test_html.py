@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from netdiag.findings import Finding, Severity, TopologyLocation
 from netdiag.render.topology.html import page
 from netdiag.topology.graph import Topology
 from tests.render.topology.ways import with_ways
@@ -72,6 +73,25 @@ def test_the_table_stands_before_the_picture() -> None:
     assert text.count("<tr>") == 6
     assert "<b>reached</b> broker-5:29092" in text
     assert 'id="coverage">9 namespaces' in text
+
+
+def test_the_worst_stands_above_everything_and_leads_to_its_place() -> None:
+    findings = [
+        Finding(
+            rule="some-rule",
+            severity=severity,
+            message=f"{severity.value} <b>{number}",
+            location=TopologyLocation(place="shop-ui-1" if number else "nowhere"),
+        )
+        for severity in (Severity.WARNING, Severity.ERROR)
+        for number in range(2)
+    ]
+    head = page(with_ways(five_brokers()), findings=findings).partition("</header>")[0]
+    lines = re.findall(r'<li class="(\w+)">(.*?)</li>', head)
+    assert [kind for kind, _ in lines] == ["error", "error", "warning"]
+    assert lines[0][1] == '<button type="button" data-open="place:shop-ui-1"><b>error</b> error &lt;b&gt;1</button>'
+    assert lines[1][1] == "<b>error</b> error &lt;b&gt;0"
+    assert "and 1 more" in head
 
 
 def test_without_brokers_there_is_no_table_and_it_says_why() -> None:
