@@ -1,11 +1,180 @@
-"""Makes the real connection that a walk has foretold, and watches it."""
+"""Makes the real connection that a walk has foretold, and watches it: connect(2), rule counters, devices of the way.
+
+Only the address that the user named is contacted, from the namespace that was named. Nothing is put into any namespace
+but sockets, which are closed again.
+"""
+
+import errno
+import select
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 
 from netdiag.errors import NetdiagError
+from netdiag.io.entering import enter
+from netdiag.io.kernel.channel import Channel
+from netdiag.io.kernel.ruleset import read_counters
+from netdiag.io.netns import Namespace
+from netdiag.io.sightings import Sightings
+from netdiag.linux.ruleset import RuleAddress, Ruleset
+from netdiag.topology.evidence import demanded, devices_of, judged
 from netdiag.topology.graph import Topology
-from netdiag.topology.hops import Path
-from netdiag.topology.proof import Proof
+from netdiag.topology.hops import HopKind, Path
+from netdiag.topology.proof import Attempted, Moved, Proof, observed_end
+
+# Three questions for a neighbour take 3 s; a first packet is sent again after 1 s and 3 s.
+PATIENCE = 4.2
+_AGAIN = 1.2
+_AFTER = 0.5
+_IDLE = 0.2
+_ATTEMPTS = 3
+_MOST_NAMESPACES = 16
+_NFNETLINK = 12
+
+_Counts = dict[tuple[int, RuleAddress], int]
 
 
 def prove(topology: Topology, path: Path) -> Proof:
-    """What came of it."""
-    raise NetdiagError("this build makes no connections yet", where=f"{path.destination}:{path.port}")
+    """What came of a real connection to the address of the way; NetdiagError where none could be tried."""
+    if not path.address:
+        raise NetdiagError("nothing was sent: the name is no address here", where=path.destination)
+    with ExitStack() as opened:
+        return _Proving(topology, path, opened).proof()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Window:
+    """One attempt with what was counted meanwhile."""
+
+    attempted: Attempted
+    moved: _Counts
+
+
+class _Proving:
+    def __init__(self, topology: Topology, path: Path, opened: ExitStack) -> None:
+        self._topology = topology
+        self._path = path
+        self._spaces: dict[int, Namespace] = {}
+        self._notes: list[str] = []
+        inventory = topology.inventory
+        self._spaces[path.source] = opened.enter_context(enter(inventory, path.source))
+        for netns in dict.fromkeys(hop.netns for hop in path.hops):
+            if netns in self._spaces or len(self._spaces) >= _MOST_NAMESPACES:
+                continue
+            try:
+                self._spaces[netns] = opened.enter_context(enter(inventory, netns))
+            except NetdiagError as error:
+                self._notes.append(f"not watched: {error}")
+
+    def proof(self) -> Proof:
+        path = self._path
+        order = devices_of(path)
+        names = {at: link.ifname for at in order if (link := self._topology.inventory.link(at)) is not None}
+        busy = self._idle()
+        with Sightings(self._spaces, names) as sightings:
+            windows = [self._window(sightings, PATIENCE)]
+            if any(hop.rules for hop in path.hops) or windows[0].moved:
+                windows += [self._window(sightings, _AGAIN) for _ in range(_ATTEMPTS - 1)]
+            seen = sightings.seen(order)
+            self._notes += sightings.notes
+        moved = _moved(windows, busy)
+        first = windows[0].attempted
+        agreement, because = judged(path, first, seen, moved, demanded=demanded(path), counted=self._counted())
+        return Proof(
+            path=path,
+            end=observed_end(first.errno, closed=bool(first.closed)),
+            errno=first.errno,
+            seconds=first.seconds,
+            attempts=len(windows),
+            agreement=agreement,
+            because=because,
+            seen=seen,
+            moved=moved,
+            notes=tuple(self._notes),
+        )
+
+    def _counted(self) -> frozenset[tuple[int, RuleAddress]]:
+        """The rules whose counters can be read."""
+        return frozenset(self._counts())
+
+    def _idle(self) -> frozenset[tuple[int, RuleAddress]]:
+        """Rules that others move, too."""
+        before = self._counts()
+        time.sleep(_IDLE)
+        return frozenset(_risen(before, self._counts()))
+
+    def _window(self, sightings: Sightings, patience: float) -> _Window:
+        before = self._counts()
+        six = ":" in self._path.address
+        space = self._spaces[self._path.source]
+        with space.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_STREAM) as channel:
+            channel.bind(("::" if six else "0.0.0.0", 0))
+            port: int = channel.getsockname()[1]
+            sightings.watch(port, six=six)
+            attempted = _attempt(channel, self._path, patience)
+            sightings.collect(port)
+        return _Window(attempted=attempted, moved=_risen(before, self._counts()))
+
+    def _counts(self) -> _Counts:
+        found: _Counts = {}
+        for netns, space in self._spaces.items():
+            facts = self._topology.inventory.namespaces.get(netns)
+            if facts is None or not facts.ruleset.tables:
+                continue
+            try:
+                found |= {(netns, rule): count for rule, count in space.run(partial(_read, facts.ruleset)).items()}
+            except NetdiagError as error:
+                note = f"counters of rules: {error}"
+                if note not in self._notes:
+                    self._notes.append(note)
+        return found
+
+
+def _read(ruleset: Ruleset) -> Mapping[RuleAddress, int]:
+    with Channel(_NFNETLINK) as channel:
+        return read_counters(channel, ruleset)
+
+
+def _attempt(channel: socket.socket, path: Path, patience: float) -> Attempted:
+    began = time.monotonic()
+    number = channel.connect_ex((path.address.partition("%")[0], path.port))
+    if number == errno.EINPROGRESS:
+        poll = select.poll()
+        poll.register(channel, select.POLLOUT)
+        number = (
+            channel.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) if poll.poll(patience * 1000) else errno.ETIMEDOUT
+        )
+    seconds = time.monotonic() - began
+    closed = None
+    if not number and any(hop.kind is HopKind.PROXY for hop in path.hops):
+        closed = _closes(channel)
+    return Attempted(errno=errno.errorcode.get(number, str(number)) if number else "", closed=closed, seconds=seconds)
+
+
+def _closes(channel: socket.socket) -> bool:
+    """Whether the other end hangs up at once; nothing is said to it."""
+    poll = select.poll()
+    poll.register(channel, select.POLLIN)
+    if not poll.poll(_AFTER * 1000):
+        return False
+    try:
+        return not channel.recv(1)
+    except OSError:
+        return True
+
+
+def _risen(before: _Counts, after: _Counts) -> _Counts:
+    return {key: count - before.get(key, 0) for key, count in after.items() if count > before.get(key, 0)}
+
+
+def _moved(windows: Sequence[_Window], busy: frozenset[tuple[int, RuleAddress]]) -> tuple[Moved, ...]:
+    """The rules that every attempt moved."""
+    always = set.intersection(*(set(window.moved) for window in windows))
+    ordered = [key for key in windows[0].moved if key in always]
+    return tuple(
+        Moved(netns=netns, rule=rule, packets=sum(w.moved[netns, rule] for w in windows), others=(netns, rule) in busy)
+        for netns, rule in ordered
+    )

@@ -36,6 +36,15 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attempted:
+    """What connect(2) said: `errno` by name, "" for success. `closed` None was not looked at."""
+
+    errno: str
+    closed: bool | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
     """A real attempt. `errno` is what connect(2) said, "" for success, "ETIMEDOUT" where nothing came in time.
 

@@ -1,1 +1,119 @@
-"""What a real connection proves."""
+"""Real connections in a world of three namespaces: what they prove of a walk, and what they disprove."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from netdiag.errors import NetdiagError
+from netdiag.io.kernel.inventory import read_inventory
+from netdiag.io.proving import prove
+from netdiag.topology.graph import Topology
+from netdiag.topology.hops import End
+from netdiag.topology.path import walk
+from netdiag.topology.proof import Agreement, Proof
+from tests.reality.building import Built, Listening, World, built, pair
+
+WORLD = World(
+    name="proving",
+    spaces=("a", "r", "b"),
+    script=(
+        *pair("a eth0 10.0.0.1/24 fd00::1/64", "r a0 10.0.0.254/24 fd00::254/64"),
+        *pair("r b0 10.1.0.254/24", "b eth0 10.1.0.1/24"),
+        "a: ip route add default via 10.0.0.254",
+        "b: ip route add default via 10.1.0.254",
+        "r: echo 1 > /proc/sys/net/ipv4/ip_forward",
+        "r: iptables-nft -A FORWARD -p tcp --dport 1001 -j DROP",
+        "r: iptables-nft -A FORWARD -p tcp --dport 1002 -j REJECT --reject-with tcp-reset",
+        "r: iptables-nft -t nat -A PREROUTING -p tcp --dport 2000 -j DNAT --to-destination 10.1.0.1:1000",
+    ),
+    listening=(
+        *(Listening(space="b", address="0.0.0.0", port=port) for port in (1000, 1001, 1002)),
+        Listening(space="r", address="::", port=1003),
+    ),
+    asked=(),
+    tools=("ip", "iptables-nft"),
+)
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[Built]:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: it makes network namespaces")
+    with built(WORLD) as made:
+        yield made
+
+
+def looked(world: Built) -> Topology:
+    return Topology(inventory=read_inventory(only=list(world.inodes.values())), places=())
+
+
+def proof(world: Built, address: str, port: int) -> Proof:
+    topology = looked(world)
+    return prove(topology, walk(topology, world.inodes["a"], address, port))
+
+
+def names(found: Proof, topology: Topology) -> list[tuple[str, bool, bool]]:
+    return [(getattr(topology.inventory.link(one.link), "ifname", ""), one.first, one.answer) for one in found.seen]
+
+
+def test_a_connection_is_seen_on_every_device_there_and_back(world: Built) -> None:
+    found = proof(world, "10.1.0.1", 1000)
+    assert (found.end, found.agreement, found.because) == (End.CONNECTED, Agreement.AGREES, "connected as foretold")
+    everywhere = [(name, True, True) for name in ("eth0", "a0", "b0", "eth0")]
+    assert names(found, looked(world)) == everywhere
+
+
+def test_translated_and_over_ipv6(world: Built) -> None:
+    translated = proof(world, "10.0.0.254", 2000)
+    assert (translated.end, translated.agreement) == (End.CONNECTED, Agreement.AGREES)
+    assert any("DNAT" in one.rule.text for one in translated.moved)
+    assert all(one.first for one in translated.seen)
+    six = proof(world, "fd00::254", 1003)
+    assert (six.end, six.agreement) == (End.CONNECTED, Agreement.AGREES)
+    assert all(one.first and one.answer for one in six.seen)
+
+
+def test_the_rule_that_drops_is_named_by_its_counter(world: Built) -> None:
+    found = proof(world, "10.1.0.1", 1001)
+    assert (found.end, found.agreement, found.attempts) == (End.DROPPED, Agreement.AGREES, 3)
+    assert "counted by iptables-nft ip filter FORWARD #1" in found.because
+    (moved,) = found.moved
+    assert (moved.netns, moved.others) == (world.inodes["r"], False)
+    assert moved.packets >= 3
+    assert names(found, looked(world)) == [("eth0", True, False), ("a0", True, False)]
+
+
+def test_a_refusal_by_a_rule(world: Built) -> None:
+    found = proof(world, "10.1.0.1", 1002)
+    assert (found.end, found.errno, found.agreement) == (End.REFUSED, "ECONNREFUSED", Agreement.AGREES)
+    assert "FORWARD #2" in found.because
+    nobody = proof(world, "10.1.0.1", 1005)
+    assert (nobody.end, nobody.agreement) == (End.REFUSED, Agreement.AGREES)
+
+
+def test_what_has_changed_meanwhile_is_told_plainly(world: Built) -> None:
+    topology = looked(world)
+    path = walk(topology, world.inodes["a"], "10.1.0.1", 1000)
+    rule = ["PREROUTING", "-p", "tcp", "--dport", "1000", "-j", "DROP"]
+    command = ["ip", "netns", "exec", world.names["r"], "iptables-nft", "-t", "raw"]
+    subprocess.run([*command, "-A", *rule], check=True)
+    try:
+        found = prove(topology, path)
+    finally:
+        subprocess.run([*command, "-D", *rule], check=True)
+    assert (path.end, found.end, found.agreement) == (End.CONNECTED, End.DROPPED, Agreement.DISAGREES)
+    assert found.because == "foretold connected, came ETIMEDOUT"
+    assert [one.first for one in found.seen] == [True, True, False, False]
+
+
+def test_nothing_is_sent_without_an_address(world: Built) -> None:
+    topology = looked(world)
+    with pytest.raises(NetdiagError, match="nothing was sent"):
+        prove(topology, walk(topology, world.inodes["a"], "no-such-name", 1000))
+
+
+def test_nobody_is_there(world: Built) -> None:
+    found = proof(world, "10.0.0.77", 1000)
+    assert (found.end, found.errno, found.agreement) == (End.NO_NEIGHBOUR, "EHOSTUNREACH", Agreement.AGREES)
