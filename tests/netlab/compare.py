@@ -160,13 +160,14 @@ def _their_neighbours(said: Said) -> Iterator[Thing]:
 
 def _our_forwarding(facts: NamespaceFacts, names: Mapping[int, str]) -> Iterator[Thing]:
     for one in facts.fdb:
-        details = dict(one.details)
-        via = details.pop("via", None)
+        details = one.details
+        via = details.get("via")
         told = {
             "master": _device(one.master, names),
             "state": one.state,
             "flags": sorted(one.flags),
-            "via": _device(via, names) if isinstance(via, int) else "",
+            # an index of another namespace has no name in this one
+            "via": _device(via, {} if "link_netnsid" in details else names) if isinstance(via, int) else "",
             "nhid": details.get("nhid"),
         }
         key = (one.vlan, one.destination, details.get("port"), details.get("vni"), details.get("src_vni"))

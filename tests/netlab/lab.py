@@ -3,7 +3,7 @@
 import os
 import secrets
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -20,6 +20,16 @@ LISTENERS = (
     ("udp", 4, "0.0.0.0", 5300, False),
     ("udp", 6, "::1", 5301, True),
 )
+# What is made in the hub and moved to the first of the others.
+_AWAY = {
+    "macvlan": "add link br-a name away-macvlan type macvlan mode bridge",
+    "vlan": "add link br-a name away-vlan type vlan id 7",
+    "ipvlan": "add link br-b name away-ipvlan type ipvlan mode l2",
+    "vxlan": "add away-vxlan type vxlan id 77 dev br-a group 239.7.7.7 dstport 4777",
+    "netkit": "add stays type netkit peer name away-netkit",
+    "wireguard": "add away-wireguard type wireguard",
+    "gre": "add away-gre type gre local 10.64.0.1 remote 10.64.0.99 dev br-a",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +87,8 @@ def netlab(count: int, *, unnamed: bool = True) -> Iterator[Lab]:
         paths = [*(f"/run/netns/{name}" for name in names), *(holder.path for holder in holders)]
         recipes = [(), *_shared_out(able, count)]
         _furnish_hub(names[0], paths[1:])
-        if any("macvlan" in recipe.kinds for recipe in able) and count:
-            _move_a_macvlan(names[0], paths[1])
+        if count:
+            _move_away(names[0], paths[1], {kind for recipe in able for kind in recipe.kinds})
         for number, path in enumerate(paths[1:], 1):
             _furnish(path, number, recipes[number])
         inodes = [os.stat(path).st_ino for path in paths]
@@ -151,11 +161,13 @@ def _furnish_hub(name: str, others: Sequence[str]) -> None:
         )
 
 
-def _move_a_macvlan(hub: str, path: str) -> None:
-    """One whose parent stays in the hub, as Docker's macvlan driver makes them."""
+def _move_away(hub: str, path: str, kinds: Collection[str]) -> None:
+    """Devices whose parent or peer stays in the hub, as Docker's drivers make them."""
     target = path.removeprefix("/run/netns/")
-    for words in ("add link br-a name away type macvlan mode bridge", f"set away netns {target}"):
-        subprocess.run(["ip", "-n", hub, "link", *words.split()], check=True, capture_output=True, timeout=60)
+    for kind, words in _AWAY.items():
+        if kind in kinds:
+            for line in (words, f"set away-{kind} netns {target}"):
+                subprocess.run(["ip", "-n", hub, "link", *line.split()], check=True, capture_output=True, timeout=60)
 
 
 def _furnish(path: str, number: int, recipes: Sequence[Recipe]) -> None:

@@ -2,12 +2,13 @@
 
 Who has a socket sends a request, takes the datagrams apart with `messages.messages` and hands each payload to the
 decoder beside the request. Byte order and padding are those of this machine. A decoder raises `Malformed` (a
-ValueError) for bytes that no kernel sends, and nothing else. Devices inside details (`link`, `active_slave`) are
-told by index, where `ip` looks their names up. Names that are not UTF-8 have their bytes as "\\xff".
+ValueError) for bytes that no kernel sends, and nothing else. Devices inside details (`link`, `active_slave`, `via`) are
+told by index, where `ip` looks their names up; the index is one of the namespace that `link_netnsid` says. Names that
+are not UTF-8 have their bytes as "\\xff".
 
 | module | requests | decoders |
 |---|---|---|
-| `messages` | `with_sequence` | `messages`, `Message`, `Refusal`, `decode_refusal`, `MessageType`, `interrupted` |
+| `messages` | `with_sequence` | `messages`, `Message`, `Refusal`, `decode_refusal`, `MessageType` |
 | `links` | `request_links` | `decode_link` |
 | `addresses` | `request_addresses` | `decode_address` |
 | `routes` | `request_routes` | `decode_route` |
