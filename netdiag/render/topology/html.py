@@ -14,6 +14,7 @@ from html import escape
 from importlib.resources import files
 
 from netdiag.findings import Finding
+from netdiag.render.redact import redacted
 from netdiag.render.topology.coverage import coverage_line
 from netdiag.render.topology.drawing import drawing, mark_sign, total_height
 from netdiag.render.topology.layout import Picture, layout
@@ -66,7 +67,7 @@ def page(topology: Topology, *, findings: Sequence[Finding] = (), title: str = "
         *_tools(drawn),
         *_picture(picture, title),
         '<aside id="story" aria-live="polite" aria-label="story of what is chosen" hidden></aside></main>',
-        f'<footer><p id="coverage">{escape(visible(coverage_line(topology.inventory)))}</p></footer>',
+        f'<footer><p id="coverage">{_footer(topology)}</p></footer>',
         f'<script type="application/json" id="data">{_json(data)}</script>',
         f"<script>{script}</script>",
         "</body></html>",
@@ -115,7 +116,9 @@ def _signs() -> str:
 
 
 def _table(table: Verdicts, topology: Topology) -> Iterator[str]:
+    note = f'<p class="note">{escape(visible(topology.reach_note))}</p>' if topology.reach_note else ""
     if not table.brokers or not table.columns:
+        yield note
         return
     wide = ' class="wide"' if len(table.columns) > _COLUMNS else ""
     yield f'<section id="reach"{wide} aria-label="who reaches which broker"><table>'
@@ -128,7 +131,7 @@ def _table(table: Verdicts, topology: Topology) -> Iterator[str]:
         name = f'<button type="button" data-open="{key}">{escape(visible(broker))}</button>'
         cells = "".join(_cell(column.cells[number], column) for column in table.columns)
         yield f'<tr><th scope="row">{name}</th>{cells}</tr>'
-    yield "</tbody></table></section>"
+    yield f"</tbody></table>{note}</section>"
 
 
 def _head(index: int, column: Column) -> str:
@@ -149,6 +152,12 @@ def _cell(cell: Cell, column: Column) -> str:
         f'<td class="{cell.mark.value}"><button type="button" data-open="{key}" data-source="{source}" title="{why}">'
         f"{sign}<span><b>{word}</b> {text}</span></button></td>"
     )
+
+
+def _footer(topology: Topology) -> str:
+    """What was read, what could not be, and whom of the engines was asked."""
+    told = filter(None, (coverage_line(topology.inventory), topology.engine))
+    return " · ".join(escape(visible(redacted(text))) for text in told)
 
 
 def _tools(drawn: Scene) -> Iterator[str]:

@@ -14,6 +14,7 @@ from netdiag.render.topology.scene import Box, Chip, Pill, Row, Scene, endpoint,
 from netdiag.render.topology.verdicts import WORDS, Judge, Mark, address, called
 from netdiag.render.topology.wiring import Bar, Hanging
 from netdiag.topology.graph import Published, Reach
+from netdiag.topology.inventory import LinkId
 
 # Beyond so many places a way that ends alike is told once, of the first of them.
 _EACH = 100
@@ -100,7 +101,8 @@ class Stories:
         rows = [("", fact) for fact in bar.facts]
         rows += [("unknown", bar.unknown), *(("port", name) for name in bar.ports)]
         on_it = [(visible(names.get(h.place, h.place)), _attached(h)) for h in bar.hanging]
-        return [("What it is", rows), (f"On it: {len(bar.hanging)}", on_it)]
+        carried = self._traffic([] if bar.device is None else [bar.device])
+        return [("What it is", rows), (f"On it: {len(bar.hanging)}", on_it), ("Captured Kafka traffic", carried)]
 
     def _box(self, box: Box) -> None:
         bars = [(bar, h) for bar in self._scene.bars for h in bar.hanging if h.place == box.key]
@@ -117,6 +119,7 @@ class Stories:
             ("Where it hangs", [(visible(a), b) for a, b in hangs]),
             ("Listens on", self._sockets(box)),
             ("From here", list(self._from(box.name))),
+            ("Captured Kafka traffic", self._traffic(self._devices(box))),
         ]
         pills = [pill for pill in self._scene.pills if pill.box == box.key]
         near = [*(bar.key for bar, _ in bars), *(pill.key for pill in pills)]
@@ -225,7 +228,27 @@ class Stories:
             *(("address", text) for text in addresses),
         ]
         owners = self._topology.inventory.tun_owners.get(chip.device, ())
-        return [("What it is", [*rows, ("held open by", self._who(owners))])]
+        carried = self._traffic([chip.device])
+        return [("What it is", [*rows, ("held open by", self._who(owners))]), ("Captured Kafka traffic", carried)]
+
+    def _devices(self, box: Box) -> list[LinkId]:
+        facts = None if box.place is None else self._topology.inventory.namespaces.get(box.place.netns)
+        return [] if facts is None else [LinkId(netns=facts.netns.inode, ifindex=link.ifindex) for link in facts.links]
+
+    def _traffic(self, devices: Sequence[LinkId]) -> list[tuple[str, str]]:
+        """What a capture showed on these devices, where one was laid over the topology."""
+        found = []
+        for device in devices:
+            link, seen = self._topology.inventory.link(device), self._topology.traffic.get(device)
+            if link is None or seen is None:
+                continue
+            told = [f"{seen.connections} connections, {seen.requests} requests, {seen.responses} responses"]
+            told += [f"{seen.request_bytes + seen.response_bytes} bytes"]
+            told += [f"{seen.failed} failed"] if seen.failed else []
+            told += [f"{seen.retransmissions} retransmissions"] if seen.retransmissions else []
+            told += [] if seen.captured else ["captured elsewhere"]
+            found.append((visible(link.ifname), ", ".join(told)))
+        return found
 
     def _who(self, pids: Sequence[int]) -> str:
         processes = self._topology.inventory.processes

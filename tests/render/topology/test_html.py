@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 
@@ -73,6 +74,12 @@ def test_the_table_stands_before_the_picture() -> None:
     assert text.count("<tr>") == 6
     assert "<b>reached</b> broker-5:29092" in text
     assert 'id="coverage">9 namespaces' in text
+
+
+def test_what_was_left_out_of_the_ways_and_which_engine_was_asked_is_said() -> None:
+    text = page(replace(five_brokers(), reach_note="5 of 9 <places>", engine="Docker <28>"))
+    assert '<p class="note">5 of 9 &lt;places&gt;</p>' in text
+    assert " · Docker &lt;28&gt;</p>" in text
 
 
 def test_the_worst_stands_above_everything_and_leads_to_its_place() -> None:

@@ -8,9 +8,11 @@ import pytest
 from netdiag.render.topology.scene import scene
 from netdiag.render.topology.stories import Stories, Story
 from netdiag.render.topology.verdicts import Judge
-from netdiag.topology.graph import Topology
+from netdiag.topology.graph import LinkTraffic, Topology
+from netdiag.topology.inventory import LinkId
 from tests.render.topology.ways import with_ways
 from tests.topology.five_brokers import SECRET, crowd, five_brokers, hostile
+from tests.topology.spaces import ROOT
 
 
 def told(topology: Topology) -> Stories:
@@ -78,6 +80,14 @@ def test_a_published_port_borrows_the_ways_of_its_listener(five: Stories) -> Non
 def test_a_network_and_a_device(five: Stories) -> None:
     assert rows(five.stories["network:shop_kafka"])["shop-ui-1"].startswith("172.18.0.8")
     assert rows(five.stories["device:eth0"])["address"] == "192.168.8.133/24"
+
+
+def test_captured_traffic_stands_with_the_device_that_it_passed() -> None:
+    topology = five_brokers()
+    device = LinkId(netns=ROOT, ifindex=2)
+    seen = LinkTraffic(link=device, connections=3, requests=8, responses=7, request_bytes=900, failed=1)
+    found = rows(told(replace(topology, traffic={device: seen})).stories["device:eth0"])
+    assert found["eth0"] == "3 connections, 8 requests, 7 responses, 900 bytes, 1 failed, captured elsewhere"
 
 
 def test_what_cannot_be_seen_is_not_called_absent() -> None:
