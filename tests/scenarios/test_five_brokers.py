@@ -17,16 +17,21 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.io.kernel.inventory import read_inventory
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack as Running
+from tests.reality.comparing import misses, tally
+from tests.reality.in_lab import lab_cells, unmoved
 from tests.scenarios.comparison import Comparison, compare, markdown
 from tests.scenarios.expectations import Engine, ExpectedCell, Stack, stacks
 from tests.scenarios.netdiag_says import NETDIAG, netdiag_says
-from tests.scenarios.standing import clients
+from tests.scenarios.standing import clients, stand
 
 ENGINE = Engine(version="20.10", proxy=True)
 QUICK = ("kcat", *NETDIAG)
+# One stack in `make test`, the others with `make bars BARS=trace-truth`.
+TRACED, REST = list(stacks())[:1], list(stacks())[1:]
 
 
 @pytest.fixture(scope="module", params=list(stacks()), ids=lambda stack: stack.name)
@@ -86,6 +91,29 @@ def test_netdiag_and_real_clients_say_what_is_expected(
     figure(f"{stack.name}: answers asked for again", result.asked_again)
     figure(f"{stack.name}: clients", time.monotonic() - began, "s")
     assert [str(row) for row in result.disagreements()] == []
+
+
+@pytest.mark.bar("trace-truth")
+@pytest.mark.parametrize("stack", TRACED, ids=lambda stack: stack.name, indirect=True)
+def test_walks_end_as_real_connections_do(running: Running, stack: Stack, figure: Report) -> None:
+    _trace(running, stack, figure)
+
+
+@pytest.mark.bar("trace-truth", long=True)
+@pytest.mark.parametrize("stack", REST, ids=lambda stack: stack.name, indirect=True)
+def test_walks_end_as_real_connections_do_everywhere(running: Running, stack: Stack, figure: Report) -> None:
+    for vantage in ("O", "C", "D"):
+        stand(running, vantage)
+    _trace(running, stack, figure)
+
+
+def _trace(running: Running, stack: Stack, figure: Report) -> None:
+    """From every namespace to every address of a listener; the rules that drop have counted it."""
+    before = read_inventory()
+    cells = lab_cells(running.engine)
+    figure(f"{stack.name}: walks against real connections", tally(cells))
+    assert misses(cells) == []
+    assert unmoved(cells, before, read_inventory()) == []
 
 
 def _asked(stack: Stack, *, everything: bool) -> Callable[[str, ExpectedCell], bool]:

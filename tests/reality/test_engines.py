@@ -1,0 +1,48 @@
+"""Walks against real connections with and without docker-proxy, with and without bridges that call packet filters."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from netdiag.io.kernel.inventory import read_inventory
+from netdiag.io.netns import open_namespace
+from netdiag.linux.netns import NamedNamespace
+from netdiag.topology.hops import HopKind
+from tests.figures import Report
+from tests.lab.lab import Lab, start_lab
+from tests.lab.stack import Stack
+from tests.reality.comparing import misses, tally
+from tests.reality.in_lab import lab_cells, unmoved
+from tests.scenarios.standing import stand
+
+FILE = Path(__file__).parents[2] / "compose" / "five-brokers" / "S01-reference" / "kraft.yml"
+SWITCH = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["proxy", "no-proxy"])
+def engine(request: pytest.FixtureRequest, compose_v2: Path) -> Iterator[Lab]:
+    assert compose_v2.exists()
+    with start_lab(userland_proxy=request.param) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def running(engine: Lab) -> Iterator[Stack]:
+    with engine.up(FILE) as stack:
+        for vantage in ("O", "C", "D"):
+            stand(stack, vantage)
+        yield stack
+
+
+@pytest.mark.bar("trace-truth", long=True)
+@pytest.mark.parametrize("called", ["1", "0"], ids=["br_netfilter", "no-br_netfilter"])
+def test_walks_end_as_real_connections_do(running: Stack, called: str, figure: Report, engine: Lab) -> None:
+    with open_namespace(NamedNamespace(name=engine.engine.record.host_netns)) as host:
+        host.run(lambda: SWITCH.write_text(called))
+    before = read_inventory()
+    cells = lab_cells(engine.engine)
+    proxies = any(hop.kind is HopKind.PROXY for cell in cells for hop in cell.path.hops)
+    figure(f"{'with' if proxies else 'without'} docker-proxy, bridge-nf-call-iptables {called}", tally(cells))
+    assert misses(cells) == []
+    assert unmoved(cells, before, read_inventory()) == []
