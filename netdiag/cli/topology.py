@@ -1,15 +1,15 @@
 """`netdiag topology`: what this machine's network is made of, how it hangs together, who reaches which broker."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, assert_never
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import write_text
+from netdiag.cli.topology_looking import Order, TopologyFormat, drawn, judged, look_at, status_of
 from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity
 from netdiag.render.screen import Screen
@@ -17,17 +17,6 @@ from netdiag.render.screen import Screen
 if TYPE_CHECKING:
     from netdiag.topology.diff import Change
     from netdiag.topology.graph import Topology
-
-
-class TopologyFormat(StrEnum):
-    """How the topology is drawn."""
-
-    TEXT = "text"
-    JSON = "json"
-    DOT = "dot"
-    MERMAID = "mermaid"
-    SVG = "svg"
-    HTML = "html"
 
 
 class FailOn(StrEnum):
@@ -59,22 +48,6 @@ _Capture = Annotated[
     typer.Option("--capture", metavar="FILE", help="Lay the Kafka traffic of this capture over it; repeatable."),
 ]
 _Fail = Annotated[FailOn, typer.Option("--fail-on", help="Severity from which on the exit status is 1.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What was asked for."""
-
-    form: TopologyFormat = TopologyFormat.TEXT
-    out: str | None = None
-    networks: tuple[str, ...] = ()
-    containers: tuple[str, ...] = ()
-    services: tuple[str, ...] = ()
-    host: str | None = None
-    engine: bool = True
-    reach: bool = True
-    captures: tuple[str, ...] = ()
-    fail_on: Severity = Severity.ERROR
 
 
 def topology(
@@ -127,69 +100,6 @@ def topology(
         return status_of(seen, findings, order.fail_on)
 
     finish(surface, command)
-
-
-def look_at(order: Order, surface: Surface) -> "Topology":
-    """The topology as it is now, as far as it was asked for."""
-    from netdiag.io.topology import look
-    from netdiag.topology.selection import narrow
-
-    surface.tell("reading the kernel" + (" and asking the engine" if order.engine else ""))
-    seen = look(host=order.host, engine=order.engine)
-    if order.captures:
-        from netdiag.cli.topology_traffic import captured_over  # loads the readers of captures
-
-        seen = captured_over(seen, order.captures)
-    if order.reach and seen.listeners:
-        from netdiag.topology.reach import with_reach
-
-        seen = with_reach(seen)
-    return narrow(seen, networks=order.networks, containers=order.containers, services=order.services)
-
-
-def judged(seen: "Topology") -> tuple[Finding, ...]:
-    """The findings of the rules about topologies."""
-    from netdiag.rules.run_topology import check_topology
-
-    return check_topology(seen)
-
-
-def status_of(seen: "Topology", findings: Sequence[Finding], fail_on: Severity) -> ExitStatus:
-    """Findings outweigh there being nothing to find."""
-    if any(finding.severity.at_least(fail_on) for finding in findings):
-        return ExitStatus.FINDINGS
-    return ExitStatus.CLEAN if seen.places or seen.containers else ExitStatus.NOTHING_TO_CHECK
-
-
-def drawn(order: Order, seen: "Topology", findings: Sequence[Finding], screen: Screen, *, full: bool = False) -> str:
-    """The topology in the format that was asked for; a renderer is imported when its format is."""
-    match order.form:
-        case TopologyFormat.TEXT:
-            from netdiag.render.topology.tree import tree_text
-
-            return tree_text(seen, screen, findings, full=full)
-        case TopologyFormat.JSON:
-            from netdiag.render.topology.document import document, json_text
-
-            return json_text(document(seen, findings))
-        case TopologyFormat.DOT:
-            from netdiag.render.topology.dot import dot_text
-
-            return dot_text(seen)
-        case TopologyFormat.MERMAID:
-            from netdiag.render.topology.mermaid import mermaid_text
-
-            return mermaid_text(seen)
-        case TopologyFormat.SVG:
-            from netdiag.render.topology.svg import svg
-
-            return svg(seen, findings=findings)
-        case TopologyFormat.HTML:
-            from netdiag.render.topology.html import page
-
-            return page(seen, findings=findings)
-        case _:
-            assert_never(order.form)
 
 
 def _refuse(order: Order, *, diff: str | None, watch: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface
 from netdiag.cli.terminal import is_terminal, report_error, say, write_text
-from netdiag.cli.topology import Order, drawn, judged, look_at
+from netdiag.cli.topology_looking import Order, drawn, judged, look_at
 from netdiag.errors import NetdiagError
 from netdiag.render.topology.changes import changes_text, summary
 from netdiag.render.topology.document import document

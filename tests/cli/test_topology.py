@@ -8,16 +8,10 @@ from typing import Any
 
 import pytest
 
-from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.topology import TopologyFormat, status_of
-from netdiag.findings import Finding, Severity, TopologyLocation
-from netdiag.linux.netns import Netns
-from netdiag.topology.graph import Topology
-from netdiag.topology.inventory import Inventory, NamespaceFacts
+from netdiag.cli.topology_looking import TopologyFormat
 from tests.cli.shell import NETDIAG, environment, netdiag
 from tests.cli.test_main import loaded
 from tests.render.topology.mermaid_grammar import parse
-from tests.render.topology.topologies import cluster
 
 # What the rules say of the machine that runs the tests is not known.
 DONE = (0, 1)
@@ -148,13 +142,3 @@ def test_no_library_is_loaded_that_an_inventory_does_not_need(tmp_path: Path) ->
     assert "netdiag.rules.run_topology" in modules
     heavy = ("pyroute2", "docker.", "ruamel", "requests", "netdiag.deployment", "netdiag.rules.declared")
     assert not {name for name in modules if name.startswith(heavy)}
-
-
-def test_the_status() -> None:
-    bad = Finding(rule="r", severity=Severity.WARNING, message="m", location=TopologyLocation(place="host"))
-    nothing = Topology(inventory=Inventory(namespaces={}, own=0), places=())
-    bare = Inventory(namespaces={7: NamespaceFacts(netns=Netns(inode=7))}, own=7)
-    assert status_of(cluster(), [bad], Severity.ERROR) is ExitStatus.CLEAN
-    assert status_of(cluster(), [bad], Severity.WARNING) is ExitStatus.FINDINGS
-    assert status_of(nothing, [], Severity.ERROR) is ExitStatus.NOTHING_TO_CHECK
-    assert status_of(Topology(inventory=bare, places=()), [], Severity.ERROR) is ExitStatus.NOTHING_TO_CHECK

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.cli.surface import Surface
-from netdiag.cli.topology import Order
+from netdiag.cli.topology_looking import Order
 from netdiag.cli.topology_watching import watch_topology
 from netdiag.errors import EngineError
 from netdiag.topology.graph import Topology
@@ -22,7 +22,7 @@ from tests.render.topology.topologies import cluster
 NAME = f"nd-watch-{os.getpid()}"
 _WATCH = """
 from netdiag.cli.surface import Surface, finish
-from netdiag.cli.topology import Order
+from netdiag.cli.topology_looking import Order
 from netdiag.cli.topology_watching import watch_topology
 import typer
 try:

@@ -1,0 +1,104 @@
+"""What `netdiag topology` was asked for, looking at it, judging and drawing it: once, or again and again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, assert_never
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import Surface
+from netdiag.findings import Finding, Severity
+from netdiag.render.screen import Screen
+
+if TYPE_CHECKING:
+    from netdiag.topology.graph import Topology
+
+
+class TopologyFormat(StrEnum):
+    """How the topology is drawn."""
+
+    TEXT = "text"
+    JSON = "json"
+    DOT = "dot"
+    MERMAID = "mermaid"
+    SVG = "svg"
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What was asked for."""
+
+    form: TopologyFormat = TopologyFormat.TEXT
+    out: str | None = None
+    networks: tuple[str, ...] = ()
+    containers: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+    host: str | None = None
+    engine: bool = True
+    reach: bool = True
+    captures: tuple[str, ...] = ()
+    fail_on: Severity = Severity.ERROR
+
+
+def look_at(order: Order, surface: Surface) -> "Topology":
+    """The topology as it is now, as far as it was asked for."""
+    from netdiag.io.topology import look
+    from netdiag.topology.selection import narrow
+
+    surface.tell("reading the kernel" + (" and asking the engine" if order.engine else ""))
+    seen = look(host=order.host, engine=order.engine)
+    if order.captures:
+        from netdiag.cli.topology_traffic import captured_over  # loads the readers of captures
+
+        seen = captured_over(seen, order.captures)
+    if order.reach and seen.listeners:
+        from netdiag.topology.reach import with_reach
+
+        seen = with_reach(seen)
+    return narrow(seen, networks=order.networks, containers=order.containers, services=order.services)
+
+
+def judged(seen: "Topology") -> tuple[Finding, ...]:
+    """The findings of the rules about topologies."""
+    from netdiag.rules.run_topology import check_topology
+
+    return check_topology(seen)
+
+
+def status_of(seen: "Topology", findings: Sequence[Finding], fail_on: Severity) -> ExitStatus:
+    """Findings outweigh there being nothing to find."""
+    if any(finding.severity.at_least(fail_on) for finding in findings):
+        return ExitStatus.FINDINGS
+    return ExitStatus.CLEAN if seen.places or seen.containers else ExitStatus.NOTHING_TO_CHECK
+
+
+def drawn(order: Order, seen: "Topology", findings: Sequence[Finding], screen: Screen, *, full: bool = False) -> str:
+    """The topology in the format that was asked for; a renderer is imported when its format is."""
+    match order.form:
+        case TopologyFormat.TEXT:
+            from netdiag.render.topology.tree import tree_text
+
+            return tree_text(seen, screen, findings, full=full)
+        case TopologyFormat.JSON:
+            from netdiag.render.topology.document import document, json_text
+
+            return json_text(document(seen, findings))
+        case TopologyFormat.DOT:
+            from netdiag.render.topology.dot import dot_text
+
+            return dot_text(seen)
+        case TopologyFormat.MERMAID:
+            from netdiag.render.topology.mermaid import mermaid_text
+
+            return mermaid_text(seen)
+        case TopologyFormat.SVG:
+            from netdiag.render.topology.svg import svg
+
+            return svg(seen, findings=findings)
+        case TopologyFormat.HTML:
+            from netdiag.render.topology.html import page
+
+            return page(seen, findings=findings)
+        case _:
+            assert_never(order.form)

@@ -1,0 +1,61 @@
+"""What was seen, in every format, and the status that it earns."""
+
+import pytest
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import Surface
+from netdiag.cli.topology_looking import Order, TopologyFormat, drawn, judged, look_at, status_of
+from netdiag.findings import Finding, Severity, TopologyLocation
+from netdiag.linux.netns import Netns
+from netdiag.render.screen import Screen
+from netdiag.topology.graph import Topology
+from netdiag.topology.inventory import Inventory, NamespaceFacts
+from tests.house.tree import ROOT
+from tests.render.topology.topologies import cluster
+from tests.topology.five_brokers import five_brokers
+
+CAPTURE = ROOT / "compose/five-brokers/S08-single-listener-localhost/client.pcapng"
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine that is looked at has five brokers."""
+    monkeypatch.setattr("netdiag.io.topology.look", lambda **_: five_brokers())
+
+
+@pytest.mark.usefixtures("machine")
+def test_reach_is_worked_out_unless_it_is_not_wanted() -> None:
+    assert look_at(Order(), Surface()).reach
+    assert not look_at(Order(reach=False), Surface()).reach
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_narrowed_topology_keeps_who_reaches_what_is_left() -> None:
+    seen = look_at(Order(services=("broker-2",)), Surface())
+    assert {reach.listener for reach in seen.reach} == {"broker-2/INTERNAL", "broker-2/EXTERNAL"}
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_capture_is_laid_over_it() -> None:
+    """Its client and its broker had the addresses of two of the five brokers."""
+    seen = look_at(Order(captures=(str(CAPTURE),)), Surface())
+    assert seen.traffic
+    assert "Kafka: " in drawn(Order(), seen, (), Screen())
+
+
+@pytest.mark.parametrize("form", TopologyFormat)
+def test_every_format_is_drawn(form: TopologyFormat) -> None:
+    seen = five_brokers()
+    text = drawn(Order(form=form), seen, judged(seen), Screen())
+    assert "shop" in text
+    assert text.endswith("\n")
+
+
+def test_the_status() -> None:
+    bad = Finding(rule="r", severity=Severity.WARNING, message="m", location=TopologyLocation(place="host"))
+    nothing = Topology(inventory=Inventory(namespaces={}, own=0), places=())
+    bare = Inventory(namespaces={7: NamespaceFacts(netns=Netns(inode=7))}, own=7)
+    assert status_of(cluster(), [bad], Severity.ERROR) is ExitStatus.CLEAN
+    assert status_of(cluster(), [bad], Severity.WARNING) is ExitStatus.FINDINGS
+    assert status_of(nothing, [], Severity.ERROR) is ExitStatus.NOTHING_TO_CHECK
+    assert status_of(Topology(inventory=bare, places=()), [], Severity.ERROR) is ExitStatus.NOTHING_TO_CHECK
