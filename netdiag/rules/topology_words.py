@@ -1,6 +1,7 @@
 """How rules about topologies speak: places and devices by name, who has which address, who hangs from a network."""
 
 import ipaddress
+import shlex
 from collections.abc import Iterable, Iterator
 
 from netdiag.engine.container import Container
@@ -66,6 +67,11 @@ def device_name(topology: Topology, at: LinkId) -> str:
 def device_of(topology: Topology, at: LinkId) -> str:
     """A device as people say it: "eth0 of kafka"."""
     return f"{device_name(topology, at)} of {place_name(topology, at.netns)}"
+
+
+def quoted(name: str) -> str:
+    """A foreign name for a command that somebody may copy into a shell: names of devices hold almost anything."""
+    return shlex.quote(name)
 
 
 def several(names: Iterable[str]) -> str:

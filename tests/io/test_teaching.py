@@ -73,6 +73,7 @@ def test_what_ip_shows_of_a_lab_is_what_was_written_down(lab: str, tmp_path: Pat
     tear_down(state, file)
 
 
+@pytest.mark.slow
 def test_killed_after_any_change_it_is_removed_wholly(lab: str, tmp_path: Path) -> None:
     before, file = links(), StateFile(tmp_path, lab)
     killed = 0
@@ -95,6 +96,7 @@ def test_killed_after_any_change_it_is_removed_wholly(lab: str, tmp_path: Path) 
     assert links() == before
 
 
+@pytest.mark.slow
 def test_killed_while_it_is_removed_it_is_removed_by_the_next(lab: str, tmp_path: Path) -> None:
     file = StateFile(tmp_path, lab)
     for number in range(1, 100):

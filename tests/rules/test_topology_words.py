@@ -3,6 +3,7 @@
 import pytest
 
 from netdiag.findings import Severity, TopologyLocation
+from netdiag.rules.run_topology import check_topology
 from netdiag.rules.topology_words import (
     addresses_at,
     at_device,
@@ -15,6 +16,7 @@ from netdiag.rules.topology_words import (
     parsed,
     parsed_prefix,
     place_name,
+    quoted,
     running_places,
     several,
 )
@@ -86,3 +88,19 @@ def test_subnets_overlap(one: str, other: str, common: bool) -> None:
 
 def test_long_lists_are_cut() -> None:
     assert (several("ab"), several("abcde")) == ("a, b", "a, b, c and 2 more")
+
+
+def test_names_in_commands_stay_names() -> None:
+    assert (quoted("veth1"), quoted("a;reboot"), quoted("$(x)")) == ("veth1", "'a;reboot'", "'$(x)'")
+    hostile = Recorded(
+        """
+places:
+  host:
+    links:
+      br: {kind: bridge, addresses: [172.20.0.1/16]}
+      "v;reboot": {master: br, peer: kafka eth0, up: false}
+  kafka: {links: {eth0: {}}}
+"""
+    )
+    (found,) = check_topology(hostile.topology)
+    assert found.hint == "ip link set dev 'v;reboot' up"

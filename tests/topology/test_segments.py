@@ -90,3 +90,10 @@ def test_every_device_knows_its_segment_its_other_end_and_its_master() -> None:
     link = inventory.link(port)
     assert link is not None
     assert is_pair(link)
+
+
+def test_macvlans_that_speak_to_nobody_are_apart() -> None:
+    text = "places: {{host: {{links: {{eth0: {{}}, a: {{kind: macvlan, parent: host eth0, details: {{mode: {}}}}}}}}}}}"
+    joined, apart = (segments(Recorded(text.format(mode)).topology.inventory) for mode in ("bridge", "vepa"))
+    assert [len(joined), len(apart)] == [1, 2]
+    assert not any(segment.closed for segment in apart)

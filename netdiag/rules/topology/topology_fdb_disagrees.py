@@ -47,7 +47,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.neighbour import Neighbour
-from netdiag.rules.topology_words import addresses_at, at_device, device_name, device_of, finding
+from netdiag.rules.topology_words import addresses_at, at_device, device_name, device_of, finding, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.segments import End, Segment, holders, segments
@@ -118,7 +118,7 @@ def _of_neighbour(topology: Topology, at: LinkId, entry: Neighbour, end: End) ->
         f"{device_of(topology, at)} takes {entry.address} for {entry.lladdr}, but {device_of(topology, end.at)} "
         f"has it at {end.link.address}",
         why="frames for the address carry the hardware address of somebody else, and are dropped there",
-        hint=f"ip neigh del {entry.address} dev {device_name(topology, at)}",
+        hint=f"ip neigh del {entry.address} dev {quoted(device_name(topology, at))}",
         related=[Related(location=at_device(topology, end.at), message=f"has {entry.address}")],
     )
 
@@ -132,6 +132,6 @@ def _of_bridge(topology: Topology, at: LinkId, entry: Neighbour, end: End, port:
         f"frames for {entry.address} ({entry.lladdr}) go to port {device_name(topology, port)}, but "
         f"{device_of(topology, end.at)} is behind {device_name(topology, end.port)}",
         why="the bridge's forwarding table names another port than the one behind which the address is",
-        hint=f"bridge fdb del {entry.lladdr} dev {device_name(topology, port)} master",
+        hint=f"bridge fdb del {entry.lladdr} dev {quoted(device_name(topology, port))} master",
         related=[Related(location=at_device(topology, port, entry.lladdr), message="is where the bridge sends them")],
     )

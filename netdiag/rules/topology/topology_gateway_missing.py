@@ -49,6 +49,7 @@ from netdiag.rules.topology_words import (
     device_of,
     finding,
     parsed,
+    quoted,
     running_places,
 )
 from netdiag.topology.graph import Topology
@@ -100,4 +101,4 @@ def _is_held(topology: Topology, segment: Segment, gateway: Address) -> bool:
 def _hint(topology: Topology, segment: Segment, gateway: Address) -> str:
     link = topology.inventory.link(segment.bridges[0]) if len(segment.bridges) == 1 else None
     again = "make the network anew"
-    return f"ip address add {gateway}/... dev {link.ifname}, or {again}" if link is not None else again
+    return f"ip address add {gateway}/... dev {quoted(link.ifname)}, or {again}" if link is not None else again

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.link import Link
-from netdiag.rules.topology_words import at_device, device_name, device_of, finding, place_name
+from netdiag.rules.topology_words import at_device, device_name, device_of, finding, place_name, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.segments import BRIDGE, end_of, is_pair
@@ -65,7 +65,7 @@ def _told(topology: Topology, at: LinkId, port: Link) -> tuple[Severity, str, st
     if not port.up:
         # libvirt and others keep a switched-off device in a bridge, for its hardware address.
         stand_in = port.kind in ("dummy", "tun")
-        return None if stand_in else (SEVERITY, "is switched off", f"ip link set {port.ifname} up")
+        return None if stand_in else (SEVERITY, "is switched off", f"ip link set dev {quoted(port.ifname)} up")
     if is_pair(port) and far is not None and not far.up and other is not None:
         return SEVERITY, f"has no carrier: {device_of(topology, other)} is switched off", "switch the other end on"
     state = port.port.get("state")
@@ -78,7 +78,7 @@ def _told(topology: Topology, at: LinkId, port: Link) -> tuple[Severity, str, st
     if state == "blocking":
         hint = "look for the second way between the bridges that made the spanning tree block it"
         return Severity.WARNING, "does not forward: the spanning tree blocks it", hint
-    return SEVERITY, f"does not forward: its state is {state}", f"bridge link set dev {port.ifname} state 3"
+    return SEVERITY, f"does not forward: its state is {state}", f"bridge link set dev {quoted(port.ifname)} state 3"
 
 
 def _finding(topology: Topology, at: LinkId, bridge: Link, told: tuple[Severity, str, str]) -> Finding:

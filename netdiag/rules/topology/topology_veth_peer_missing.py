@@ -28,7 +28,7 @@ Sources: rtnetlink(7), IFLA_LINK_NETNSID in linux/if_link.h.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.topology_words import at_device, device_of, finding
+from netdiag.rules.topology_words import at_device, device_of, finding, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.segments import end_of, is_pair
@@ -57,5 +57,5 @@ def check(topology: Topology) -> Iterator[Finding]:
                     at_device(topology, at),
                     f"the other end of {device_of(topology, at)} is in a namespace that nobody can see",
                     why="whoever made the cable has lost the namespace at its other end: what is sent there is gone",
-                    hint=f"remove it (ip link delete {link.ifname}), or restart what made it",
+                    hint=f"remove it (ip link delete dev {quoted(link.ifname)}), or restart what made it",
                 )

@@ -45,6 +45,7 @@ from netdiag.rules.topology_words import (
     device_of,
     finding,
     parsed_prefix,
+    quoted,
     running_places,
 )
 from netdiag.topology.graph import NetworkView, Topology
@@ -103,6 +104,8 @@ def _finding(topology: Topology, at: LinkId, inside: LinkId, link: Link) -> Find
         at_device(topology, at),
         f"the cable of {device_of(topology, inside)} ends at {device_of(topology, at)}, which is in no bridge",
         why="the container has a device and an address, but nobody to talk to",
-        hint=f"ip link set {link.ifname} master {bridge}" if bridge else "put it into the bridge of its network",
+        hint=f"ip link set dev {quoted(link.ifname)} master {quoted(bridge)}"
+        if bridge
+        else "put it into the bridge of its network",
         related=[Related(location=at_device(topology, inside), message=f"the container's end{network}")],
     )
