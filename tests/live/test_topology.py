@@ -128,8 +128,12 @@ def test_the_rules_have_nothing_to_say_of_a_healthy_cluster(topology: Topology) 
     assert judged(topology) == set()
 
 
-def test_a_healthy_cluster_has_nothing_unmatched(topology: Topology) -> None:
+def test_a_healthy_cluster_has_nothing_unmatched(stack: Stack, topology: Topology, figure: Report) -> None:
     assert own(topology) == ()
+    begin = time.perf_counter()
+    again = look(host=stack.engine.docker_host)
+    figure("topology of five brokers, without imports", time.perf_counter() - begin, "s")
+    assert own(again) == ()
 
 
 def test_names_mean_what_the_engine_answers(stack: Stack, topology: Topology) -> None:
@@ -180,12 +184,6 @@ def test_with_the_engine_but_without_root(stack: Stack) -> None:
         said = pipe.read()
     os.waitpid(child, 0)
     assert (said,) == ("host 5 3 8 True False",)
-
-
-def test_it_is_fast(stack: Stack, figure: Report) -> None:
-    begin = time.perf_counter()
-    look(host=stack.engine.docker_host)
-    figure("topology of five brokers, without imports", time.perf_counter() - begin, "s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
