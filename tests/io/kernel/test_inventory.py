@@ -15,7 +15,7 @@ from netdiag.io.kernel.inventory import read_inventory
 from netdiag.linux.netns import NetnsSource
 from netdiag.linux.socket import Protocol
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
-from tests.io.namespaces import FAR, NEAR, Pair, joined_namespaces, needs_root
+from tests.io.namespaces import FAR, NEAR, Pair, ip, joined_namespaces, needs_root
 
 
 def inode(name: str) -> int:
@@ -144,3 +144,59 @@ def test_nobody_sees_the_own_namespace_and_is_told_why_there_is_no_more() -> Non
     # the names of `ip netns` can be opened by everybody, and entered by root only
     assert any("entering it needs CAP_SYS_ADMIN" in line for line in unread)
     assert any(line.startswith(f"process {os.getpid()}: permission denied") for line in unread)
+
+
+def test_namespaces_that_die_while_they_are_read_give_no_error_and_no_wrong_pair() -> None:
+    """Pairs a3-b3, a4-b4, ... across two namespaces are made and removed all the time, with the indexes of others."""
+    needs_root()
+    token = f"ndd{os.getpid()}x"
+    ended = threading.Event()
+    churning = threading.Thread(target=_churn, args=(token, ended))
+    churning.start()
+    seen = 0
+    try:
+        deadline = time.monotonic() + 120
+        while seen < 10:
+            assert time.monotonic() < deadline, seen
+            seen += _right_pairs(read_inventory(), token)
+    finally:
+        ended.set()
+        churning.join()
+    assert not [name for name in os.listdir("/run/netns") if name.startswith(token)]
+
+
+def _right_pairs(inventory: Inventory, token: str) -> int:
+    """How many ends lead to the device that was made together with theirs; any other is a failure."""
+    right = 0
+    for one in inventory.namespaces.values():
+        if not any(name.startswith(token) for name in one.netns.names):
+            continue
+        for ifindex, place in one.ends.items():
+            link, other = one.link(ifindex), inventory.link(place)
+            assert link is not None
+            assert other is not None
+            assert {link.ifname, other.ifname} == {f"a{link.ifname[1:]}", f"b{link.ifname[1:]}"}
+            assert inventory.namespaces[place.netns].ends[place.ifindex].ifindex == ifindex
+            right += 1
+    return right
+
+
+def _churn(token: str, ended: threading.Event) -> None:
+    """Five pairs at a time; the oldest goes when a new one comes."""
+    standing: list[list[str]] = []
+    number = 0
+    try:
+        while not ended.is_set():
+            number += 1
+            one, other = names = [f"{token}{number}-{side}" for side in "ab"]
+            standing.append(names)
+            for name in names:
+                ip("netns", "add", name)
+            peer = ("type", "veth", "peer", "name", f"b{number}", "netns", other)
+            ip("link", "add", f"a{number}", "netns", one, *peer)
+            if len(standing) > 5:
+                for name in standing.pop(0):
+                    ip("netns", "delete", name)
+    finally:
+        for name in (name for names in standing for name in names):
+            ip("netns", "delete", name)
