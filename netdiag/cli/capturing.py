@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from netdiag import __version__
 from netdiag.cli.declared import Settings, project_of
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.live import DEFAULT_SOCKET, sudo_line
 from netdiag.cli.progress_line import ProgressLine, amount, clock
 from netdiag.cli.projects import Asked, asked_for, chained, found
+from netdiag.cli.sudo import DEFAULT_SOCKET, sudo_line
 from netdiag.cli.surface import Surface
 from netdiag.cli.terminal import report_error, say
 from netdiag.deployment.from_compose import from_compose

@@ -1,16 +1,15 @@
 """From running containers to a report: what the engine says is judged, predicted and, from every vantage, tried."""
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netdiag.cli.declared import Settings, could_not_read, joined, name_of_input, project_of, too_large
 from netdiag.cli.projects import STDIN, Asked, asked_for
+from netdiag.cli.sudo import sudo_line
 from netdiag.cli.surface import Surface, defect
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.reachability import predict
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from netdiag.io.live import Live
 
 _LIBRARIES = ("docker", "requests", "pyroute2", "dns")
-DEFAULT_SOCKET = "unix:///var/run/docker.sock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,13 +133,3 @@ def _skipped(item: "Untaken", seen: "Live") -> Skipped:
         reason=item.because,
         command=sudo_line(sys.argv, seen.address.url) if item.rights else None,
     )
-
-
-def sudo_line(argv: Sequence[str], engine: str) -> str:
-    """This very command as root, who has another PATH, another home and none of our environment."""
-    program = Path(argv[0])
-    as_module = program.name == "__main__.py"
-    words = [*([sys.executable, "-m", "netdiag"] if as_module else [os.path.abspath(program)]), *argv[1:]]
-    if engine != DEFAULT_SOCKET and not any(word == "--host" or word.startswith("--host=") for word in words):
-        words += ["--host", engine]
-    return shlex.join(["sudo", *words])

@@ -1,5 +1,7 @@
 """`netdiag topology`: what this machine's network is made of, how it hangs together, who reaches which broker."""
 
+import os
+import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +10,7 @@ import typer
 
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import write_text
+from netdiag.cli.terminal import say, write_text
 from netdiag.cli.topology_looking import Order, TopologyFormat, drawn, judged, look_at, status_of
 from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity
@@ -97,9 +99,20 @@ def topology(
         seen = look_at(order, surface)
         findings = judged(seen)
         _write(drawn(order, seen, findings, _screen(order, surface), full=surface.verbose), order)
+        _tell_way_to_all(seen, order, surface)
         return status_of(seen, findings, order.fail_on)
 
     finish(surface, command)
+
+
+def _tell_way_to_all(seen: "Topology", order: Order, surface: Surface) -> None:
+    """The command that sees the rest, for whoever is not root; on standard error, so that files stay what they are."""
+    if seen.inventory.complete or getattr(os, "geteuid", lambda: 0)() == 0:
+        return
+    from netdiag.cli.sudo import DEFAULT_SOCKET, sudo_line
+
+    command = sudo_line(sys.argv, order.host or DEFAULT_SOCKET)
+    say(f"netdiag: to see the rest, run: {surface.error_screen.visible(command)}")
 
 
 def _refuse(order: Order, *, diff: str | None, watch: bool) -> None:

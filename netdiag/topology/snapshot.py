@@ -160,8 +160,8 @@ class _Reader:
             name = f"{place} {protocol} {address} port {port}"
             if address == _EMBEDDED_DNS:
                 name = f"{place} embedded DNS"
-            elif protocol == "udp" and port >= passing:
-                name = f"{place} udp {address} of {programs or 'somebody'}, a port of the moment"
+            elif port >= passing:
+                name = f"{place} {protocol} {address} of {programs or 'somebody'}, a port of the moment"
             if name not in told:
                 told.add(name)
                 yield "listener", name, {"program": programs} if programs else {}

@@ -1,7 +1,6 @@
 """--live without an engine: what is made of what the engine and the vantages say, and what is said when they cannot."""
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +10,7 @@ import jsonschema
 import pytest
 
 from netdiag.cli.declared import Settings
-from netdiag.cli.live import LiveSettings, live_report, sudo_line
+from netdiag.cli.live import LiveSettings, live_report
 from netdiag.cli.surface import Surface
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
@@ -129,25 +128,3 @@ def test_a_missing_extra_is_a_line_with_what_to_run(tmp_path: Path, library: str
         assert done.stdout == ""
         (line,) = done.stderr.splitlines()
         assert line == f"netdiag: --live needs {library}, which is not installed: pip install 'netdiag[live]'"
-
-
-@pytest.mark.parametrize(
-    ("argv", "engine", "line"),
-    [
-        (["/opt/x/netdiag", "check-listeners", "--live"], "unix:///var/run/docker.sock", "{0} check-listeners --live"),
-        (
-            ["/opt/x/netdiag", "check-listeners", "--live", "a b.yml"],
-            "tcp://h:1",
-            "{0} check-listeners --live 'a b.yml' --host tcp://h:1",
-        ),
-        (["/opt/x/netdiag", "--live", "--host=tcp://h:1"], "tcp://h:1", "{0} --live --host=tcp://h:1"),
-    ],
-)
-@pytest.mark.skipif(os.name == "nt", reason="needs POSIX paths")
-def test_the_sudo_line_is_this_command(argv: list[str], engine: str, line: str) -> None:
-    assert sudo_line(argv, engine) == "sudo " + line.format("/opt/x/netdiag")
-
-
-def test_the_sudo_line_of_a_module() -> None:
-    line = sudo_line([f"{ROOT}/netdiag/__main__.py", "check-listeners"], "unix:///var/run/docker.sock")
-    assert line.endswith("-m netdiag check-listeners")

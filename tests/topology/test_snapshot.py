@@ -53,6 +53,7 @@ def test_ports_of_the_moment_are_named_by_their_program() -> None:
                 {"protocol": "tcp", "address": "127.0.0.11", "port": dns, "pids": [17]},
                 {"protocol": "udp", "address": "127.0.0.11", "port": dns + 1, "pids": [17]},
                 {"protocol": "udp", "address": "0.0.0.0", "port": passing, "pids": [17]},
+                {"protocol": "tcp", "address": "::", "port": passing, "pids": [17]},
                 {"protocol": "tcp", "address": "::", "port": 9092, "pids": [17]},
             ],
         )

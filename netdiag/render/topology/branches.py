@@ -58,7 +58,7 @@ class _Canvas:
 def drawn(roots: Iterable[Branch], screen: Screen, *, full: bool = False) -> list[Line]:
     """The lines of these trees, roots at the margin; `full` draws what looks alike, too."""
     canvas = _Canvas(screen=screen, signs=signs_of(screen), full=full)
-    for root in roots:
+    for root in roots if full else _told_once(list(roots)):
         _line(root, canvas, "", "")
         _below(root.children, canvas, "")
     return canvas.lines

@@ -134,6 +134,21 @@ def test_ports_stand_in_the_order_of_the_names_behind_them() -> None:
     assert tree_text(turned, Screen(), full=True) == tree_text(topology, Screen(), full=True)
 
 
+def test_many_places_that_nobody_may_look_into_are_counted() -> None:
+    spaces = {n: NamespaceFacts(netns=Netns(inode=n), entered=False) for n in range(100, 140)}
+    closed = Topology(
+        inventory=Inventory(namespaces=spaces, own=0, complete=False),
+        places=tuple(Place(netns=n, kind=PlaceKind.NAMED, name=f"lab-{n}", label="") for n in spaces),
+    )
+    assert tree_text(closed, Screen(width=100)).splitlines()[:5] == [
+        "lab-100 network namespace  could not be looked into",
+        "lab-101 network namespace  could not be looked into",
+        "lab-102 network namespace  could not be looked into",
+        "and 37 more like these: lab-103 to lab-139",
+        "",
+    ]
+
+
 def test_a_stopped_container_is_named() -> None:
     topology = cluster()
     stopped = replace(topology.containers[broker_id(1)], id="f" * 64, name="old")

@@ -1,0 +1,30 @@
+"""The command to run where rights are missing."""
+
+import os
+
+import pytest
+
+from netdiag.cli.sudo import sudo_line
+from tests.cli.shell import ROOT
+
+
+@pytest.mark.parametrize(
+    ("argv", "engine", "line"),
+    [
+        (["/opt/x/netdiag", "check-listeners", "--live"], "unix:///var/run/docker.sock", "{0} check-listeners --live"),
+        (
+            ["/opt/x/netdiag", "check-listeners", "--live", "a b.yml"],
+            "tcp://h:1",
+            "{0} check-listeners --live 'a b.yml' --host tcp://h:1",
+        ),
+        (["/opt/x/netdiag", "--live", "--host=tcp://h:1"], "tcp://h:1", "{0} --live --host=tcp://h:1"),
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX paths")
+def test_the_sudo_line_is_this_command(argv: list[str], engine: str, line: str) -> None:
+    assert sudo_line(argv, engine) == "sudo " + line.format("/opt/x/netdiag")
+
+
+def test_the_sudo_line_of_a_module() -> None:
+    line = sudo_line([f"{ROOT}/netdiag/__main__.py", "check-listeners"], "unix:///var/run/docker.sock")
+    assert line.endswith("-m netdiag check-listeners")
