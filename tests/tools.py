@@ -27,6 +27,7 @@ COMMANDS = {
     "ip6tables-nft-restore": "iptables",
     "iptables-legacy": "iptables",
     "iptables-legacy-restore": "iptables",
+    "iptables-legacy-save": "iptables",
     "ip6tables-legacy": "iptables",
     "ip6tables-legacy-restore": "iptables",
     "chromium": "chromium",

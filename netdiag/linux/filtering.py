@@ -22,6 +22,8 @@ __all__ = ["ConnectionState", "Packet", "Surroundings", "Traversal", "Verdict", 
 HARMLESS = "flowtable "
 # NF_IP_PRI_NAT_DST and NF_IP_PRI_NAT_SRC: chains of type nat are asked there, whatever their own priority.
 _NAT_PRIORITY = {"prerouting": -100, "output": -100, "input": 100, "postrouting": 100}
+# NF_IP_PRI_CONNTRACK
+_TRACKING_PRIORITY = -200
 _DEEPEST = 64
 _MOST_STEPS = 200_000
 _MOST_RUNS = 256
@@ -184,7 +186,13 @@ class _Run:
                 continue
             for table, chain in stage.chains:
                 walk = _Walk(run=self, table=table)
-                situation = Situation(packet=packet, hook=self.hook, surroundings=self.surroundings, sets=walk.sets)
+                situation = Situation(
+                    packet=packet,
+                    hook=self.hook,
+                    surroundings=self.surroundings,
+                    sets=walk.sets,
+                    tracked=_tracked(self.hook, chain),
+                )
                 decision, because = walk.base(chain, situation)
                 packet = situation.packet
                 if decision.word != "accept":
@@ -290,6 +298,11 @@ class _Walk:
             text=rule.text,
             origin=table.origin,
         )
+
+
+def _tracked(hook: str, chain: Chain) -> bool:
+    """Whether connection tracking comes before the chain."""
+    return hook not in ("prerouting", "output") or chain.priority > _TRACKING_PRIORITY
 
 
 def _told(rule: RuleAddress | None) -> str:

@@ -122,6 +122,11 @@ TARGETS = (
         "tests.bars.analyze",
     ),
     _tests(
+        "filtering-truth",
+        "rules of iptables, legacy and over nf_tables, and of nft at random, alone and together: what a connection "
+        "through them would meet is foretold (connected to whom and seen as whom, refused, dropped), and comes true",
+    ),
+    _tests(
         "topology-truth",
         "labs of 5, 50 and 200 namespaces with every kind of link that the kernel can make: every link, address, "
         "route, rule, neighbour, forwarding entry, VLAN, socket with its processes, namespace and packet filter rule "

@@ -160,3 +160,22 @@ def test_chains_of_other_devices_are_not_asked() -> None:
     rules = Ruleset(tables=(table(ingress, family="netdev"),))
     for device, expected in (("eth0", Verdict.ACCEPT), ("eth1", Verdict.DROP)):
         assert traverse(rules, "ingress", PACKET, family="netdev", device=device).verdict is expected
+
+
+def test_before_connection_tracking_there_is_no_state() -> None:
+    invalid = Expression(name="xt:conntrack", fields={"states": ["INVALID"]})
+    mark = Expression(name="xt:connmark", fields={"mark": 0, "mask": 1})
+    raw = prerouting((mark, verdict("accept")), (invalid, verdict("drop")), kind="filter", priority=-300)
+    later = prerouting((mark, verdict("accept")), (invalid, verdict("drop")), kind="filter", priority=-150)
+    assert asked(table(raw), hook="prerouting").verdict is Verdict.DROP
+    assert asked(table(later), hook="prerouting").verdict is Verdict.ACCEPT
+
+
+def test_what_is_not_tracked_is_not_translated() -> None:
+    notrack = Expression(name="xt:CT", fields={"flags": 1, "target": True})
+    nat = table(prerouting((dnat("10.5.5.5", 1),)), name="nat")
+    raw = table(prerouting((notrack,), kind="filter", priority=-300), name="raw")
+    found = asked(raw, nat, hook="prerouting")
+    assert found.packet == replace(PACKET, state=ConnectionState.UNTRACKED)
+    late = table(prerouting((notrack,), kind="filter", priority=-150), name="mangle")
+    assert asked(late, nat, hook="prerouting").packet.destination == "10.5.5.5"

@@ -44,7 +44,7 @@ class RuleComparison:
 
 
 def compare_rules(ruleset: Ruleset, namespace: str) -> RuleComparison:
-    """Compare with what the tools say in the namespace of this name (of `ip netns`)."""
+    """Compare with what the tools say in the namespace of this name (of `ip netns`), or of this path."""
     found = RuleComparison()
     for origin, family, saver in _SAVERS:
         _saved(found, ruleset, origin, family, _said(found, namespace, saver))
@@ -62,7 +62,8 @@ def _said(found: RuleComparison, namespace: str, *words: str) -> str | None:
     if command is None:
         found.broken.append(f"no {words[0]}")
         return None
-    done = run(["ip", "netns", "exec", namespace, command, *words[1:]], check=False)
+    path = namespace if namespace.startswith("/") else f"/run/netns/{namespace}"
+    done = run(["nsenter", f"--net={path}", command, *words[1:]], check=False)
     if done.returncode != 0:
         found.broken.append(f"{' '.join(words)}: exit {done.returncode}")
         return None

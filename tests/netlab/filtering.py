@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from netdiag.io.kernel.channel import NETFILTER, Channel
 from netdiag.io.kernel.ruleset import read_ruleset
 from netdiag.io.netns import open_namespace
-from netdiag.linux.netns import NamedNamespace
+from netdiag.linux.netns import NamedNamespace, ProcessNamespace
 from netdiag.linux.ruleset import Ruleset
 from tests.io.namespaces import ip, needs_root
 from tests.lab.processes import run
@@ -47,4 +47,15 @@ def ruleset_of(namespace: str) -> Ruleset:
             return read_ruleset(channel)
 
     with open_namespace(NamedNamespace(name=namespace)) as opened:
+        return opened.run(read)
+
+
+def ruleset_of_process(pid: int) -> Ruleset:
+    """What we read in the namespace of a process."""
+
+    def read() -> Ruleset:
+        with Channel(NETFILTER) as channel:
+            return read_ruleset(channel)
+
+    with open_namespace(ProcessNamespace(pid=pid)) as opened:
         return opened.run(read)

@@ -45,6 +45,8 @@ def read(header: Bits, offset: int, length: int) -> Bits:
 
 
 def _tcp_flags(packet: Packet) -> Bits:
+    if packet.tcp_flags is not None:
+        return known(bytes([packet.tcp_flags & 0xFF]))
     # The first packet of a connection has SYN alone; ECN bits are the sender's affair.
     if packet.state is ConnectionState.NEW and not packet.reply:
         return Bits(bytes([_SYN]), b"\x3f")

@@ -38,7 +38,7 @@ _NAME = 16
 _LONGEST = 64
 # What changes nothing that later rules could ask for.
 _HARMLESS = frozenset(
-    ("counter", "log", "notrack", "dup", "last", "flow_offload", "synproxy", "ct_helper", "ct_timeout", "secmark")
+    ("counter", "log", "dup", "last", "flow_offload", "synproxy", "ct_helper", "ct_timeout", "secmark")
 )
 
 
@@ -223,14 +223,17 @@ def _ct(fields: Mapping[str, object], situation: Situation) -> Step:
             mark = int.from_bytes(bits.value, sys.byteorder) if bits.complete else None
             situation.packet = replace(packet, connection_mark=mark)
         return True
+    if key == "state":
+        situation.load(_number(fields, "dreg"), known(native_number(STATE_BITS[situation.state])))
+        return True
+    if not situation.connected:
+        return False
     situation.load(_number(fields, "dreg"), _connection_value(key, packet, str(fields.get("direction", ""))))
     return True
 
 
 def _connection_value(key: str, packet: Packet, direction: str) -> Bits:
     match key:
-        case "state":
-            return known(native_number(STATE_BITS[packet.state]))
         case "mark":
             return unknown(4) if packet.connection_mark is None else known(native_number(packet.connection_mark))
         case "status":
@@ -326,6 +329,11 @@ def _reject(fields: Mapping[str, object], situation: Situation) -> Step:
     return Decision(word="reject", kind=str(fields.get("kind", "")))
 
 
+def _notrack(fields: Mapping[str, object], situation: Situation) -> Step:
+    situation.leave_untracked()
+    return True
+
+
 def _limit(fields: Mapping[str, object], situation: Situation) -> Step:
     return None
 
@@ -354,6 +362,7 @@ _HANDLERS: Mapping[str, Callable[[Mapping[str, object], Situation], Step]] = {
     "masq": _masq,
     "redir": _redir,
     "reject": _reject,
+    "notrack": _notrack,
     "limit": _limit,
     "quota": _limit,
     "connlimit": _limit,

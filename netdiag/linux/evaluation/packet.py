@@ -22,8 +22,9 @@ class Packet:
     `family` is 4 or 6, `protocol` "tcp", "udp", "icmp", "icmpv6" or a number as text. A port is None where it is not
     known yet (the port that the kernel will choose for a client). `in_link` and `out_link` are names of devices, ""
     where the hook has none; `in_port` and `out_port` the ports of a bridge that the packet came by and leaves by. An
-    answer (`reply`) is established. `original_destination` is where the first packet of the connection went before it
-    was translated, "" if it was not; `original_source` likewise.
+    answer (`reply`) is established. `tcp_flags` None stands for SYN in the first packet of a connection, and is not
+    known in others. `original_destination` is where the first packet of the connection went before it was translated,
+    "" if it was not; `original_source` likewise.
     """
 
     family: int
@@ -38,6 +39,7 @@ class Packet:
     out_port: str = ""
     state: ConnectionState = ConnectionState.NEW
     reply: bool = False
+    tcp_flags: int | None = None
     mark: int | None = 0
     connection_mark: int | None = 0
     original_destination: str = ""

@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from netdiag.linux.evaluation.bits import Bits, unknown
-from netdiag.linux.evaluation.packet import Packet, Surroundings
+from netdiag.linux.evaluation.packet import ConnectionState, Packet, Surroundings
 from netdiag.linux.ruleset import ElementSet
 
 # NFT_REG_1 to NFT_REG_4 are the old names of four registers each.
@@ -33,15 +33,36 @@ class Decision:
 
 @dataclass(slots=True, kw_only=True)
 class Situation:
-    """Changed while a rule is evaluated: registers, and the packet by rules that mark or translate it."""
+    """Changed while a rule is evaluated: registers, and the packet by rules that mark or translate it.
+
+    `tracked` is False where connection tracking has not seen the packet yet.
+    """
 
     packet: Packet
     hook: str
     surroundings: Surroundings
     sets: Mapping[str, ElementSet] = field(default_factory=dict)
     translated: bool = False
+    tracked: bool = True
     value: bytearray = field(default_factory=lambda: bytearray(_SPACE))
     known: bytearray = field(default_factory=lambda: bytearray(_SPACE))
+
+    @property
+    def state(self) -> ConnectionState:
+        """The state that rules see: before connection tracking, and for what it will not track, there is none."""
+        if self.tracked or self.packet.state is ConnectionState.UNTRACKED:
+            return self.packet.state
+        return ConnectionState.INVALID
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a connection to ask about."""
+        return self.state not in (ConnectionState.INVALID, ConnectionState.UNTRACKED)
+
+    def leave_untracked(self) -> None:
+        """What connection tracking has seen already stays as it is."""
+        if not self.tracked:
+            self.packet = replace(self.packet, state=ConnectionState.UNTRACKED)
 
     def load(self, register: int, bits: Bits) -> None:
         """Put into a register, padded to words of four bytes as the kernel does."""

@@ -21,7 +21,7 @@ from netdiag.linux.ruleset import Expression
 Fields = Mapping[str, object]
 
 _HARMLESS = frozenset(
-    ("LOG", "NFLOG", "ULOG", "TRACE", "AUDIT", "CT", "NOTRACK", "TCPMSS", "CHECKSUM", "CLASSIFY", "DSCP", "TOS", "TTL")
+    ("LOG", "NFLOG", "ULOG", "TRACE", "AUDIT", "TCPMSS", "CHECKSUM", "CLASSIFY", "DSCP", "TOS", "TTL")
 ) | {"HL", "SET", "LED", "RATEEST", "IDLETIMER", "ECN", "TCPOPTSTRIP", "HMARK", "TEE", "SECMARK", "CONNSECMARK"}
 
 
@@ -156,10 +156,13 @@ def _conntrack(fields: Fields, situation: Situation) -> Step:
     if "states" in fields:
         words = fields["states"]
         wanted = {str(word).lower() for word in words} if isinstance(words, list | tuple) else set()
-        states = {packet.state.value}
-        states |= {"dnat"} if packet.destination_translated else set()
-        states |= {"snat"} if packet.source_translated else set()
+        states = {situation.state.value}
+        if situation.connected:
+            states |= {"dnat"} if packet.destination_translated else set()
+            states |= {"snat"} if packet.source_translated else set()
         answer = both(answer, negated(bool(states & wanted), _inverted(fields, "states")))
+    if not situation.connected:
+        return both(answer, not (fields.keys() - {"states", "alias", "not"}))
     before = {
         "original_source": packet.original_source or packet.source,
         "original_destination": packet.original_destination or packet.destination,
@@ -195,7 +198,7 @@ def _mark(fields: Fields, situation: Situation) -> Step:
 
 
 def _connmark(fields: Fields, situation: Situation) -> Step:
-    return _marked(situation.packet.connection_mark, fields)
+    return situation.connected and _marked(situation.packet.connection_mark, fields)
 
 
 def _physdev(fields: Fields, situation: Situation) -> Step:
@@ -286,6 +289,12 @@ def _reject(fields: Fields, situation: Situation) -> Step:
     return Decision(word="reject", kind=str(fields.get("kind", "")))
 
 
+def _connection_target(fields: Fields, situation: Situation) -> Step:
+    if _number(fields, "flags") & 1 or "flags" not in fields:
+        situation.leave_untracked()
+    return True
+
+
 def _set_mark(fields: Fields, situation: Situation) -> Step:
     mark, mask = situation.packet.mark, _number(fields, "mask", 0xFFFFFFFF)
     if mark is not None or mask == 0xFFFFFFFF:
@@ -334,5 +343,7 @@ _HANDLERS: Mapping[str, Callable[[Fields, Situation], Step]] = {
     "NETMAP": _netmap,
     "REJECT": _reject,
     "MARK": _set_mark,
+    "CT": _connection_target,
+    "NOTRACK": _connection_target,
     "CONNMARK": _set_connmark,
 }

@@ -1,0 +1,111 @@
+"""What rules at random would do, foretold, and what they do to real connections."""
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+
+from netdiag.linux.ruleset import Ruleset
+from tests.figures import Report
+from tests.lab.errors import LabError
+from tests.netlab.filtering import inside, ruleset_of
+from tests.netlab.filtering_chance import attempts, iptables_rules, nft_rules
+from tests.netlab.filtering_prediction import Prediction, predicted
+from tests.netlab.filtering_world import Attempt, Outcome, World, made_world
+
+KINDS = ("iptables-legacy", "iptables-nft", "nft", "both")
+_FIXED = 7
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often the foretold came true; `unknown` are those that were not foretold."""
+
+    agreed: int = 0
+    unknown: int = 0
+    ways: dict[str, int] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_foretold_comes_true(kind: str, figure: Report) -> None:
+    tally = measured(kind, rulesets=4, connections=14, seed=_FIXED)
+    _report(tally, kind, figure)
+    assert tally.agreed >= 28
+
+
+@pytest.mark.bar("filtering-truth", long=True)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_foretold_comes_true_at_length(kind: str, figure: Report) -> None:
+    tally = measured(kind, rulesets=60, connections=24, seed=random.SystemRandom().randrange(1 << 32))
+    _report(tally, kind, figure)
+
+
+def _report(tally: Tally, kind: str, figure: Report) -> None:
+    total = tally.agreed + len(tally.wrong)
+    figure(f"{kind}: connections as foretold", f"{tally.agreed} of {total}, {tally.unknown} not foretold, {tally.ways}")
+    assert not tally.wrong, "\n".join(tally.wrong)
+    assert tally.unknown * 5 <= total
+
+
+def measured(kind: str, *, rulesets: int, connections: int, seed: int) -> Tally:
+    """So many rulesets, one after the other, and so many connections through each."""
+    tally = Tally()
+    with made_world() as world:
+        for number in range(rulesets):
+            chance = random.Random(f"{seed} {kind} {number}")
+            loaded(world, kind, chance)
+            ruleset = ruleset_of(world.router)
+            assert ruleset.unread == ()
+            tried = attempts(chance, world, connections)
+            foretold = [predicted(ruleset, attempt) for attempt in tried]
+            outcomes = world.dial(tried)
+            for attempt, prediction, outcome in zip(tried, foretold, outcomes, strict=True):
+                _counted(tally, f"seed {seed} ruleset {number}", attempt, prediction, outcome, ruleset)
+            emptied(world)
+    return tally
+
+
+def _counted(
+    tally: Tally, where: str, attempt: Attempt, prediction: Prediction, outcome: Outcome, ruleset: Ruleset
+) -> None:
+    if prediction.word in ("unknown", "nowhere"):
+        tally.unknown += 1
+        return
+    told = not prediction.reached or (prediction.reached, prediction.seen) == (outcome.reached, outcome.seen)
+    if prediction.word == outcome.word and told:
+        tally.agreed += 1
+        tally.ways[outcome.word] = tally.ways.get(outcome.word, 0) + 1
+    else:
+        tally.wrong.append(f"{where}: {attempt}: {prediction}, but {outcome}")
+
+
+def loaded(world: World, kind: str, chance: random.Random) -> None:
+    """Rules of one kind, or of all three at once."""
+    if kind in ("iptables-legacy", "iptables-nft", "both"):
+        for command in ("iptables-legacy", "iptables-nft") if kind == "both" else (kind,):
+            text = "".join(
+                "\n".join([f"*{table}", *lines, "COMMIT", ""]) for table, lines in iptables_rules(chance).items()
+            )
+            inside(world.router, f"{command}-restore", stdin=text)
+    if kind in ("nft", "both"):
+        for _ in range(20):
+            try:
+                inside(world.router, "nft", "-f", "-", stdin=nft_rules(chance))
+            except LabError:
+                # some combinations of conditions make no sense to nft
+                continue
+            return
+        raise AssertionError("no ruleset that nft would take")
+
+
+def emptied(world: World) -> None:
+    """No rules any more."""
+    inside(world.router, "nft", "flush", "ruleset")
+    for table in ("raw", "mangle", "nat", "filter"):
+        text = inside(world.router, "iptables-legacy-save")
+        if f"*{table}\n" in text:
+            chains = [line for line in text.split(f"*{table}\n")[1].split("COMMIT")[0].splitlines() if line[:1] == ":"]
+            own = [line for line in chains if line.split()[1] == "-"]
+            policies = [f"{line.split()[0]} ACCEPT [0:0]" for line in chains if line not in own]
+            inside(world.router, "iptables-legacy-restore", stdin="\n".join([f"*{table}", *policies, "COMMIT", ""]))
