@@ -91,7 +91,9 @@ def _to(situation: Situation, target: Target) -> Decision:
 
 
 def _before(old: Packet, new: Packet) -> Packet:
-    """Remember what the client dialled."""
+    """Remember what the client dialled; a translation that changes nothing is none."""
+    if new == old:
+        return old
     return replace(
         new,
         original_destination=old.original_destination or old.destination,
@@ -101,6 +103,8 @@ def _before(old: Packet, new: Packet) -> Packet:
 
 def _from(situation: Situation, address: str, port: int) -> None:
     packet = situation.packet
+    if address == packet.source and port in (0, packet.source_port):
+        return
     situation.packet = replace(
         packet,
         source=address,

@@ -21,6 +21,13 @@ def test_a_destination_keeps_its_port_unless_told() -> None:
     assert (here.packet.original_destination, here.packet.original_destination_port) == ("10.0.0.2", 80)
 
 
+def test_a_translation_that_changes_nothing_is_none() -> None:
+    here = situation()
+    translate(here, Target(destination=True, first="10.0.0.2", last="10.0.0.2", first_port=80, last_port=80))
+    translate(here, Target(destination=False, first="10.0.0.1", last="10.0.0.1"))
+    assert (here.packet, here.translated) == (PACKET, True)
+
+
 def test_a_choice_of_the_kernel_is_not_known() -> None:
     for target in (
         Target(destination=True, first="1.2.3.4", last="1.2.3.9"),
