@@ -151,6 +151,7 @@ class Journey:
             # Without an address of the family a program is told so before any route is looked at.
             bare = packet.family == 6 and not any(":" in address for address in place.own)
             errno = "EADDRNOTAVAIL" if bare else found.errno
+            self.tell(HopKind.ROUTE, place, found.because, moving)
             return Ended(end=End.NO_ROUTE, because=found.because, netns=place.inode, errno=errno)
         if isinstance(found, Undecided):
             return Ended(end=End.UNKNOWN, because=found.because, netns=place.inode)

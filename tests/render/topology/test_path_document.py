@@ -1,12 +1,18 @@
 """A way as JSON."""
 
 import json
+from pathlib import Path
 
+import jsonschema
+
+import netdiag.render
 from netdiag.render.topology.document import json_text
 from netdiag.render.topology.path_document import path_document
 from netdiag.topology.path import walk
 from netdiag.topology.proof import Agreement, Proof, Seen, observed_end
 from tests.topology.five_brokers import five_brokers
+
+SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "trace.v1.json"
 
 
 def test_the_document_names_its_places_and_survives_json() -> None:
@@ -32,3 +38,7 @@ def test_the_document_names_its_places_and_survives_json() -> None:
     assert (read["proof"]["agreement"], read["proof"]["seconds"]) == ("agrees", 0.001)
     assert read["proof"]["seen"][0]["first"] is True
     assert json.loads(json_text(path_document(topology, path)))["proof"] is None
+    described = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(described)
+    for document in (read, json.loads(json_text(path_document(topology, path)))):
+        jsonschema.Draft202012Validator(described).validate(document)
