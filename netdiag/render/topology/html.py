@@ -40,7 +40,7 @@ def page(topology: Topology, *, findings: Sequence[Finding] = (), title: str = "
     drawn = scene(judge, findings)
     picture = layout(drawn)
     table = verdicts(judge)
-    stories = Stories(judge, drawn)
+    stories = Stories(judge, drawn, {column.sources[0] for column in table.columns})
     for index, column in enumerate(table.columns):
         stories.add_vantage(f"column:{index}", column.sources)
     style, script = _ours("picture.css") + _ours("page.css"), _ours("page.js")
@@ -92,9 +92,10 @@ def _json(data: object) -> str:
 
 
 def _wrong(drawn: Scene) -> Iterator[str]:
-    """The worst of what is wrong, each leading to what it is said of."""
+    """The worst of what is wrong, each leading to what it is said of; what concerns brokers comes first."""
+    ours = _of_brokers(drawn)
     told = [(fault, key) for key, those in (*drawn.faults.items(), ("", drawn.stray)) for fault in those]
-    told.sort(key=lambda pair: -pair[0].severity.rank)
+    told.sort(key=lambda pair: (pair[1] not in ours, -pair[0].severity.rank))
     if not told:
         return
     yield '<ul id="wrong" aria-label="what is wrong">'
@@ -105,6 +106,14 @@ def _wrong(drawn: Scene) -> Iterator[str]:
     if len(told) > _WRONG:
         yield f"<li>and {len(told) - _WRONG} more, marked in the picture</li>"
     yield "</ul>"
+
+
+def _of_brokers(drawn: Scene) -> set[str]:
+    """The keys of brokers and of what they hang from."""
+    boxes = {box.key for box in drawn.boxes if box.rows}
+    rows = {row.key for box in drawn.boxes for row in box.rows}
+    bars = {bar.key for bar in drawn.bars if any(hanging.place in boxes for hanging in bar.hanging)}
+    return boxes | rows | bars | {pill.key for pill in drawn.pills if pill.box in boxes}
 
 
 def _signs() -> str:

@@ -214,19 +214,20 @@
     const many = from.length > 3 ? `${from.slice(0, 3).join(', ')} and ${from.length - 3} more` : from.join(', ');
     head.append(make('strong', data.words[way.mark]), ` from ${many} by ${way.to}${way.advertised ? ' (what clients are told)' : ''}: `, make('em', way.end));
     box.append(head, make('div', way.because));
-    way.hops.forEach((hops, index) => {
-      if (!hops.length) return;
+    for (const [number, hops] of way.hops) {
+      if (!hops.length) continue;
       if (from.length === 1) {
         box.append(steps(hops));
-        return;
+        continue;
       }
       const inner = make('details');
-      inner.open = from[index] === source;
-      inner.append(make('summary', `hop by hop from ${from[index]}`), steps(hops));
+      inner.open = from[number] === source;
+      inner.append(make('summary', `hop by hop from ${from[number]}`), steps(hops));
       box.append(inner);
-    });
-    const alike = from.slice(way.hops.length);
-    if (alike.length) box.append(make('small', `alike: ${alike.join(', ')}`));
+    }
+    const told = new Set(way.hops.map(([number]) => number));
+    const alike = from.filter((name, number) => !told.has(number));
+    if (alike.length) box.append(make('small', `ends alike: ${alike.join(', ')}`));
     return box;
   };
   const steps = (hops) => {

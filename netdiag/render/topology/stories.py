@@ -4,7 +4,7 @@ Texts and hops that many stories share are kept once, in tables that the stories
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from netdiag.render.redact import redacted
@@ -16,7 +16,9 @@ from netdiag.render.topology.wiring import Bar, Hanging
 from netdiag.topology.graph import Published, Reach
 from netdiag.topology.inventory import LinkId
 
-# Beyond so many places a way that ends alike is told once, of the first of them.
+# So many ways are told hop by hop; of more only those from `shown` and the first of those that end alike.
+_EVERY = 800
+# Beyond so many lines whom a place reaches is counted, not told.
 _EACH = 100
 
 Story = dict[str, Any]
@@ -26,12 +28,15 @@ Section = tuple[str, list[tuple[str, str]]]
 class Stories:
     """Stories by key.
 
-    `hops` are the distinct hops of all ways: [kind, place, what, rules in one text]; `names` are where ways start.
+    `shown` are places whose ways are told hop by hop in any case. `hops` are the distinct hops of all ways: [kind,
+    place, what, rules in one text]; `names` are where ways start.
     """
 
-    def __init__(self, judge: Judge, scene: Scene) -> None:
+    def __init__(self, judge: Judge, scene: Scene, shown: Collection[str] = ()) -> None:
         topology = judge.topology
         self._judge = judge
+        self._shown = frozenset(shown)
+        self._each = len(topology.reach) <= _EVERY
         self._topology = topology
         self._scene = scene
         self._ports = {port.key: pill for pill in scene.pills for port in pill.ports}
@@ -278,10 +283,10 @@ class Stories:
             "mark": self._judge.mark(first).value,
             "end": first.path.end.value,
             "because": visible(redacted(because)),
-            # in a crowd those of the first: what ends alike and for one reason went much the same way
             "hops": [
-                [self._hop(reach, index) for index in range(len(reach.path.hops))]
-                for reach in (ways if len(self._titles) <= _EACH else ways[:1])
+                [number, [self._hop(reach, index) for index in range(len(reach.path.hops))]]
+                for number, reach in enumerate(ways)
+                if self._each or number == 0 or reach.source in self._shown
             ],
         }
 

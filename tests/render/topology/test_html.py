@@ -93,12 +93,21 @@ def test_the_worst_stands_above_everything_and_leads_to_its_place() -> None:
         for severity in (Severity.WARNING, Severity.ERROR)
         for number in range(2)
     ]
+    findings.append(
+        Finding(
+            rule="some-rule",
+            severity=Severity.NOTE,
+            message="of a broker",
+            location=TopologyLocation(place="host", part="broker-1/EXTERNAL"),
+        )
+    )
     head = page(with_ways(five_brokers()), findings=findings).partition("</header>")[0]
     lines = re.findall(r'<li class="(\w+)">(.*?)</li>', head)
-    assert [kind for kind, _ in lines] == ["error", "error", "warning"]
-    assert lines[0][1] == '<button type="button" data-open="place:shop-ui-1"><b>error</b> error &lt;b&gt;1</button>'
-    assert lines[1][1] == "<b>error</b> error &lt;b&gt;0"
-    assert "and 1 more" in head
+    assert [kind for kind, _ in lines] == ["note", "error", "error"]
+    assert lines[0][1].startswith('<button type="button" data-open="listener:broker-1/EXTERNAL">')
+    assert lines[1][1] == '<button type="button" data-open="place:shop-ui-1"><b>error</b> error &lt;b&gt;1</button>'
+    assert lines[2][1] == "<b>error</b> error &lt;b&gt;0"
+    assert "and 2 more" in head
 
 
 def test_without_brokers_there_is_no_table_and_it_says_why() -> None:

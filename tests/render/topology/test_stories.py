@@ -55,7 +55,7 @@ def test_a_listener(five: Stories) -> None:
     assert [len(way["hops"]) for way in story["ways"]] == [1, 1, 6, 6]
     first = story["ways"][0]
     assert five.names[first["from"][0]] == "host"
-    assert [five.hops[number][:2] for number in first["hops"][0]] == [
+    assert [five.hops[number][:2] for number in first["hops"][0][1]] == [
         ("resolver", "host"),
         ("route", "host"),
         ("filter", "host"),
@@ -100,10 +100,13 @@ def test_what_cannot_be_seen_is_not_called_absent() -> None:
 
 
 def test_in_a_crowd_ways_that_end_alike_are_told_once() -> None:
-    story = told(with_ways(crowd(120))).stories["listener:team0-broker-1-1/EXTERNAL"]
+    judge = Judge(topology=with_ways(crowd(120)))
+    stories = Stories(judge, scene(judge), {"team5-app-19-1"})
+    story = stories.stories["listener:team0-broker-1-1/EXTERNAL"]
     assert sum(len(way["from"]) for way in story["ways"]) == 240
     assert len(story["ways"]) == 4
-    assert [len(way["hops"]) for way in story["ways"]] == [1] * 4
+    assert [[number for number, _ in way["hops"]] for way in story["ways"]] == [[0], [0, 108], [0], [0, 108]]
+    assert stories.names[story["ways"][1]["from"][108]] == "team5-app-19-1"
 
 
 def test_nothing_hostile_and_no_secret_is_in_any_story() -> None:
