@@ -60,10 +60,19 @@ def look_at(order: Order, surface: Surface) -> "Topology":
 
 
 def judged(seen: "Topology") -> tuple[Finding, ...]:
-    """The findings of the rules about topologies."""
+    """The findings of the rules about topologies that the configuration of the current folder leaves."""
+    from netdiag.io.config_files import config_candidates
     from netdiag.rules.run_topology import check_topology
 
-    return check_topology(seen)
+    found = check_topology(seen)
+    if not found or next(iter(config_candidates("")), None) is None:
+        return found
+    from netdiag.cli.configured import Configurations, configured  # loads all rules
+    from netdiag.cli.declared import Settings
+    from netdiag.rules.selection import Choice
+
+    (chosen,) = configured([""], Configurations(), Settings(), Choice()).values()
+    return chosen.selection.of(found)
 
 
 def status_of(seen: "Topology", findings: Sequence[Finding], fail_on: Severity) -> ExitStatus:

@@ -1,9 +1,9 @@
 """Running the rules about topologies."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from netdiag.findings import Finding
+from netdiag.findings import Finding, TopologyLocation
 from netdiag.rules.order import by_place
 from netdiag.rules.topology_rules import TOPOLOGY
 from netdiag.topology.graph import Topology
@@ -13,6 +13,31 @@ if TYPE_CHECKING:
 
 
 def check_topology(topology: Topology, rules: "Iterable[TopologyRule]" = TOPOLOGY) -> tuple[Finding, ...]:
-    """What is wrong with how things hang together on a machine, worst first, then by place."""
-    found = (finding for rule in rules for finding in rule.check(topology))
-    return tuple(sorted(found, key=lambda finding: (-finding.severity.rank, *by_place(finding))))
+    """What is wrong with how things hang together on a machine, worst first, then by place.
+
+    Of a narrowed topology the whole is judged, and what concerns the part is told: whoever is left out is there.
+    """
+    found = (finding for rule in rules for finding in rule.check(topology.whole or topology))
+    wanted = found if topology.whole is None else filter(_within(topology, topology.whole), found)
+    return tuple(sorted(wanted, key=lambda finding: (-finding.severity.rank, *by_place(finding))))
+
+
+def _within(part: Topology, whole: Topology) -> Callable[[Finding], bool]:
+    """Whether a finding is about a place, a device, a container and a published port that is left."""
+    devices = {
+        place.name: {link.ifname for link in facts.links}
+        for place in part.places
+        if (facts := part.inventory.namespaces.get(place.netns)) is not None
+    }
+    dropped = {port.key for port in whole.published} - {port.key for port in part.published}
+    gone = {c.name for c in whole.containers.values()} - {c.name for c in part.containers.values()}
+
+    def about(finding: Finding) -> bool:
+        at = finding.location
+        if not isinstance(at, TopologyLocation) or at.place not in devices:
+            return False
+        return (
+            (not at.device or at.device in devices[at.place]) and at.part not in dropped and finding.service not in gone
+        )
+
+    return about

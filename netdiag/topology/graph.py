@@ -205,7 +205,8 @@ class Topology:
 
     `containers` are by id, `engine` tells which engine was asked in one line, or why none was; `deployment` is None
     without one. `reach` is empty until `netdiag.topology.reach.with_reach` has filled it, `traffic` until
-    `netdiag.topology.traffic.with_traffic` has laid a capture over it.
+    `netdiag.topology.traffic.with_traffic` has laid a capture over it. `whole` is what it was narrowed from, None for
+    all of it.
     """
 
     inventory: Inventory
@@ -223,6 +224,7 @@ class Topology:
     userland_proxy: bool | None = None
     containers: Mapping[str, Container] = field(default_factory=dict)
     deployment: "Deployment | None" = None
+    whole: "Topology | None" = None
 
     def place(self, netns: int) -> Place | None:
         """The place of a namespace."""

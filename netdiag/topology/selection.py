@@ -114,6 +114,7 @@ def _kept(topology: Topology, chosen: frozenset[str], named: frozenset[str]) -> 
         reach=tuple(one for one in topology.reach if one.source in names and one.listener in keys),
         unmatched=tuple(filter(_about(topology, chosen, views, devices), topology.unmatched)),
         containers={identifier: c for identifier, c in topology.containers.items() if identifier in chosen},
+        whole=topology.whole or topology,
     )
 
 

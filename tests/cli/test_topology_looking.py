@@ -1,17 +1,23 @@
 """What was seen, in every format, and the status that it earns."""
 
+from pathlib import Path
+
 import pytest
 
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface
 from netdiag.cli.topology_looking import Order, TopologyFormat, drawn, judged, look_at, status_of
+from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity, TopologyLocation
 from netdiag.linux.netns import Netns
 from netdiag.render.screen import Screen
+from netdiag.rules.document import rule_page
+from netdiag.rules.topology import topology_forwarding_off
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, NamespaceFacts
 from tests.house.tree import ROOT
 from tests.render.topology.topologies import cluster
+from tests.rules.topology_recorded import Recorded
 from tests.topology.five_brokers import five_brokers
 
 CAPTURE = ROOT / "compose/five-brokers/S08-single-listener-localhost/client.pcapng"
@@ -49,6 +55,19 @@ def test_every_format_is_drawn(form: TopologyFormat) -> None:
     text = drawn(Order(form=form), seen, judged(seen), Screen())
     assert "shop" in text
     assert text.endswith("\n")
+
+
+def test_the_configuration_says_which_rules_speak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = Recorded(rule_page(topology_forwarding_off.__doc__ or "").bad).topology
+    monkeypatch.chdir(tmp_path)
+    assert [finding.severity for finding in judged(broken)] == [Severity.ERROR]
+    Path("netdiag.toml").write_text('[severity]\ntopology-forwarding-off = "note"\n')
+    assert [finding.severity for finding in judged(broken)] == [Severity.NOTE]
+    Path("netdiag.toml").write_text('ignore = ["topology-"]\n')
+    assert judged(broken) == ()
+    Path("netdiag.toml").write_text('ignore = ["topology-nothing"]\n')
+    with pytest.raises(UsageError, match="no rule is called"):
+        judged(broken)
 
 
 def test_the_status() -> None:
