@@ -66,7 +66,7 @@ def page(topology: Topology, *, findings: Sequence[Finding] = (), title: str = "
         *_table(table, topology),
         *_tools(drawn),
         *_picture(picture, title),
-        '<aside id="story" aria-live="polite" aria-label="story of what is chosen" hidden></aside></main>',
+        '<aside id="story" aria-label="story of what is chosen" hidden></aside></main>',
         f'<footer><p id="coverage">{_footer(topology)}</p></footer>',
         f'<script type="application/json" id="data">{_json(data)}</script>',
         f"<script>{script}</script>",

@@ -287,11 +287,12 @@
     const named = (key) => (words.every((word) => data.stories[key].title.toLowerCase().includes(word)) ? 0 : 1);
     hits.sort((a, b) => named(a) - named(b));
     const visible = new Set(shown);
+    const hit = new Set(hits);
     for (const [key, those] of nodes) {
       for (const node of those) {
         const inside = [...node.querySelectorAll('[data-key]')].some((row) => visible.has(row.getAttribute('data-key')));
         node.classList.toggle('off', filtered && !visible.has(key) && !inside);
-        node.classList.toggle('hit', hits.includes(key));
+        node.classList.toggle('hit', hit.has(key));
       }
     }
     for (const [path, of] of strokes) path.classList.toggle('off', filtered && !of.every((key) => visible.has(key)));

@@ -1,11 +1,15 @@
 """The SVG stands alone: well-formed, nothing in it runs or is fetched, and foreign names are text."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
+from netdiag.render.topology.html import page
 from netdiag.render.topology.svg import svg
-from netdiag.topology.graph import Topology
+from netdiag.topology.graph import Cable, CableKind, PlaceKind, Topology
+from netdiag.topology.inventory import Inventory, LinkId
 from tests.render.topology.ways import with_ways
 from tests.topology.five_brokers import HOSTILE_TEXT, SECRET, crowd, five_brokers, hostile
 
@@ -51,3 +55,33 @@ def test_it_says_what_it_is_and_how_much_was_seen() -> None:
 
 def test_equal_topologies_give_equal_bytes() -> None:
     assert svg(crowd(30)) == svg(crowd(30))
+
+
+NOWHERE = LinkId(netns=1, ifindex=1)
+EMPTY = Topology(inventory=Inventory(namespaces={}, own=0), places=())
+
+
+def odd() -> Iterator[Topology]:
+    """Topologies in which what is spoken of is not there."""
+    five = with_ways(five_brokers())
+    yield EMPTY
+    yield replace(five, places=())
+    yield replace(five, places=tuple(place for place in five.places if place.kind is not PlaceKind.HOST))
+    yield replace(five, inventory=EMPTY.inventory)
+    yield replace(five, containers={})
+    yield replace(five, networks=(), cables=())
+    yield replace(five, listeners=())
+    yield replace(five, cables=(*five.cables, *(Cable(kind=kind, a=NOWHERE, b=NOWHERE) for kind in CableKind)))
+    yield replace(five, cables=tuple(Cable(kind=kind, a=c.a, b=c.a) for c in five.cables for kind in CableKind))
+    yield replace(five, published=(*five.published, replace(five.published[0], container="gone")))
+    yield replace(five, listeners=(*five.listeners, replace(five.listeners[0], container="gone", key="x/y")))
+    yield replace(five, listeners=tuple(replace(one, published=("gone",)) for one in five.listeners))
+    yield replace(five, reach=tuple(replace(one, listener="gone", source="gone") for one in five.reach))
+    yield replace(five, places=tuple(replace(place, name="", label="") for place in five.places))
+
+
+@pytest.mark.parametrize("number", range(14))
+def test_what_is_not_there_breaks_no_picture(number: int) -> None:
+    topology = list(odd())[number]
+    assert parsed(topology).tag == f"{NAMESPACE}svg"
+    assert page(topology).endswith("</html>\n")
