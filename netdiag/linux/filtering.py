@@ -18,8 +18,9 @@ from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, RuleAddress, Ru
 
 __all__ = ["ConnectionState", "Packet", "Surroundings", "Traversal", "Verdict", "traverse"]
 
-# Lines of `Ruleset.unread` that begin so tell of what decides nothing about the first packet of a connection.
-HARMLESS = "flowtable "
+# Lines of `Ruleset.unread` that begin so tell of what decides nothing about the first packet of a connection, or of
+# sets, which know themselves that they are not whole.
+HARMLESS = ("flowtable ", "set ")
 # NF_IP_PRI_NAT_DST and NF_IP_PRI_NAT_SRC: chains of type nat are asked there, whatever their own priority.
 _NAT_PRIORITY = {"prerouting": -100, "output": -100, "input": 100, "postrouting": 100}
 # NF_IP_PRI_CONNTRACK

@@ -28,7 +28,7 @@ from netdiag.linux.nftables.messages import (
 )
 from netdiag.linux.ruleset import RuleAddress, Ruleset, Table
 
-MOST_RULES = 50_000
+MOST_RULES = 20_000
 MOST_ELEMENTS = 100_000
 MOST_OF_A_SET = 20_000
 
@@ -129,7 +129,7 @@ def _elements(
         if len(taken) > limit:
             partly.add(key)
             where = f"set {one.name} of {one.place.family} {one.place.table}"
-            unread.append(f"{where}: {len(taken)} elements, {limit} are shown")
+            unread.append(f"{where}: more than {limit} elements, the rest is not shown")
     return found, frozenset(partly)
 
 
