@@ -37,6 +37,15 @@ class Missing:
 
 def find_neighbour(terrain: Terrain, at: LinkId, address: str, *, asker: str) -> Found | Missing:
     """The hardware address for an address behind a device of a namespace; `asker` is who the packet is from."""
+    key = ("neighbour", at, address, asker)
+    known = terrain.memory.get(key)
+    if isinstance(known, Found | Missing):
+        return known
+    found = terrain.memory[key] = _find(terrain, at, address, asker)
+    return found
+
+
+def _find(terrain: Terrain, at: LinkId, address: str, asker: str) -> Found | Missing:
     place, link = terrain.place(at.netns), terrain.link(at)
     if place is None or link is None:
         return Missing(end=End.UNKNOWN, because="its device cannot be seen")

@@ -80,7 +80,6 @@ class Passage:
 
     def __init__(self) -> None:
         self._connections: dict[int, list[Connection]] = {}
-        self._parts: dict[tuple[int, str], tuple[Ruleset, Ruleset]] = {}
 
     def enter(self, moving: Moving) -> None:
         """It has come into a namespace, or by a pair: what was known of it is looked up anew."""
@@ -148,7 +147,7 @@ class Passage:
 
     def _settled(self, place: Place, hook: str, moving: Moving, packet: Packet, around: Surroundings) -> Traversal:
         """A hook of a packet whose translations are decided: they are made at their place among the chains."""
-        before, after = self._split(place, hook)
+        before, after = _split(place, hook)
         first = traverse(before, hook, packet, surroundings=around)
         if first.verdict is not Verdict.ACCEPT:
             return first
@@ -160,19 +159,6 @@ class Passage:
             deciding=second.deciding or first.deciding,
             because=second.because if second.deciding or second.verdict is not Verdict.ACCEPT else first.because,
         )
-
-    def _split(self, place: Place, hook: str) -> tuple[Ruleset, Ruleset]:
-        """The chains before the translation and those after it, those of type nat left out."""
-        found = self._parts.get((place.inode, hook))
-        if found is None:
-            at = _TRANSLATION.get(hook, 0)
-            ruleset = place.facts.ruleset
-            found = (
-                replace(ruleset, tables=tuple(_cut(table, hook, at, before=True) for table in ruleset.tables)),
-                replace(ruleset, tables=tuple(_cut(table, hook, at, before=False) for table in ruleset.tables)),
-            )
-            self._parts[place.inode, hook] = found
-        return found
 
     def _leave(self, place: Place, hook: str, moving: Moving, packet: Packet) -> None:
         if packet.state is ConnectionState.UNTRACKED and moving.track is not None:
@@ -190,6 +176,20 @@ class Passage:
                 if hook in _SOURCE_SIDE
                 else replace(moving.packet, destination=aim.destination, destination_port=aim.destination_port)
             )
+
+
+def _split(place: Place, hook: str) -> tuple[Ruleset, Ruleset]:
+    """The chains before the translation and those after it, those of type nat left out."""
+    found = place.parts.get(hook)
+    if found is None:
+        at = _TRANSLATION.get(hook, 0)
+        ruleset = place.facts.ruleset
+        found = (
+            replace(ruleset, tables=tuple(_cut(table, hook, at, before=True) for table in ruleset.tables)),
+            replace(ruleset, tables=tuple(_cut(table, hook, at, before=False) for table in ruleset.tables)),
+        )
+        place.parts[hook] = found
+    return found
 
 
 def _cut(table: Table, hook: str, at: int, *, before: bool) -> Table:

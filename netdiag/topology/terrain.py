@@ -2,12 +2,14 @@
 
 import ipaddress
 from collections import defaultdict
+from collections.abc import Hashable
 from functools import lru_cache
 
 from netdiag.linux.address import InterfaceAddress
 from netdiag.linux.link import Link
 from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
 from netdiag.linux.route import Route, RoutingRule
+from netdiag.linux.ruleset import Ruleset
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 
 # linux/if_addr.h: not usable until proven unique, or proven not to be.
@@ -75,6 +77,8 @@ class Place:
             family: sorted((r for r in facts.rules if r.family == family), key=lambda r: r.priority)
             for family in (4, 6)
         }
+        # The chains before and after translation at a hook, by hook.
+        self.parts: dict[str, tuple[Ruleset, Ruleset]] = {}
         self._settings = {
             "rp_filter": dict(facts.settings.rp_filter),
             "route_localnet": dict(facts.settings.route_localnet),
@@ -105,6 +109,8 @@ class Terrain:
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
         self._places: dict[int, Place] = {}
+        # What walks have found out that other walks will ask again; who writes to it says what.
+        self.memory: dict[Hashable, object] = {}
         self._children: dict[LinkId, list[LinkId]] | None = None
 
     def place(self, netns: int) -> Place | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from netdiag.topology.evidence import deciding_rule
 from netdiag.topology.hops import End, Path
+from netdiag.topology.inventory import Inventory
 from netdiag.topology.proof import Agreement, agreement
 from tests.reality.attempts import Result
 
@@ -48,3 +50,31 @@ def tally(cells: Sequence[Cell]) -> str:
 def misses(cells: Sequence[Cell]) -> list[str]:
     """The cells that do not agree, one line each."""
     return [str(cell) for cell in cells if cell.agreement is not Agreement.AGREES]
+
+
+def counted(inventory: Inventory) -> dict[tuple[int, str], int]:
+    """The packets that every rule has counted."""
+    return {
+        (inode, f"{table.origin.value} {table.family} {table.name} {chain.name} #{rule.number}"): rule.packets
+        for inode, facts in inventory.namespaces.items()
+        for table in facts.ruleset.tables
+        for chain in table.chains
+        for rule in chain.rules
+        if rule.packets is not None
+    }
+
+
+def unmoved(cells: Sequence[Cell], before: Inventory, after: Inventory) -> list[str]:
+    """Rules that were to drop or refuse, and have counted nothing meanwhile."""
+    old, new = counted(before), counted(after)
+    rules = {
+        (netns, str(rule)): cell.name
+        for cell in cells
+        if (found := deciding_rule(cell.path))
+        for netns, rule in [found]
+    }
+    return [f"{rule} in {netns}: {name}" for (netns, rule), name in rules.items() if _still(old, new, (netns, rule))]
+
+
+def _still(old: Mapping[tuple[int, str], int], new: Mapping[tuple[int, str], int], key: tuple[int, str]) -> bool:
+    return key in new and new[key] == old.get(key, 0)

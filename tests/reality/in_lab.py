@@ -11,16 +11,15 @@ from ipaddress import ip_address
 from netdiag.io.hosts_files import read_hosts_file
 from netdiag.io.name_service import read_name_service
 from netdiag.io.netns import Namespace, open_namespace
+from netdiag.io.proving import prove
 from netdiag.io.resolver import Resolved, Resolver
 from netdiag.io.topology import look
 from netdiag.linux.netns import NamedNamespace, ProcessNamespace
-from netdiag.linux.ruleset import RuleAddress
 from netdiag.topology.asking import names_of
 from netdiag.topology.graph import Topology
-from netdiag.topology.hops import End, HopKind, Path
-from netdiag.topology.inventory import Inventory
+from netdiag.topology.hops import HopKind, Path
 from netdiag.topology.path import Walker
-from netdiag.topology.proof import Agreement
+from netdiag.topology.proof import Agreement, Proof
 from tests.lab.engine import HOST_ADDRESS, Engine
 from tests.reality.attempts import Attempt, Result, attempt_all
 from tests.reality.comparing import UNRESOLVED, Cell
@@ -128,34 +127,18 @@ async def _resolve_all(
     return dict(zip(pairs, await asyncio.gather(*(one(*pair) for pair in pairs)), strict=True))
 
 
-def deciding(path: Path) -> tuple[int, RuleAddress] | None:
-    """The rule that ended a way, and its namespace."""
-    if path.end not in (End.DROPPED, End.REFUSED) or not path.hops:
-        return None
-    last = path.hops[-1]
-    return (last.netns, last.rules[0]) if last.kind is HopKind.FILTER and last.rules else None
-
-
-def counted(inventory: Inventory) -> dict[tuple[int, str], int]:
-    """The packets that every rule has counted."""
-    return {
-        (inode, f"{table.origin.value} {table.family} {table.name} {chain.name} #{rule.number}"): rule.packets
-        for inode, facts in inventory.namespaces.items()
-        for table in facts.ruleset.tables
-        for chain in table.chains
-        for rule in chain.rules
-        if rule.packets is not None
-    }
-
-
-def unmoved(cells: Sequence[Cell], before: Inventory, after: Inventory) -> list[str]:
-    """Rules that were to drop or refuse, and have counted nothing meanwhile."""
-    old, new = counted(before), counted(after)
-    rules = {
-        (netns, str(rule)): cell.name for cell in cells if (found := deciding(cell.path)) for netns, rule in [found]
-    }
-    return [f"{rule} in {netns}: {name}" for (netns, rule), name in rules.items() if _still(old, new, (netns, rule))]
-
-
-def _still(old: Mapping[tuple[int, str], int], new: Mapping[tuple[int, str], int], key: tuple[int, str]) -> bool:
-    return key in new and new[key] == old.get(key, 0)
+def proofs(engine: Engine) -> list[tuple[str, Proof]]:
+    """A proof for each way to end, from each kind of place: one by one, as people ask for them."""
+    topology = look(host=engine.docker_host)
+    walker = Walker(topology)
+    chosen: dict[tuple[str, str, bool], Path] = {}
+    for place in topology.places:
+        if place.name != topology.host and not place.containers:
+            continue
+        kind = "host" if place.name == topology.host else "container"
+        for host, port in addresses(topology):
+            path = walker.walk(place.netns, host, port)
+            proxied = any(hop.kind is HopKind.PROXY for hop in path.hops)
+            if path.address:
+                chosen.setdefault((kind, path.end.value, proxied), path)
+    return [(f"{kind} to {path.address}:{path.port}", prove(topology, path)) for (kind, _, _), path in chosen.items()]

@@ -12,8 +12,8 @@ from netdiag.topology.hops import HopKind
 from tests.figures import Report
 from tests.lab.lab import Lab, start_lab
 from tests.lab.stack import Stack
-from tests.reality.comparing import misses, tally
-from tests.reality.in_lab import lab_cells, unmoved
+from tests.reality.comparing import misses, tally, unmoved
+from tests.reality.in_lab import lab_cells
 from tests.scenarios.standing import stand
 
 FILE = Path(__file__).parents[2] / "compose" / "five-brokers" / "S01-reference" / "kraft.yml"

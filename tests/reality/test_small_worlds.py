@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import pytest
 
 from netdiag.io.kernel.inventory import read_inventory
+from netdiag.topology.evidence import deciding_rule
 from netdiag.topology.path import Walker
 from netdiag.topology.proof import Agreement
 from tests.figures import Report
 from tests.reality.attempts import Attempt, attempt_all
 from tests.reality.building import Built, World, built
-from tests.reality.comparing import Cell, misses, tally
+from tests.reality.comparing import Cell, misses, tally, unmoved
 from tests.reality.filtered import FILTERED
 from tests.reality.worlds import WORLDS
 
@@ -69,6 +70,11 @@ def _questions(world: World) -> Iterator[tuple[str, tuple[str, int]]]:
 
 @pytest.mark.bar("trace-truth")
 def test_every_walk_ends_as_the_connection_does(worlds: list[Built], figure: Report) -> None:
+    inodes = [inode for made in worlds for inode in made.inodes.values()]
+    before = read_inventory(only=inodes)
     cells = compare(worlds)
     figure("walks in small worlds of namespaces against real connections", tally(cells))
     assert misses(cells) == []
+    # Where a rule is said to end a way, it has counted that.
+    assert sum(deciding_rule(cell.path) is not None for cell in cells) > 40
+    assert unmoved(cells, before, read_inventory(only=inodes)) == []

@@ -18,11 +18,13 @@ from pathlib import Path
 import pytest
 
 from netdiag.io.kernel.inventory import read_inventory
+from netdiag.topology.hops import End
+from netdiag.topology.proof import Agreement
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack as Running
-from tests.reality.comparing import misses, tally
-from tests.reality.in_lab import lab_cells, unmoved
+from tests.reality.comparing import misses, tally, unmoved
+from tests.reality.in_lab import lab_cells, proofs
 from tests.scenarios.comparison import Comparison, compare, markdown
 from tests.scenarios.expectations import Engine, ExpectedCell, Stack, stacks
 from tests.scenarios.netdiag_says import NETDIAG, netdiag_says
@@ -97,6 +99,16 @@ def test_netdiag_and_real_clients_say_what_is_expected(
 @pytest.mark.parametrize("stack", TRACED, ids=lambda stack: stack.name, indirect=True)
 def test_walks_end_as_real_connections_do(running: Running, stack: Stack, figure: Report) -> None:
     _trace(running, stack, figure)
+
+
+@pytest.mark.bar("trace-truth")
+@pytest.mark.parametrize("stack", TRACED, ids=lambda stack: stack.name, indirect=True)
+def test_real_connections_prove_walks_hop_by_hop(running: Running, stack: Stack, figure: Report) -> None:
+    found = proofs(running.engine)
+    figure(f"{stack.name}: ways proved by packets on every device and counters of rules", len(found))
+    assert {proof.end for _, proof in found} >= {End.CONNECTED, End.REFUSED}
+    assert [(name, proof.because) for name, proof in found if proof.agreement is not Agreement.AGREES] == []
+    assert all(one.first for _, proof in found if proof.end is End.CONNECTED for one in proof.seen)
 
 
 @pytest.mark.bar("trace-truth", long=True)
