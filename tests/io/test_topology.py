@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import socket
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 import netdiag.io.topology
-from netdiag.errors import EngineError, InputError
+from netdiag.errors import EngineError, InputError, MissingExtra
 from netdiag.io.engine_kernel import SameKernel
 from netdiag.io.topology import look
 from netdiag.linux.process import Process
@@ -71,6 +73,23 @@ def test_an_engine_that_was_named_must_answer(tmp_path: Path) -> None:
 def test_a_way_to_an_engine_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no way to an engine"):
         look(environment={"DOCKER_HOST": "gopher://x"}, home=tmp_path, inventory=here())
+
+
+def test_an_engine_by_tcp_that_is_not_there(tmp_path: Path) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
+        topology = look(environment={"DOCKER_HOST": url}, home=tmp_path, inventory=here())
+    assert topology.engine.startswith(f"no engine: {url}: no engine answers there")
+    assert topology.places
+
+
+def test_an_engine_by_tcp_without_the_library_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "netdiag.io.docker_engine", None)
+    how: dict[str, Any] = {"environment": {"DOCKER_HOST": "tcp://127.0.0.1:1"}, "home": tmp_path, "inventory": here()}
+    assert "reached by no unix socket needs docker" in look(**how).engine
+    with pytest.raises(MissingExtra):
+        look(host="tcp://127.0.0.1:1", **how)
 
 
 def test_an_engine_that_hangs_is_left_out(tmp_path: Path) -> None:
