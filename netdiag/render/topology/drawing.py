@@ -76,7 +76,10 @@ class _Parts:
     def pill(self, pill: Pill, rect: Rect) -> str:
         faults = self._faults(pill.key)
         sign = bool(pill.dead or faults)
-        label = shortened(pill.text, rect.w - 18.0 - (14.0 if sign else 0.0), SMALL)
+        room = rect.w - 18.0 - (14.0 if sign else 0.0)
+        # where there is little room the port says more than that both families are meant
+        text = pill.text if text_width(pill.text, SMALL) <= room else pill.text.replace("0.0.0.0+[::]", "*")
+        label = shortened(text, room, SMALL)
         inside = [_rect(rect, rect.h / 2), _text(rect.x + 9.0, rect.y + 14.0, label, small=True)]
         if sign:
             inside.append(_mark(rect.right - 11.0, rect.y + rect.h / 2, Mark.BAD))

@@ -219,7 +219,7 @@ def _order(topology: Topology) -> dict[str, int]:
 def _summary(brokers: Sequence[str], columns: Sequence[Column]) -> str:
     if not brokers:
         return "No Kafka listener is known here."
-    of_brokers = "the broker" if len(brokers) == 1 else f"all {len(brokers)} brokers"
+    of_brokers = {1: "the broker", 2: "both brokers"}.get(len(brokers), f"all {len(brokers)} brokers")
     if not columns:
         return f"Nobody has traced the ways to {of_brokers} yet."
     total = sum(len(column.sources) for column in columns)

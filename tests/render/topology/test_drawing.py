@@ -12,7 +12,7 @@ from netdiag.render.topology.scene import scene
 from netdiag.render.topology.verdicts import Judge, Mark
 from netdiag.topology.graph import Unmatched
 from tests.render.topology.ways import with_ways
-from tests.topology.five_brokers import five_brokers
+from tests.topology.five_brokers import five_brokers, machine
 
 FINDING = Finding(
     rule="some-rule",
@@ -59,6 +59,14 @@ def test_what_is_wrong_is_marked_and_told(picture: Picture) -> None:
     assert "error: broker-1/EXTERNAL: nobody gets through" in text
     assert "warning: veth9: nobody&#x27;s" in text
     assert total_height(picture, "footer") > total_height(picture) > picture.height
+
+
+def test_where_there_is_little_room_a_pill_keeps_its_port() -> None:
+    made = machine()
+    made.container("shop-worker-1", networks=("shop_front",), ports=(("", 18443, 18443),), listens=(18443,))
+    text = "".join(drawing(layout(scene(Judge(topology=made.topology()))), live=True))
+    assert ">*:18443 → 18443<" in text
+    assert "published port 0.0.0.0+[::]:18443 → 18443" in text
 
 
 def test_each_mark_has_a_sign_of_its_own() -> None:

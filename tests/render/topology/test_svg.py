@@ -50,6 +50,7 @@ def test_it_says_what_it_is_and_how_much_was_seen() -> None:
     root = parsed(with_ways(five_brokers()))
     assert root.findtext(f"{NAMESPACE}title") == "network of kafka-host"
     assert root.findtext(f"{NAMESPACE}desc") == "8 of 8 places can reach all 5 brokers."
+    assert next(root.iter(f"{NAMESPACE}text")).text == "8 of 8 places can reach all 5 brokers.", "what comes first"
     assert any("9 namespaces" in (text.text or "") for text in root.iter(f"{NAMESPACE}text"))
 
 
