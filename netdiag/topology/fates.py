@@ -79,9 +79,17 @@ def at_port(address: str, port: int | None) -> str:
     return shown if port is None else f"{shown}:{port}"
 
 
-def frames_filtered(place: Place) -> str:
-    """Why frames may not pass as a bridge alone would decide; "" where no rules are asked about frames."""
+def frames_filtered(place: Place, device: str, *, bridged: bool) -> str:
+    """Why rules below the internet layer may stop a frame at a device; "" where none are asked about it.
+
+    `bridged` is a frame on its way through a bridge, which those of the family bridge are asked about.
+    """
     for table in place.facts.ruleset.tables:
-        if table.family == "bridge" and any(c.hook and (c.rules or c.policy == "drop") for c in table.chains):
-            return f"rules of the family bridge (table {table.name}) are not modelled"
+        for chain in table.chains:
+            if not chain.hook or not (chain.rules or chain.policy == "drop"):
+                continue
+            if table.family == "bridge" and bridged:
+                return f"rules of the family bridge (table {table.name}) are not modelled"
+            if chain.hook in ("ingress", "egress") and (not chain.devices or device in chain.devices):
+                return f"rules at {chain.hook} of {device} (table {table.name}) are not modelled"
     return ""

@@ -328,15 +328,19 @@ class Journey:
         prerouted = False
         for crossing in landing.crossings:
             self._tell_crossing(crossing, moving)
+            place = self._terrain.place(crossing.at.netns)
+            if place is None:
+                continue
+            at = place.links.get(crossing.at.ifindex)
+            if unknown := frames_filtered(place, at.ifname if at else "", bridged=crossing.bridge is not None):
+                return Ended(end=End.UNKNOWN, because=unknown, netns=place.inode)
             if crossing.bridge is None:
                 self._passage.enter(moving)
                 prerouted = False
                 continue
-            place, bridge = self._terrain.place(crossing.at.netns), self._terrain.link(crossing.bridge)
-            if place is None or bridge is None:
+            bridge = self._terrain.link(crossing.bridge)
+            if bridge is None:
                 continue
-            if unknown := frames_filtered(place):
-                return Ended(end=End.UNKNOWN, because=unknown, netns=place.inode)
             if crossing.entered is None or not place.filters_bridged(moving.packet.family, bridge):
                 continue
             prerouted = True

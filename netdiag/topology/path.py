@@ -24,6 +24,7 @@ from netdiag.topology.terrain import Place, Terrain, family_of
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _MOST_PROXIES = 4
+_MOST_ADDRESSES = 8
 # net.ipv4.ip_local_port_range as the kernel sets it.
 _CLIENT_PORTS = (32768, 60999)
 
@@ -67,7 +68,7 @@ class Walker:
             )
         hops: list[Hop] = []
         path: Path | None = None
-        for address in resolved.addresses:
+        for address in resolved.addresses[:_MOST_ADDRESSES]:
             if resolved.because:
                 hops.append(
                     Hop(kind=HopKind.RESOLVER, netns=source, what=f"{destination} is {address} ({resolved.because})")
@@ -124,6 +125,9 @@ class _Try:
         journey = Journey(self._terrain, Passage(), self._hops)
         if source_port is None:
             source_port = _client_port(self._terrain.place(source))
+        if address.lower().startswith("fe80:"):
+            because = "addresses of one link alone (fe80::/10) are not modelled"
+            return _Outcome(end=End.UNKNOWN, because=because)
         packet = Packet(
             family=family_of(address),
             protocol=self._protocol,
@@ -156,6 +160,9 @@ class _Try:
 
     def _refused(self, fate: Delivered, moving: Moving, back: "_Back") -> _Outcome:
         port, address = moving.packet.destination_port or 0, moving.packet.destination
+        if moving.packet.mark:
+            because = f"no socket listens on port {port} there, but IPVS, which is not seen, may take what is marked"
+            return _Outcome(end=End.UNKNOWN, because=because, target=fate.place.inode)
         elsewhere = [
             f"{one.address}"
             for one in fate.place.facts.listeners

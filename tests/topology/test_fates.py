@@ -36,12 +36,27 @@ def test_ends_at_a_hook(verdict: Verdict, kind: str, end: End, errno: str) -> No
     assert (found.by is not None) == (verdict is Verdict.REJECT)
 
 
-def test_rules_about_frames_are_not_passed_over() -> None:
+@pytest.mark.parametrize(
+    ("family", "hook", "devices", "bridged", "said"),
+    [
+        ("bridge", "forward", (), True, "family bridge"),
+        ("bridge", "forward", (), False, ""),
+        ("netdev", "ingress", ("eth0",), False, "ingress of eth0"),
+        ("netdev", "ingress", ("eth1",), False, ""),
+        ("inet", "ingress", ("eth0",), True, "ingress of eth0"),
+        ("inet", "forward", (), True, ""),
+    ],
+)
+def test_rules_about_frames_are_not_passed_over(
+    family: str, hook: str, devices: tuple[str, ...], bridged: bool, said: str
+) -> None:
     made = Wires().space("a")
-    assert frames_filtered(Place(made.facts())) == ""
-    chain = Chain(name="f", hook="forward", type="filter", policy="drop")
-    made.ruleset = Ruleset(tables=(Table(family="bridge", name="t", origin=Origin.NFTABLES, chains=(chain,)),))
-    assert "family bridge" in frames_filtered(Place(made.facts()))
+    assert frames_filtered(Place(made.facts()), "eth0", bridged=True) == ""
+    chain = Chain(name="f", hook=hook, type="filter", policy="drop", devices=devices)
+    made.ruleset = Ruleset(tables=(Table(family=family, name="t", origin=Origin.NFTABLES, chains=(chain,)),))
+    found = frames_filtered(Place(made.facts()), "eth0", bridged=bridged)
+    assert said in found
+    assert bool(found) == bool(said)
 
 
 def test_addresses_with_ports() -> None:

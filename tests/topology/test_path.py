@@ -31,6 +31,7 @@ def way(made: Wires, source: str, destination: str, port: int = 9092) -> Path:
         ("a", "10.0.0.3", 9092, End.NO_NEIGHBOUR, "EHOSTUNREACH"),
         ("a", "8.8.8.8", 9092, End.NO_ROUTE, "ENETUNREACH"),
         ("a", "broker", 9092, End.UNKNOWN, None),
+        ("a", "fe80::1%eth0", 9092, End.UNKNOWN, None),
     ],
 )
 def test_ends(source: str, destination: str, port: int, end: End, errno: str | None) -> None:
