@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,6 +80,8 @@ def _up(name: str, state: "State | None", file: "StateFile", surface: Surface) -
             raise NetdiagError("a lab was begun here and not finished", hint=f"remove it: {_again(name, What.DOWN)}")
         write_text(f"the lab is there already; {_again(name, What.DOWN)} removes it\n")
         return ExitStatus.CLEAN
+    # An interrupt may end pyroute2 between two of its coroutines, which is nothing to tell the user about.
+    warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     state = new_state(name)
     builder = Builder(state, file)
     try:

@@ -5,7 +5,9 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -80,8 +82,7 @@ def test_killed_after_any_change_it_is_removed_wholly(lab: str, tmp_path: Path) 
     for number in range(1, 200):
         child = os.fork()
         if child == 0:
-            build(lab, file, _killer(number))
-            os._exit(0)
+            _ends(partial(build, lab, file, _killer(number)))
         _, status = os.waitpid(child, 0)
         state = file.read()
         if state is not None:
@@ -103,15 +104,25 @@ def test_killed_while_it_is_removed_it_is_removed_by_the_next(lab: str, tmp_path
         build(lab, file)
         child = os.fork()
         if child == 0:
-            tear_down(read(file), file, _killer(number))
-            os._exit(0)
+            _ends(partial(tear_down, read(file), file, _killer(number)))
         _, status = os.waitpid(child, 0)
+        assert not os.WIFEXITED(status) or os.waitstatus_to_exitcode(status) == 0
         state = file.read()
         assert state is None or tear_down(state, file) == ()
         assert names_of(lab) == set()
         if os.WIFEXITED(status):
             break
     assert 5 < number < 99
+
+
+def _ends(work: Callable[[], object]) -> NoReturn:
+    """What a child does, and no more: whatever happens, it does not go on as a second run of the tests."""
+    status = 1
+    try:
+        work()
+        status = 0
+    finally:
+        os._exit(status)
 
 
 def _killer(number: int) -> Callable[[str], None]:
