@@ -21,7 +21,12 @@
 
   // -- moving and sizing ---------------------------------------------------------------------------------------
   const at = { x: 0, y: 0, scale: 1 };
+  const paper = window.matchMedia('print');
   const show = () => {
+    if (paper.matches) {
+      svg.setAttribute('viewBox', `0 0 ${whole.width} ${whole.height}`);
+      return;
+    }
     const width = view.clientWidth / at.scale;
     const height = view.clientHeight / at.scale;
     at.x = Math.min(Math.max(at.x, -width / 2), whole.width - width / 2);
@@ -321,7 +326,6 @@
 
   new ResizeObserver(show).observe(view);
   begin();
-  window.addEventListener('beforeprint', () => svg.setAttribute('viewBox', `0 0 ${whole.width} ${whole.height}`));
-  window.addEventListener('afterprint', show);
+  paper.addEventListener('change', show);
   document.documentElement.dataset.ready = 'yes';
 })();

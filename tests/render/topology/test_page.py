@@ -340,8 +340,14 @@ def test_on_paper_there_are_no_tools_and_all_of_the_picture(opened: Opened) -> N
     page = opened("ten.html")
     page.media(kind="print")
     assert page.evaluate("getComputedStyle(document.getElementById('tools')).display") == "none"
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate(VIEW).startswith("0 0 ")
+    whole = page.evaluate(
+        "(({ width, height }) => `0 0 ${width} ${height}`)(document.querySelector('.picture').dataset)"
+    )
+    page.wait(f"{VIEW} === {json.dumps(whole)}")
+    width = "document.querySelector('.picture').getBoundingClientRect().width"
+    page.wait(f"Math.abs({width} - innerWidth) < 2")
+    page.media()
+    page.wait(f"{VIEW} !== {json.dumps(whole)}")
 
 
 def test_two_hundred_containers_are_there_at_once_and_can_be_found(opened: Opened) -> None:
