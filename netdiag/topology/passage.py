@@ -100,6 +100,8 @@ class Passage:
         """What the rules at a hook make of it; the packet is then as they leave it."""
         if hook in ("prerouting", "output") and moving.track is None and not moving.untracked:
             self._track(place, moving)
+        if self._nobody_asked(place, hook, moving):
+            return Traversal(verdict=Verdict.ACCEPT, packet=moving.packet, because="no rule against it")
         packet = self._seen(moving, in_link=in_link, out_link=out_link, ports=ports)
         around = surroundings(place, packet.family, towards or packet.destination)
         side = "source" if hook in _SOURCE_SIDE else "destination"
@@ -113,6 +115,17 @@ class Passage:
             found = self._settled(place, hook, moving, packet, around)
         self._leave(place, hook, moving, found.packet)
         return found
+
+    def _nobody_asked(self, place: Place, hook: str, moving: Moving) -> bool:
+        """Whether the hook is empty, and nothing is to be translated at it."""
+        track = moving.track
+        if hook in place.hooked or place.facts.ruleset.unread:
+            return False
+        if track is not None and track.reply != track.original.turned:
+            return False
+        if track is not None and not moving.answer:
+            track.settled.add("source" if hook in _SOURCE_SIDE else "destination")
+        return True
 
     def _track(self, place: Place, moving: Moving) -> None:
         known = self._connections.setdefault(place.inode, [])
@@ -242,8 +255,9 @@ def surroundings(place: Place, family: int, towards: str) -> Surroundings:
         link = place.by_name.get(name)
         return device_address(place, link.ifindex, family, towards) if link else ""
 
-    indexes = {name: link.ifindex for name, link in place.by_name.items()}
-    return Surroundings(is_local=lambda address: is_local(place, address), address_of=address_of, ifindexes=indexes)
+    return Surroundings(
+        is_local=lambda address: is_local(place, address), address_of=address_of, ifindexes=place.ifindexes
+    )
 
 
 def told(found: Traversal) -> tuple[RuleAddress, ...]:

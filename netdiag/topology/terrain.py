@@ -77,6 +77,9 @@ class Place:
             family: sorted((r for r in facts.rules if r.family == family), key=lambda r: r.priority)
             for family in (4, 6)
         }
+        self.ifindexes = {name: link.ifindex for name, link in self.by_name.items()}
+        # The hooks at which somebody is asked.
+        self.hooked = {chain.hook for table in facts.ruleset.tables for chain in table.chains if chain.hook}
         # The chains before and after translation at a hook, by hook.
         self.parts: dict[str, tuple[Ruleset, Ruleset]] = {}
         self._settings = {

@@ -39,7 +39,7 @@ def test_a_drop_names_its_rule() -> None:
 
 def test_answers_to_what_was_never_seen_are_invalid() -> None:
     moving = Moving(packet=FIRST, answer=True)
-    Passage().hook(place(Ruleset()), "prerouting", moving, in_link="eth0")
+    Passage().hook(place(rules("prerouting")), "prerouting", moving, in_link="eth0")
     assert moving.track is None
     assert moving.packet.state.value == "invalid"
 
