@@ -119,7 +119,8 @@ def layout(scene: Scene) -> Picture:
     shelves = _shelves(scene, ordered, 3600.0 if large else 1560.0, 8 if large else 4)
     where = _Shelving(picture=picture, scene=scene, ordered=ordered, shelves=shelves)
     inner = max([720.0, *(_shelf_width(shelf) for shelf in shelves)])
-    left = MARGIN + SPINE * (where.spines() + 1)
+    # room for one spine in any case, so that the first shelf stays where it is when the second one comes
+    left = MARGIN + SPINE * (max(where.spines(), 1) + 1)
     where.right = left + inner
     picture.width = where.right + MARGIN
     y = _outside(picture, left, inner)

@@ -73,6 +73,16 @@ def test_one_container_more_moves_none_that_stands_before_it() -> None:
     assert set(after) - set(before) == {"shop-worker-1"}
 
 
+def test_a_second_shelf_does_not_move_the_first() -> None:
+    made = machine()
+    gone = next(key for key, one in made.containers.items() if one.name == "shop-client-1")
+    del made.containers[gone]
+    before, after = picture(made.topology()), picture(five_brokers())
+    assert len({placed.rect.y for placed in after.boxes if placed.box.rows}) == 1
+    brokers = {placed.box.key: placed.rect for placed in before.boxes if placed.box.rows}
+    assert brokers == {placed.box.key: placed.rect for placed in after.boxes if placed.box.rows}
+
+
 def test_one_network_more_in_a_crowd_moves_no_column() -> None:
     before, after = places(picture(crowd(120))), places(picture(crowd(140)))
     assert {name for name, rect in before.items() if after[name] != rect} == set()
