@@ -5,6 +5,7 @@ not be read from /proc/sys, where a file costs as much as a whole table of route
 """
 
 import struct
+from dataclasses import dataclass
 
 _ATTRIBUTE = struct.Struct("=HH")
 _NUMBER = struct.Struct("=I")
@@ -14,26 +15,34 @@ _NUMBER_OF_ATTRIBUTE = 0x3FFF
 _IFLA_AF_SPEC, _AF_INET, _AF_INET6, _IFLA_INET_CONF = 26, 2, 10, 1
 # IPV4_DEVCONF_* counts from 1; the array of IFLA_INET_CONF begins with the first of them.
 _RP_FILTER, _ROUTE_LOCALNET = 8, 26
+# DEVCONF_* of linux/ipv6.h counts from 0
+_IFLA_INET6_CONF, _DISABLE_IPV6 = 2, 26
 _GET_NETCONF, _NETCONFA_IFINDEX, _NETCONFA_FORWARDING, _NETCONFA_RP_FILTER = 82, 1, 2, 3
 _ALL = struct.pack("=i", -1)
 _FAMILIES = {4: _AF_INET, 6: _AF_INET6}
 
 
-def decode_switches(payload: memoryview | bytes) -> tuple[int, int] | None:
-    """rp_filter and route_localnet of the device of a NEW_LINK message; None where it has no settings for IPv4."""
-    conf = (_LINK_HEADER, len(payload))
-    for number in (_IFLA_AF_SPEC, _AF_INET, _IFLA_INET_CONF):
-        inner = _find(payload, *conf, number)
-        if inner is None:
-            return None
-        conf = inner
-    start, end = conf
-    if end - start < 4 * _ROUTE_LOCALNET:
-        return None
-    rp_filter, route_localnet = (
-        _NUMBER.unpack_from(payload, start + 4 * (number - 1))[0] for number in (_RP_FILTER, _ROUTE_LOCALNET)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """Those of one device; None without settings for IPv4, or for IPv6."""
+
+    rp_filter: int | None = None
+    route_localnet: int | None = None
+    ipv6_disabled: bool | None = None
+
+
+def decode_switches(payload: memoryview | bytes) -> Switches:
+    """The switches of the device of a NEW_LINK message."""
+    families = _find(payload, _LINK_HEADER, len(payload), _IFLA_AF_SPEC)
+    if families is None:
+        return Switches()
+    ipv4 = _array(payload, families, _AF_INET, _IFLA_INET_CONF)
+    disabled = _at(payload, _array(payload, families, _AF_INET6, _IFLA_INET6_CONF), _DISABLE_IPV6)
+    return Switches(
+        rp_filter=_at(payload, ipv4, _RP_FILTER - 1),
+        route_localnet=_at(payload, ipv4, _ROUTE_LOCALNET - 1),
+        ipv6_disabled=None if disabled is None else disabled != 0,
     )
-    return rp_filter, route_localnet
 
 
 def request_shared_switches(family: int) -> bytes:
@@ -50,6 +59,18 @@ def decode_shared_switches(payload: memoryview | bytes) -> tuple[int | None, int
 def _value(payload: memoryview | bytes, number: int) -> int | None:
     found = _find(payload, _NETCONF_HEADER, len(payload), number)
     return _NUMBER.unpack_from(payload, found[0])[0] if found is not None and found[1] - found[0] == 4 else None
+
+
+def _array(data: memoryview | bytes, families: tuple[int, int], family: int, conf: int) -> tuple[int, int] | None:
+    inner = _find(data, *families, family)
+    return None if inner is None else _find(data, *inner, conf)
+
+
+def _at(data: memoryview | bytes, array: tuple[int, int] | None, place: int) -> int | None:
+    """The number at that place, counted from 0."""
+    if array is None or array[0] + 4 * place + 4 > array[1]:
+        return None
+    return int(_NUMBER.unpack_from(data, array[0] + 4 * place)[0])
 
 
 def _find(data: memoryview | bytes, start: int, end: int, number: int) -> tuple[int, int] | None:

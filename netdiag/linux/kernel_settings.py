@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelSettings:
-    """None is a switch that this kernel or namespace does not have (bridge_nf_* without br_netfilter or a bridge).
+    """None is a switch that this kernel does not have (bridge_nf_* without br_netfilter), or that was not read.
 
-    `ipv6_disabled` is net.ipv6.conf.all.disable_ipv6. `route_localnet` and `rp_filter` are by interface name, "all"
-    among them. Sources: Documentation/networking/ip-sysctl.rst, net/bridge/br_netfilter_hooks.c.
+    `ipv6_disabled` is whether IPv6 is off on every device. `route_localnet` and `rp_filter` are by interface name,
+    "all" among them. bridge_nf_*, `local_port_range` and "all" of `route_localnet` are read in the own namespace, and
+    where there is a bridge or a packet filter; elsewhere nothing depends on them. Sources:
+    Documentation/networking/ip-sysctl.rst, net/bridge/br_netfilter_hooks.c.
     """
 
     ip_forward: bool | None = None

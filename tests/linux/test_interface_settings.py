@@ -1,12 +1,13 @@
 """Switches of a device out of the message that describes it."""
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from netdiag.io.kernel.channel import ROUTE, Channel
-from netdiag.linux.interface_settings import decode_shared_switches, decode_switches
+from netdiag.linux.interface_settings import Switches, decode_shared_switches, decode_switches
 
 GETLINK = struct.pack("=IHHII", 32, 18, 0, 0, 0) + bytes(16)
 
@@ -16,15 +17,19 @@ def attribute(number: int, value: bytes) -> bytes:
 
 
 def link(conf: bytes, before: bytes = b"") -> bytes:
-    return bytes(16) + before + attribute(26 | 0x8000, attribute(10, b"") + attribute(2, attribute(1, conf)))
+    families = attribute(10, attribute(2, CONF6)) + attribute(2, attribute(1, conf))
+    return bytes(16) + before + attribute(26 | 0x8000, families)
 
 
 CONF = struct.pack("=33I", *range(1, 34))
+CONF6 = struct.pack("=27I", *[0] * 26, 1)
+BOTH = Switches(rp_filter=8, route_localnet=26, ipv6_disabled=True)
 
 
 def test_each_switch_has_its_place() -> None:
-    assert decode_switches(link(CONF)) == (8, 26)
-    assert decode_switches(memoryview(link(CONF, attribute(3, b"eth0\0")))) == (8, 26)
+    assert decode_switches(link(CONF)) == BOTH
+    assert decode_switches(memoryview(link(CONF, attribute(3, b"eth0\0")))) == BOTH
+    assert decode_switches(link(CONF[:100])) == replace(BOTH, route_localnet=None)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +37,6 @@ def test_each_switch_has_its_place() -> None:
     [
         b"",
         bytes(16),
-        link(CONF[:100]),
         bytes(16) + attribute(26, attribute(10, b"")),
         bytes(16) + struct.pack("=HH", 3, 26) + CONF,
         bytes(16) + struct.pack("=HH", 4000, 26) + CONF,
@@ -40,7 +44,7 @@ def test_each_switch_has_its_place() -> None:
     ],
 )
 def test_without_settings_there_are_none(payload: bytes) -> None:
-    assert decode_switches(payload) is None
+    assert decode_switches(payload) == Switches()
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,9 @@ def test_the_kernel_says_over_netlink_what_its_files_say() -> None:
         name = payload[20:].split(b"\0", 1)[0].decode()
         if (conf / name).is_dir():
             compared += 1
+            found = decode_switches(payload)
             files = tuple(int((conf / name / switch).read_text()) for switch in ("rp_filter", "route_localnet"))
-            assert decode_switches(payload) == files
+            assert (found.rp_filter, found.route_localnet) == files
+            ipv6 = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
+            assert found.ipv6_disabled == (int(ipv6.read_text()) != 0 if ipv6.exists() else None)
     assert compared

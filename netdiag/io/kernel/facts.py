@@ -14,7 +14,7 @@ from netdiag.io.kernel.channel import NETFILTER, ROUTE, SOCK_DIAG, Channel
 from netdiag.io.kernel.ruleset import read_ruleset
 from netdiag.io.kernel.settings import read_settings
 from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.interface_settings import decode_switches
+from netdiag.linux.interface_settings import Switches, decode_switches
 from netdiag.linux.kernel_settings import KernelSettings
 from netdiag.linux.link import Link
 from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
@@ -26,7 +26,7 @@ from netdiag.linux.netlink.links import decode_link, request_links
 from netdiag.linux.netlink.neighbours import decode_neighbour, request_neighbours, request_proxy_neighbours
 from netdiag.linux.netlink.routes import decode_route, request_routes
 from netdiag.linux.netlink.rules import decode_rule, request_rules
-from netdiag.linux.netlink.sockets import decode_listener, request_listeners
+from netdiag.linux.netlink.sockets import decode_listener, request_listeners, request_tcp_listeners
 from netdiag.linux.route import Route, RoutingRule
 from netdiag.linux.ruleset import Ruleset
 from netdiag.linux.socket import Listener, Protocol
@@ -62,8 +62,9 @@ class Facts:
 class FactReader:
     """Asks the same questions in one namespace after another."""
 
-    def __init__(self, calls: Calls, holders: Mapping[int, tuple[int, ...]]) -> None:
-        """`holders` are the processes that hold a socket, by its inode."""
+    def __init__(self, calls: Calls, holders: Mapping[int, tuple[int, ...]], own: int) -> None:
+        """`holders` are the processes that hold a socket, by its inode; `own` is the namespace of this process."""
+        self._own = own
         self._calls = calls
         self._holders = holders
         self._buffer = bytearray(256 * 1024)
@@ -72,18 +73,20 @@ class FactReader:
         self._addresses, self._routes, self._rules = request_addresses(), request_routes(), request_rules()
         self._neighbours, self._proxies = request_neighbours(), request_proxy_neighbours()
         self._fdb = request_forwarding()
-        self._listeners = tuple(
-            (request_listeners(protocol, family), partial(decode_listener, protocol=protocol))
-            for protocol in Protocol
-            for family in (4, 6)
+        self._listeners = (
+            (request_tcp_listeners(), partial(decode_listener, protocol=Protocol.TCP)),
+            *(
+                (request_listeners(Protocol.UDP, family), partial(decode_listener, protocol=Protocol.UDP))
+                for family in (4, 6)
+            ),
         )
 
     def read(self, inode: int) -> Facts:
         """Everything in the namespace of the calling thread, which that inode names."""
         facts = Facts(inode=inode)
+        self._of_filters(facts)
         self._of_devices(facts)
         self._of_sockets(facts)
-        self._of_filters(facts)
         return facts
 
     def _of_devices(self, facts: Facts) -> None:
@@ -108,8 +111,9 @@ class FactReader:
         found = _read(channel, "links", self._links, _link, facts, self._known)
         facts.links = tuple(link for link, _ in found)
         bridges = any(link.kind == "bridge" or link.port_kind == "bridge" for link in facts.links)
-        switches = ((link.ifname, *both) for link, both in found if both is not None)
-        facts.settings = read_settings(channel, switches, bridges=bridges)
+        switches = [(link.ifname, switches) for link, switches in found]
+        files = bridges or bool(facts.ruleset.tables) or facts.inode == self._own
+        facts.settings = read_settings(channel, switches, files=files)
         if bridges:
             ranges = _read(channel, "VLANs", self._vlans, decode_bridge_vlans, facts, self._known)
             facts.vlans = tuple(vlan for several in ranges for vlan in several)
@@ -142,7 +146,7 @@ class FactReader:
             facts.ruleset = Ruleset(unread=(f"packet filters: {error.message}",))
 
 
-def _link(payload: bytes) -> tuple[Link, tuple[int, int] | None]:
+def _link(payload: bytes) -> tuple[Link, Switches]:
     return decode_link(payload), decode_switches(payload)
 
 

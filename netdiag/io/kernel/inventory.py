@@ -41,7 +41,7 @@ def _inventory(scan: ProcScan, spaces: Namespaces, calls: Calls, only: Collectio
     wanted = [inode for inode in sorted(spaces.descriptors) if only is None or inode in only]
     wanted.sort(key=lambda inode: inode != scan.own)
     unread = [*scan.unread, *spaces.unread]
-    reader = FactReader(calls, scan.socket_pids)
+    reader = FactReader(calls, scan.socket_pids, scan.own)
     read: dict[int, Facts] = apart(lambda: _read_all(wanted, scan.own, spaces, reader, calls, unread))
     try:
         closed = [inode for inode in scan.found if inode not in read and inode not in spaces.gone]

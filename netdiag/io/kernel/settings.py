@@ -1,14 +1,15 @@
 """The switches of the namespace that the calling thread is in: over rtnetlink, and the rest from /proc/sys/net.
 
-Three files are read, and two more where there is a bridge; everything else comes with the devices.
+Files are read only where packets may be sent on or turned aside, for they cost more than everything else: the kernel
+finds them the slower, the more namespaces there are. Everything else comes with the devices.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.channel import Channel
-from netdiag.linux.interface_settings import decode_shared_switches, request_shared_switches
+from netdiag.linux.interface_settings import Switches, decode_shared_switches, request_shared_switches
 from netdiag.linux.kernel_settings import KernelSettings
 
 _NET = "/proc/sys/net/"
@@ -16,28 +17,24 @@ _ALL = "all"
 
 
 def read_settings(
-    channel: Channel, devices: Iterable[tuple[str, int, int]] = (), *, bridges: bool, net: str = _NET
+    channel: Channel, devices: Sequence[tuple[str, Switches]] = (), *, files: bool, net: str = _NET
 ) -> KernelSettings:
-    """`devices` are names with their rp_filter and route_localnet; `net` is the folder to read from."""
-    listed = tuple(devices)
+    """`devices` are names with their switches; `files` is whether to read those, too; `net` is their folder."""
     forward, rp_filter = _shared(channel, 4)
     forward6, _ = _shared(channel, 6)
-    route_localnet = _number(net, "ipv4/conf/all/route_localnet")
+    route_localnet = _number(net, "ipv4/conf/all/route_localnet") if files else None
+    shared = ((_ALL, rp_filter), *((name, switches.rp_filter) for name, switches in devices))
+    local = ((_ALL, route_localnet), *((name, switches.route_localnet) for name, switches in devices))
+    disabled = [one.ipv6_disabled for _, one in devices if one.ipv6_disabled is not None]
     return KernelSettings(
         ip_forward=_switch(forward),
         ipv6_forwarding=_switch(forward6),
-        ipv6_disabled=_switch(_number(net, "ipv6/conf/all/disable_ipv6")),
-        bridge_nf_call_iptables=_switch(_number(net, "bridge/bridge-nf-call-iptables")) if bridges else None,
-        bridge_nf_call_ip6tables=_switch(_number(net, "bridge/bridge-nf-call-ip6tables")) if bridges else None,
-        rp_filter=(
-            *(((_ALL, rp_filter),) if rp_filter is not None else ()),
-            *((name, value) for name, value, _ in listed),
-        ),
-        route_localnet=(
-            *(((_ALL, route_localnet),) if route_localnet is not None else ()),
-            *((name, value) for name, _, value in listed),
-        ),
-        local_port_range=_range(net, "ipv4/ip_local_port_range"),
+        ipv6_disabled=all(disabled) if disabled else None,
+        bridge_nf_call_iptables=_switch(_number(net, "bridge/bridge-nf-call-iptables")) if files else None,
+        bridge_nf_call_ip6tables=_switch(_number(net, "bridge/bridge-nf-call-ip6tables")) if files else None,
+        rp_filter=tuple((name, value) for name, value in shared if value is not None),
+        route_localnet=tuple((name, value) for name, value in local if value is not None),
+        local_port_range=_range(net, "ipv4/ip_local_port_range") if files else None,
     )
 
 

@@ -8,6 +8,9 @@ from netdiag.linux.netlink.readers import ip_address, truth
 from netdiag.linux.socket import Listener, Protocol
 
 _REQUEST = struct.Struct("=BBBxI48x")
+# struct inet_diag_req, of which only the states are used here
+_OLD_REQUEST = struct.Struct("=52xI4x")
+_TCPDIAG_GETSOCK = 18
 # struct inet_diag_msg: ports and addresses in network byte order, the rest in the machine's.
 _ANSWER = struct.Struct("=BBBB2s2s16s16sI8xIIIII")
 _FAMILIES = {4: 2, 6: 10}
@@ -23,6 +26,14 @@ def request_listeners(protocol: Protocol, family: int) -> bytes:
     """TCP that listens, or UDP without a peer, of family 4 or 6."""
     body = _REQUEST.pack(_FAMILIES[family], _NUMBERS[protocol], 0, _STATES[protocol])
     return request(MessageType.SOCK_DIAG_BY_FAMILY, body)
+
+
+def request_tcp_listeners() -> bytes:
+    """TCP that listens, of both families in one answer: the older question, which names none (TCPDIAG_GETSOCK).
+
+    The kernel walks its table of all sockets for each question, so that half as many take half as long.
+    """
+    return request(_TCPDIAG_GETSOCK, _OLD_REQUEST.pack(_STATES[Protocol.TCP]))
 
 
 def decode_listener(payload: memoryview | bytes, protocol: Protocol) -> Listener | None:

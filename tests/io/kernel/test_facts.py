@@ -51,7 +51,7 @@ def test_one_fact_that_is_missing_does_not_cost_the_others(
 ) -> None:
     monkeypatch.setattr(under_test, "Channel", Moody)
     monkeypatch.setattr(Moody, "spoil", spoil)
-    found = FactReader(Calls(), {}).read(5)
+    found = FactReader(Calls(), {}, 5).read(5)
     told = [f"{one.what}: {one.because}" for one in found.unread]
     assert [line[: len(start)] for line, start in zip(told, expected, strict=True)] == expected
     assert [link.ifname for link in found.links if link.loopback] == ["lo"]
@@ -64,7 +64,7 @@ def test_a_kernel_without_rtnetlink_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(under_test, "Channel", Moody)
     monkeypatch.setattr(Moody, "spoil", f"protocol {ROUTE}")
     before = os.listdir("/proc/self/fd")
-    found = FactReader(Calls(), {}).read(5)
+    found = FactReader(Calls(), {}, 5).read(5)
     assert [one.what for one in found.unread] == ["network of net:[5]"]
     assert found.links == ()
     assert os.listdir("/proc/self/fd") == before

@@ -1,5 +1,6 @@
 """Reading everything: ends across namespaces, owners, what dies, what may not be read, what is left behind."""
 
+import json
 import os
 import socket
 import subprocess
@@ -111,17 +112,21 @@ def test_a_hundred_readings_leave_nothing_behind(pair: Pair) -> None:
 
 
 def test_reading_numbers_no_namespace_and_changes_no_device(pair: Pair) -> None:
-    def told() -> list[str]:
-        commands = (
-            ["ip", "-n", name, *words]
+    def told() -> list[object]:
+        links = [
+            [link["ifindex"], link["ifname"], link["flags"], link["mtu"], link["address"], link.get("link_netnsid")]
             for name in (pair.near, pair.far)
-            for words in (["netns", "list-id"], ["-d", "link"])
-        )
-        return [subprocess.run(one, capture_output=True, text=True, check=True, timeout=30).stdout for one in commands]
+            for link in json.loads(_said("ip", "-n", name, "-j", "link"))
+        ]
+        return [*links, *(_said("ip", "-n", name, "netns", "list-id") for name in (pair.near, pair.far))]
 
     before = told()
     read_inventory()
     assert told() == before
+
+
+def _said(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
 
 
 def test_nobody_sees_the_own_namespace_and_is_told_why_there_is_no_more() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from netdiag.io.kernel.channel import ROUTE, SOCK_DIAG, Channel
 from netdiag.io.kernel.settings import read_settings
+from netdiag.linux.interface_settings import Switches
 from netdiag.linux.kernel_settings import KernelSettings
 
 NET = Path("/proc/sys/net")
@@ -17,37 +18,50 @@ def _tree(folder: Path, files: dict[str, str]) -> str:
     return f"{folder}/"
 
 
+DEVICES = (
+    ("eth0", Switches(rp_filter=1, route_localnet=0, ipv6_disabled=True)),
+    ("tun0", Switches()),
+    ("eth1", Switches(rp_filter=2, route_localnet=1, ipv6_disabled=True)),
+)
+
+
 def test_each_switch_is_read_from_its_file(tmp_path: Path) -> None:
     files = {
         "ipv4/ip_local_port_range": "1024\t2048\n",
         "ipv4/conf/all/route_localnet": "1\n",
-        "ipv6/conf/all/disable_ipv6": "1\n",
         "bridge/bridge-nf-call-iptables": "1\n",
         "bridge/bridge-nf-call-ip6tables": "0\n",
     }
     net = _tree(tmp_path, files)
     with Channel(ROUTE) as channel:
-        settings = read_settings(channel, [("eth0", 1, 0), ("eth1", 2, 1)], bridges=True, net=net)
-        assert settings.bridge_nf_call_iptables is True
-        assert settings.bridge_nf_call_ip6tables is False
-        assert settings.ipv6_disabled is True
-        assert settings.local_port_range == (1024, 2048)
-        assert settings.route_localnet == (("all", 1), ("eth0", 0), ("eth1", 1))
-        assert settings.rp_filter[1:] == (("eth0", 1), ("eth1", 2))
-        without = read_settings(channel, bridges=False, net=net)
-        assert (without.bridge_nf_call_iptables, without.bridge_nf_call_ip6tables) == (None, None)
+        settings = read_settings(channel, DEVICES, files=True, net=net)
+        without = read_settings(channel, DEVICES, files=False, net=net)
+    assert settings.bridge_nf_call_iptables is True
+    assert settings.bridge_nf_call_ip6tables is False
+    assert settings.local_port_range == (1024, 2048)
+    assert settings.route_localnet == (("all", 1), ("eth0", 0), ("eth1", 1))
+    assert settings.rp_filter[1:] == (("eth0", 1), ("eth1", 2))
+    assert settings.ipv6_disabled is True
+    assert (without.bridge_nf_call_iptables, without.bridge_nf_call_ip6tables) == (None, None)
+    assert (without.route_localnet, without.local_port_range) == ((("eth0", 0), ("eth1", 1)), None)
+
+
+def test_one_device_with_ipv6_is_enough() -> None:
+    with Channel(ROUTE) as channel:
+        settings = read_settings(channel, (*DEVICES, ("lo", Switches(ipv6_disabled=False))), files=False)
+    assert settings.ipv6_disabled is False
 
 
 def test_what_is_not_there_or_no_number_is_unknown(tmp_path: Path) -> None:
     net = _tree(tmp_path, {"ipv4/conf/all/route_localnet": "yes\n", "ipv4/ip_local_port_range": "1\n"})
     # a channel on which nobody knows of switches
     with Channel(SOCK_DIAG) as channel:
-        assert read_settings(channel, bridges=True, net=net) == KernelSettings()
+        assert read_settings(channel, files=True, net=net) == KernelSettings()
 
 
 def test_the_kernel_says_over_netlink_what_its_files_say() -> None:
     with Channel(ROUTE) as channel:
-        settings = read_settings(channel, bridges=False)
+        settings = read_settings(channel, files=True)
     assert settings.ip_forward == (int((NET / "ipv4/ip_forward").read_text()) != 0)
     assert settings.rp_filter == (("all", int((NET / "ipv4/conf/all/rp_filter").read_text())),)
     forwarding = NET / "ipv6/conf/all/forwarding"

@@ -1,12 +1,14 @@
 """Listeners from inet_diag."""
 
+import os
 import socket
 import struct
 
 import pytest
 
+from netdiag.io.kernel.channel import SOCK_DIAG, Channel
 from netdiag.linux.netlink.attributes import Malformed
-from netdiag.linux.netlink.sockets import decode_listener, request_listeners
+from netdiag.linux.netlink.sockets import decode_listener, request_listeners, request_tcp_listeners
 from netdiag.linux.socket import Listener, Protocol
 from tests.linux.netlink.assembling import message, nla, u8
 
@@ -66,3 +68,24 @@ def test_other_states_and_families_are_none_of_ours() -> None:
 def test_sizes_that_lie_are_malformed(data: bytes) -> None:
     with pytest.raises(Malformed):
         decode_listener(data, Protocol.TCP)
+
+
+def test_the_older_question_gives_both_families_at_once() -> None:
+    """What listens here, asked in both ways of the kernel itself."""
+    with socket.socket() as four, socket.socket(socket.AF_INET6) as six:
+        four.bind(("127.0.0.1", 0))
+        six.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, True)
+        six.bind(("::1", 0))
+        for one in (four, six):
+            one.listen(3)
+        inodes = {os.fstat(one.fileno()).st_ino for one in (four, six)}
+        with Channel(SOCK_DIAG) as channel:
+            once = channel.payloads(request_tcp_listeners())
+            twice = [p for family in (4, 6) for p in channel.payloads(request_listeners(Protocol.TCP, family))]
+    answers = [
+        {one.inode: one for payload in payloads if (one := decode_listener(payload, Protocol.TCP)) is not None}
+        for payloads in (once, twice)
+    ]
+    assert inodes <= answers[0].keys()
+    assert [answers[0][inode] for inode in sorted(inodes)] == [answers[1][inode] for inode in sorted(inodes)]
+    assert {answers[0][inode].v6only for inode in inodes} == {False, True}
