@@ -6,6 +6,7 @@ can be known without it, and says so in `Topology.engine`.
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,13 +62,24 @@ def look(
     """
     if not engine:
         return join(inventory or _read(), engine="no engine was asked")
-    # First the engine: what starts after it was asked is in the inventory, and what ends meanwhile is told as gone.
     try:
-        said = _ask(find_engine(host, _or_own(environment), home or Path.home()), timeout)
+        address = find_engine(host, _or_own(environment), home or Path.home())
+        said = _ask(address, timeout)
     except (EngineError, MissingExtra, InputError) as error:
         if host is not None or isinstance(error, InputError):
             raise
         return join(inventory or _read(), engine=f"no engine: {error}")
+    topology = _joined(said, project, inventory)
+    if topology.unmatched and topology.host:
+        # What started or ended between the two questions has no counterpart: then both are asked once more.
+        with suppress(EngineError):
+            now = _ask(address, timeout)
+            if now != said:
+                return _joined(now, project, inventory)
+    return topology
+
+
+def _joined(said: _Said, project: str | None, inventory: Inventory | None) -> Topology:
     kernel = locate(said.address, said.containers)
     if isinstance(kernel, OtherKernel):
         return _elsewhere(said, kernel.because, project)

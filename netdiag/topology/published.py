@@ -185,6 +185,9 @@ def _without_way(known: Known, naming: Naming, binding: _Binding, port: Publishe
     """A port that the engine reports and nothing serves, or whose two ways lead to different places."""
     if not port.in_force or not known.shows_host_rules or not known.inventory.complete:
         return
+    if binding.container.id not in known.netns_of:
+        # It has ended meanwhile, its ports with it.
+        return
     subject = f"published port {port.key} of {naming.container(binding.container)}"
     if not port.by:
         yield Unmatched(subject=subject, because="no DNAT rule and no docker-proxy leads to the container")

@@ -154,6 +154,30 @@ def test_an_engine_on_this_kernel(tmp_path: Path) -> None:
     assert {(port.asked, port.in_force) for port in topology.published} >= {(True, False)}
 
 
+class Changing(dict[str, object]):
+    """The networks of an engine where one goes away after the first question."""
+
+    def get(self, key: str, default: object = None) -> object:
+        """The document at a path."""
+        found = super().get(key, default)
+        if key == "/networks" and isinstance(found, list):
+            self[key] = [DOCKER0]
+        return found
+
+
+def test_what_has_changed_meanwhile_is_looked_at_once_more(tmp_path: Path) -> None:
+    gone = {"Name": "gone", "Id": "ee" * 32, "Driver": "bridge"}
+    documents = {**answers(pid=0, Status="exited"), "/networks": [DOCKER0, gone]}
+    with called("dockerd"):
+        steady = looked(tmp_path, documents, inventory=here())
+    assert "network gone" in {one.subject for one in steady.unmatched}
+    (tmp_path / "s").unlink()
+    with called("dockerd"):
+        topology = looked(tmp_path, Changing(documents), inventory=here())
+    assert [view.network.name for view in topology.networks] == ["bridge"]
+    assert "network gone" not in {one.subject for one in topology.unmatched}
+
+
 def test_an_engine_whose_namespace_is_known_by_its_process(tmp_path: Path) -> None:
     """The inventory says where the engine's process is: not where this one is."""
     lan = next(inode for inode, facts in machine().inventory().namespaces.items() if "lan" in facts.netns.names)

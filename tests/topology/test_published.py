@@ -138,3 +138,15 @@ def test_a_rule_or_proxy_for_another_container_is_not_its_own() -> None:
         (address,) = (e.ipv4_address for e in topology.containers[port.container].networks)
         assert port.to_address == address
         assert all(address in rule for rule in port.dnat)
+
+
+def test_ports_of_a_container_that_ended_meanwhile() -> None:
+    made = web(userland_proxy=False)
+    made.nat = [line for line in made.nat if "DNAT" not in line]
+    inode = made.processes.pop(5010).netns
+    assert inode is not None
+    del made.spaces[inode]
+    for index in list(made.host.ends):
+        del made.host.ends[index]
+        del made.host.links[index]
+    assert [one.because for one in made.topology().unmatched] == ["its process 5010 has ended meanwhile"]
