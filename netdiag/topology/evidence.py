@@ -78,4 +78,7 @@ def judged(
             return Agreement.DISAGREES, f"{came} as foretold, but the counter of {rule[1]} did not move"
         how = "consistent with" if evidence.others else "counted by"
         return word, f"{came} as foretold, {how} {rule[1]}"
-    return word, f"{came} as foretold"
+    where = (
+        f", seen on all {len(demanded)} devices of the way" if len(demanded) > 1 and len(seen) >= len(demanded) else ""
+    )
+    return word, f"{came} as foretold{where}"

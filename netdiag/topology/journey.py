@@ -184,6 +184,10 @@ class Journey:
             return Ended(end=End.DROPPED, because="lo is down", netns=place.inode)
         if stopped := self._hook(place, "postrouting", moving, out_link=_LOOPBACK):
             return stopped
+        if lo is not None:
+            self.tell(
+                HopKind.LINK, place, "lo, back to itself", moving, link=LinkId(netns=place.inode, ifindex=lo.ifindex)
+            )
         if stopped := self._hook(place, "prerouting", moving, in_link=_LOOPBACK):
             return stopped
         if stopped := self._hook(place, "input", moving, in_link=_LOOPBACK):

@@ -60,7 +60,11 @@ def names(found: Proof, topology: Topology) -> list[tuple[str, bool, bool]]:
 
 def test_a_connection_is_seen_on_every_device_there_and_back(world: Built) -> None:
     found = proof(world, "10.1.0.1", 1000)
-    assert (found.end, found.agreement, found.because) == (End.CONNECTED, Agreement.AGREES, "connected as foretold")
+    assert (found.end, found.agreement, found.because) == (
+        End.CONNECTED,
+        Agreement.AGREES,
+        "connected as foretold, seen on all 4 devices of the way",
+    )
     everywhere = [(name, True, True) for name in ("eth0", "a0", "b0", "eth0")]
     assert names(found, looked(world)) == everywhere
 
