@@ -72,7 +72,7 @@ class WireRule(Rule, Protocol):
 
 
 class TopologyRule(Rule, Protocol):
-    """A rule about how things hang together. Its examples are small topologies: places with devices, networks, ports."""
+    """A rule about how things hang together. Its examples are small topologies."""
 
     @property
     def check(self) -> Callable[[Topology], Iterable[Finding]]:

@@ -79,7 +79,8 @@ def _narrower(topology: Topology, at: LinkId, link: Link) -> tuple[LinkId, str] 
     far = None if other is None else inventory.link(other)
     if is_pair(link) and other is not None and far is not None and link.mtu > far.mtu:
         return other, "drops larger packets without a word"
-    parent = None if link.link is None or is_pair(link) else other or LinkId(netns=at.netns, ifindex=link.link)
+    here = None if link.link is None or link.link_netnsid is not None else LinkId(netns=at.netns, ifindex=link.link)
+    parent = None if is_pair(link) else other or here
     under = None if parent is None else inventory.link(parent)
     overhead = _VXLAN if link.kind == "vxlan" else 0
     if parent is not None and under is not None and link.mtu + overhead > under.mtu:

@@ -51,6 +51,8 @@ SEVERITY = Severity.WARNING
 
 # A route for more than such a part of all addresses is a default route in pieces, as VPNs write it.
 _PIECES = 4
+# RTPROT_KERNEL: the route of an address.
+_KERNEL = 2
 
 
 def check(topology: Topology) -> Iterator[Finding]:
@@ -111,8 +113,8 @@ def _of_route(
 ) -> Finding:
     hop = route.hops[0]
     device = "" if hop.ifindex is None else device_name(topology, LinkId(netns=facts.netns.inode, ifindex=hop.ifindex))
-    # What a wide route says through a gateway is often not meant for every address of it.
-    wide = bool(hop.gateway) and aim.prefixlen < subnet.prefixlen
+    # What somebody routes widely, to a gateway or into a tunnel, is often not meant for every address of it.
+    wide = aim.prefixlen < subnet.prefixlen and route.protocol != _KERNEL
     lost = "some containers" if aim.prefixlen > subnet.prefixlen else f"the machines of {aim} that have such addresses"
     through = f" through {device}" if device else ""
     return finding(

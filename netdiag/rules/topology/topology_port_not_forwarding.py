@@ -70,7 +70,7 @@ def _told(topology: Topology, at: LinkId, port: Link) -> tuple[Severity, str, st
         return SEVERITY, f"has no carrier: {device_of(topology, other)} is switched off", "switch the other end on"
     state = port.port.get("state")
     if not port.carrier:
-        return None if port.kind == "tun" else (Severity.WARNING, "has no carrier", "look what it is plugged into")
+        return None if port.kind == "tun" else (Severity.NOTE, "has no carrier", "look what it is plugged into")
     if state in ("forwarding", None):
         return None
     if state in _PASSING:

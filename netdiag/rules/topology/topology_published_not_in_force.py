@@ -41,6 +41,10 @@ def check(topology: Topology) -> Iterator[Finding]:
         container = topology.containers.get(port.container)
         if host is None or container is None or not container.state.has_process or not port.asked or port.in_force:
             continue
+        # On the host's network ports are not published, and on a routed one they are without a port of the host.
+        routed = any((b.target, b.protocol, b.published) == (port.target, port.protocol, None) for b in container.ports)
+        if routed or container.network_mode == "host":
+            continue
         yield finding(
             ID,
             SEVERITY,

@@ -44,7 +44,18 @@ SEVERITY = Severity.ERROR
 
 # Who listens on behalf of engines: rootless ones have helpers of their own.
 _ENGINES = frozenset(
-    {"docker-proxy", "dockerd", "rootlesskit", "rootlessport", "rootlessport-ch", "slirp4netns", "conmon"}
+    {
+        "pasta",
+        "pasta.avx2",
+        "passt",
+        "docker-proxy",
+        "dockerd",
+        "rootlesskit",
+        "rootlessport",
+        "rootlessport-ch",
+        "slirp4netns",
+        "conmon",
+    }
 )
 _REFUSED = ("address already in use", "port is already allocated")
 
@@ -73,6 +84,9 @@ def _same_address(port: Published, listener: Listener) -> bool:
     if asked is None or bound is None:
         return False
     both = bound.is_unspecified and listener.family == 6 and not listener.v6only
+    if port.in_force and bound.is_loopback and not asked.is_loopback:
+        # It was there first, or has let the engine have the rest: both serve their own.
+        return False
     if asked.version != bound.version:
         return both
     return asked.is_unspecified or bound.is_unspecified or asked == bound

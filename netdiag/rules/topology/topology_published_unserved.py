@@ -44,7 +44,7 @@ from netdiag.findings import Finding, Severity
 from netdiag.linux.socket import Listener
 from netdiag.rules.topology_translations import Translation, translations
 from netdiag.rules.topology_words import addresses_at, at_place, finding, host_of, parsed, place_name
-from netdiag.topology.graph import Published, Topology
+from netdiag.topology.graph import PlaceKind, Published, Topology
 from netdiag.topology.inventory import LinkId, NamespaceFacts
 
 ID = "topology-published-unserved"
@@ -60,13 +60,16 @@ def check(topology: Topology) -> Iterator[Finding]:
     told: set[tuple[str, int | None]] = set()
     for port in topology.published:
         told.add((port.to_address, port.target))
-        told_of = any(port.key in listener.published for listener in topology.listeners if listener.bound is not None)
+        told_of = _hands_on(topology, port) or any(
+            port.key in listener.published for listener in topology.listeners if listener.bound is not None
+        )
         if host is not None and port.in_force and port.pids == () and (port.dnat or port.proxies) and not told_of:
             yield _of_port(topology, host[0].netns, port)
     for inode, facts in topology.inventory.namespaces.items():
         for rule in translations(facts):
             target = _holder(topology, rule)
-            if (str(rule.address), rule.port) not in told and target is not None and not _is_served(target[1], rule):
+            known = (str(rule.address), rule.port) in told or target is None
+            if not known and target is not None and not _is_served(target[1], rule):
                 yield _of_rule(topology, inode, target[0], rule)
 
 
@@ -81,8 +84,23 @@ def _holder(topology: Topology, rule: Translation) -> tuple[int, NamespaceFacts]
             for each in addresses_at(topology, LinkId(netns=inode, ifindex=link.ifindex))
         )
     ]
-    known = len(found) == 1 and not any("listen" in unread.what for unread in found[0][1].unread)
-    return found[0] if known else None
+    if len(found) != 1 or any("listen" in unread.what for unread in found[0][1].unread):
+        return None
+    place = topology.place(found[0][0])
+    # In other namespaces the kernel itself may serve a port, as IPVS does for swarm services.
+    is_container = place is not None and place.kind is PlaceKind.CONTAINER
+    return found[0] if is_container and not _takes(found[0][1], rule.port) else None
+
+
+def _hands_on(topology: Topology, port: Published) -> bool:
+    """Whether the container sends the port on by NAT rules of its own, as an engine in a container does."""
+    place = next((place for place in topology.places if port.container in place.containers), None)
+    facts = None if place is None else topology.inventory.namespaces.get(place.netns)
+    return facts is not None and _takes(facts, port.target)
+
+
+def _takes(facts: NamespaceFacts, port: int | None) -> bool:
+    return any(port is None or port in rule.published for rule in translations(facts))
 
 
 def _is_served(facts: NamespaceFacts, rule: Translation) -> bool:
