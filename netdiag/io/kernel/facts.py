@@ -3,7 +3,7 @@
 Each fact is asked for itself: one that the kernel does not tell is noted with its reason and the others are read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -64,7 +64,7 @@ class FactReader:
 
     def __init__(self, calls: Calls, holders: Mapping[int, tuple[int, ...]], own: int) -> None:
         """`holders` are the processes that hold a socket, by its inode; `own` is the namespace of this process."""
-        self._own = own
+        self.own = own
         self._calls = calls
         self._holders = holders
         self._buffer = bytearray(256 * 1024)
@@ -102,7 +102,7 @@ class FactReader:
         except BaseException:
             channel.close()
             raise
-        if any(link.link_netnsid is not None for link in facts.links):
+        if leads_elsewhere(facts.links):
             facts.channel = channel
         else:
             channel.close()
@@ -112,7 +112,7 @@ class FactReader:
         facts.links = tuple(link for link, _ in found)
         bridges = any(link.kind == "bridge" or link.port_kind == "bridge" for link in facts.links)
         switches = [(link.ifname, switches) for link, switches in found]
-        files = bridges or bool(facts.ruleset.tables) or facts.inode == self._own
+        files = bridges or bool(facts.ruleset.tables) or facts.inode == self.own
         facts.settings = read_settings(channel, switches, files=files)
         if bridges:
             ranges = _read(channel, "VLANs", self._vlans, decode_bridge_vlans, facts, self._known)
@@ -144,6 +144,11 @@ class FactReader:
                 facts.ruleset = read_ruleset(channel)
         except NetdiagError as error:
             facts.ruleset = Ruleset(unread=(f"packet filters: {error.message}",))
+
+
+def leads_elsewhere(links: Iterable[Link]) -> bool:
+    """Whether one of these devices has its other end in another namespace."""
+    return any(link.link_netnsid is not None for link in links)
 
 
 def _link(payload: bytes) -> tuple[Link, Switches]:

@@ -205,3 +205,32 @@ def _churn(token: str, ended: threading.Event) -> None:
     finally:
         for name in (name for names in standing for name in names):
             ip("netns", "delete", name)
+
+
+@pytest.mark.parametrize("beside", ["True", "False", "fails"])
+def test_two_processes_read_the_same_as_one(pair: Pair, beside: str) -> None:
+    """In a process of its own, for this one may have threads; every namespace of the pair by another of the two."""
+    program = (
+        "import sys\n"
+        "from netdiag.io.kernel import beside, inventory\n"
+        "how, inodes = sys.argv[1], [int(one) for one in sys.argv[2:]]\n"
+        "inventory._MANY = 2\n"
+        "inventory.possible = lambda: how != 'False'\n"
+        "if how == 'fails':\n"
+        "    beside._work = lambda work, target: beside.os._exit(1)\n"
+        "found = inventory.read_inventory(only=inodes)\n"
+        "for inode in inodes:\n"
+        "    one = found.namespaces[inode]\n"
+        "    print(one.entered, [link.ifname for link in one.links], dict(one.ends), dict(one.nsids), one.unread)\n"
+        # other namespaces of this machine come and go
+        "print([one for one in found.unread if any(f'net:[{inode}]' in one.what for inode in inodes)])\n"
+    )
+    inodes = [inode(pair.near), inode(pair.far)]
+    command = [sys.executable, "-c", program, beside, *map(str, inodes)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    ends = [{2: LinkId(netns=other, ifindex=2)} for other in reversed(inodes)]
+    expected = [
+        f"True ['lo', 'eth0'] {end} {{0: {other}}} ()" for end, other in zip(ends, reversed(inodes), strict=True)
+    ]
+    assert done.stdout.splitlines() == [*expected, "[]"]
+    assert done.stderr == ""

@@ -83,7 +83,7 @@ def test_the_older_question_gives_both_families_at_once() -> None:
             once = channel.payloads(request_tcp_listeners())
             twice = [p for family in (4, 6) for p in channel.payloads(request_listeners(Protocol.TCP, family))]
     answers = [
-        {one.inode: one for payload in payloads if (one := decode_listener(payload, Protocol.TCP)) is not None}
+        {told.inode: told for payload in payloads if (told := decode_listener(payload, Protocol.TCP)) is not None}
         for payloads in (once, twice)
     ]
     assert inodes <= answers[0].keys()
