@@ -15,7 +15,8 @@ class Link:
 
     `kind` is IFLA_INFO_KIND ("veth", "bridge"), empty for hardware and loopback. `type` is ARPHRD_*. `master` is the
     ifindex of the bridge, bond or VRF that it is a port of. `link` is IFLA_LINK: the peer of a veth, the parent of a
-    vlan or macvlan; None also where the kernel says 0 and means none. `link_netnsid` numbers the namespace of `link` as
+    vlan or macvlan, and of a vxlan the device below; None also where the kernel says 0, or the device itself, and means
+    none. `link_netnsid` numbers the namespace of `link` as
     this namespace does, None where it is this one; -1 is one that has no number here. `details` are the kind's own
     facts (IFLA_INFO_DATA), `port` those as a port of its master (IFLA_INFO_SLAVE_DATA), both under the names that
     `ip -d -j link` gives them; `port_kind` is IFLA_INFO_SLAVE_KIND. `operstate` is the word of `ip` ("UP", "UNKNOWN",

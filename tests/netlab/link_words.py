@@ -104,6 +104,9 @@ def theirs(said: Said) -> Iterator[Thing]:
             "alias": one.get("ifalias", ""),
             "port_kind": info.get("info_slave_kind", ""),
         }
+        if told["kind"] == "vxlan" or told["link"] == one["ifindex"]:
+            # its own index, which says nothing; what is below a vxlan is among its details
+            del told["link"]
         if one["link_type"] in _TYPES:
             told["link_type"] = _TYPES[one["link_type"]]
         for name, prefix in (("info_data", "details"), ("info_slave_data", "port")):

@@ -27,6 +27,9 @@ _KNOWN = 69
 _OPERSTATES = ("UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DORMANT", "UP")
 # ARPHRD_TUNNEL, TUNNEL6, SIT, IPGRE, IP6GRE (linux/if_arp.h): their hardware addresses are IP addresses.
 _TUNNELS = frozenset((768, 769, 776, 778, 823))
+# Kinds without ndo_get_iflink: their IFLA_LINK is their own index. A vxlan tells the device below among its details.
+_VXLAN = "vxlan"
+_NOTHING_BELOW = frozenset(("amt", "bareudp", "geneve", "gtp", "ovpn", "pfcp", "wireguard"))
 
 
 class _Info(NamedTuple):
@@ -66,7 +69,7 @@ def decode_link(payload: memoryview | bytes) -> Link:
         broadcast=_hardware(get(_BROADCAST), hardware),
         operstate=_operstate(get(_OPERSTATE)),
         master=_index(get(_MASTER)),
-        link=_index(get(_LINK)),
+        link=_lower(_index(get(_LINK)), ifindex, info),
         link_netnsid=signed(found[_LINK_NETNSID]) if _LINK_NETNSID in found else None,
         altnames=_altnames(get(_PROP_LIST)),
         alias=text(get(_IFALIAS, b"")),
@@ -112,6 +115,17 @@ def _operstate(data: bytes | None) -> str:
 def _index(data: bytes | None) -> int | None:
     """An ifindex; 0 is none."""
     return (number(data) or None) if data is not None else None
+
+
+def _lower(link: int | None, ifindex: int, info: _Info) -> int | None:
+    """The peer or the device below.
+
+    Of a kind that never says one, the kernel gives the device's own index as soon as it was moved to another namespace.
+    """
+    if info.kind == _VXLAN:
+        below = info.details.get("link")
+        return below if isinstance(below, int) else None
+    return None if link == ifindex and info.kind in _NOTHING_BELOW else link
 
 
 def _altnames(data: bytes | None) -> tuple[str, ...]:

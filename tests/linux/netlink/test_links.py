@@ -71,6 +71,22 @@ def test_a_bridge_and_a_port_of_it() -> None:
     assert port.port == {"state": "forwarding", "state_index": 3, "hairpin": True}
 
 
+@pytest.mark.parametrize(
+    ("kind", "details", "link"),
+    [
+        (b"wireguard\0", b"", None),
+        (b"vxlan\0", nla(2, nla(3, u32(2))), 2),
+        (b"vxlan\0", nla(2, nla(1, u32(42))), None),
+        # the other end may well have the same index elsewhere
+        (b"veth\0", b"", 7),
+    ],
+)
+def test_a_device_moved_elsewhere_that_names_itself(kind: bytes, details: bytes, link: int | None) -> None:
+    data = body(ifindex=7) + nla(5, u32(7)) + nla(37, struct.pack("=i", 0)) + nla(18, nla(1, kind) + details)
+    found = decode_link(data)
+    assert (found.link, found.link_netnsid) == (link, 0)
+
+
 def test_what_nobody_knows_is_told() -> None:
     info = nla(18, nla(1, b"strange\0") + nla(2, nla(1, b"\xab")) + nla(4, b"odd\0") + nla(5, nla(2, b"\xcd")))
     link = decode_link(body() + info + nla(4000, b"\xef" * 100) + nla(16, u8(99)))
