@@ -2,13 +2,13 @@
 
 import contextlib
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from netdiag.io.kernel.channel import NETFILTER, Channel
-from netdiag.io.kernel.ruleset import read_ruleset
+from netdiag.io.kernel.ruleset import read_counters, read_ruleset
 from netdiag.io.netns import open_namespace
 from netdiag.linux.netns import NamedNamespace, ProcessNamespace
-from netdiag.linux.ruleset import Ruleset
+from netdiag.linux.ruleset import RuleAddress, Ruleset
 from tests.io.namespaces import ip, needs_root
 from tests.lab.processes import run
 from tests.tools import tool
@@ -45,6 +45,17 @@ def ruleset_of(namespace: str) -> Ruleset:
     def read() -> Ruleset:
         with Channel(NETFILTER) as channel:
             return read_ruleset(channel)
+
+    with open_namespace(NamedNamespace(name=namespace)) as opened:
+        return opened.run(read)
+
+
+def counters_of(namespace: str, ruleset: Ruleset) -> Mapping[RuleAddress, int]:
+    """How often each rule has matched by now."""
+
+    def read() -> Mapping[RuleAddress, int]:
+        with Channel(NETFILTER) as channel:
+            return read_counters(channel, ruleset)
 
     with open_namespace(NamedNamespace(name=namespace)) as opened:
         return opened.run(read)

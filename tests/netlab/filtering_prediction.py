@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from netdiag.linux.filtering import ConnectionState, Packet, Surroundings, Traversal, Verdict, traverse
-from netdiag.linux.ruleset import Ruleset
+from netdiag.linux.ruleset import RuleAddress, Ruleset
 from tests.netlab.filtering_world import CLIENT, CLIENT_SIDE, IN, OPEN, OUT, SERVER, SERVER_SIDE, SERVER_TOO, Attempt
 
 _LOCAL = (CLIENT_SIDE, SERVER_SIDE, "127.0.0.1")
@@ -16,12 +16,16 @@ _SYN_ACK, _ACK = 0x12, 0x10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """The word of an outcome, or "unknown"; `reached` and `seen` where somebody accepts and can say so."""
+    """The word of an outcome, or "unknown"; `reached` and `seen` where somebody accepts and can say so.
+
+    `hits` are the rules that the first packet meets, if it gets no further than the router.
+    """
 
     word: str
     reached: str = ""
     seen: str = ""
     because: str = ""
+    hits: tuple[RuleAddress, ...] = ()
 
 
 def predicted(ruleset: Ruleset, attempt: Attempt) -> Prediction:
@@ -57,6 +61,7 @@ def predicted(ruleset: Ruleset, attempt: Attempt) -> Prediction:
 
 
 def _out(ruleset: Ruleset, packet: Packet) -> tuple[Prediction | None, Packet]:
+    hits: list[RuleAddress] = []
     for hook in ("prerouting", "", "postrouting"):
         local = packet.destination in _LOCAL
         if hook == "postrouting" and local:
@@ -66,9 +71,10 @@ def _out(ruleset: Ruleset, packet: Packet) -> tuple[Prediction | None, Packet]:
         if name != "prerouting":
             packet = replace(packet, in_link="" if name == "postrouting" else IN, out_link="" if local else OUT)
         found = traverse(ruleset, name, packet, surroundings=AROUND)
+        hits += found.hits
         ended = _ended(found)
         if ended is not None:
-            return ended, packet
+            return replace(ended, hits=tuple(hits)), packet
         packet = found.packet
     return None, packet
 

@@ -41,7 +41,8 @@ def legacy_tables() -> tuple[tuple[Table, ...], tuple[str, ...]]:
         unread += [f"legacy iptables of {family}: {missing}"] if missing else []
         for name in names:
             try:
-                tables.append(_table(family, domain, level, name))
+                data, info = entries(domain, level, name)
+                tables.append(decode_table(data, info, family=family))
             except NetdiagError as error:
                 unread.append(f"legacy iptables of {family}, table {name}: {error.message}")
             except OSError as error:
@@ -60,12 +61,13 @@ def _names(file: str) -> tuple[list[str], str]:
         return [], str(reason)
 
 
-def _table(family: str, domain: socket.AddressFamily, level: int, name: str) -> Table:
+def entries(domain: socket.AddressFamily, level: int, name: str) -> tuple[bytes, TableInfo]:
+    """The bytes of one table that is there, and what the kernel tells of it."""
     with socket.socket(domain, socket.SOCK_DGRAM) as asked:
         for _ in range(_TRIES):
             info = decode_info(_asked(asked, level, _GET_INFO, name, _INFO_SIZE))
             try:
-                return decode_table(_entries(asked, level, info, name), info, family=family)
+                return _entries(asked, level, info, name), info
             except _Changed:
                 continue
     raise NetdiagError("it changed with every look")

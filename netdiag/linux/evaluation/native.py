@@ -245,7 +245,7 @@ def _connection_value(key: str, packet: Packet, direction: str) -> Bits:
             return known(bytes([2 if packet.family == 4 else 10]))
         case "protocol":
             return meta_l4proto(packet)
-        case _ if direction == "original" and not packet.reply:
+        case _ if direction == "original":
             return _original_tuple(key, packet)
         case _:
             return unknown(16)
@@ -258,13 +258,7 @@ def meta_l4proto(packet: Packet) -> Bits:
 
 
 def _original_tuple(key: str, packet: Packet) -> Bits:
-    before = replace(
-        packet,
-        source=packet.original_source or packet.source,
-        destination=packet.original_destination or packet.destination,
-        source_port=packet.original_source_port if packet.original_source else packet.source_port,
-        destination_port=packet.original_destination_port if packet.original_destination else packet.destination_port,
-    )
+    before = packet.dialled
     start, length = (12, 4) if packet.family == 4 else (8, 16)
     match key:
         case "src" | "src_ip" | "src_ip6":

@@ -1,7 +1,7 @@
 """The packet that rules are asked about, and what they ask of the namespace beside it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 
@@ -46,6 +46,28 @@ class Packet:
     original_destination_port: int | None = None
     original_source: str = ""
     original_source_port: int | None = None
+
+    @property
+    def dialled(self) -> "Packet":
+        """The connection's first packet before any translation: its addresses and ports."""
+        turned = (
+            replace(
+                self,
+                source=self.destination,
+                source_port=self.destination_port,
+                destination=self.source,
+                destination_port=self.source_port,
+            )
+            if self.reply
+            else self
+        )
+        if self.original_source:
+            turned = replace(turned, source=self.original_source, source_port=self.original_source_port)
+        if self.original_destination:
+            turned = replace(
+                turned, destination=self.original_destination, destination_port=self.original_destination_port
+            )
+        return turned
 
     @property
     def destination_translated(self) -> bool:

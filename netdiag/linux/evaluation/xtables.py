@@ -163,15 +163,12 @@ def _conntrack(fields: Fields, situation: Situation) -> Step:
         answer = both(answer, negated(bool(states & wanted), _inverted(fields, "states")))
     if not situation.connected:
         return both(answer, not (fields.keys() - {"states", "alias", "not"}))
-    before = {
-        "original_source": packet.original_source or packet.source,
-        "original_destination": packet.original_destination or packet.destination,
-    }
+    before = {"original_source": packet.dialled.source, "original_destination": packet.dialled.destination}
     for name, address in before.items():
         if name in fields:
             answer = both(answer, negated(in_network(address, str(fields[name])), _inverted(fields, name)))
     if "original_destination_ports" in fields:
-        port = packet.original_destination_port if packet.original_destination else packet.destination_port
+        port = packet.dialled.destination_port
         name = "original_destination_ports"
         answer = both(answer, negated(between(port, fields[name]), _inverted(fields, name)))
     if "protocol" in fields:
