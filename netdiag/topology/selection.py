@@ -12,10 +12,11 @@ from dataclasses import replace
 from netdiag.engine.container import Container
 from netdiag.errors import InputError
 from netdiag.linux.link import Link
-from netdiag.topology.graph import NetworkView, Place, PlaceKind, Topology, Unmatched
+from netdiag.topology.graph import CableKind, NetworkView, Place, PlaceKind, Topology, Unmatched
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 
 _MOST_HINTS = 3
+_SCOPE_LINK = 253
 
 
 def narrow(
@@ -125,16 +126,26 @@ def _place(place: Place, chosen: frozenset[str]) -> Place:
 
 
 def _devices(topology: Topology, places: Collection[int], views: Iterable[NetworkView]) -> frozenset[LinkId]:
-    """The devices of the places that stay, but for bridges of other networks, their ports and cables that lead away."""
+    """The devices of the places that stay, but for bridges of other networks, their ports and cables that lead away.
+
+    A cable whose end here has an address is a way out, and what leads to a published port.
+    """
     bridges = {view.bridge for view in views}
     away = {view.bridge for view in topology.networks if view.bridge is not None and view.bridge not in bridges}
     parents = {view.bridge for view in topology.networks if view.bridge is not None and view.network.driver != "bridge"}
     away -= parents
+    ways = {
+        LinkId(netns=inode, ifindex=address.ifindex)
+        for inode in places
+        for address in topology.inventory.namespaces[inode].addresses
+        if address.scope < _SCOPE_LINK
+    }
     for cable in topology.cables:
         for one, other in ((cable.a, cable.b), (cable.b, cable.a)):
-            if cable.kind.value in ("veth", "netkit") and one.netns in places and other.netns not in places:
+            leads_away = one.netns in places and other.netns not in places and one not in ways
+            if cable.kind in (CableKind.VETH, CableKind.NETKIT) and leads_away:
                 away.add(one)
-    away |= {cable.a for cable in topology.cables if cable.kind.value == "port" and cable.b in away}
+    away |= {cable.a for cable in topology.cables if cable.kind is CableKind.PORT and cable.b in away}
     return frozenset(
         at
         for inode in places

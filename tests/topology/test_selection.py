@@ -10,6 +10,7 @@ from netdiag.topology.inventory import LinkId
 from netdiag.topology.selection import narrow
 from tests.topology.five_brokers import crowd, five_brokers, machine
 from tests.topology.spaces import ROOT
+from tests.topology.test_cables import pair
 
 
 def names(topology: Topology) -> list[str]:
@@ -100,6 +101,19 @@ def test_the_parent_of_a_macvlan_network_stays() -> None:
     topology = narrow(made.topology(), services=["broker-1"])
     assert "eth0" in devices(topology, ROOT)
     assert "lan" not in {view.network.name for view in topology.networks}
+
+
+def test_the_way_out_stays_also_where_it_is_a_cable() -> None:
+    """As for an engine in a namespace of its own: the LAN goes, the device that leads there stays."""
+    made = machine()
+    lan = next(space for space in made.spaces.values() if "lan" in space.names)
+    pair(made.host, 50, lan, 2)
+    made.host.address(50, "192.168.9.1", 24)
+    pair(made.host, 51, lan, 3)
+    topology = narrow(made.topology(), services=["broker-1"])
+    assert_whole(topology)
+    assert {"v50"} == devices(topology, ROOT) & {"v50", "v51"}
+    assert any(route.destination == "192.168.9.0/24" for route in topology.inventory.namespaces[ROOT].routes)
 
 
 def test_who_shares_a_namespace_stays_together() -> None:
