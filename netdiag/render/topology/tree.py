@@ -50,7 +50,8 @@ def tree_text(topology: Topology, screen: Screen, findings: Iterable[Finding] = 
         title: Line = (Run("Who reaches which broker, by which address", Style.BOLD),)
         note: list[Line] = [(screen.run(topology.reach_note, Style.DIM),)] if topology.reach_note else []
         blocks.append([title, *_indented([*drawn(reach, replace(screen, width=screen.width - 2), full=full), *note])])
-    for is_bare, roots in groupby(drawing.roots(), key=lambda root: not root.children):
+    for is_bare, group in groupby(drawing.roots(), key=lambda root: not root.children):
+        roots = list(group)
         blocks += [drawn(roots, screen, full=full)] if is_bare else [drawn([root], screen, full=full) for root in roots]
     blocks += [_unmatched(topology, screen)] if topology.unmatched else []
     blocks += [_found(group, screen) for group in alike(in_order(findings), full=full)]
