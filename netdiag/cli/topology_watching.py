@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from netdiag.cli.exit_status import ExitStatus
@@ -16,14 +16,15 @@ from netdiag.topology.diff import Change, differences
 
 EVERY = 2.0
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
-# On a terminal as many of the latest changes stay below the tree.
-_KEPT = 12
+# On a terminal the latest rounds of changes stay below the tree, as many lines of each.
+_ROUNDS = 3
+_LINES = 6
 
 
 def watch_topology(order: Order, surface: Surface, *, every: float = EVERY) -> ExitStatus:
     """Look and draw until KeyboardInterrupt; what cannot be looked at is told once, and tried again."""
     before: dict[str, Any] | None = None
-    latest: deque[str] = deque(maxlen=_KEPT)
+    latest: deque[list[str]] = deque(maxlen=_ROUNDS)
     trouble = ""
     while True:
         try:
@@ -38,7 +39,7 @@ def watch_topology(order: Order, surface: Surface, *, every: float = EVERY) -> E
             now = document(seen, findings)
             changes = () if before is None else differences(before, now)
             if before is None or changes:
-                latest.extend(_told(changes, surface))
+                latest.append(_first(_told(changes, surface)))
                 tree = drawn(order, seen, findings, surface.screen, full=surface.verbose)
                 _show(tree, changes, latest, surface, first=before is None)
             before = now
@@ -54,10 +55,15 @@ def _told(changes: Sequence[Change], surface: Surface) -> list[str]:
     return [f"{clock} {summary(changes)}", *text.splitlines()[:-1]]
 
 
-def _show(tree: str, changes: Sequence[Change], latest: Sequence[str], surface: Surface, *, first: bool) -> None:
+def _first(lines: list[str]) -> list[str]:
+    more = len(lines) - 1 - _LINES
+    return [*lines[: 1 + _LINES], f"  and {more} more"] if more > 1 else lines
+
+
+def _show(tree: str, changes: Sequence[Change], latest: Iterable[list[str]], surface: Surface, *, first: bool) -> None:
     """On a terminal the tree and the latest changes; elsewhere the tree once, then the changes as they come."""
     if is_terminal():
-        write_text(_CLEAR + tree + "".join(f"{line}\n" for line in ("", *latest) if latest))
+        write_text(_CLEAR + tree + "".join(f"{line}\n" for lines in latest if lines for line in ("", *lines)))
     else:
         write_text(tree if first else "".join(f"{line}\n" for line in _told(changes, surface)))
     if first:

@@ -87,6 +87,28 @@ def test_what_appears_and_goes_is_told_with_the_time_until_it_is_interrupted(wat
     assert watched.said.count(" packet filter rules") == 1, "in a pipe the tree is drawn once"
 
 
+def test_on_a_terminal_the_latest_changes_stay_below_the_tree(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rounds = [cluster(1), cluster(2), cluster(2), cluster(1)]
+
+    def look(order: Order, surface: Surface) -> Topology:
+        if not rounds:
+            raise Enough
+        return rounds.pop(0)
+
+    monkeypatch.setattr("netdiag.cli.topology_watching.look_at", look)
+    monkeypatch.setattr("netdiag.cli.topology_watching.is_terminal", lambda: True)
+    with pytest.raises(Enough):
+        watch_topology(Order(), Surface(), every=0)
+    shown = capsys.readouterr().out.split("\x1b[2J\x1b[3J\x1b[H")
+    assert len(shown) == 4, "nothing is drawn before the first round, nor where nothing changed"
+    below = shown[3].rpartition("(no right to look into it)")[2].splitlines()
+    assert sum("change" in line for line in below) == 2
+    assert len([line for line in below if line.startswith("  and ")]) == 2
+    assert len(below) < 22
+
+
 class Enough(Exception):
     """Ends a watch."""
 
