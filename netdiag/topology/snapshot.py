@@ -38,6 +38,7 @@ _LOCAL_TABLE = 255
 _EMBEDDED_DNS = "127.0.0.11"
 # The names that the engine gives to devices on the host: new ones at every start.
 _GENERATED = re.compile(r"veth[0-9a-f]{7}")
+_DNS_PORT = re.compile(r"(127\.0\.0\.11:|\bsport )\d+")
 _COUNTERS = re.compile(r"counter packets \d+ bytes \d+")
 _SWITCHES = (
     *("ip_forward", "ipv6_forwarding", "ipv6_disabled", "bridge_nf_call_iptables", "bridge_nf_call_ip6tables"),
@@ -290,11 +291,17 @@ def _filters(place: str, ruleset: Mapping[str, Any]) -> Iterator[_Thing]:
             name = f"{where} {text(chain, 'name')}"
             yield "chain", name, {"policy": text(chain, "policy")} if text(chain, "policy") else {}
             for rule in sequence(chain, "rules"):
-                yield "filter rule", f"{name}: {_COUNTERS.sub('counter', text(rule, 'text'))}", {}
+                yield "filter rule", f"{name}: {_rule_text(rule)}", {}
         for each in sequence(table, "sets"):
             elements = sorted(" ".join(texts({"e": pair}, "e")) for pair in sequence(each, "elements"))
             if not flag(each, "anonymous"):
                 yield "set", f"{where} {text(each, 'name')}", {"elements": ", ".join(elements)}
+
+
+def _rule_text(rule: Any) -> str:
+    """Without counters, and without the port that the engine's resolver listens on this time."""
+    said = _COUNTERS.sub("counter", text(rule, "text"))
+    return _DNS_PORT.sub(r"\1#", said) if _EMBEDDED_DNS in said else said
 
 
 def _endpoint(endpoint: Mapping[str, Any]) -> str:

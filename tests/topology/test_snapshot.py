@@ -73,6 +73,23 @@ def test_counters_are_not_part_of_a_rule() -> None:
     assert ("filter rule", "host nftables inet t c: tcp dport 9092 counter accept") in filtered(1)
 
 
+def test_the_port_of_the_embedded_dns_is_not_part_of_a_rule() -> None:
+    def filtered(port: int) -> list[str]:
+        texts = (
+            f"-A DOCKER_OUTPUT -d 127.0.0.11/32 -p tcp -m tcp --dport 53 -j DNAT --to-destination 127.0.0.11:{port}",
+            f"-A DOCKER_POSTROUTING -s 127.0.0.11/32 -p udp -m udp --sport {port} -j SNAT --to-source :53",
+            f"ip saddr 127.0.0.11 tcp sport {port} snat to :53",
+            "-A INPUT -p tcp -m tcp --sport 4711 -j ACCEPT",
+        )
+        chain = {"name": "c", "rules": [{"text": text} for text in texts]}
+        found = snapshot(ruleset={"tables": [{"origin": "x", "family": "ip", "name": "nat", "chains": [chain]}]})
+        return [name.partition(": ")[2] for kind, name in found if kind == "filter rule"]
+
+    assert filtered(40001) == filtered(40002)
+    assert filtered(1)[0].endswith("--dport 53 -j DNAT --to-destination 127.0.0.11:#")
+    assert filtered(1)[3] == "-A INPUT -p tcp -m tcp --sport 4711 -j ACCEPT"
+
+
 def test_settings_and_sets() -> None:
     found = snapshot(
         settings={"ip_forward": False, "rp_filter": {"all": 0, "veth1a2b3c4": 1}, "bridge_nf_call_iptables": None},
