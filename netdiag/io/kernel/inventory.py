@@ -211,11 +211,16 @@ def _lacking() -> list[Unread]:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Tens of thousands of values are made, none of which is garbage: looking for it would take as long again."""
+    """Tens of thousands of values are made, none of which is garbage: looking for it would take as long again.
+
+    What the first reading has made is not looked through afterwards, either; it goes when nobody refers to it.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if collecting:
+            if not gc.get_freeze_count():
+                gc.freeze()
             gc.enable()
