@@ -4,8 +4,10 @@ An inventory is read by `netdiag.io.kernel` and judged by nobody; it decides not
 Kafka. Namespaces are named by inode, devices by namespace and ifindex: indexes alone collide between namespaces.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from netdiag.linux.address import InterfaceAddress
 from netdiag.linux.kernel_settings import KernelSettings
@@ -16,6 +18,8 @@ from netdiag.linux.process import Process
 from netdiag.linux.route import Route, RoutingRule
 from netdiag.linux.ruleset import Ruleset
 from netdiag.linux.socket import Listener
+
+_IFINDEX = attrgetter("ifindex")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,10 @@ class NamespaceFacts:
 
     def link(self, ifindex: int) -> Link | None:
         """The device of that index."""
+        # the kernel mostly lists them in the order of their indexes
+        place = bisect_left(self.links, ifindex, key=_IFINDEX)
+        if place < len(self.links) and self.links[place].ifindex == ifindex:
+            return self.links[place]
         return next((link for link in self.links if link.ifindex == ifindex), None)
 
 
