@@ -14,7 +14,7 @@ from netdiag.linux.evaluation import native, xtables
 from netdiag.linux.evaluation.bits import Ternary
 from netdiag.linux.evaluation.packet import NOWHERE, ConnectionState, Packet, Surroundings
 from netdiag.linux.evaluation.situation import Decision, Situation
-from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, RuleAddress, Ruleset, Table
+from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, Origin, RuleAddress, Ruleset, Table
 
 __all__ = ["ConnectionState", "Packet", "Surroundings", "Traversal", "Verdict", "traverse"]
 
@@ -72,19 +72,27 @@ def traverse(
     `device` is the one of a netdev hook. Tables that could not be read make the outcome unknown, unless it is a drop.
     """
     families = (family,) if family else ("ip" if packet.family == 4 else "ip6", "inet")
-    stages = tuple(_stages(ruleset, hook, families, device))
+    found, *others = (
+        _outcome(stages, hook, packet, surroundings) for stages in _orders(ruleset, hook, families, device)
+    )
+    if any(not _alike(found, other) for other in others):
+        because = "it depends on whether legacy iptables or nf_tables comes first at the same priority"
+        return Traversal(verdict=Verdict.UNKNOWN, packet=found.packet, because=because)
+    missing = next((line for line in ruleset.unread if not line.startswith(HARMLESS)), "")
+    if missing and found.verdict is Verdict.ACCEPT:
+        because = f"not all rules could be read: {missing}"
+        return Traversal(verdict=Verdict.UNKNOWN, packet=found.packet, hits=found.hits, because=because)
+    return found
+
+
+def _outcome(stages: tuple["_Stage", ...], hook: str, packet: Packet, surroundings: Surroundings) -> Traversal:
     outcomes = _Outcomes()
     choices: list[bool] | None = []
     while choices is not None:
         run = _Run(hook=hook, surroundings=surroundings, choices=choices)
         traversal = run.outcome(stages, packet)
         choices = outcomes.add(traversal, run)
-    found = outcomes.verdict()
-    missing = next((line for line in ruleset.unread if not line.startswith(HARMLESS)), "")
-    if missing and found.verdict is Verdict.ACCEPT:
-        because = f"not all rules could be read: {missing}"
-        return Traversal(verdict=Verdict.UNKNOWN, packet=found.packet, hits=found.hits, because=because)
-    return found
+    return outcomes.verdict()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,14 +103,26 @@ class _Stage:
     chains: tuple[tuple[Table, Chain], ...]
 
 
-def _stages(ruleset: Ruleset, hook: str, families: Sequence[str], device: str) -> Iterator[_Stage]:
+def _orders(ruleset: Ruleset, hook: str, families: Sequence[str], device: str) -> Iterator[tuple[_Stage, ...]]:
+    """The orders that are possible. Of one priority the chain that was made last is asked first.
+
+    nf_tables lists what it has in the order in which it was made; whether a legacy table was made before is not known.
+    """
     base = [
         (table, chain)
-        for table in ruleset.tables
+        for table in reversed(ruleset.tables)
         if table.family in families
-        for chain in table.chains
+        for chain in reversed(table.chains)
         if chain.hook == hook and (not device or not chain.devices or device in chain.devices)
     ]
+    legacy = [pair for pair in base if pair[0].origin is Origin.IPTABLES_LEGACY]
+    other = [pair for pair in base if pair[0].origin is not Origin.IPTABLES_LEGACY]
+    yield tuple(_stages([*other, *legacy], hook))
+    if {chain.priority for _, chain in legacy} & {chain.priority for _, chain in other}:
+        yield tuple(_stages([*legacy, *other], hook))
+
+
+def _stages(base: list[tuple[Table, Chain]], hook: str) -> Iterator[_Stage]:
     base.sort(key=lambda pair: pair[1].priority)
     nat_priority = _NAT_PRIORITY.get(hook)
     nat = tuple(pair for pair in base if pair[1].type == "nat")

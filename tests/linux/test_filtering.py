@@ -179,3 +179,21 @@ def test_what_is_not_tracked_is_not_translated() -> None:
     assert found.packet == replace(PACKET, state=ConnectionState.UNTRACKED)
     late = table(prerouting((notrack,), kind="filter", priority=-150), name="mangle")
     assert asked(late, nat, hook="prerouting").packet.destination == "10.5.5.5"
+
+
+def nat_of(origin: Origin, name: str, address: str) -> Table:
+    return replace(table(prerouting((dnat(address, 1),)), name=name), origin=origin)
+
+
+def test_of_one_priority_the_last_made_is_asked_first() -> None:
+    first, last = nat_of(Origin.NFTABLES, "first", "10.5.5.5"), nat_of(Origin.NFTABLES, "last", "10.6.6.6")
+    assert asked(first, last, hook="prerouting").packet.destination == "10.6.6.6"
+
+
+def test_whether_legacy_iptables_comes_first_is_not_known() -> None:
+    legacy, other = nat_of(Origin.IPTABLES_LEGACY, "a", "10.5.5.5"), nat_of(Origin.NFTABLES, "b", "10.6.6.6")
+    found = asked(other, legacy, hook="prerouting")
+    assert found.verdict is Verdict.UNKNOWN
+    assert "comes first at the same priority" in found.because
+    same = nat_of(Origin.NFTABLES, "b", "10.5.5.5")
+    assert asked(same, legacy, hook="prerouting").packet.destination == "10.5.5.5"

@@ -69,7 +69,12 @@ def measured(kind: str, *, rulesets: int, connections: int, seed: int) -> Tally:
                     attempt = replace(attempt, source_port=world.source_port())
                     prediction, (outcome,) = predicted(ruleset, attempt), world.dial([attempt])
                 _counted(tally, f"seed {seed} ruleset {number}: {attempt}", prediction, outcome)
-            _watched(tally, world, ruleset, [one for one, told in zip(tried, foretold, strict=True) if told.hits])
+            _watched(
+                tally,
+                world,
+                ruleset,
+                [one for one, told in zip(tried, foretold, strict=True) if told.hits and told.word == "dropped"],
+            )
             emptied(world)
     return tally
 

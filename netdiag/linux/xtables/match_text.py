@@ -16,6 +16,8 @@ _ALL_BITS = 0xFFFFFFFF
 
 def match_text(name: str, fields: Fields, family: str) -> str:
     """The options after "-m NAME"."""
+    if "options" in fields:
+        return str(fields["options"])
     writer = _WRITERS.get(name) or RARER.get(name)
     return " ".join(word for word in writer(fields, family) if word) if writer else ""
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from netdiag.linux.link import Detail
 from netdiag.linux.xtables.blob import Blob
 from netdiag.linux.xtables.rarer_matches import RARER
+from netdiag.linux.xtables.uncommon_matches import decode_uncommon
 
 Fields = dict[str, Detail]
 Decoder = Callable[[Blob, int], Fields | None]
@@ -29,7 +30,7 @@ ALIAS = 1 << 13
 def decode_match(name: str, revision: int, blob: Blob) -> Fields | None:
     """The fields of a match, None for one that is not known."""
     decoder = _DECODERS.get(name) or RARER.get(name)
-    return decoder(blob, revision) if decoder else None
+    return decoder(blob, revision) if decoder else decode_uncommon(name, revision, blob)
 
 
 def _ports(fields: Fields, blob: Blob, inverted: int) -> None:

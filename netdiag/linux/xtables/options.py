@@ -6,6 +6,8 @@ from netdiag.linux.link import Detail
 
 Fields = Mapping[str, Detail]
 
+_SCALE = 10_000
+_PERIODS = ((1, "sec"), (60, "min"), (3600, "hour"), (86400, "day"))
 _BARE = frozenset("_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -48,3 +50,18 @@ def quoted(text: str) -> str:
     if text and _BARE.issuperset(text):
         return text
     return '"' + "".join(f"\\{letter}" if letter in "\"\\'" else letter for letter in text) + '"'
+
+
+def rate(average: int, scale: int = _SCALE) -> str:
+    """How many in which period, of the average distance of two in parts of a second.
+
+    The shortest period is taken in which the number is still told well: with less left over than it counts.
+    """
+    period = max(average, 1)
+    found = _PERIODS[-1]
+    for seconds, word in reversed(_PERIODS):
+        count, left = divmod(seconds * scale, period)
+        if word != "day" and (period > seconds * scale or count < left):
+            break
+        found = seconds, word
+    return f"{found[0] * scale // period}/{found[1]}"

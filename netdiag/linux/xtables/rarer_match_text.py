@@ -4,28 +4,11 @@ import ipaddress
 from collections.abc import Callable, Mapping
 
 from netdiag.linux.xtables.blob import prefix_length
-from netdiag.linux.xtables.options import Fields, integer, negation, option, port_range, quoted
+from netdiag.linux.xtables.options import Fields, integer, negation, option, port_range, quoted, rate
 
-_SCALE = 10_000
-_PERIODS = ((1, "sec"), (60, "min"), (3600, "hour"), (86400, "day"))
 _LIMIT_BURST = 5
 _RECENT = ((2, "--set"), (1, "--rcheck"), (4, "--update"), (8, "--remove"))
 _RPFILTER = ((1, "--loose"), (2, "--validmark"), (4, "--accept-local"), (8, "--invert"))
-
-
-def rate(average: int, scale: int = _SCALE) -> str:
-    """How many in which period, of the average distance of two in parts of a second.
-
-    The shortest period is taken in which the number is still told well: with less left over than it counts.
-    """
-    period = max(average, 1)
-    found = _PERIODS[-1]
-    for seconds, word in reversed(_PERIODS):
-        count, left = divmod(seconds * scale, period)
-        if word != "day" and (period > seconds * scale or count < left):
-            break
-        found = seconds, word
-    return f"{found[0] * scale // period}/{found[1]}"
 
 
 def _limit(fields: Fields, family: str) -> list[str]:

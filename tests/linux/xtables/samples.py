@@ -121,3 +121,33 @@ TARGETS = (
     ),
     ("TRACE", 0, b"", ""),
 )
+UNCOMMON = (
+    ("sctp", 0, struct.pack("=HHHH", 80, 80, 0, 0) + bytes(276) + struct.pack("=II", 2, 2), "! --dport 80"),
+    ("esp", 0, struct.pack("=IIB", 5, 9, 0), "--espspi 5:9"),
+    ("cpu", 0, struct.pack("=II", 3, 1), "! --cpu 3"),
+    ("devgroup", 0, struct.pack("=IIIII", 1 | 4 | 8, 1, 0xFFFFFFFF, 2, 3), "--src-group 0x1 ! --dst-group 0x2/0x3"),
+    ("socket", 3, bytes([3]), "--transparent --nowildcard"),
+    (
+        "connbytes",
+        0,
+        struct.pack("=QQBB", 20, 10, 1, 0),
+        "! --connbytes 10:20 --connbytes-mode bytes --connbytes-dir original",
+    ),
+    ("policy", 0, bytes(304) + struct.pack("=HH", 2, 0), "--dir out --pol ipsec"),
+    ("bpf", 1, struct.pack("=HHiHBBI", 0, 1, 0, 6, 0, 0, 0), '--bytecode "1,6 0 0 0"'),
+    (
+        "string",
+        1,
+        struct.pack("=HH16s128sBB", 5, 0xFFFF, b"bm", b'a"b', 3, 1 | 2),
+        '! --string "a\\"b" --algo bm --from 5 --icase',
+    ),
+    ("string", 1, struct.pack("=HH16s128sBB", 0, 9, b"kmp", b"\1\2", 2, 0), '--hex-string "|0102|" --algo kmp --to 9'),
+    (
+        "time",
+        0,
+        struct.pack("=IIIIIBB", 0, 0xFFFFFFFF, 3600, 7200, 0xFFFFFFFE, 2 | 4, 1),
+        "--timestart 01:00:00 --timestop 02:00:00 --weekdays Mon,Tue --kerneltz",
+    ),
+    ("cgroup", 2, struct.pack("=BBBBI", 0, 1, 0, 1, 7), "! --cgroup 7"),
+    ("rt", 0, struct.pack("=IIIIBB", 0, 0, 0, 0, 1, 0), "--rt-type 0"),
+)

@@ -1,6 +1,8 @@
 """Pieces of options."""
 
-from netdiag.linux.xtables.options import integer, listed, negation, option, pair, port_range, quoted
+import pytest
+
+from netdiag.linux.xtables.options import integer, listed, negation, option, pair, port_range, quoted, rate
 
 
 def test_negation() -> None:
@@ -17,3 +19,18 @@ def test_ranges() -> None:
     assert [port_range([1, 1]), port_range([1, 2]), port_range(None)] == ["1", "1:2", "None"]
     assert pair([1, 2]) == ("1", "2")
     assert (integer({"a": "x"}, "a"), listed({"a": 1}, "a")) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("average", "text"),
+    [
+        (10000, "1/sec"),
+        (769, "13/sec"),
+        (10169, "59/min"),
+        (600000, "1/min"),
+        (5142857, "7/hour"),
+        (288000000, "3/day"),
+    ],
+)
+def test_rates(average: int, text: str) -> None:
+    assert rate(average) == text

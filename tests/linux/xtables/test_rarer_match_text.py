@@ -1,23 +1,6 @@
-"""Rates and limits."""
+"""Options of the rarer matches."""
 
-import pytest
-
-from netdiag.linux.xtables.rarer_match_text import RARER, rate
-
-
-@pytest.mark.parametrize(
-    ("average", "text"),
-    [
-        (10000, "1/sec"),
-        (769, "13/sec"),
-        (10169, "59/min"),
-        (600000, "1/min"),
-        (5142857, "7/hour"),
-        (288000000, "3/day"),
-    ],
-)
-def test_rates(average: int, text: str) -> None:
-    assert rate(average) == text
+from netdiag.linux.xtables.rarer_match_text import RARER
 
 
 def test_a_hop_limit_has_its_own_word() -> None:
