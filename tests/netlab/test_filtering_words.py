@@ -18,10 +18,10 @@ from tests.netlab.filtering import inside, made_namespace, ruleset_of
 DATA = Path(__file__).parent / "data"
 # Extensions whose options are not decoded: their rules are told with their bytes.
 UNTOLD = (
-    "-A FORWARD -p sctp -m sctp --dport 80 -j ACCEPT",
-    '-A FORWARD -m string --string "abc" --algo bm -j ACCEPT',
-    "-A FORWARD -m cpu --cpu 0 -j ACCEPT",
-    "-A FORWARD -m policy --dir in --pol none -j ACCEPT",
+    "-A FORWARD -p ah -m ah --ahspi 5 -j ACCEPT",
+    "-A FORWARD -p tcp -m ecn --ecn-tcp-cwr -j ACCEPT",
+    "-A FORWARD -m realm --realm 5 -j ACCEPT",
+    "-A FORWARD -m policy --dir in --pol ipsec --reqid 5 -j ACCEPT",
 )
 
 
