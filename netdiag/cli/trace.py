@@ -7,7 +7,7 @@ import typer
 
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import write_text
+from netdiag.cli.terminal import say, write_text
 
 if TYPE_CHECKING:
     from netdiag.topology.graph import Topology
@@ -65,7 +65,9 @@ def trace(
 
         topology = look(host=host, engine=not no_engine)
         path = _walk(topology, source, destination, port)
-        proof = _proved(topology, path) if prove else None
+        proof = _proved(topology, path) if prove and path.address else None
+        if prove and not path.address:
+            say(f"netdiag: nothing was sent: {surface.error_screen.visible(destination)} is no address there")
         _show(topology, path, proof, form, surface, full=full)
         return status_of(path, proof)
 

@@ -1,6 +1,7 @@
 """The command line of trace."""
 
 import json
+import os
 import socket
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def test_statuses() -> None:
     assert status_of(way(End.REFUSED), proof(End.REFUSED, Agreement.AGREES)) is ExitStatus.FINDINGS
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: others may not read the packet filters")
 def test_a_socket_of_ours_and_none(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -71,3 +73,21 @@ def test_wrong_words_are_told_in_a_line(tmp_path: Path) -> None:
     assert (place.returncode, b"Traceback" in place.stderr) == (3, False)
     assert b"nobody" in place.stderr
     assert netdiag("trace", "host", "nowhere", cwd=tmp_path).returncode == 2
+
+
+def test_a_name_that_is_no_address_is_not_dialled(tmp_path: Path) -> None:
+    found = netdiag("trace", "host", "no-such-broker:9092", "--no-engine", "--prove", cwd=tmp_path)
+    assert (found.returncode, found.stderr) == (1, b"netdiag: nothing was sent: no-such-broker is no address there\n")
+    assert b"unresolved" in found.stdout
+
+
+def test_a_real_connection_beside_it(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        words = ("trace", "host", f"127.0.0.1:{port}", "--no-engine", "--prove", "--format", "json")
+        found = netdiag(*words, cwd=tmp_path)
+    read = json.loads(found.stdout)
+    assert found.returncode == 0, found
+    assert (read["proof"]["end"], read["proof"]["errno"]) == ("connected", "")
+    # Without root rules cannot be read, so nothing is foretold.
+    assert read["proof"]["agreement"] in ("agrees", "open")

@@ -1,5 +1,6 @@
 """Walks against real connections with and without docker-proxy, with and without bridges that call packet filters."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,3 +47,26 @@ def test_walks_end_as_real_connections_do(running: Stack, called: str, figure: R
     figure(f"{'with' if proxies else 'without'} docker-proxy, bridge-nf-call-iptables {called}", tally(cells))
     assert misses(cells) == []
     assert unmoved(cells, before, read_inventory()) == []
+
+
+@pytest.mark.bar("trace-truth", long=True)
+def test_walks_end_as_real_connections_do_after_faults(running: Stack, engine: Lab, figure: Report) -> None:
+    """A frozen broker, one that is stopped, one without a network, a docker host that drops what is for itself."""
+    docker = engine.engine.docker
+    names = [running.state(f"broker-{number}").id for number in (1, 2, 3)]
+    network = sorted(running.state("broker-3").networks)[0]
+    docker("pause", names[0])
+    docker("stop", "-t", "0", names[1])
+    docker("network", "disconnect", network, names[2])
+    _filter(engine, "-I", "INPUT", "!", "-i", "lo", "-p", "tcp", "-m", "conntrack", "--ctstate", "NEW", "-j", "DROP")
+    _filter(engine, "-I", "DOCKER-USER", "-p", "tcp", "--dport", "9094", "-j", "REJECT", "--reject-with", "tcp-reset")
+    before = read_inventory()
+    cells = lab_cells(engine.engine)
+    figure("after faults", tally(cells))
+    assert any("is paused" in cell.path.because for cell in cells)
+    assert misses(cells) == []
+    assert unmoved(cells, before, read_inventory()) == []
+
+
+def _filter(engine: Lab, *words: str) -> None:
+    subprocess.run(["ip", "netns", "exec", engine.engine.record.host_netns, "iptables", *words], check=True)
