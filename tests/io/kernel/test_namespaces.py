@@ -15,6 +15,7 @@ from netdiag.io.kernel.proc_scan import Found, ProcScan, scan_proc
 from netdiag.linux.netns import NetnsSource
 from tests.io.kernel.hideouts import Hideouts, hidden_namespaces
 from tests.io.namespaces import joined_namespaces
+from tests.tools import tool
 
 
 @pytest.fixture
@@ -74,7 +75,11 @@ def _process_in(name: str) -> Iterator[int]:
 def _lsns() -> dict[int, int]:
     """Number of processes by inode."""
     done = subprocess.run(
-        ["lsns", "-t", "net", "-n", "-r", "-o", "NS,NPROCS"], capture_output=True, text=True, check=True, timeout=60
+        [tool("lsns"), "-t", "net", "-n", "-r", "-o", "NS,NPROCS"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     return {int(inode): int(count) for inode, count in (line.split()[:2] for line in done.stdout.splitlines())}
 

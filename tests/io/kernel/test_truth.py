@@ -4,7 +4,7 @@ import pytest
 
 from tests.figures import Report
 from tests.io.kernel import socket_statistics
-from tests.io.kernel.truth import hold
+from tests.io.kernel.truth import add_filters, hold
 from tests.netlab.lab import netlab
 
 HOSTILE = (
@@ -25,6 +25,7 @@ LONG = pytest.mark.bar("topology-truth", long=True)
 )
 def test_a_lab_is_read_as_it_is(count: int, figure: Report) -> None:
     with netlab(count) as lab:
+        add_filters(lab)
         result = hold(lab)
     figure(f"objects compared with {count} namespaces", result.compared.total())
     figure(f"fields compared with {count} namespaces", result.fields)
@@ -37,6 +38,7 @@ def test_a_lab_is_read_as_it_is(count: int, figure: Report) -> None:
     assert result.compared["veth"] >= 2 * count
     assert result.compared["socket"] >= 4 * count
     assert result.compared["namespace"] == count + 1
+    assert result.compared["filter rule"] >= 14
     assert result.compared["namespace of lsns"] >= 1
     assert result.compared["namespace of ip netns"] == count + 1 - 5
 

@@ -12,10 +12,32 @@ from netdiag.io.kernel.inventory import read_inventory
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 from tests.io.kernel import socket_statistics
 from tests.netlab.compare import Comparison, Thing, compare, hold_against, settled
+from tests.netlab.compare_rules import compare_rules
+from tests.netlab.filtering import inside, restore
 from tests.netlab.lab import Lab, Room
 from tests.netlab.said import Said, ask
 from tests.tools import tool
 
+_RULES = (
+    "-A FORWARD -s 10.0.0.0/8 ! -d 10.1.2.3/32 -i eth+ -p tcp -m tcp --dport 80 -j DROP",
+    '-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -m comment --comment "let it <b>" -j ACCEPT',
+    "-A FORWARD -p udp -m udp --sport 1024:2000 -j side",
+    "-A side -m addrtype --dst-type LOCAL -j REJECT --reject-with icmp-port-unreachable",
+)
+_NAT = (
+    "-A PREROUTING ! -i br-1 -p tcp -m tcp --dport 9092 -j DNAT --to-destination 172.18.0.2:9092",
+    "-A POSTROUTING -s 172.18.0.0/16 ! -o br-1 -j MASQUERADE",
+)
+_NATIVE = """
+table inet own {
+    set allowed { type ipv4_addr; elements = { 10.0.0.1, 10.0.0.2 } }
+    chain input {
+        type filter hook input priority 0; policy accept;
+        ip saddr @allowed tcp dport 9092 counter accept
+        meta l4proto udp drop
+    }
+}
+"""
 SOURCES = {
     "name": {"bind mount"},
     "process": {"process"},
@@ -24,6 +46,16 @@ SOURCES = {
     "socket": set(),
     "mount": {"bind mount"},
 }
+
+
+def add_filters(lab: Lab) -> None:
+    """Rules by all three interfaces in the hub, and in its neighbours that have a name."""
+    for room in lab.rooms[:3]:
+        if room.name:
+            for command in ("iptables-nft", "iptables-legacy"):
+                restore(room.name, command, "filter", _RULES)
+                restore(room.name, command, "nat", _NAT)
+            inside(room.name, "nft", "-f", "-", stdin=_NATIVE)
 
 
 def hold(lab: Lab) -> Comparison:
@@ -55,7 +87,17 @@ def _of_room(room: Room, facts: NamespaceFacts, said: Said, descriptor: int) -> 
         result = settled(lambda: (read_inventory(only=[room.inode]).namespaces[room.inode], ask(descriptor)))
     theirs = socket_statistics.listed(descriptor)
     hold_against("socket", list(socket_statistics.ours(facts.listeners)), theirs, result)
+    _filters(facts, descriptor, result)
     return result
+
+
+def _filters(facts: NamespaceFacts, descriptor: int, result: Comparison) -> None:
+    rules = compare_rules(facts.ruleset, f"/proc/{os.getpid()}/fd/{descriptor}")
+    result.compared["filter rule"] += rules.compared
+    result.missing += rules.missing
+    result.extra += rules.extra
+    result.differing += [f"rule {theirs}, we say {ours}" for theirs, ours in rules.differing]
+    result.differing += [f"net:[{facts.netns.inode}]: {line}" for line in facts.ruleset.unread]
 
 
 def _named(room: Room, facts: NamespaceFacts, listener_pid: int) -> Iterator[str]:
