@@ -222,7 +222,7 @@ def _common(mine: str, mine6: str) -> list[str]:
         "route add 10.89.0.0/16 tos 0x10 dev eth0",
         "rule add fwmark 0x5/0xff lookup 100",
         "rule add from 10.64.0.0/16 to 10.80.0.0/16 iif eth0 lookup 5000 priority 900",
-        "rule add ipproto tcp dport 80-90 sport 7 lookup 100 priority 901",
+        "rule add ipproto 6 dport 80-90 sport 7 lookup 100 priority 901",
         "rule add uidrange 10-20 unreachable priority 902",
         "rule add not oif eth0 prohibit priority 903",
         "rule add goto 903 priority 800",

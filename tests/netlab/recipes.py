@@ -196,10 +196,11 @@ RECIPES = (
         kinds=("netkit",),
         lines=(
             "link add nk0 type netkit mode l3 forward peer name nk1",
-            "link add nk2 type netkit mode l2 blackhole peer blackhole name nk3",
             "link set nk0 up",
             "link set nk1 up",
         ),
+        # a second one in the same batch is refused by iproute2 6.15, which remembers the mode of the first
+        words=(tuple("link add nk2 type netkit mode l2 blackhole peer blackhole name nk3".split()),),
     ),
     Recipe(
         name="vrf",
