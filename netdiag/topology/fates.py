@@ -46,7 +46,8 @@ class Delivered:
 class Ended:
     """It has not. `errno` is what the client's program is told, "" for nothing; `by` who tells it by a packet.
 
-    `by` is None for silence and for what the client's own kernel says at once.
+    `by` is None for silence and for what the client's own kernel says at once. `direct` is a reset for a frame that a
+    bridge passes on: it is sent back by the port that the frame came by, past all hooks, so no translation is undone.
     """
 
     end: End
@@ -54,14 +55,17 @@ class Ended:
     netns: int
     errno: str = ""
     by: int | None = None
+    direct: bool = False
     rules: tuple[RuleAddress, ...] = ()
 
 
 Fate = Delivered | Ended
 
 
-def stopped_by(place: Place, hook: str, found: Traversal, rules: tuple[RuleAddress, ...], moving: Moving) -> Ended:
-    """The end at a hook that did not let it pass."""
+def stopped_by(
+    place: Place, hook: str, found: Traversal, rules: tuple[RuleAddress, ...], moving: Moving, *, bridged: bool = False
+) -> Ended:
+    """The end at a hook that did not let it pass; `bridged` is a frame that came by a port of a bridge."""
     because = found.because or hook
     if found.verdict is Verdict.DROP:
         return Ended(end=End.DROPPED, because=because, netns=place.inode, rules=rules)
@@ -70,7 +74,16 @@ def stopped_by(place: Place, hook: str, found: Traversal, rules: tuple[RuleAddre
     # "icmp host-unreachable" of nft, "icmp-host-unreachable" of iptables.
     word = re.split(r" |icmp[6x]?-", found.kind)[-1]
     errno = _REJECTS[moving.packet.family].get(word, "ECONNREFUSED")
-    return Ended(end=End.REFUSED, because=because, netns=place.inode, errno=errno, by=place.inode, rules=rules)
+    return Ended(
+        end=End.REFUSED,
+        because=because,
+        netns=place.inode,
+        errno=errno,
+        by=place.inode,
+        # nf_send_reset() of net/ipv4/netfilter/nf_reject_ipv4.c
+        direct=bridged and found.kind == "tcp reset",
+        rules=rules,
+    )
 
 
 def at_port(address: str, port: int | None) -> str:

@@ -27,10 +27,11 @@ _TOLD = {4: {"EACCES": "EHOSTUNREACH"}, 6: {"EHOSTUNREACH": "ENETUNREACH"}}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Received:
-    """The packet stands at the internet layer of a namespace, having come in by a device."""
+    """The packet stands at the internet layer; `port` is that of a bridge which calls the packet filter."""
 
     at: LinkId
     prerouted: bool = False
+    port: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,7 @@ class _Leaving:
 
     place: Place
     way: Way
+    port: str = ""
 
 
 _Next = Fate | _Received | _Leaving
@@ -230,7 +232,7 @@ class Journey:
             elif rules and (after.source, after.source_port) == (before.source, before.source_port):
                 self.tell(HopKind.FILTER, place, f"{hook}: accepted", moving, rules=rules)
             return None
-        ended = stopped_by(place, hook, found, rules, moving)
+        ended = stopped_by(place, hook, found, rules, moving, bridged=bool(ports[0]))
         word = {Verdict.DROP: "dropped", Verdict.REJECT: f"rejected with {found.kind}"}.get(found.verdict, "not known")
         self.tell(HopKind.FILTER, place, f"{hook}: {word}", moving, rules=rules)
         return ended
@@ -244,9 +246,9 @@ class Journey:
             return Ended(end=End.DROPPED, because="IPv6 is disabled here", netns=place.inode)
         if not now.prerouted and (stopped := self._hook(place, "prerouting", moving, in_link=link.ifname)):
             return stopped
-        return self._routed(place, link, moving)
+        return self._routed(place, link, moving, (now.port, ""))
 
-    def _routed(self, place: Place, link: Link, moving: Moving) -> _Next:
+    def _routed(self, place: Place, link: Link, moving: Moving, ports: tuple[str, str]) -> _Next:
         packet = moving.packet
         flow = Flow(
             destination=packet.destination,
@@ -262,7 +264,7 @@ class Journey:
             return Ended(end=End.UNKNOWN, because=found.because, netns=place.inode)
         if found.local:
             self.tell(HopKind.ROUTE, place, f"{packet.destination} is an address of its own", moving)
-            if stopped := self._hook(place, "input", moving, in_link=link.ifname):
+            if stopped := self._hook(place, "input", moving, in_link=link.ifname, ports=ports):
                 return stopped
             return Delivered(place=place, iif=link.ifindex)
         if found.way is None:
@@ -273,9 +275,9 @@ class Journey:
             return Ended(end=end, because=found.because, netns=place.inode, errno=errno, by=by)
         self._tell_way(place, found.way, moving)
         out = self._name(place, found.way)
-        if stopped := self._hook(place, "forward", moving, in_link=link.ifname, out_link=out):
+        if stopped := self._hook(place, "forward", moving, in_link=link.ifname, out_link=out, ports=ports):
             return stopped
-        return _Leaving(place=place, way=found.way)
+        return _Leaving(place=place, way=found.way, port=ports[0])
 
     def _leave(self, now: _Leaving, moving: Moving) -> _Next:
         """The last hook, the neighbour, the device, and what comes after it."""
@@ -285,7 +287,9 @@ class Journey:
             return Ended(end=End.UNKNOWN, because=f"route {way.text} names no device", netns=place.inode)
         at = LinkId(netns=place.inode, ifindex=link.ifindex)
         nexthop = way.hop.gateway or moving.packet.destination
-        if stopped := self._hook(place, "postrouting", moving, out_link=link.ifname, towards=nexthop):
+        if stopped := self._hook(
+            place, "postrouting", moving, out_link=link.ifname, ports=(now.port, ""), towards=nexthop
+        ):
             return stopped
         if not link.up:
             return Ended(end=End.DROPPED, because=f"{link.ifname} is down", netns=place.inode)
@@ -329,18 +333,18 @@ class Journey:
 
     def _crossed(self, landing: Landing, moving: Moving) -> _Next:
         """Through all devices; where a bridge hands frames to the packet filter, through its hooks."""
-        prerouted = False
+        prerouted, port = False, ""
         for crossing in landing.crossings:
             self._tell_crossing(crossing, moving)
             place = self._terrain.place(crossing.at.netns)
-            if place is None:
+            at = self._terrain.link(crossing.at)
+            if place is None or at is None:
                 continue
-            at = place.links.get(crossing.at.ifindex)
-            if unknown := frames_filtered(place, at.ifname if at else "", bridged=crossing.bridge is not None):
+            if unknown := frames_filtered(place, at.ifname, bridged=crossing.bridge is not None):
                 return Ended(end=End.UNKNOWN, because=unknown, netns=place.inode)
             if crossing.bridge is None:
                 self._passage.enter(moving)
-                prerouted = False
+                prerouted, port = False, ""
                 continue
             bridge = self._terrain.link(crossing.bridge)
             if bridge is None:
@@ -349,15 +353,16 @@ class Journey:
                 continue
             prerouted = True
             entered = self._terrain.link(crossing.entered)
-            ports = (entered.ifname if entered else "", "")
+            port = entered.ifname if entered else ""
+            ports = (port, "")
             before = moving.packet.destination
             if stopped := self._hook(place, "prerouting", moving, in_link=bridge.ifname, ports=ports):
                 return stopped
             if moving.packet.destination != before:
-                return self._turned(place, crossing, bridge, moving)
-            if stopped := self._bridged(place, crossing, bridge, ports[0], moving):
+                return self._turned(place, crossing, bridge, port, moving)
+            if stopped := self._bridged(place, crossing, bridge, port, moving):
                 return stopped
-        return _Received(at=landing.at, prerouted=prerouted)
+        return _Received(at=landing.at, prerouted=prerouted, port=port)
 
     def _bridged(self, place: Place, crossing: Crossing, bridge: Link, entered: str, moving: Moving) -> Ended | None:
         """FORWARD and POSTROUTING for a frame that goes from port to port."""
@@ -370,13 +375,13 @@ class Journey:
             return stopped
         return self._hook(place, "postrouting", moving, out_link=bridge.ifname, ports=("", left.ifname))
 
-    def _turned(self, place: Place, crossing: Crossing, bridge: Link, moving: Moving) -> _Next:
+    def _turned(self, place: Place, crossing: Crossing, bridge: Link, port: str, moving: Moving) -> _Next:
         """A frame whose destination was translated while a bridge had it (br_nf_pre_routing_finish())."""
         at = LinkId(netns=place.inode, ifindex=bridge.ifindex)
         found = look_up(place, Flow(destination=moving.packet.destination, source=moving.packet.source, iif=bridge))
         on_bridge = isinstance(found, Way) and found.route.type == "unicast" and self._device(place, found) is bridge
         if not on_bridge or crossing.entered is None or not place.forwards(moving.packet.family):
-            return _Received(at=at, prerouted=True)
+            return _Received(at=at, prerouted=True, port=port)
         nexthop = (found.hop.gateway if isinstance(found, Way) and found.hop else "") or moving.packet.destination
         neighbour = find_neighbour(self._terrain, at, nexthop, asker=moving.packet.source)
         if not isinstance(neighbour, Found):
@@ -390,7 +395,6 @@ class Journey:
         landing = spread.landings[0]
         first, rest = landing.crossings[0], landing.crossings[1:]
         self._tell_crossing(first, moving)
-        entered = self._terrain.link(crossing.entered)
-        if stopped := self._bridged(place, first, bridge, entered.ifname if entered else "", moving):
+        if stopped := self._bridged(place, first, bridge, port, moving):
             return stopped
         return self._crossed(Landing(at=landing.at, crossings=rest), moving)

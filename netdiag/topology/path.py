@@ -151,7 +151,7 @@ class _Try:
     def _ended(self, fate: Ended, moving: Moving, back: "_Back") -> _Outcome:
         place = self._terrain.place(fate.netns)
         if fate.by is not None and place is not None and not moving.answer:
-            lost = back.error(place, moving)
+            lost = back.reset(place, moving) if fate.direct else back.error(place, moving)
             if lost is not None:
                 because = f"{fate.because}; what tells the client so does not reach it: {lost.because}"
                 end = End.UNKNOWN if lost.end is End.UNKNOWN else End.DROPPED
@@ -241,10 +241,14 @@ class _Back:
         reply = Moving(packet=_turned(packet), answer=True, error=sender)
         return self._judged(self.journey.carry(place.inode, reply), reply)
 
-    def _judged(self, fate: Fate, reply: Moving) -> Ended | None:
+    def reset(self, place: Place, moving: Moving) -> Ended | None:
+        """A segment that a bridge sends back by the port that the packet came by, as it is."""
+        return self._judged(Delivered(place=place, iif=0), Moving(packet=_turned(moving.packet)), anywhere=True)
+
+    def _judged(self, fate: Fate, reply: Moving, *, anywhere: bool = False) -> Ended | None:
         if isinstance(fate, Ended):
             return fate
-        if fate.place.inode != self.source:
+        if fate.place.inode != self.source and not anywhere:
             because = f"the answer to {reply.packet.destination} gets to another namespace than the client's"
             return Ended(end=End.DROPPED, because=because, netns=fate.place.inode)
         came = (reply.packet.source, reply.packet.source_port)

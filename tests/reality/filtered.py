@@ -189,6 +189,8 @@ def _bridged(name: str, called: str) -> World:
             "h: iptables-nft -A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT",
             "h: iptables-nft -A FORWARD -i br0 -o br0 -p tcp --dport 1001 -j DROP",
             "h: iptables-nft -A FORWARD -i br0 -o br0 -m physdev --physdev-in tob -p tcp --dport 1002 -j REJECT",
+            "h: iptables-nft -A FORWARD -o br0 -p tcp --dport 1003 -j REJECT --reject-with tcp-reset",
+            "h: NAT PREROUTING TO-SELF -p tcp --dport 2003 DNAT 10.0.0.2:1003",
             "h: iptables-nft -A FORWARD -i br0 -o br0 -j ACCEPT",
             "h: iptables-nft -A FORWARD -i br1 ! -o br1 -j ACCEPT; iptables-nft -A FORWARD -i br0 -o eth0 -j ACCEPT",
             "h: iptables-nft -A FORWARD -d 10.0.0.2/32 ! -i br0 -o br0 -p tcp --dport 1000 -j ACCEPT",
@@ -206,7 +208,7 @@ def _bridged(name: str, called: str) -> World:
                 sources=("h", "a", "b", "c", "lan"),
                 targets=(
                     *(("10.0.0.2", port) for port in range(1000, 1004)),
-                    *(("10.0.0.254", port) for port in (1000, 2000, 2001, 2002)),
+                    *(("10.0.0.254", port) for port in (1000, 2000, 2001, 2002, 2003)),
                     *(("10.1.0.254", port) for port in (2000, 2002)),
                     *(("192.168.8.1", port) for port in (2000, 2001, 2002)),
                     *(("10.1.0.1", 1000), ("192.168.8.2", 1000), ("127.0.0.1", 2000)),
