@@ -59,5 +59,13 @@ def test_rules_about_frames_are_not_passed_over(
     assert bool(found) == bool(said)
 
 
+@pytest.mark.parametrize(("kind", "direct"), [("tcp reset", True), ("icmp port-unreachable", False)])
+def test_a_reset_for_a_bridged_frame_goes_back_past_all_hooks(kind: str, direct: bool) -> None:
+    place = Place(Wires().space("a").facts())
+    traversal = Traversal(verdict=Verdict.REJECT, packet=PACKET, kind=kind)
+    assert stopped_by(place, "forward", traversal, (), Moving(packet=PACKET), bridged=True).direct is direct
+    assert not stopped_by(place, "forward", traversal, (), Moving(packet=PACKET)).direct
+
+
 def test_addresses_with_ports() -> None:
     assert [at_port("::1", 9092), at_port("::1", None), at_port("10.0.0.1", 1)] == ["[::1]:9092", "[::1]", "10.0.0.1:1"]
