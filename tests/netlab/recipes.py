@@ -200,7 +200,9 @@ RECIPES = (
             "link set nk1 up",
         ),
         # a second one in the same batch is refused by iproute2 6.15, which remembers the mode of the first
-        words=(tuple("link add nk2 type netkit mode l2 blackhole peer blackhole name nk3".split()),),
+        words=(
+            ("link", "add", "nk2", "type", "netkit", "mode", "l2", "blackhole", "peer", "blackhole", "name", "nk3"),
+        ),
     ),
     Recipe(
         name="vrf",
@@ -283,9 +285,9 @@ RECIPES = (
     Recipe(
         name="encapsulating routes",
         lines=(
-            "route add 10.92.0.0/16 encap mpls 100/200 via 10.64.0.2",
-            "route add 10.93.0.0/16 encap ip id 30 dst 10.64.0.5 via 10.64.0.2",
-            "route add 10.94.0.0/16 nexthop encap mpls 300 via 10.64.0.2 nexthop via 10.64.0.3",
+            "route add 10.92.0.0/16 encap mpls 100/200 via 10.64.0.2 dev eth0",
+            "route add 10.93.0.0/16 encap ip id 30 dst 10.64.0.5 via 10.64.0.2 dev eth0",
+            "route add 10.94.0.0/16 nexthop encap mpls 300 via 10.64.0.2 dev eth0 nexthop via 10.64.0.3 dev eth0",
         ),
     ),
     Recipe(name="nlmon", kinds=("nlmon",), lines=("link add nm0 type nlmon", "link set nm0 up")),
