@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -12,8 +13,13 @@ from typing import NoReturn
 import pytest
 
 from netdiag.errors import NetdiagError
+from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.teaching import Builder, CannotShow, attempt, missing, tear_down
 from netdiag.io.teaching_state import State, StateFile, new_state
+from netdiag.rules.run_topology import check_topology
+from netdiag.topology.hops import End
+from netdiag.topology.join import join
+from netdiag.topology.path import walk
 from netdiag.topology.teaching import STEPS, TRIALS, MakeTap, MakeVlan, Step, space_name
 from tests.io.labs import all_names, cleared, fresh_name, ip, links, names_of
 from tests.io.namespaces import needs_root
@@ -72,6 +78,20 @@ def test_what_ip_shows_of_a_lab_is_what_was_written_down(lab: str, tmp_path: Pat
         assert marked - {(1, "lo")} == owned
     (bridge,) = json.loads(ip("-n", space_name(lab, "host"), "-j", "address", "show", "dev", "netdiag-br0"))
     assert bridge["addr_info"][0]["local"] == "10.123.0.1"
+    tear_down(state, file)
+
+
+def test_the_rules_find_nothing_wrong_with_it_and_trace_sees_its_way(lab: str, tmp_path: Path) -> None:
+    file = StateFile(tmp_path, lab)
+    state = build(lab, file)
+    inodes = {inode for inode in state.spaces.values() if inode is not None}
+    inventory = read_inventory(only=inodes)
+    own = {inode: facts for inode, facts in inventory.namespaces.items() if inode in inodes}
+    assert len(own) == 4
+    seen = join(replace(inventory, namespaces=own))
+    assert check_topology(seen) == ()
+    path = walk(seen, next(p.netns for p in seen.places if p.name == space_name(lab, "outside")), "10.123.0.12", 9092)
+    assert (path.end, path.target) == (End.REFUSED, state.spaces["two"])
     tear_down(state, file)
 
 
