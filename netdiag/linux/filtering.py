@@ -7,7 +7,7 @@ Sources: linux/netfilter_ipv4.h (priorities), Documentation/networking/nf_conntr
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from netdiag.linux.evaluation import native, xtables
@@ -46,7 +46,8 @@ class Traversal:
     `packet` is as it leaves the hook, translated and marked. `kind` is what a reject sends ("tcp reset", "icmp
     port-unreachable"), "" otherwise. `hits` are the rules that matched, in order: those whose counters move.
     `deciding` is the rule that dropped, rejected or translated it, else the last one that accepted it, None where
-    policies decided. `because` tells it in one line.
+    policies decided. `because` tells it in one line. `hits` are those for certain: where something is not
+    known, those of every possibility.
     """
 
     verdict: Verdict
@@ -78,6 +79,8 @@ def traverse(
     if any(not _alike(found, other) for other in others):
         because = "it depends on whether legacy iptables or nf_tables comes first at the same priority"
         return Traversal(verdict=Verdict.UNKNOWN, packet=found.packet, because=because)
+    if others:
+        found = replace(found, hits=tuple(hit for hit in found.hits if all(hit in other.hits for other in others)))
     missing = next((line for line in ruleset.unread if not line.startswith(HARMLESS)), "")
     if missing and found.verdict is Verdict.ACCEPT:
         because = f"not all rules could be read: {missing}"
@@ -146,13 +149,16 @@ class _Outcomes:
     differing: Traversal | None = None
     reason: str = ""
     runs: int = 0
+    certain: list[frozenset[RuleAddress]] = field(default_factory=list)
 
     def add(self, traversal: Traversal, run: "_Run") -> list[bool] | None:
         """The choices to try next; None when the answer stands."""
         self.runs += 1
         if self.first is None:
             self.first = traversal
-        elif not _alike(self.first, traversal):
+        else:
+            self.certain.append(frozenset(traversal.hits))
+        if not _alike(self.first, traversal):
             self.differing = traversal
             return None
         self.reason = self.reason or run.reason
@@ -170,9 +176,9 @@ class _Outcomes:
 
     def verdict(self) -> Traversal:
         assert self.first is not None
+        shared = [one for one in self.first.hits if all(one in others for others in self.certain)]
         if self.differing is None:
-            return self.first
-        shared = [one for one, other in zip(self.first.hits, self.differing.hits, strict=False) if one == other]
+            return replace(self.first, hits=tuple(shared))
         because = f"it depends on what is not known: {self.reason}"
         return Traversal(
             verdict=Verdict.UNKNOWN,

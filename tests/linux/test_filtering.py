@@ -197,3 +197,10 @@ def test_whether_legacy_iptables_comes_first_is_not_known() -> None:
     assert "comes first at the same priority" in found.because
     same = nat_of(Origin.NFTABLES, "b", "10.5.5.5")
     assert asked(same, legacy, hook="prerouting").packet.destination == "10.5.5.5"
+
+
+def test_hits_are_those_of_every_possibility() -> None:
+    found = asked(table(forward((MYSTERY, verdict("accept")), (port(9092),), (verdict("accept"),))))
+    assert (found.verdict, found.hits) == (Verdict.ACCEPT, ())
+    found = asked(table(forward((port(9092),), (MYSTERY, verdict("accept")), (verdict("accept"),))))
+    assert [hit.number for hit in found.hits] == [1]
