@@ -83,8 +83,8 @@ def measured(kind: str, *, rulesets: int, connections: int, seed: int) -> Tally:
 def _watched(tally: Tally, world: World, ruleset: Ruleset, ending: Sequence[Attempt]) -> None:
     """Of one that gets no further than the router: the rules that are foretold count it, and no others.
 
-    Where legacy iptables and nf_tables are mixed, or rules decide by chance, only what is certain is foretold. Connections
-    made before may still send something, so what counts three times in a row is meant.
+    Where legacy iptables and nf_tables are mixed, or rules decide by chance, only what is certain is foretold.
+    Connections made before may still send something, so what counts three times in a row is meant.
     """
     mixed = len({table.origin is Origin.IPTABLES_LEGACY for table in ruleset.tables}) > 1
     mixed = mixed or any("statistic" in rule.text for rule in addresses(ruleset))
