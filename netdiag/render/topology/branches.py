@@ -52,13 +52,15 @@ class _Canvas:
     screen: Screen
     signs: Signs
     full: bool
+    looks: dict[int, object] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
 
 
 def drawn(roots: Iterable[Branch], screen: Screen, *, full: bool = False) -> list[Line]:
     """The lines of these trees, roots at the margin; `full` draws what looks alike, too."""
     canvas = _Canvas(screen=screen, signs=signs_of(screen), full=full)
-    for root in roots if full else _told_once(list(roots)):
+    every = list(roots)
+    for root in every if full else _told_once(every, canvas.looks):
         _line(root, canvas, "", "")
         _below(root.children, canvas, "")
     return canvas.lines
@@ -75,7 +77,7 @@ def part(*runs: Run) -> Line:
 
 
 def _below(children: Sequence[Branch], canvas: _Canvas, indent: str) -> None:
-    shown = list(children) if canvas.full else _told_once(children)
+    shown = list(children) if canvas.full else _told_once(children, canvas.looks)
     for index, child in enumerate(shown):
         is_last = index == len(shown) - 1
         _line(child, canvas, indent + (canvas.signs.last if is_last else canvas.signs.fork), indent, is_last=is_last)
@@ -125,10 +127,11 @@ def _folded(line: Line, columns: int) -> list[Line]:
     return [tuple(run for run in each if run.text) for each in lines]
 
 
-def _told_once(children: Sequence[Branch]) -> list[Branch]:
+def _told_once(children: Sequence[Branch], looks: dict[int, object]) -> list[Branch]:
+    """The branches to draw; `looks` keeps what each looks like, for a branch is asked at every level above it."""
     alike: dict[object, list[int]] = {}
     for index, child in enumerate(children):
-        alike.setdefault(_look(child), []).append(index)
+        alike.setdefault(_look(child, looks), []).append(index)
     kept: dict[int, Branch] = {}
     for indexes in alike.values():
         if len(indexes) <= _FEW:
@@ -139,9 +142,12 @@ def _told_once(children: Sequence[Branch]) -> list[Branch]:
     return [kept[index] for index in sorted(kept)]
 
 
-def _look(branch: Branch) -> object:
-    text = "  ".join("".join(run.text for run in each) for each in branch.parts)
-    return _NUMBERS.sub("#", text), tuple(_look(child) for child in branch.children)
+def _look(branch: Branch, looks: dict[int, object]) -> object:
+    # The branches outlive the drawing, so no other one has the same id meanwhile.
+    if id(branch) not in looks:
+        text = "  ".join("".join(run.text for run in each) for each in branch.parts)
+        looks[id(branch)] = _NUMBERS.sub("#", text), tuple(_look(child, looks) for child in branch.children)
+    return looks[id(branch)]
 
 
 def _counted(branches: Sequence[Branch]) -> Branch:
