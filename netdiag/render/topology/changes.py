@@ -40,7 +40,7 @@ def changes_text(changes: Sequence[Change], screen: Screen, *, full: bool = Fals
         by_kind.setdefault(change.kind, []).append(change)
     for kind, own in by_kind.items():
         shown = own if full else own[:_SHOWN]
-        lines += drawn([_branch(change, screen, inside) for change in shown], screen)
+        lines += drawn([_branch(change, screen, inside) for change in shown], screen, full=True)
         if len(own) > len(shown):
             lines.append((Run(f"  and {len(own) - len(shown)} more of kind {screen.visible(kind)}", Style.DIM),))
     lines.append((Run(summary(changes), Style.PLAIN),))
