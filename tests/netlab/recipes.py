@@ -180,12 +180,18 @@ RECIPES = (
         name="ipvlan",
         kinds=("ipvlan",),
         lines=(
-            "link add iv0 link eth0 type ipvlan mode l3 bridge",
-            "link add iv1 link eth0 type ipvlan mode l3 private",
+            # no device can be below both an ipvlan and a macvlan
+            "link add iu0 type veth peer name iu1",
+            "link add iv0 link iu0 type ipvlan mode l3 bridge",
+            "link add iv1 link iu0 type ipvlan mode l3 private",
             "link set iv0 up",
         ),
     ),
-    Recipe(name="ipvtap", kinds=("ipvtap",), lines=("link add it0 link eth0 type ipvtap mode l2",)),
+    Recipe(
+        name="ipvtap",
+        kinds=("ipvtap",),
+        lines=("link add is0 type veth peer name is1", "link add it0 link is0 type ipvtap mode l2"),
+    ),
     Recipe(
         name="wireguard",
         kinds=("wireguard",),
@@ -295,7 +301,7 @@ RECIPES = (
     Recipe(
         name="macsec",
         kinds=("macsec",),
-        lines=("link add ms0 link eth0 type macsec",),
+        lines=("link add mu0 type veth peer name mu1", "link add ms0 link mu0 type macsec"),
     ),
 )
 
