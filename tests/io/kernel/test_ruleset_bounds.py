@@ -98,3 +98,8 @@ def test_more_connections_than_we_take() -> None:
     found, unread = read_connections(channel({1: [one] * (MOST_CONNECTIONS + 1)}))
     assert (len(found), len(unread)) == (MOST_CONNECTIONS, 1)
     assert read_connections(channel({1: MissingRight("root only")})) == ((), ("connections: root only",))
+
+
+def test_flow_tables_are_told() -> None:
+    found = read_ruleset(channel({**made(), 23: [payload(1, word(1, "t"), word(2, "f"))]}))
+    assert "flowtable of inet t: connections that it carries pass no rules" in found.unread
