@@ -3,8 +3,9 @@
 import pytest
 
 from tests.figures import Report
-from tests.io.kernel import socket_statistics
+from tests.io.kernel import socket_statistics, truth
 from tests.io.kernel.truth import add_filters, hold
+from tests.netlab.compare import Comparison
 from tests.netlab.lab import netlab
 
 HOSTILE = (
@@ -33,6 +34,10 @@ def test_a_lab_is_read_as_it_is(count: int, figure: Report) -> None:
     figure(f"extra with {count} namespaces", len(result.extra))
     figure(f"differing with {count} namespaces", len(result.differing))
     figure(f"veth ends compared with {count} namespaces", result.compared["veth"])
+    figure(
+        f"multicast neighbours that came or went with {count} namespaces",
+        result.compared["multicast neighbour in passing"],
+    )
     assert result.equal, str(result)
     # a comparison of nothing with nothing would be equal, too
     assert result.compared["veth"] >= 2 * count
@@ -41,6 +46,20 @@ def test_a_lab_is_read_as_it_is(count: int, figure: Report) -> None:
     assert result.compared["filter rule"] >= 14
     assert result.compared["namespace of lsns"] >= 1
     assert result.compared["namespace of ip netns"] == count + 1 - 5
+
+
+def test_only_groups_that_the_kernel_notes_itself_may_come_and_go() -> None:
+    told = "{'lladdr': '33:33:00:00:00:02', 'state': ['NOARP'], 'router': False}"
+    passing = f"neighbour ('port1', 'ff02::2', False): {told}"
+    kept = [
+        f"neighbour ('port1', 'fe80::2', False): {told}",
+        f"neighbour ('port1', 'ff02::2', False): {told.replace('NOARP', 'PERMANENT')}",
+        f"fdb ('port1', 'ff02::2', False): {told}",
+    ]
+    result = Comparison(missing=[passing, *kept], extra=[passing])
+    truth._pass_over_multicast(result)
+    assert (result.missing, result.extra) == (kept, [])
+    assert result.compared["multicast neighbour in passing"] == 2
 
 
 def test_a_line_of_ss_is_read_whatever_a_process_calls_itself() -> None:

@@ -5,6 +5,7 @@ neighbour's state) is read again until it stands still.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 
@@ -18,6 +19,7 @@ from tests.netlab.lab import Lab, Room
 from tests.netlab.said import Said, ask
 from tests.tools import tool
 
+_MULTICAST = re.compile(r"neighbour \('[^']+', '(?:ff0|22[4-9]\.|23\d\.)[^']*', False\): .*'state': \['NOARP'\]")
 _RULES = (
     "-A FORWARD -s 10.0.0.0/8 ! -d 10.1.2.3/32 -i eth+ -p tcp -m tcp --dport 80 -j DROP",
     '-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -m comment --comment "let it <b>" -j ACCEPT',
@@ -85,10 +87,23 @@ def _of_room(room: Room, facts: NamespaceFacts, said: Said, descriptor: int) -> 
     result = compare(facts, said)
     if not result.equal:
         result = settled(lambda: (read_inventory(only=[room.inode]).namespaces[room.inode], ask(descriptor)))
+    _pass_over_multicast(result)
     theirs = socket_statistics.listed(descriptor)
     hold_against("socket", list(socket_statistics.ours(facts.listeners)), theirs, result)
     _filters(facts, descriptor, result)
     return result
+
+
+def _pass_over_multicast(result: Comparison) -> None:
+    """The kernel notes a neighbour for each group that it sends to itself, and forgets one whenever the table is full.
+
+    That table is one for the whole machine: with many namespaces it never stands still. What came or went between the
+    readings is counted apart, and is neither missing nor extra.
+    """
+    for lines in (result.missing, result.extra):
+        passing = [line for line in lines if _MULTICAST.match(line)]
+        result.compared["multicast neighbour in passing"] += len(passing)
+        lines[:] = [line for line in lines if line not in passing]
 
 
 def _filters(facts: NamespaceFacts, descriptor: int, result: Comparison) -> None:
