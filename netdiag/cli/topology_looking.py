@@ -1,6 +1,8 @@
 """What `netdiag topology` was asked for, looking at it, judging and drawing it: once, or again and again."""
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
@@ -41,6 +43,18 @@ class Order:
     fail_on: Severity = Severity.ERROR
 
 
+@contextmanager
+def in_one_go() -> Iterator[None]:
+    """Without looking for garbage: what is made lives until the end, and there is much of it."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
 def look_at(order: Order, surface: Surface) -> "Topology":
     """The topology as it is now, as far as it was asked for."""
     from netdiag.io.topology import look
@@ -61,11 +75,10 @@ def look_at(order: Order, surface: Surface) -> "Topology":
 
 def judged(seen: "Topology") -> tuple[Finding, ...]:
     """The findings of the rules about topologies that the configuration of the current folder leaves."""
-    from netdiag.io.config_files import config_candidates
     from netdiag.rules.run_topology import check_topology
 
     found = check_topology(seen)
-    if not found or next(iter(config_candidates("")), None) is None:
+    if not found or not _is_configured():
         return found
     from netdiag.cli.configured import Configurations, configured  # loads all rules
     from netdiag.cli.declared import Settings
@@ -73,6 +86,24 @@ def judged(seen: "Topology") -> tuple[Finding, ...]:
 
     (chosen,) = configured([""], Configurations(), Settings(), Choice()).values()
     return chosen.selection.of(found)
+
+
+def _is_configured() -> bool:
+    """Whether a configuration goes with the current folder; what cannot be read is one, whose reader tells why."""
+    import tomllib  # slow to import, and most folders have no such file
+
+    from netdiag.io.config_files import SHARED, config_candidates
+
+    for path, data in config_candidates(""):
+        if not path.endswith(SHARED):
+            return True
+        try:
+            tools = tomllib.loads(data.decode()).get("tool", {})
+        except ValueError:
+            return True
+        if isinstance(tools, dict) and "netdiag" in tools:
+            return True
+    return False
 
 
 def status_of(seen: "Topology", findings: Sequence[Finding], fail_on: Severity) -> ExitStatus:

@@ -8,12 +8,14 @@ stays in, and is named in `unmatched`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.topology.hops import Path
 from netdiag.topology.inventory import Inventory, LinkId
+from netdiag.topology.segments import Segment, segments
 
 if TYPE_CHECKING:
     # Loads what is known of Kafka's images: a machine without an engine needs none of it.
@@ -199,7 +201,8 @@ class Unmatched:
     link: LinkId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Without slots: what several rules ask for is worked out once and kept.
+@dataclass(frozen=True, kw_only=True)
 class Topology:
     """Everything joined. `host` is the name of the place that is the docker host, "" without an engine here.
 
@@ -226,10 +229,19 @@ class Topology:
     deployment: "Deployment | None" = None
     whole: "Topology | None" = None
 
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """Who shares a cable with whom."""
+        return segments(self.inventory)
+
     def place(self, netns: int) -> Place | None:
         """The place of a namespace."""
-        return next((place for place in self.places if place.netns == netns), None)
+        return self._by_netns.get(netns)
 
     def named(self, name: str) -> Place | None:
         """The place of that name."""
         return next((place for place in self.places if place.name == name), None)
+
+    @cached_property
+    def _by_netns(self) -> Mapping[int, Place]:
+        return {place.netns: place for place in reversed(self.places)}

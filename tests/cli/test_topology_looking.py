@@ -1,12 +1,13 @@
 """What was seen, in every format, and the status that it earns."""
 
+import gc
 from pathlib import Path
 
 import pytest
 
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface
-from netdiag.cli.topology_looking import Order, TopologyFormat, drawn, judged, look_at, status_of
+from netdiag.cli.topology_looking import Order, TopologyFormat, drawn, in_one_go, judged, look_at, status_of
 from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity, TopologyLocation
 from netdiag.linux.netns import Netns
@@ -68,6 +69,38 @@ def test_the_configuration_says_which_rules_speak(tmp_path: Path, monkeypatch: p
     Path("netdiag.toml").write_text('ignore = ["topology-nothing"]\n')
     with pytest.raises(UsageError, match="no rule is called"):
         judged(broken)
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ('[project]\nname = "netdiag"\n', False),
+        ("tool = 'netdiag'\n", False),
+        ('[tool.netdiag]\nignore = ["topology-"]\n', True),
+        ('tool.netdiag.ignore = ["topology-"]\n', True),
+    ],
+)
+def test_a_shared_file_counts_with_a_table_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, heard: bool
+) -> None:
+    broken = Recorded(rule_page(topology_forwarding_off.__doc__ or "").bad).topology
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text(text)
+    assert (judged(broken) == ()) is heard
+
+
+def test_a_shared_file_that_is_not_understood_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = Recorded(rule_page(topology_forwarding_off.__doc__ or "").bad).topology
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text("netdiag = [")
+    with pytest.raises(UsageError):
+        judged(broken)
+
+
+def test_garbage_is_looked_for_again_afterwards() -> None:
+    with in_one_go():
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 def test_the_status() -> None:

@@ -42,7 +42,7 @@ from netdiag.rules.topology_translations import Translation, device_towards, tra
 from netdiag.rules.topology_words import at_place, device_name, finding, parsed, place_name
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.segments import holders, segments
+from netdiag.topology.segments import holders
 
 ID = "topology-dnat-stale"
 SEVERITY = Severity.ERROR
@@ -54,7 +54,7 @@ def check(topology: Topology) -> Iterator[Finding]:
     rules = [(inode, facts, rule) for inode, facts in inventory.namespaces.items() for rule in translations(facts)]
     if not rules:
         return
-    by_device = holders(segments(inventory))
+    by_device = holders(topology.segments)
     # An address that is somewhere else is not gone: the way to it is what is wrong then.
     had = {parsed(each.address) for facts in inventory.namespaces.values() for each in facts.addresses}
     for inode, facts, rule in rules:

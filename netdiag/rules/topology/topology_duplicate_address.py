@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.topology_words import addresses_at, at_device, device_of, finding, parsed, several
 from netdiag.topology.graph import Topology
-from netdiag.topology.segments import End, segments
+from netdiag.topology.segments import End
 
 ID = "topology-duplicate-address"
 SEVERITY = Severity.ERROR
@@ -45,7 +45,7 @@ SEVERITY = Severity.ERROR
 
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every address that is in several namespaces of a segment."""
-    for segment in segments(topology.inventory):
+    for segment in topology.segments:
         sharing: dict[tuple[str, int | None], list[End]] = {}
         for end in segment.ends:
             for each in addresses_at(topology, end.at) if end.link.up else ():

@@ -47,7 +47,7 @@ from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.link import Link
 from netdiag.rules.topology_words import at_device, device_of, finding, several
 from netdiag.topology.graph import Topology
-from netdiag.topology.segments import End, segments
+from netdiag.topology.segments import End
 
 ID = "topology-duplicate-mac"
 SEVERITY = Severity.ERROR
@@ -57,7 +57,7 @@ _NONE = ("", "00:00:00:00:00:00")
 
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every hardware address that several devices of a segment have."""
-    for segment in segments(topology.inventory):
+    for segment in topology.segments:
         sharing: dict[tuple[str, int | None], list[End]] = {}
         for end in segment.ends:
             if end.link.up and end.link.address not in _NONE and not _borrows(end.link):

@@ -50,7 +50,7 @@ from netdiag.linux.neighbour import Neighbour
 from netdiag.rules.topology_words import addresses_at, at_device, device_name, device_of, finding, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.segments import End, Segment, holders, segments
+from netdiag.topology.segments import End, Segment, holders
 
 ID = "topology-fdb-disagrees"
 SEVERITY = Severity.WARNING
@@ -61,7 +61,7 @@ _BELIEVED = frozenset({"REACHABLE", "PERMANENT"})
 
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every neighbour entry whose frames do not get to the one device that has the address."""
-    found = holders(segments(topology.inventory))
+    found = holders(topology.segments)
     having = _having(topology, found.values())
     for inode, facts in topology.inventory.namespaces.items():
         for entry in facts.neighbours:

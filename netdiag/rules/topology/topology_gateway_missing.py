@@ -54,7 +54,7 @@ from netdiag.rules.topology_words import (
 )
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId, NamespaceFacts
-from netdiag.topology.segments import Segment, holders, segments
+from netdiag.topology.segments import Segment, holders
 
 ID = "topology-gateway-missing"
 SEVERITY = Severity.ERROR
@@ -62,7 +62,7 @@ SEVERITY = Severity.ERROR
 
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every container whose gateway is on a segment of which all is seen, and where nobody has it."""
-    found = holders(segments(topology.inventory))
+    found = holders(topology.segments)
     for place, facts, container in running_places(topology):
         for at, gateway in _gateways(facts):
             segment = found.get(at)
