@@ -53,12 +53,12 @@ class Beside(Generic[T]):
 
     def result(self) -> T | None:
         """What its work gave, once it is done; None where it failed."""
-        import pickle
+        from netdiag.io.kernel.packing import unpacked
 
         pieces = []
         while piece := os.read(self._source, 1 << 20):
             pieces.append(piece)
-        done: T | None = pickle.loads(b"".join(pieces)) if self._end() == 0 else None
+        done: T | None = unpacked(b"".join(pieces)) if self._end() == 0 else None
         return done
 
     def _end(self) -> int:
@@ -71,10 +71,10 @@ def _work(work: Callable[[], T], target: int) -> None:
     """In the copy, which must not live on in what its maker would do next: it runs no handler and no cleaning up."""
     status = 1
     try:
-        import pickle
+        from netdiag.io.kernel.packing import packed
 
         with open(target, "wb", buffering=0) as file:
-            left = memoryview(pickle.dumps(work(), pickle.HIGHEST_PROTOCOL))
+            left = memoryview(packed(work()))
             while left:
                 left = left[file.write(left) :]
         status = 0

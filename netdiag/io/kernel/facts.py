@@ -3,6 +3,7 @@
 Each fact is asked for itself: one that the kernel does not tell is noted with its reason and the others are read.
 """
 
+import errno
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.calls import Calls
-from netdiag.io.kernel.channel import NETFILTER, ROUTE, SOCK_DIAG, Channel
+from netdiag.io.kernel.channel import NETFILTER, ROUTE, SOCK_DIAG, Channel, Refused
 from netdiag.io.kernel.ruleset import read_ruleset
 from netdiag.io.kernel.settings import read_settings
 from netdiag.linux.address import InterfaceAddress
@@ -143,7 +144,9 @@ class FactReader:
             with Channel(NETFILTER, buffer=self._buffer) as channel:
                 facts.ruleset = read_ruleset(channel)
         except NetdiagError as error:
-            facts.ruleset = Ruleset(unread=(f"packet filters: {error.message}",))
+            lacking = isinstance(error, Refused) and error.number == errno.EPROTONOSUPPORT
+            unread = f"packet filters: {error.message}"
+            facts.ruleset = read_ruleset(None) if lacking else Ruleset(unread=(unread,))
 
 
 def leads_elsewhere(links: Iterable[Link]) -> bool:

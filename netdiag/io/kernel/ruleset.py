@@ -4,6 +4,7 @@ Everything here is called in a thread that is in the namespace. An empty namespa
 files of /proc that tell which legacy tables there are: to ask for one by name would make it.
 """
 
+import errno
 import socket
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,7 +12,7 @@ from itertools import islice
 from typing import TypeVar
 
 from netdiag.errors import MissingRight, NetdiagError
-from netdiag.io.kernel.channel import Channel
+from netdiag.io.kernel.channel import Channel, Refused
 from netdiag.io.kernel.legacy_tables import legacy_tables
 from netdiag.linux.nftables import requests
 from netdiag.linux.nftables.assemble import Answers, assemble
@@ -35,14 +36,19 @@ MOST_OF_A_SET = 20_000
 T = TypeVar("T")
 
 
-def read_ruleset(channel: Channel) -> Ruleset:
-    """All tables of the namespace in which `channel` (of nfnetlink) was opened and this thread is."""
+def read_ruleset(channel: Channel | None) -> Ruleset:
+    """All tables of the namespace in which `channel` (of nfnetlink) was opened and this thread is.
+
+    None for a channel: this kernel has no nfnetlink, so only legacy tables can be there.
+    """
     tables: tuple[Table, ...] = ()
     unread: list[str] = []
     try:
-        tables = _native_tables(channel, unread)
+        tables = () if channel is None else _native_tables(channel, unread)
     except NetdiagError as error:
-        unread.append(_line("nf_tables", error))
+        # What nfnetlink says when nobody has registered nf_tables.
+        if not (isinstance(error, Refused) and error.number in (errno.EINVAL, errno.EOPNOTSUPP)):
+            unread.append(_line("nf_tables", error))
     legacy, missing = legacy_tables()
     return Ruleset(tables=(*tables, *legacy), unread=(*unread, *missing))
 

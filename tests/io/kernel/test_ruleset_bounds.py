@@ -1,5 +1,6 @@
 """What a kernel might answer instead: too much, nothing, not to us; played without one."""
 
+import errno
 from collections.abc import Iterator
 from typing import cast
 
@@ -7,7 +8,7 @@ import pytest
 
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.kernel import ruleset as reading
-from netdiag.io.kernel.channel import Channel
+from netdiag.io.kernel.channel import Channel, Refused
 from netdiag.io.kernel.conntrack import MOST_CONNECTIONS, read_connections
 from netdiag.io.kernel.ruleset import read_ruleset
 from netdiag.linux.ruleset import Origin
@@ -57,6 +58,14 @@ def test_one_question_where_there_is_nothing() -> None:
 def test_without_the_right() -> None:
     found = read_ruleset(channel({TABLES: MissingRight("no")}))
     assert "nf_tables: only root may look at it" in found.unread
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EOPNOTSUPP])
+def test_a_kernel_without_nf_tables_has_no_rules_of_it(number: int) -> None:
+    found = read_ruleset(channel({TABLES: Refused("no", number=number)}))
+    assert found == read_ruleset(channel({})) == read_ruleset(None)
+    other = read_ruleset(channel({TABLES: Refused("busy", number=errno.EBUSY)}))
+    assert "nf_tables: busy" in other.unread
 
 
 def test_more_rules_than_we_take(monkeypatch: pytest.MonkeyPatch) -> None:
