@@ -11,7 +11,7 @@ import typer
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say, write_text
-from netdiag.cli.topology_looking import Order, TopologyFormat, drawn, in_one_go, judged, look_at, status_of
+from netdiag.cli.topology_looking import Order, TopologyFormat, in_one_go, judged, judged_and_drawn, look_at, status_of
 from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity
 from netdiag.render.screen import Screen
@@ -98,8 +98,8 @@ def topology(
             if diff is not None:
                 return _compared(order, diff, surface)
             seen = look_at(order, surface)
-            findings = judged(seen)
-            _write(drawn(order, seen, findings, _screen(order, surface), full=surface.verbose), order)
+            findings, text = judged_and_drawn(order, seen, _screen(order, surface), full=surface.verbose)
+            _write(text, order)
         _tell_way_to_all(seen, order, surface)
         return status_of(seen, findings, order.fail_on)
 

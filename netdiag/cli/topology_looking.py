@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from netdiag.topology.graph import Topology
 
 
+# From so many namespaces on a second process draws some of them, while this one judges and draws the others.
+_MANY = 40
+_OURS = 0.3
+
+
 class TopologyFormat(StrEnum):
     """How the topology is drawn."""
 
@@ -86,6 +91,27 @@ def judged(seen: "Topology") -> tuple[Finding, ...]:
 
     (chosen,) = configured([""], Configurations(), Settings(), Choice()).values()
     return chosen.selection.of(found)
+
+
+def judged_and_drawn(
+    order: Order, seen: "Topology", screen: Screen, *, full: bool = False
+) -> tuple[tuple[Finding, ...], str]:
+    """The findings, and the topology in the format that was asked for; of a large one both processors have a part."""
+    from netdiag.io.kernel.beside import possible
+
+    many = len(seen.inventory.namespaces)
+    if order.form is not TopologyFormat.JSON or many < _MANY or not possible():
+        findings = judged(seen)
+        return findings, drawn(order, seen, findings, screen, full=full)
+    from netdiag.io.kernel.beside import Beside
+    from netdiag.render.topology.document import document, joined, json_text, tail_text
+
+    first = int(many * _OURS)
+    with Beside(lambda: tail_text(seen, first)) as beside:
+        findings = judged(seen)
+        text = json_text(document(seen, findings, first=first))
+        tail = beside.result()
+    return findings, joined(text, tail if tail is not None else tail_text(seen, first))
 
 
 def _is_configured() -> bool:

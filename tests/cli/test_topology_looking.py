@@ -7,9 +7,19 @@ import pytest
 
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface
-from netdiag.cli.topology_looking import Order, TopologyFormat, drawn, in_one_go, judged, look_at, status_of
+from netdiag.cli.topology_looking import (
+    Order,
+    TopologyFormat,
+    drawn,
+    in_one_go,
+    judged,
+    judged_and_drawn,
+    look_at,
+    status_of,
+)
 from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity, TopologyLocation
+from netdiag.io.kernel.beside import Beside
 from netdiag.linux.netns import Netns
 from netdiag.render.screen import Screen
 from netdiag.rules.document import rule_page
@@ -19,7 +29,7 @@ from netdiag.topology.inventory import Inventory, NamespaceFacts
 from tests.house.tree import ROOT
 from tests.render.topology.topologies import cluster
 from tests.rules.topology_recorded import Recorded
-from tests.topology.five_brokers import five_brokers
+from tests.topology.five_brokers import crowd, five_brokers
 
 CAPTURE = ROOT / "compose/five-brokers/S08-single-listener-localhost/client.pcapng"
 
@@ -95,6 +105,18 @@ def test_a_shared_file_that_is_not_understood_is_told(tmp_path: Path, monkeypatc
     Path("pyproject.toml").write_text("netdiag = [")
     with pytest.raises(UsageError):
         judged(broken)
+
+
+def test_a_large_one_is_drawn_by_two_processes_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = crowd(60)
+    order = Order(form=TopologyFormat.JSON)
+    alone = drawn(order, seen, judged(seen), Screen())
+    assert judged_and_drawn(order, seen, Screen()) == (judged(seen), alone)
+    # A second process that fails, and none at all.
+    monkeypatch.setattr(Beside, "result", lambda beside: None)
+    assert judged_and_drawn(order, seen, Screen())[1] == alone
+    monkeypatch.setattr("netdiag.io.kernel.beside.possible", lambda: False)
+    assert judged_and_drawn(order, seen, Screen())[1] == alone
 
 
 def test_garbage_is_looked_for_again_afterwards() -> None:

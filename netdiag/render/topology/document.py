@@ -9,6 +9,7 @@ for lines, and it is made by the encoder that is written in C, which lays nothin
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from operator import attrgetter
 from typing import Any
 
@@ -39,12 +40,14 @@ VERSION = 1
 
 Value = dict[str, Any]
 
+_SEPARATOR = ",\n  "
+_END = "\n ]\n}\n"
 # A lone surrogate, as the encoder spells it: strict readers refuse it.
 _SURROGATE = re.compile(r"\\ud[89a-f]")
 
 
-def document(topology: Topology, findings: Iterable[Finding] = ()) -> Value:
-    """The document as values that JSON has; tuples stand for arrays."""
+def document(topology: Topology, findings: Iterable[Finding] = (), *, first: int | None = None) -> Value:
+    """The document as values that JSON has; tuples stand for arrays. `first`: only so many namespaces are in it."""
     inventory = topology.inventory
     return {
         "format": FORMAT,
@@ -73,8 +76,19 @@ def document(topology: Topology, findings: Iterable[Finding] = ()) -> Value:
         "tun_owners": [{"link": _link_id(link), "pids": pids} for link, pids in inventory.tun_owners.items()],
         "processes": [_process(process) for process in inventory.processes.values()],
         "unread": [_unread(unread) for unread in inventory.unread],
-        "namespaces": [_namespace(facts) for facts in inventory.namespaces.values()],
+        "namespaces": [_namespace(facts) for facts in islice(inventory.namespaces.values(), first)],
     }
+
+
+def tail_text(topology: Topology, first: int) -> str:
+    """The namespaces after the first ones, as they stand in the text of the document."""
+    rest = islice(topology.inventory.namespaces.values(), first, None)
+    return _SEPARATOR.join(_entry(_namespace(facts)) for facts in rest)
+
+
+def joined(text: str, tail: str) -> str:
+    """The text of a document whose namespaces end with those of `tail`: they are the last thing in it."""
+    return text.removesuffix(_END) + _SEPARATOR + tail + _END
 
 
 def json_text(value: Mapping[str, Any]) -> str:
@@ -91,7 +105,12 @@ def _laid_out(value: Mapping[str, Any]) -> str:
 def _entries(entry: Any) -> str:
     if not isinstance(entry, list) or not entry:
         return json.dumps(entry)
-    return "[\n  " + ",\n  ".join(json.dumps(item) for item in entry) + "\n ]"
+    return "[\n  " + _SEPARATOR.join(json.dumps(item) for item in entry) + "\n ]"
+
+
+def _entry(value: Value) -> str:
+    text = json.dumps(value)
+    return json.dumps(sound(_as_lists(value))) if _SURROGATE.search(text) else text
 
 
 def _as_lists(value: Any) -> Any:

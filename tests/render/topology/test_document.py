@@ -18,7 +18,7 @@ from netdiag.linux.process import Process
 from netdiag.linux.route import NextHop, Route, RoutingRule
 from netdiag.linux.ruleset import Chain, ElementSet, Expression, FilterRule, Ruleset, Table
 from netdiag.linux.socket import Listener, Protocol
-from netdiag.render.topology.document import document, json_text
+from netdiag.render.topology.document import document, joined, json_text, tail_text
 from netdiag.topology.graph import LinkTraffic, Topology
 from netdiag.topology.inventory import LinkId
 from tests.render.topology.namespaces import HOST, broker_id
@@ -164,6 +164,19 @@ def test_hostile_names_are_escaped_and_lone_surrogates_replaced() -> None:
 
 def test_equal_topologies_give_equal_bytes() -> None:
     assert json_text(document(cluster())) == json_text(document(cluster()))
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_a_document_that_is_drawn_in_two_parts(first: int) -> None:
+    topology = cluster()
+    odd = {
+        number: replace(facts, links=(Link(ifindex=1, ifname=f"{number}\udcff"),))
+        for number, facts in topology.inventory.namespaces.items()
+    }
+    topology = replace(topology, inventory=replace(topology.inventory, namespaces=odd))
+    assert len(odd) > 2
+    text = joined(json_text(document(topology, [FINDING], first=first)), tail_text(topology, first))
+    assert text == json_text(document(topology, [FINDING]))
 
 
 def test_a_listener_without_an_address_to_tell() -> None:
