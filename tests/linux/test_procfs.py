@@ -46,7 +46,7 @@ def test_this_process_is_read_as_it_is() -> None:
     stat = parse_stat(Path("/proc/self/stat").read_bytes())
     assert stat is not None
     assert stat.parent == os.getppid()
-    assert stat.comm == Path("/proc/self/comm").read_text().rstrip("\n")
+    assert stat.comm == Path("/proc/self/comm").read_text().removesuffix("\n")
     assert not stat.kernel_thread
 
 

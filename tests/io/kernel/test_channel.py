@@ -10,9 +10,11 @@ import pytest
 
 from netdiag.errors import MissingRight
 from netdiag.io.kernel.channel import ROUTE, Channel, Refused
+from netdiag.linux.netlink.rules import request_rules
 
 GETLINK, NEWLINK, DONE, ERROR = 18, 16, 3, 2
 MULTI, INTERRUPTED = 0x2, 0x10
+RULES = request_rules()
 LINKS = struct.pack("=IHHII", 32, GETLINK, 0, 0, 0) + bytes(16)
 
 
@@ -47,8 +49,9 @@ def test_the_kernel_answers_a_dump_with_every_device() -> None:
 
 
 def test_payloads_are_those_of_the_dump() -> None:
+    # Of links they would differ: counters of packets are in them.
     with Channel(ROUTE) as channel:
-        assert channel.payloads(LINKS) == [bytes(payload) for _, payload in channel.dump(LINKS)]
+        assert channel.payloads(RULES) == [bytes(payload) for _, payload in channel.dump(RULES)] != []
 
 
 def test_the_kernel_answers_a_question() -> None:
