@@ -124,7 +124,7 @@ def test_an_engine_of_which_nothing_proves_that_it_is_here(tmp_path: Path) -> No
 def called(name: str) -> Iterator[None]:
     """This process under the name of another program, which is how an engine is known."""
     comm = Path("/proc/self/comm")
-    before = comm.read_text()
+    before = comm.read_text().removesuffix("\n")
     comm.write_text(name)
     try:
         yield
