@@ -11,10 +11,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import product
 from pathlib import Path
+from socket import AF_INET, AF_INET6, SOCK_DGRAM, SOCK_STREAM
 
 from netdiag.io.kernel.inventory import read_inventory
+from netdiag.io.netns import open_namespace
+from netdiag.linux.netns import NamedNamespace
 from netdiag.topology.coverage import measure
 from tests.bars.measuring import report
 from tests.netlab.lab import netlab
@@ -47,12 +52,54 @@ def main(arguments: Sequence[str]) -> int:
         return subprocess.run([*apart, sys.executable, "-m", "tests.bars.topology_speed", _INSIDE]).returncode
     Path("/run/netns").mkdir(exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "none", "/run/netns"], check=True)
+    with _containers(COUNT):
+        in_time = _timed("as an engine makes them")
     with netlab(COUNT, unnamed=False):
-        in_time, clean = _timed(), _left_nothing()
-        return 0 if in_time and clean else 1
+        in_time &= _timed("with devices of every kind")
+        clean = _left_nothing()
+    return 0 if in_time and clean else 1
 
 
-def _timed() -> bool:
+@contextmanager
+def _containers(count: int) -> Iterator[None]:
+    """Namespaces as containers have them: lo and eth0, a default route, four sockets; their cables in one bridge."""
+    names = [f"plain-{number}" for number in range(count)]
+    hub = "plain-hub"
+    for name in (hub, *names):
+        subprocess.run(["ip", "netns", "add", name], check=True)
+    lines = ["link set lo up", "link add br0 type bridge", "address add 10.99.0.1/16 dev br0", "link set br0 up"]
+    for number, name in enumerate(names):
+        lines += [
+            f"link add veth{number} type veth peer name eth0 netns {name}",
+            f"link set veth{number} master br0 up",
+        ]
+    _batch(hub, lines)
+    with ExitStack() as held:
+        for number, name in enumerate(names):
+            address = f"10.99.{1 + number // 250}.{1 + number % 250}"
+            _batch(
+                name,
+                [
+                    *("link set lo up", "link set eth0 up", f"address add {address}/16 dev eth0"),
+                    "route add default via 10.99.0.1",
+                ],
+            )
+            with open_namespace(NamedNamespace(name=name)) as namespace:
+                for family, kind in product((AF_INET, AF_INET6), (SOCK_STREAM, SOCK_DGRAM)):
+                    one = held.enter_context(namespace.socket(family, kind))
+                    one.bind(("127.0.0.1" if family is AF_INET else "::1", 0))
+                    if kind is SOCK_STREAM:
+                        one.listen()
+        yield
+    for name in (hub, *names):
+        subprocess.run(["ip", "netns", "delete", name], check=True)
+
+
+def _batch(name: str, lines: Sequence[str]) -> None:
+    subprocess.run(["ip", "-n", name, "-batch", "-"], input="\n".join(lines), text=True, check=True)
+
+
+def _timed(lab: str) -> bool:
     """Whether both ratios are kept."""
     commands: dict[str, tuple[tuple[str, ...], ...]] = {
         "links": (_LINK,),
@@ -72,17 +119,17 @@ def _timed() -> bool:
                 walls[name].append(float("nan"))
             elif number:
                 walls[name].append(wall)
-    return _told({name: statistics.median(found) for name, found in walls.items() if found})
+    return _told(lab, {name: statistics.median(found) for name, found in walls.items() if found})
 
 
-def _told(walls: Mapping[str, float]) -> bool:
+def _told(lab: str, walls: Mapping[str, float]) -> bool:
     topology = walls["topology"]
     for name, wall in walls.items():
-        report(f"wall of {name}", round(wall, 3), "s")
-    report("topology / ip -all netns exec ip -j -d link (goal 1.0)", round(topology / walls["links"], 2))
-    report("full set / topology (goal 15)", round(walls["full"] / topology, 1))
+        report(f"{COUNT} namespaces {lab}: wall of {name}", round(wall, 3), "s")
+    report(f"{lab}: topology / ip -all netns exec ip -j -d link (goal 1.0)", round(topology / walls["links"], 2))
+    report(f"{lab}: full set / topology (goal 15)", round(walls["full"] / topology, 1))
     if walls.get("plotnetcfg", float("nan")) > 0:
-        report("topology / plotnetcfg", round(topology / walls["plotnetcfg"], 1))
+        report(f"{lab}: topology / plotnetcfg", round(topology / walls["plotnetcfg"], 1))
     return topology <= LINKS * walls["links"] and topology <= FULL * walls["full"]
 
 
