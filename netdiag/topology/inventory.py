@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import NamedTuple
 
 from netdiag.linux.address import InterfaceAddress
 from netdiag.linux.kernel_settings import KernelSettings
@@ -30,8 +31,8 @@ class Unread:
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class LinkId:
+# A tuple, because it is the key of nearly everything: hashed by C, not by a method.
+class LinkId(NamedTuple):
     """A device of this machine: the inode of its namespace and its ifindex there."""
 
     netns: int
