@@ -13,6 +13,7 @@ from netdiag.compose.interpolate import interpolate
 from netdiag.compose.positions import Source, Text, assemble, literal
 from tests.compose.oracle import ask_compose
 from tests.compose.tracing import assert_traced, cut
+from tests.growth import grows_linearly
 
 VARIABLES = {"SET": "value", "EMPTY": "", "N": "1", "_u": "under", "BRACE": "a}b", "DOLLAR": "$SET", "lower": "low"}
 
@@ -212,5 +213,4 @@ def test_time_grows_with_the_length(piece: str) -> None:
         interpolate(text, lambda name: "y")
         return time.process_time() - begin
 
-    short = min(seconds(5_000) for _ in range(2))
-    assert seconds(20_000) < 9 * max(short, 0.03)
+    assert grows_linearly(seconds, 5_000, least=0.03)
