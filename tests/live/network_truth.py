@@ -78,7 +78,8 @@ def proxies(engine: Engine) -> Mapping[int, tuple[str, ...]]:
     """The docker-proxies of the engine: pid to (protocol, host address, host port, container address, port)."""
     own = os.stat(engine.host.netns).st_ino
     found = {}
-    for line in run(["ps", "-eo", "pid=,args="]).stdout.splitlines():
+    # Without -ww lines are cut where COLUMNS says so.
+    for line in run(["ps", "-ww", "-eo", "pid=,args="]).stdout.splitlines():
         pid, _, args = line.strip().partition(" ")
         # One that was killed has no arguments and no namespace until its parent asks for its end.
         if args.split(" ")[0].endswith("docker-proxy") and _netns(pid) == own:
