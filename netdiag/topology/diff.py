@@ -72,6 +72,10 @@ def load_document(data: bytes, where: str) -> Mapping[str, Any]:
             where=where,
             hint="write both with the same netdiag",
         )
+    # Compared with nothing, everything would seem to have come.
+    damaged = [name for name in ("places", "namespaces") if not isinstance(document.get(name), list)]
+    if damaged:
+        raise InputError(f"has no list of {damaged[0]}", where=where, hint=_HINT)
     return document
 
 

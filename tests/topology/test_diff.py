@@ -51,6 +51,8 @@ def test_what_is_otherwise_than_it_was() -> None:
         (b"[" * 100_000, "is no JSON"),
         (b"[]", "is no document of netdiag topology"),
         (b"{}", "is no document of netdiag topology"),
+        (b'{"format": "netdiag-topology", "version": 1}', "has no list of places"),
+        (b'{"format": "netdiag-topology", "version": 1, "places": [], "namespaces": "x"}', "has no list of namespaces"),
         (b'{"format": "netdiag-topology"}', "is version of another kind"),
         (
             b'{"format": "netdiag-topology", "version": 2}',
