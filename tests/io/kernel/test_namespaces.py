@@ -18,6 +18,10 @@ from tests.io.namespaces import joined_namespaces
 from tests.tools import tool
 
 
+# Whoever else reads the machine meanwhile holds every namespace open.
+pytestmark = pytest.mark.alone
+
+
 @pytest.fixture
 def hidden(tmp_path: Path) -> Iterator[Hideouts]:
     with hidden_namespaces(tmp_path) as hideouts:
