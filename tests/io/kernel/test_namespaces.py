@@ -17,7 +17,6 @@ from tests.io.kernel.hideouts import Hideouts, hidden_namespaces
 from tests.io.namespaces import joined_namespaces
 from tests.tools import tool
 
-
 # Whoever else reads the machine meanwhile holds every namespace open.
 pytestmark = pytest.mark.alone
 
