@@ -78,7 +78,7 @@ def _to_host_loopback(deployment: Deployment, port: int, down: frozenset[str]) -
     if not published:
         return _nothing_published(deployment, port)
     landed = _through_publish(deployment, published, down)
-    if isinstance(landed, Failed) and deployment.userland_proxy is not False:
+    if isinstance(landed, Failed) and deployment.platform.userland_proxy is not False:
         # Row 20: docker-proxy accepts before it finds its backend dead.
         return Failed(reason=Reason.CLOSED, because=f"{landed.because}: docker-proxy accepts, then ends")
     return landed
@@ -128,7 +128,7 @@ def _to_host(
     from_container = not in_host and vantage.kind is not VantageKind.LAN
     if not from_container:
         return landed
-    if deployment.userland_proxy is False:
+    if deployment.platform.userland_proxy is False:
         return Unmodelled(because="without userland proxy this depends on the engine's generation")
     if isinstance(landed, Failed):
         return Failed(reason=Reason.CLOSED, because=f"{landed.because}: docker-proxy accepts, then ends")

@@ -22,6 +22,7 @@ from netdiag.deployment.member import (
     PublishedPort,
     State,
 )
+from netdiag.deployment.platform import Platform
 from netdiag.deployment.redpanda_node import UNSEEN_FILE, clustered, container_flags, redpanda_config
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
@@ -83,7 +84,7 @@ def from_engine(
     *,
     name: str | None = None,
     host_addresses: tuple[str, ...] = (),
-    userland_proxy: bool | None = None,
+    platform: Platform | None = None,
 ) -> Deployment:
     """The deployment of these containers. `name` is the compose project's, where there is one."""
     known = {network.name: _network(network) for network in networks}
@@ -99,7 +100,7 @@ def from_engine(
         dependents=tuple(dependent for c in others for dependent in _dependents(c, members[c.id])),
         networks=known,
         host_addresses=host_addresses,
-        userland_proxy=userland_proxy,
+        platform=platform or Platform(),
     )
 
 
@@ -142,6 +143,11 @@ def _network(network: EngineNetwork) -> Network:
         internal=network.internal,
         subnets=network.subnets,
         gateways=network.gateways,
+        driver=network.driver,
+        icc=network.icc,
+        gateway_mode=network.gateway_mode,
+        ipv6=network.ipv6,
+        parent=network.parent,
     )
 
 

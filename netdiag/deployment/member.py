@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from netdiag.config.document import Facts
 from netdiag.deployment.bootstrap_lists import BootstrapAddress
+from netdiag.deployment.platform import Platform
 from netdiag.deployment.written_form import Written
 from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
@@ -54,7 +55,9 @@ class NetworkKind(Enum):
 class Network:
     """One network; subnets and gateways are those that are declared or known.
 
-    Of an external one `known` are the names of all others on it, None where nobody has said.
+    Of an external one `known` are the names of all others on it, None where nobody has said. `driver` is the engine's
+    word; `icc` false where containers are not to reach each other; `gateway_mode` "" (nat), "nat-unprotected", "routed"
+    or "isolated"; `parent` the device of the docker host that a macvlan or ipvlan network stands on.
     """
 
     key: str
@@ -66,6 +69,11 @@ class Network:
     gateways: tuple[str, ...] = ()
     where: Location | None = None
     known: tuple[str, ...] | None = None
+    driver: str = "bridge"
+    icc: bool = True
+    gateway_mode: str = ""
+    ipv6: bool = False
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +125,7 @@ class Member:
     `links` lead from an alias to the member it stands for, None for a container that is not shown; `variables`
     are those of its environment that have a value; `mounts` are the paths inside that come from outside,
     `storage` those of them whose source is known by a name; `written` is None for what nobody can edit.
+    `sockets` are the TCP sockets that listen in its namespace where they have been looked at, as (address, port).
     """
 
     name: str
@@ -136,6 +145,7 @@ class Member:
     published: tuple[PublishedPort, ...] = ()
     state: State = State.DECLARED
     container: str | None = None
+    sockets: tuple[tuple[str, int], ...] | None = None
     written: Written | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -282,8 +292,8 @@ class Deployment:
     `sleeping` are the members whose profile is not switched on, of which nothing else here knows; `absent` the
     services that others wait for and no file holds: the files are a part of something. `waiting` are told an address
     only to wait until it can be connected to, `health_checks` are what brokers ask themselves.
-    `host_addresses` are the docker host's own non-loopback addresses where known; `userland_proxy` is None
-    where nobody has said, which stands for Docker's default (on). `facts` are what the user declares.
+    `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the
+    engine and its machine, as far as it is known. `facts` are what the user declares.
     """
 
     name: str | None
@@ -296,7 +306,7 @@ class Deployment:
     absent: frozenset[str] = frozenset()
     networks: Mapping[str, Network] = field(default_factory=dict)
     host_addresses: tuple[str, ...] = ()
-    userland_proxy: bool | None = None
+    platform: Platform = field(default_factory=Platform)
     facts: Facts = field(default_factory=Facts)
 
     @cached_property

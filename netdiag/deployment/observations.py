@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from netdiag.deployment.mechanism import Mechanism
 from netdiag.kafka.listeners import bracketed
 
 
@@ -61,11 +62,12 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """No broker answered; `because` tells the mechanism in a few words."""
+    """No broker answered; `because` tells the mechanism in a few words, `mechanism` as one of a closed set."""
 
     reason: Reason
     because: str
     ip: str | None = None
+    mechanism: Mechanism | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,9 @@ class EngineNetwork:
     """One network. `bridge_name` is the interface on the docker host, where the engine says which.
 
     `parent` is the interface that a macvlan or ipvlan network stands on.
-    `icc` is false where the containers on it are not to reach each other (com.docker.network.bridge.enable_icc).
+    `icc` is false where the containers on it are not to reach each other (com.docker.network.bridge.enable_icc),
+    `gateway_mode` is that of IPv4 where one was chosen (com.docker.network.bridge.gateway_mode_ipv4,
+    engine 27 and newer).
     """
 
     id: str
@@ -23,6 +25,8 @@ class EngineNetwork:
     bridge_name: str
     parent: str = ""
     icc: bool = True
+    gateway_mode: str = ""
+    ipv6: bool = False
 
 
 def parse_network(document: object) -> EngineNetwork:
@@ -42,6 +46,8 @@ def parse_network(document: object) -> EngineNetwork:
         bridge_name=named or (f"br-{identifier[:12]}" if driver == "bridge" and identifier else ""),
         parent=_parent(document, driver, identifier),
         icc=text(document, "Options", "com.docker.network.bridge.enable_icc").lower() != "false",
+        gateway_mode=text(document, "Options", "com.docker.network.bridge.gateway_mode_ipv4"),
+        ipv6=flag(document, "EnableIPv6"),
     )
 
 

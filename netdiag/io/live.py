@@ -10,6 +10,7 @@ from pathlib import Path
 
 from netdiag.deployment.from_engine import from_engine, member_names, projects_of, runs_kafka, select
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.platform import Platform, generation_of
 from netdiag.deployment.stance import (
     Skipped,
     Stance,
@@ -76,7 +77,10 @@ def look(
         networks,
         name=project,
         host_addresses=_addresses(host_stance, networks),
-        userland_proxy=has_userland_proxy(kernel, everything) if isinstance(kernel, SameKernel) else None,
+        platform=Platform(
+            generation=generation_of(version.release),
+            userland_proxy=has_userland_proxy(kernel, everything) if isinstance(kernel, SameKernel) else None,
+        ),
     )
     inside = (*container_stances(deployment, chosen), *elsewhere_stances(everything, chosen))
     named = tuple(named_stance(name) for name in netns)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netdiag.deployment.platform import Platform
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import EngineError, InputError, MissingExtra
@@ -181,4 +182,6 @@ def _deployment(
     if project is not None and not chosen:
         hint = "start it with `docker compose up -d`"
         raise InputError("the engine has no container of this compose project", where=project, hint=hint)
-    return from_engine(chosen, said.networks, name=project, host_addresses=addresses, userland_proxy=proxied)
+    return from_engine(
+        chosen, said.networks, name=project, host_addresses=addresses, platform=Platform(userland_proxy=proxied)
+    )

@@ -7,6 +7,7 @@ import pytest
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.naming import HostAddress, Loopback, MemberAddress, Target, Unmodelled
 from netdiag.deployment.observations import Failed, Reason
+from netdiag.deployment.platform import Platform
 from netdiag.deployment.vantage import Vantage, VantageKind
 from tests.deployment.stacks import deployment_of, five_brokers
 
@@ -20,7 +21,7 @@ B1 = MemberAddress(member="broker-1", network="kafka")
 
 
 def end(vantage: Vantage, target: Target, port: int, *, proxy: bool | None = None, bind: str = "0.0.0.0") -> object:
-    deployment = replace(deployment_of(five_brokers(external=bind)), userland_proxy=proxy)
+    deployment = replace(deployment_of(five_brokers(external=bind)), platform=Platform(userland_proxy=proxy))
     delivery = deliver(deployment, vantage, target, port, NOBODY)
     match delivery:
         case Landed():

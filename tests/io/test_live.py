@@ -39,7 +39,7 @@ def test_an_engine_on_another_machine(tmp_path: Path) -> None:
     assert "another machine" in skipped.because
     assert not skipped.rights
     assert live.sockets == {}
-    assert live.deployment.userland_proxy is None
+    assert live.deployment.platform.userland_proxy is None
 
 
 def test_a_stopped_broker_is_told_even_without_a_log(tmp_path: Path) -> None:

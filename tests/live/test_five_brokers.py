@@ -74,7 +74,7 @@ def test_what_the_engine_told(checked: Check) -> None:
     assert [b.name for b in deployment.brokers] == [f"broker-{n}" for n in range(1, 6)]
     assert {b.member.state for b in deployment.brokers} == {State.RUNNING}
     assert deployment.host_addresses == ("192.168.8.133",)
-    assert deployment.userland_proxy is True
+    assert deployment.platform.userland_proxy is True
     assert checked.live.stopped == {}
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from netdiag.deployment.from_engine import from_engine
+from netdiag.deployment.platform import Platform
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
 from netdiag.findings import Finding
@@ -121,7 +122,11 @@ class Scene:
             containers=containers,
             networks=(self.network,),
             deployment=from_engine(
-                containers, (self.network,), name="scene", host_addresses=("192.0.2.1",), userland_proxy=True
+                containers,
+                (self.network,),
+                name="scene",
+                host_addresses=("192.0.2.1",),
+                platform=Platform(userland_proxy=True),
             ),
             docker_host=inodes["host"],
             engine="the scene",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_network
 
 from netdiag.deployment.from_engine import from_engine
+from netdiag.deployment.platform import Platform
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
 from netdiag.linux.kernel_settings import KernelSettings
@@ -202,7 +203,11 @@ class Machine:
             containers=containers,
             networks=networks,
             deployment=from_engine(
-                containers, networks, name="shop", host_addresses=("192.168.8.133",), userland_proxy=self.userland_proxy
+                containers,
+                networks,
+                name="shop",
+                host_addresses=("192.168.8.133",),
+                platform=Platform(userland_proxy=self.userland_proxy),
             ),
             docker_host=ROOT,
             engine="engine 28.5.2 at unix:///var/run/docker.sock",
