@@ -2,7 +2,7 @@
 # Lint a broken five-broker cluster, repair a copy of it, lint the copy. Argument: the netdiag to run.
 set -eu
 netdiag=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-broken=compose/five-brokers/S02-inter-broker-loopback/zookeeper.broken.yml
+broken=compose/scenarios/S02-inter-broker-loopback/zookeeper.broken.yml
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 trap 'exit 130' INT TERM
@@ -30,7 +30,7 @@ expect 1 in_copy check-listeners --diff compose.yml
 say "3. The same file with the repair applied: netdiag check-listeners --fix compose.yml"
 expect 0 in_copy check-listeners --fix compose.yml
 
-capture=compose/five-brokers/S08-single-listener-localhost/client.pcapng
+capture=compose/scenarios/S08-single-listener-localhost/client.pcapng
 say "4. Another cluster on the wire: a client in its network is told localhost: netdiag exchanges $capture"
 expect 0 "$netdiag" exchanges "$capture"
 

@@ -15,7 +15,7 @@ import pytest
 from tests.cli.shell import BROKEN, CLEAN, NETDIAG, NO_BROKER, ROOT, environment, heed_interrupts, netdiag
 
 SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners.v1.json").read_text(encoding="utf-8"))
-FIVE = ROOT / "compose/five-brokers"
+FIVE = ROOT / "compose/scenarios"
 
 
 def put(folder: Path, **files: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.cli.shell import ROOT, netdiag
 
-STACK = ROOT / "compose/five-brokers/S02-inter-broker-loopback/kraft.broken.yml"
+STACK = ROOT / "compose/scenarios/S02-inter-broker-loopback/kraft.broken.yml"
 PICTURE = ROOT / "docs/check-listeners.svg"
 
 

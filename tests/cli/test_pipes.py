@@ -49,9 +49,7 @@ def test_two_megabytes_into_head(form: Format) -> None:
 
 def test_all_formats_are_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
     (tmp_path / "a.yml").write_text(BROKEN)
-    (tmp_path / "b.yml").write_text(
-        (ROOT / "compose/five-brokers/S04-bind-foreign-address/kraft.broken.yml").read_text()
-    )
+    (tmp_path / "b.yml").write_text((ROOT / "compose/scenarios/S04-bind-foreign-address/kraft.broken.yml").read_text())
     runs = []
     for seed in ("0", "1", "4711"):
         words = [word for form in Format for word in ("--format", form, "--output", f"{seed}.{form}")]

@@ -32,7 +32,7 @@ from tests.render.topology.topologies import cluster
 from tests.rules.topology_recorded import Recorded
 from tests.topology.five_brokers import crowd, five_brokers
 
-CAPTURE = ROOT / "compose/five-brokers/S08-single-listener-localhost/client.pcapng"
+CAPTURE = ROOT / "compose/scenarios/S08-single-listener-localhost/client.pcapng"
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def _without(text: str, start: int, end: int) -> str:
 @cache
 def _examples() -> tuple[str, ...]:
     pages = [rule_page(rule.__doc__ or "") for rule in ALL]
-    stacks = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("compose/five-brokers/*/*.yml"))]
+    stacks = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("compose/scenarios/*/*.yml"))]
     return tuple(text for text in (*(p.bad for p in pages), *(p.good for p in pages), *stacks) if "services:" in text)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.shell import environment
 from tests.house.tree import ROOT
 
-BROKEN = ROOT / "compose" / "five-brokers" / "S02-inter-broker-loopback" / "zookeeper.broken.yml"
+BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "zookeeper.broken.yml"
 RULE = "[listener-bound-to-loopback]"
 
 

@@ -14,7 +14,7 @@ from tests.house.tree import PACKAGE, ROOT, modules
 
 PROVEN = ("", "live", "capture", "picture")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema")
-BROKEN = ROOT / "compose" / "five-brokers" / "S02-inter-broker-loopback" / "kraft.broken.yml"
+BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 # The layers that import a library, and the examples of the rules, which are loaded with one.
 LAYERS = {"cli", "compose", "io", "render"}
 # What the extra that is not proven here brings: 500 MB.

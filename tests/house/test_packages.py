@@ -23,7 +23,7 @@ IMPORTS = {
     "capture,picture": "import scapy.utils, zstandard, networkx",
 }
 ONLY_IN_BARS = {"spark"}
-BROKEN = ROOT / "compose" / "five-brokers" / "S02-inter-broker-loopback" / "kraft.broken.yml"
+BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 NO_ENGINE = "unix:///nonexistent/docker.sock"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.house.tree import ROOT
 
-FILES = sorted((ROOT / "compose" / "five-brokers").glob("S0*/*.yml"))
+FILES = sorted((ROOT / "compose" / "scenarios").glob("S0*/*.yml"))
 STACKS = [path for path in FILES if path.name != "expected.yml"]
 BROKEN = next(path for path in STACKS if path.name == "kraft.broken.yml")
 

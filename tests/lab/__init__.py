@@ -5,7 +5,7 @@ Bring it up (root on Linux; `python -m tests.lab.prerequisites` installs what is
     from tests.lab.lab import start_lab
 
     with start_lab() as lab:                                   # 0.5 s once everything is cached
-        with lab.up(Path("compose/five-brokers/zookeeper.yml")) as stack:      # until all know all
+        with lab.up(Path("compose/scenarios/zookeeper.yml")) as stack:      # until all know all
             stack.state("broker-1").pid                        # also .networks, .environment, ...
             stack.logs("broker-1")
         with lab.up(broken, wait="settled") as stack:          # brokers exited, or answer for good

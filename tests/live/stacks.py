@@ -12,7 +12,7 @@ from netdiag.io.live import Live, look
 from netdiag.io.observe import Observed, observe
 from tests.lab.stack import Stack
 
-FIVE_BROKERS = Path(__file__).resolve().parents[2] / "compose" / "five-brokers"
+SCENARIOS = Path(__file__).resolve().parents[2] / "compose" / "scenarios"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from tests.cli.shell import NETDIAG, environment
 from tests.io.packets.traffic import fields
 from tests.lab.lab import Lab
 from tests.lab.processes import run
-from tests.live.stacks import FIVE_BROKERS
+from tests.live.stacks import SCENARIOS
 
 ASK = """
 from confluent_kafka.admin import AdminClient
@@ -18,7 +18,7 @@ print(AdminClient({"bootstrap.servers": "localhost:9092"}).list_topics(timeout=2
 
 
 def test_the_same_conversation_in_the_container_and_on_its_host(lab: Lab, tmp_path: Path) -> None:
-    with lab.up(FIVE_BROKERS / "S07-single-listener-container-name" / "kraft.repaired.yml") as stack:
+    with lab.up(SCENARIOS / "S07-single-listener-container-name" / "kraft.repaired.yml") as stack:
         host = stack.engine.record.host_netns
         places = ("--from", "container:kafka", "--from", f"netns:{host}")
         command = [*NETDIAG, "capture", "--host", stack.engine.docker_host, *places, "-o", "x.pcapng"]

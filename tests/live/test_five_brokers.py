@@ -15,14 +15,14 @@ from tests.lab.lab import Lab
 from tests.lab.processes import run
 from tests.lab.stack import Stack
 from tests.lab.vantages import default_bridge, other_network, same_network
-from tests.live.stacks import FIVE_BROKERS, Check, check
+from tests.live.stacks import SCENARIOS, Check, check
 
 pytestmark = pytest.mark.alone
 
 
 @pytest.fixture(scope="module", params=["kraft", "zookeeper"])
 def stack(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Stack]:
-    with lab.up(FIVE_BROKERS / "S01-reference" / f"{request.param}.yml") as up:
+    with lab.up(SCENARIOS / "S01-reference" / f"{request.param}.yml") as up:
         same_network(up)
         other_network(up)
         default_bridge(up)

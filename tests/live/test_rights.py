@@ -11,7 +11,7 @@ import pytest
 from tests.lab.lab import Lab
 from tests.lab.processes import run
 from tests.lab.stack import Stack
-from tests.live.stacks import FIVE_BROKERS
+from tests.live.stacks import SCENARIOS
 
 pytestmark = pytest.mark.bar("rights")
 
@@ -36,7 +36,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def stack(lab: Lab) -> Iterator[Stack]:
-    with lab.up(FIVE_BROKERS / "S07-single-listener-container-name" / "kraft.repaired.yml") as up:
+    with lab.up(SCENARIOS / "S07-single-listener-container-name" / "kraft.repaired.yml") as up:
         yield up
 
 

@@ -4,12 +4,12 @@ import pytest
 
 from netdiag.deployment.member import State
 from tests.lab.lab import Lab
-from tests.live.stacks import FIVE_BROKERS, check
+from tests.live.stacks import SCENARIOS, check
 
 
 @pytest.mark.parametrize("form", ["kraft", "zookeeper"])
 def test_brokers_that_cannot_bind(lab: Lab, form: str) -> None:
-    path = FIVE_BROKERS / "S04-bind-foreign-address" / f"{form}.broken.yml"
+    path = SCENARIOS / "S04-bind-foreign-address" / f"{form}.broken.yml"
     with lab.up(path, wait="settled") as stack:
         checked = check(stack)
     assert sorted(checked.live.stopped) == [f"broker-{n}" for n in range(1, 6)]

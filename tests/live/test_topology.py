@@ -25,12 +25,12 @@ from tests.lab.processes import run
 from tests.lab.stack import HELPER_LABEL, Stack
 from tests.lab.vantages import default_bridge, other_network, same_network
 from tests.live import network_truth as truth
-from tests.live.stacks import FIVE_BROKERS
+from tests.live.stacks import SCENARIOS
 
 
 @pytest.fixture(scope="module")
 def stack(lab: Lab) -> Iterator[Stack]:
-    with lab.up(FIVE_BROKERS / "S01-reference" / "kraft.yml") as up:
+    with lab.up(SCENARIOS / "S01-reference" / "kraft.yml") as up:
         same_network(up)
         other_network(up)
         default_bridge(up)

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.shell import ROOT, netdiag
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack
-from tests.live.stacks import FIVE_BROKERS
+from tests.live.stacks import SCENARIOS
 
 _SCHEMA = ROOT / "netdiag" / "render" / "schema" / "topology.v1.json"
 # What the rules say of other namespaces of this machine is not known.
@@ -20,7 +20,7 @@ DONE = (0, 1)
 
 @pytest.fixture(scope="module")
 def stack(lab: Lab) -> Iterator[Stack]:
-    with lab.up(FIVE_BROKERS / "S07-single-listener-container-name" / "kraft.repaired.yml") as up:
+    with lab.up(SCENARIOS / "S07-single-listener-container-name" / "kraft.repaired.yml") as up:
         up.wait_ready()
         yield up
 

@@ -17,7 +17,7 @@ from tests.reality.comparing import misses, tally, unmoved
 from tests.reality.in_lab import lab_cells
 from tests.scenarios.standing import stand
 
-FILE = Path(__file__).parents[2] / "compose" / "five-brokers" / "S01-reference" / "kraft.yml"
+FILE = Path(__file__).parents[2] / "compose" / "scenarios" / "S01-reference" / "kraft.yml"
 SWITCH = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
 
 

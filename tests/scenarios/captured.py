@@ -18,7 +18,7 @@ from tests.lab.stack import Stack
 from tests.lab.vantages import same_network
 
 ROOT = Path(__file__).parents[2]
-S08 = ROOT / "compose" / "five-brokers" / "S08-single-listener-localhost"
+S08 = ROOT / "compose" / "scenarios" / "S08-single-listener-localhost"
 # From its saying that it captures until its sockets are there.
 _SETTLES = 1.0
 

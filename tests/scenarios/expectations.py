@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-FIVE_BROKERS = Path(__file__).parents[2] / "compose" / "five-brokers"
+SCENARIOS = Path(__file__).parents[2] / "compose" / "scenarios"
 
 _REASON = "unresolved|refused|timeout|unreachable|closed"
 CELL = re.compile(
@@ -85,7 +85,7 @@ class Stack:
         return f"{self.scenario}/{self.file.stem}"
 
 
-def stacks(root: Path = FIVE_BROKERS) -> Iterator[Stack]:
+def stacks(root: Path = SCENARIOS) -> Iterator[Stack]:
     """Every stack of every `expected.yml` one level below `root`, in order of folder, then as written."""
     for document in sorted(root.glob("*/expected.yml")):
         content = YAML(typ="safe", pure=True).load(document)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from tests.scenarios.expectations import CELL, FIVE_BROKERS, SETTLED, Engine, Stack, stacks
+from tests.scenarios.expectations import CELL, SCENARIOS, SETTLED, Engine, Stack, stacks
 
 STACKS = list(stacks())
 ENGINES = [Engine(version=version, proxy=proxy) for version in ("20.10", "28", "29") for proxy in (True, False)]
@@ -28,7 +28,7 @@ def environment(file: Path) -> dict[str, dict[str, str]]:
 
 
 def test_every_compose_file_is_expected() -> None:
-    files = {path for path in FIVE_BROKERS.glob("*/*.yml") if path.name != "expected.yml"}
+    files = {path for path in SCENARIOS.glob("*/*.yml") if path.name != "expected.yml"}
     assert files == {stack.file for stack in STACKS}
 
 

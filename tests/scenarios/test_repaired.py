@@ -11,10 +11,10 @@ from tests.lab.lab import Lab
 from tests.lab.lead_topics import lead_topics
 from tests.lab.oracles import Cell
 from tests.rules.repaired import FILE, repaired
-from tests.scenarios.expectations import FIVE_BROKERS
+from tests.scenarios.expectations import SCENARIOS
 from tests.scenarios.standing import stand
 
-BROKEN = sorted(FIVE_BROKERS.glob("S0[23478]*/*.broken.yml"))
+BROKEN = sorted(SCENARIOS.glob("S0[23478]*/*.broken.yml"))
 # Repaired by other means than in the twin: containers keep their address, the docker host gets a port of its own.
 SPLIT = [path for path in BROKEN if path.parent.name.startswith(("S07", "S08"))]
 # (stack, cells that must work): the clients that a file shows stand at C, its published ports are for H.
