@@ -39,7 +39,7 @@ def test_the_demonstration_repairs_what_it_finds(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["netdiag"]
 
 
-@pytest.mark.parametrize("step", ["compose/five", "--diff", "--fix"])
+@pytest.mark.parametrize("step", ["compose/scenarios", "--diff", "--fix"])
 def test_a_step_that_ends_otherwise_than_promised_ends_the_demonstration(tmp_path: Path, step: str) -> None:
     """Status 1 where findings are expected, 0 where none is left; this netdiag says 4 at one step."""
     expected = 'case "$*" in *--fix*) exit 0;; *) exit 1;; esac'
