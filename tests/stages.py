@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.second_try import run_pytest
+
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache"
 NOT_RUN = CACHE / "not-run.txt"
@@ -87,11 +89,12 @@ STAGES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How one stage ended; `failed` holds the commands that did."""
+    """How one stage ended; `failed` holds the commands that did, `unsteady` the tests that passed only alone."""
 
     stage: Stage
     seconds: float
     failed: tuple[str, ...]
+    unsteady: tuple[str, ...] = ()
 
     @property
     def green(self) -> bool:
@@ -102,7 +105,7 @@ class Result:
     def word(self) -> str:
         """How the summary calls it."""
         if not self.failed:
-            return "passed"
+            return "passed, with unsteady tests: see below" if self.unsteady else "passed"
         return "incomplete, see below" if self.stage.advisory else f"FAILED: {'; '.join(self.failed)}"
 
 
@@ -120,13 +123,20 @@ def run_stages(stages: Sequence[Stage]) -> tuple[list[Result], list[Stage]]:
 
 def _run(stage: Stage) -> Result:
     began = time.monotonic()
-    failed = []
-    for command in stage.commands:
+    failed: list[str] = []
+    unsteady: list[str] = []
+    for number, command in enumerate(stage.commands):
         print(f"\n== {stage.name}: {' '.join(command)}", flush=True)
-        done = subprocess.run(command, cwd=ROOT, env=_environment(), check=False)
-        if done.returncode != 0:
+        if command[0] == "pytest":
+            memory = CACHE / f"pytest-{stage.name}-{number}"
+            tried = run_pytest(command, tree=ROOT, environment=_environment(), memory=memory)
+            status = tried.status
+            unsteady += tried.unsteady
+        else:
+            status = subprocess.run(command, cwd=ROOT, env=_environment(), check=False).returncode
+        if status != 0:
             failed.append(" ".join(command))
-    return Result(stage=stage, seconds=time.monotonic() - began, failed=tuple(failed))
+    return Result(stage=stage, seconds=time.monotonic() - began, failed=tuple(failed), unsteady=tuple(unsteady))
 
 
 def _environment() -> dict[str, str]:
@@ -145,6 +155,9 @@ def _summary(results: Sequence[Result], held_back: Sequence[Stage]) -> str:
     lines = ["", "== summary"]
     lines += [f"{result.stage.name:<14}{result.seconds:>6.0f} s  {result.word}" for result in results]
     lines += [f"{stage.name:<14}     -    not started: an earlier stage failed" for stage in held_back]
+    unsteady = [test for result in results for test in result.unsteady]
+    if unsteady:
+        lines += ["unsteady, failed beside the others and passed alone:", *(f"  {test}" for test in unsteady)]
     not_run = list(dict.fromkeys(NOT_RUN.read_text().splitlines())) if NOT_RUN.exists() else []
     lines.append("could not run: " + ("nothing, all of it ran" if not not_run and not held_back else ""))
     lines += [f"  {line}" for line in not_run]

@@ -8,6 +8,7 @@ import pytest
 from tests import stages
 from tests.house.tree import ROOT
 from tests.stages import Stage, labs, main, run_stages
+from tests.test_second_try import UNSTEADY
 
 GREEN = Stage(name="green", commands=(("true",),))
 RED = Stage(name="red", commands=(("false",), ("true",)))
@@ -54,6 +55,21 @@ def test_the_summary_names_what_did_not_run(
     monkeypatch.setattr(stages, "FIGURES", tmp_path / "figures.jsonl")
     assert main([]) == status
     assert said in capfd.readouterr().out
+
+
+def test_the_summary_names_tests_that_passed_only_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "test_it.py").write_text(UNSTEADY)
+    monkeypatch.setattr(stages, "STAGES", (Stage(name="s", commands=(("pytest", "-q", str(tmp_path)),)),))
+    monkeypatch.setattr(stages, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(stages, "NOT_RUN", tmp_path / "not-run.txt")
+    monkeypatch.setattr(stages, "FIGURES", tmp_path / "figures.jsonl")
+    assert main([]) == 0
+    said = capfd.readouterr().out
+    assert "passed, with unsteady tests: see below" in said
+    assert "unsteady, failed beside the others and passed alone:\n  test_it.py::test_unsteady\n" in said
 
 
 @pytest.mark.parametrize(
