@@ -95,7 +95,7 @@ def _one(asked: Input, path: str | Asked | None, live: LiveSettings, settings: S
     matrix = Matrix(input=asked.name, vantages=places, cells=cells, not_running=stopped)
     return replace(
         found,
-        findings=check_live(replace(view, cells=cells)),
+        findings=check_live(replace(view, cells=cells, vantages=places)),
         matrices=(matrix,),
         skipped=tuple(_skipped(item, seen) for item in skipped),
         notes=observed.notes,
