@@ -38,7 +38,9 @@ class Lookup:
         self._parents: dict[LinkId, LinkId] = {}
         self._index_cables()
         self._hubs = {where.netns for where in self._ports}
-        self._networks = {view.bridge: view for view in topology.networks if view.bridge is not None}
+        self._networks = {
+            view.bridge: view for view in topology.networks if view.bridge is not None and not view.network.parent
+        }
         self._kafka: defaultdict[str, list[KafkaListener]] = defaultdict(list)
         for listener in topology.listeners:
             self._kafka[listener.container].append(listener)

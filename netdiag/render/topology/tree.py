@@ -37,6 +37,8 @@ from netdiag.topology.inventory import LinkId
 
 _LIKEWISE = 6
 _NUMBER = re.compile(r"([0-9]{1,18})")
+# Drivers whose networks have no bridge but stand on a device of the docker host.
+_ON_A_PARENT = ("macvlan", "ipvlan")
 # Names of what has ports; other devices stand alone.
 _MASTERS = frozenset({"bridge", "bond", "vrf", "team", "openvswitch"})
 
@@ -152,7 +154,7 @@ class _Drawing:
         parts += lines_of(iter(told), self._screen)
         children = sorted((self._port(port) for port in self.lookup.ports(where)), key=_by_name)
         if view is not None:
-            children += [self._member(member) for member in view.members if member.port is None]
+            children += [self._member(member, view) for member in view.members if member.port is None]
         return Branch(parts=tuple(parts), name=link.ifname, children=tuple(children))
 
     def _network_parts(self, view: NetworkView) -> Iterator[Line]:
@@ -238,15 +240,28 @@ class _Drawing:
         addresses = [f"gateway {bare}" if (bare := each.partition("/")[0]) in gateways else each for each in found]
         return [(self._run(", ".join(addresses), Style.PLACE),)] if addresses else []
 
-    def _member(self, member: Member) -> Branch:
-        """A member of a network whose port was not found."""
+    def _member(self, member: Member, view: NetworkView) -> Branch:
+        """A member of a network that has no port of a bridge there, as far as is seen."""
         name = self.lookup.container_name(member.container)
         head: Line = (self._run(name, Style.BOLD),)
         address: list[Line] = [(self._run(member.address, Style.PLACE),)] if member.address else []
+        parts = (head, *address, self._attached(member, view))
+        return Branch(parts=parts, name=name, children=self._unseen(member.container))
+
+    def _attached(self, member: Member, view: NetworkView) -> Line:
+        """What a container has of a network that it is on."""
         known = self.lookup.topology.containers.get(member.container)
-        is_off = known is not None and not known.state.has_process
-        unseen: Line = (Run("not running", Style.DIM),) if is_off else (Run("its device is not seen", Style.HALF),)
-        return Branch(parts=(head, *address, unseen), name=name, children=self._unseen(member.container))
+        if known is not None and not known.state.has_process:
+            return (Run("not running", Style.DIM),)
+        if member.inside is not None and view.bridge is not None and view.network.driver in _ON_A_PARENT:
+            return (self._run(f"its {self.lookup.ifname(member.inside)}", Style.DIM),)
+        match view.network.driver:
+            case "host":
+                return (Run("has the devices of the docker host", Style.DIM),)
+            case "null":
+                return (Run("has no device but its loopback", Style.DIM),)
+            case _:
+                return (Run("its device is not seen", Style.HALF),)
 
     def _unseen(self, container: str) -> tuple[Branch, ...]:
         """What the engine says of a container whose namespace is not drawn, once."""
@@ -259,14 +274,17 @@ class _Drawing:
     def _networks_elsewhere(self) -> Iterator[Branch]:
         """Networks of the engine that are no bridge of this machine, as far as is seen, and have members."""
         for view in self.lookup.topology.networks:
-            if view.bridge is not None or not view.members:
+            stands_on = view.bridge if view.network.driver in _ON_A_PARENT else None
+            if (view.bridge is not None and stands_on is None) or not view.members:
                 continue
             head: Line = (
                 self._run(view.network.name, Style.BOLD),
                 self._run(f" network of driver {view.network.driver}", Style.DIM),
             )
-            members = [self._member(member) for member in view.members]
-            yield Branch(parts=(head, *self._network_parts(view)), name=view.network.name, children=tuple(members))
+            parent: list[Line] = [(self._run(f"on {self.lookup.ifname(stands_on)}"),)] if stands_on else []
+            members = [self._member(member, view) for member in view.members]
+            parts = (head, *self._network_parts(view), *parent)
+            yield Branch(parts=parts, name=view.network.name, children=tuple(members))
 
     def _containers_elsewhere(self) -> Iterator[Branch]:
         """Containers that run and were met nowhere, and those that were stopped."""

@@ -105,6 +105,29 @@ def test_what_the_engine_knows_and_nobody_sees_is_drawn() -> None:
     assert_golden("topology/tree-unseen.txt", tree_text(unseen, Screen(width=100)))
 
 
+@pytest.mark.parametrize(
+    ("driver", "parent", "words"),
+    [
+        ("macvlan", "eth0", "its eth0"),
+        ("host", "", "has the devices of the docker host"),
+        ("null", "", "has no device but its loopback"),
+        ("overlay", "", "its device is not seen"),
+    ],
+)
+def test_members_of_networks_without_a_bridge(driver: str, parent: str, words: str) -> None:
+    topology = cluster()
+    view = topology.networks[0]
+    (first, *_) = view.members
+    network = replace(view.network, name="other", driver=driver, bridge_name="", parent=parent)
+    member = replace(first, port=None, inside=first.inside if parent else None)
+    other = replace(view, network=network, bridge=view.bridge if parent else None, members=(member,))
+    text = tree_text(replace(topology, networks=(view, other)), Screen(width=140))
+    told = text[text.index(f"other network of driver {driver}") :].splitlines()
+    assert told[1] == f"`- broker-1  172.18.0.2  {words}"
+    assert told[0].endswith("  on br-0a1b2c3d4e5f") == bool(parent)
+    assert "demo_kafka br-0a1b2c3d4e5f" in " ".join(text.split())
+
+
 def test_a_port_that_leads_nowhere_is_told() -> None:
     topology = cluster()
     first, second = topology.published
