@@ -111,9 +111,12 @@ from netdiag.rules.declared import (
     zookeeper_connect_broken,
 )
 from netdiag.rules.observed import (
+    live_advertised_unreachable,
     live_bound_sockets_differ,
     live_config_crash,
     live_differs_from_predicted,
+    live_not_kafka,
+    live_wrong_broker,
 )
 from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule, WireRule
 from netdiag.rules.wire import (
@@ -260,9 +263,12 @@ DECLARED: tuple[DeclaredRule, ...] = (
 )
 
 OBSERVED: tuple[ObservedRule, ...] = (
+    live_advertised_unreachable,
     live_bound_sockets_differ,
     live_config_crash,
     live_differs_from_predicted,
+    live_not_kafka,
+    live_wrong_broker,
 )
 
 WIRE: tuple[WireRule, ...] = (

@@ -1,30 +1,100 @@
-"""Observations for tests: recorded under `x-observed` of a compose file."""
+"""Observations for tests: recorded under `x-observed` of a compose file.
+
+A cell is `{vantage, bootstrap, fails: REASON}` or `{vantage, bootstrap, answers: {node, cluster, listener}, told:
+[{node, at, gives}]}`, where `gives` is `ok`, a reason, or `{node, cluster}` of whoever answers there. What was
+predicted for it stands under `foretold` in the same form. Where only the words matter they stand as `predicted` and
+`observed`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
 
 from ruamel.yaml import YAML
 
 from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.observations import Address, Unknown
-from netdiag.deployment.verdict import Cell, Verdict, Word
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.verdict import Cell, Verdict, Word, judge
 from tests.deployment.stacks import deployment_of
 
 
 def view_of(text: str) -> LiveView:
     """The deployment of the file with what its `x-observed` says was seen."""
     observed = YAML(typ="safe", pure=True).load(text).get("x-observed") or {}
+    deployment = deployment_of(text)
+    cells = tuple(_cell(cell) for cell in observed.get("cells") or ())
+    labels = dict.fromkeys(cell.vantage for cell in cells)
     return LiveView(
-        deployment=deployment_of(text),
+        deployment=deployment,
         stopped=observed.get("stopped") or {},
         ports={member: frozenset(ports) for member, ports in (observed.get("ports") or {}).items()},
-        cells=tuple(_cell(**cell) for cell in observed.get("cells") or ()),
+        cells=cells,
+        vantages=tuple(_vantage(label, deployment) for label in labels),
     )
 
 
-def _cell(vantage: str, bootstrap: str, predicted: str, observed: str) -> Cell:
-    host, _, port = bootstrap.rpartition(":")
-    address = Address(host=host, port=int(port))
-    return Cell(vantage=vantage, bootstrap=address, predicted=_verdict(predicted), observed=_verdict(observed))
+def address_of(text: str) -> Address:
+    """`host:port`."""
+    host, _, port = text.rpartition(":")
+    return Address(host=host, port=int(port))
 
 
-def _verdict(text: str) -> Verdict:
+def contact_of(cell: Mapping[str, Any]) -> Contact:
+    """What contacting an address gave, the first hop."""
+    if "fails" in cell:
+        return Failed(reason=Reason(cell["fails"]), because=cell.get("because", "recorded"))
+    answers = cell["answers"]
+    told = tuple(_endpoint(one) for one in cell.get("told") or ())
+    return Answered(
+        node_id=answers.get("node"),
+        cluster_id=answers.get("cluster"),
+        brokers=told,
+        listener=answers.get("listener"),
+        because=cell.get("because", "recorded"),
+    )
+
+
+def _vantage(label: str, deployment: Deployment) -> Vantage:
+    word, _, name = label.partition(" ")
+    member = deployment.by_name.get(name)
+    networks = tuple(a.network for a in member.attachments) if member else ()
+    kinds = {"inside": VantageKind.BROKER, "container": VantageKind.CONTAINER, "docker": VantageKind.DOCKER_HOST}
+    kind = kinds.get(word, VantageKind.LAN)
+    if kind is VantageKind.CONTAINER and member is None:
+        kind = VantageKind.OTHER_NETWORK
+    return Vantage(kind=kind, label=label, member=member.name if member else None, networks=networks)
+
+
+def _cell(cell: Mapping[str, Any]) -> Cell:
+    predicted = _words(cell["predicted"]) if "predicted" in cell else None
+    if "foretold" in cell:
+        predicted = _judged(cell["foretold"])
+    observed = _words(cell["observed"]) if "observed" in cell else _judged(cell)
+    return Cell(
+        vantage=cell["vantage"], bootstrap=address_of(cell["bootstrap"]), predicted=predicted, observed=observed
+    )
+
+
+def _judged(cell: Mapping[str, Any]) -> Verdict:
+    gives = {_endpoint(one): _given(one) for one in cell.get("told") or ()}
+    return judge(contact_of(cell), lambda endpoint: gives[endpoint])
+
+
+def _endpoint(told: Mapping[str, Any]) -> NodeEndpoint:
+    address = address_of(told["at"])
+    return NodeEndpoint(node_id=told["node"], host=address.host, port=address.port)
+
+
+def _given(told: Mapping[str, Any]) -> Contact:
+    gives = told["gives"]
+    if isinstance(gives, Mapping):
+        return Answered(node_id=gives.get("node"), cluster_id=gives.get("cluster"))
+    if gives == "ok":
+        return Answered(node_id=told["node"], cluster_id=None)
+    return Failed(reason=Reason(gives), because="recorded")
+
+
+def _words(text: str) -> Verdict:
     word, _, reason = text.partition(": ")
     return Verdict(word=Word(word), reason=reason or None, bootstrap=Unknown(because="recorded"))

@@ -1,0 +1,203 @@
+"""Which failures that a live check saw are worth a finding: whom an address is for, and who is left without a way.
+
+In a sound deployment most cells of a matrix fail: no name of a container means anything to the docker host. What counts
+is a client that is sent somewhere, or told an address that is meant for it, and gets nowhere.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.member import Broker, Deployment, NetworkMode
+from netdiag.deployment.observations import Address, Answered, Failed, Reason
+from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.verdict import Cell, EndpointOutcome, Word
+from netdiag.findings import ContainerLocation, Related
+from netdiag.kafka.listeners import is_loopback
+
+_OUTSIDE = (VantageKind.DOCKER_HOST, VantageKind.LAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whose:
+    """A broker's listener."""
+
+    broker: Broker
+    listener: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocked:
+    """An address that is meant for clients at `places` (labels), where it failed alike.
+
+    `better` are the vantages from which it got further.
+    """
+
+    address: Address
+    whose: Whose
+    places: tuple[str, ...]
+    failed: Failed
+    foretold: Failed | None
+    better: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trap:
+    """A client at `vantage` gets an answer from `bootstrap`, is sent to `endpoint`, and is not served there.
+
+    Nothing else serves it, either: no other address of the same cluster works from that vantage.
+    """
+
+    vantage: Vantage
+    bootstrap: Address
+    answered: Answered
+    endpoint: EndpointOutcome
+
+
+def vantages_of(view: LiveView) -> Mapping[str, Vantage]:
+    """The vantages by label."""
+    return {vantage.label: vantage for vantage in view.vantages}
+
+
+def blocked(view: LiveView, *reasons: Reason) -> tuple[Blocked, ...]:
+    """The addresses that are meant for somebody and fail for one of these reasons at the first hop."""
+    known = vantages_of(view)
+    found: dict[tuple[Address, Reason], list[tuple[Cell, Whose]]] = {}
+    for cell in view.cells:
+        vantage = known.get(cell.vantage)
+        if cell.observed is None or vantage is None:
+            continue
+        contact = cell.observed.bootstrap
+        if not isinstance(contact, Failed) or contact.reason not in reasons:
+            continue
+        whose = meant_for(view, vantage, cell)
+        if whose is not None:
+            found.setdefault((cell.bootstrap, contact.reason), []).append((cell, whose))
+    return tuple(_blocked(view, address, seen) for (address, _), seen in found.items())
+
+
+def _blocked(view: LiveView, address: Address, seen: list[tuple[Cell, Whose]]) -> Blocked:
+    cell, whose = seen[0]
+    assert cell.observed is not None
+    assert isinstance(cell.observed.bootstrap, Failed)
+    failed = cell.observed.bootstrap
+    predicted = cell.predicted.bootstrap if cell.predicted else None
+    return Blocked(
+        address=address,
+        whose=whose,
+        places=tuple(one.vantage for one, _ in seen),
+        failed=failed,
+        foretold=predicted if isinstance(predicted, Failed) else None,
+        better=tuple(
+            other.vantage
+            for other in view.cells
+            if other.bootstrap == address and other.observed and _is_further(other, failed)
+        ),
+    )
+
+
+def _is_further(cell: Cell, failed: Failed) -> bool:
+    contact = cell.observed.bootstrap if cell.observed else None
+    if isinstance(contact, Failed):
+        return failed.reason is Reason.UNRESOLVED and contact.reason is not Reason.UNRESOLVED
+    return isinstance(contact, Answered)
+
+
+def meant_for(view: LiveView, vantage: Vantage, cell: Cell) -> Whose | None:
+    """Whose listener a client at a vantage is to find at the address of a cell; None where it is not for such a client.
+
+    It is where the configuration predicts an answer, and where a broker that runs advertises the address to clients
+    that stand there: a loopback or host address to the docker host, a container's name to those on its networks.
+    """
+    predicted = cell.predicted.bootstrap if cell.predicted else None
+    if isinstance(predicted, Answered):
+        return _by_node(view, predicted, cell.bootstrap)
+    for broker in view.deployment.serving:
+        if broker.name in view.stopped or not broker.config.is_broker:
+            continue
+        for entry in broker.config.advertised_listeners:
+            endpoint = entry.endpoint
+            if endpoint.listener in broker.config.controller_names:
+                continue
+            is_it = (endpoint.host, endpoint.port) == (cell.bootstrap.host, cell.bootstrap.port)
+            if is_it and _is_for(view.deployment, broker, endpoint.host, vantage):
+                return Whose(broker=broker, listener=endpoint.listener)
+    return None
+
+
+def _by_node(view: LiveView, predicted: Answered, address: Address) -> Whose | None:
+    same = [b for b in view.deployment.serving if b.config.node_id == predicted.node_id and b.name not in view.stopped]
+    named = [b for b in same if f"{b.name} answers" in predicted.because or address.host in b.member.all_names]
+    broker = next(iter(named or same), None)
+    return Whose(broker=broker, listener=predicted.listener or "") if broker else None
+
+
+def _is_for(deployment: Deployment, broker: Broker, host: str, vantage: Vantage) -> bool:
+    if is_loopback(host):
+        return vantage.kind is VantageKind.DOCKER_HOST
+    if any(deployment.called.get((network, host)) for network in vantage.networks):
+        return True
+    if host in deployment.known_as:
+        return broker.member.mode is NetworkMode.HOST and vantage.kind is VantageKind.DOCKER_HOST
+    if host in deployment.addressed:
+        owners = {a.network for _, a in deployment.addressed[host]}
+        return bool(owners.intersection(vantage.networks))
+    return vantage.kind in _OUTSIDE
+
+
+def traps(view: LiveView) -> Iterator[Trap]:
+    """Every trap, by vantage in the order of the cells; containers that have nothing to do with the brokers aside."""
+    known = vantages_of(view)
+    groups: dict[tuple[str, str | None], list[Cell]] = {}
+    for cell in view.cells:
+        if cell.observed is not None and isinstance(cell.observed.bootstrap, Answered):
+            groups.setdefault((cell.vantage, cell.observed.bootstrap.cluster_id), []).append(cell)
+    for (label, _), cells in groups.items():
+        vantage = known.get(label)
+        if vantage is None or vantage.kind is VantageKind.OTHER_NETWORK:
+            continue
+        if any(cell.observed and cell.observed.word is Word.OK for cell in cells):
+            continue
+        yield from _traps(vantage, cells)
+
+
+def _traps(vantage: Vantage, cells: Iterable[Cell]) -> Iterator[Trap]:
+    told: set[tuple[int, Address, str]] = set()
+    for cell in cells:
+        assert cell.observed is not None
+        answered = cell.observed.bootstrap
+        for outcome in cell.observed.endpoints:
+            key = (outcome.endpoint.node_id, outcome.endpoint.address, outcome.outcome)
+            if outcome.outcome in (Word.OK, Word.UNKNOWN) or key in told or not isinstance(answered, Answered):
+                continue
+            told.add(key)
+            yield Trap(vantage=vantage, bootstrap=cell.bootstrap, answered=answered, endpoint=outcome)
+
+
+def owner(view: LiveView, node_id: int, address: Address) -> Whose | None:
+    """The broker that advertises an endpoint, and on which listener."""
+    for broker in view.deployment.serving:
+        if broker.config.node_id != node_id:
+            continue
+        for entry in broker.config.advertised_listeners:
+            if entry.endpoint.port == address.port and entry.endpoint.host in ("", address.host):
+                return Whose(broker=broker, listener=entry.endpoint.listener)
+    return None
+
+
+def place(whose: Whose) -> ContainerLocation:
+    """Where a finding about a listener stands."""
+    return ContainerLocation(container=whose.broker.name, part=whose.listener)
+
+
+def written(view: LiveView, broker: Broker, setting: str) -> tuple[Related, ...]:
+    """Where the files say a property of a broker, if files are known and say it."""
+    given = broker.config.settings.get(setting)
+    services = view.declared.services if view.declared else {}
+    service = services.get(broker.member.service or broker.name)
+    if given is None or given.variable is None or service is None:
+        return ()
+    text = service.environment.get(given.variable)
+    if text is None or text.where is None:
+        return ()
+    return (Related(location=text.where, message=f"{given.variable} is written here"),)

@@ -1,0 +1,71 @@
+"""Something else than a Kafka broker answers at an address for Kafka's clients.
+
+Why: an HTTP server, ZooKeeper or a KRaft controller accepts the connection, too; clients report impossible sizes
+(1213486160 is "HTTP"), time out, or complain about versions.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      cells:
+        - {vantage: inside kafka, bootstrap: "kafka:9092", fails: not-kafka,
+           because: "172.18.0.2:9092: HTTP answers"}  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      cells:
+        - {vantage: inside kafka, bootstrap: "kafka:9092",
+           answers: {node: 1, listener: PLAINTEXT}, told: [{node: 1, at: "kafka:9092", gives: ok}]}
+
+Seen: InvalidReceiveException: Invalid receive (size = 1213486160 larger than 104857600)
+
+Sources: the first bytes of what answers an ApiVersions request.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observations import Address, Failed, Reason
+from netdiag.findings import Finding, Severity
+from netdiag.rules.live_meant import Whose, blocked, owner, place, traps
+from netdiag.rules.live_words import listed
+
+ID = "live-not-kafka"
+SEVERITY = Severity.ERROR
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every address that is meant for Kafka's clients, at the first hop or the second."""
+    seen: dict[Address, tuple[Whose | None, Failed, list[str]]] = {}
+    for block in blocked(view, Reason.NOT_KAFKA):
+        seen[block.address] = (block.whose, block.failed, list(block.places))
+    for trap in traps(view):
+        contact, endpoint = trap.endpoint.contact, trap.endpoint.endpoint
+        if isinstance(contact, Failed) and contact.reason is Reason.NOT_KAFKA:
+            whose = owner(view, endpoint.node_id, endpoint.address)
+            seen.setdefault(endpoint.address, (whose, contact, []))[2].append(trap.vantage.label)
+    for address, (whose, failed, places) in seen.items():
+        if whose is not None:
+            yield Finding(
+                rule=ID,
+                severity=SEVERITY,
+                message=f"from {listed(places)}: no Kafka broker answers at {address}, which {whose.broker.name} "
+                f"advertises as {whose.listener}",
+                location=place(whose),
+                why=failed.because,
+                hint=f"see what listens on port {address.port} there, and give one of the two another port",
+                service=whose.broker.name,
+                listener=whose.listener,
+            )

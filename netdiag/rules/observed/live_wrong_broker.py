@@ -1,0 +1,91 @@
+"""Another broker answers where a client is sent, or another cluster.
+
+Why: nothing fails at first. The client talks to whoever owns the port: requests meet NOT_LEADER_OR_FOLLOWER for ever,
+or topics are read and written in the wrong cluster.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      cells:
+        - vantage: inside kafka
+          bootstrap: kafka:9092
+          answers: {node: 1, cluster: A, listener: PLAINTEXT}
+          told: [{node: 1, at: "kafka:9092", gives: {node: 1, cluster: B}}]  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      cells:
+        - vantage: inside kafka
+          bootstrap: kafka:9092
+          answers: {node: 1, cluster: A, listener: PLAINTEXT}
+          told: [{node: 1, at: "kafka:9092", gives: {node: 1, cluster: A}}]
+
+Seen: NOT_LEADER_OR_FOLLOWER again and again; topics of another cluster
+
+Sources: the node id and the cluster id that the endpoint itself gives (DescribeConfigs, Metadata, DescribeCluster).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observations import Answered
+from netdiag.deployment.vantage import VantageKind
+from netdiag.deployment.verdict import Word
+from netdiag.findings import ContainerLocation, Finding, Severity
+from netdiag.rules.live_meant import Trap, owner, place, traps, written
+from netdiag.rules.live_words import listed
+
+ID = "live-wrong-broker"
+SEVERITY = Severity.ERROR
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every endpoint that belongs to somebody else, where no other address serves the client."""
+    groups: dict[tuple[int, str, str, bool], list[Trap]] = {}
+    for trap in traps(view):
+        contact = trap.endpoint.contact
+        if trap.endpoint.outcome == Word.WRONG_BROKER and isinstance(contact, Answered):
+            who = _who(trap, contact)
+            outside = trap.vantage.kind is VantageKind.LAN
+            groups.setdefault((trap.endpoint.endpoint.node_id, str(trap.endpoint.endpoint.address), who, outside), [])
+            groups[trap.endpoint.endpoint.node_id, str(trap.endpoint.endpoint.address), who, outside].append(trap)
+    for (_, _, who, outside), found in groups.items():
+        yield _finding(view, found, who, outside=outside)
+
+
+def _who(trap: Trap, contact: Answered) -> str:
+    if None not in (contact.cluster_id, trap.answered.cluster_id) and contact.cluster_id != trap.answered.cluster_id:
+        return "a broker of another cluster"
+    return f"node {contact.node_id}"
+
+
+def _finding(view: LiveView, found: list[Trap], who: str, *, outside: bool) -> Finding:
+    first = found[0]
+    endpoint = first.endpoint.endpoint
+    whose = owner(view, endpoint.node_id, endpoint.address)
+    places = listed(trap.vantage.label for trap in found)
+    return Finding(
+        rule=ID,
+        severity=Severity.NOTE if outside else SEVERITY,
+        message=f"from {places}: {first.bootstrap} sends clients to {endpoint.address} for node {endpoint.node_id}, "
+        f"where {who} answers",
+        location=place(whose) if whose else ContainerLocation(container=first.vantage.label, part=str(first.bootstrap)),
+        why="the address leads to whoever owns the port there, and a client does not ask who that is",
+        hint="give every broker a port of its own in what it advertises, and publish that very port",
+        related=written(view, whose.broker, "advertised.listeners") if whose else (),
+        service=whose.broker.name if whose else None,
+        listener=first.answered.listener or (whose.listener if whose else None),
+    )
