@@ -4,10 +4,11 @@ Row numbers in comments are those of the decision table in docs/reachability.md.
 is `Unmodelled`, never a guess.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from netdiag.deployment.binding import Binding, Reach, binding
+from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode, PublishedPort
 from netdiag.deployment.naming import (
     HostAddress,
@@ -59,7 +60,7 @@ def _to_loopback(
         return _to_host_loopback(deployment, port, down)
     if owner is None:
         who = "the LAN machine" if vantage.kind is VantageKind.LAN else "the client container"
-        return Failed(reason=Reason.REFUSED, because=f"localhost is {who} itself")
+        return _refused(Mechanism.OWN_LOOPBACK, f"localhost is {who} itself")
     for broker, entry, bound in _sockets(deployment, owner, port, down):
         if bound.reach in (Reach.EVERYWHERE, Reach.LOOPBACK):
             return Landed(broker=broker, entry=entry, because="its own loopback")
@@ -67,7 +68,7 @@ def _to_loopback(
             return Unmodelled(because=bound.because)
     if _is_opaque(deployment, owner):
         return Unmodelled(because=f"what {owner.name} listens on cannot be told")
-    return Failed(reason=Reason.REFUSED, because=f"nothing listens on port {port} of the container's own loopback")
+    return _refused(Mechanism.OWN_LOOPBACK, f"nothing listens on port {port} of the container's own loopback")
 
 
 def _to_host_loopback(deployment: Deployment, port: int, down: frozenset[str]) -> Delivery:
@@ -76,12 +77,21 @@ def _to_host_loopback(deployment: Deployment, port: int, down: frozenset[str]) -
         return host_mode
     published = [(m, p) for m, p in _publishers(deployment, port, down) if p.on_loopback]
     if not published:
+        elsewhere = _publishers(deployment, port, down)
+        if elsewhere:
+            because = f"port {port} is published on {elsewhere[0][1].host_ip} only"
+            return _refused(Mechanism.PUBLISHED_ON_OTHER_ADDRESS, because)
         return _nothing_published(deployment, port)
     landed = _through_publish(deployment, published, down)
     if isinstance(landed, Failed) and deployment.platform.userland_proxy is not False:
         # Row 20: docker-proxy accepts before it finds its backend dead.
-        return Failed(reason=Reason.CLOSED, because=f"{landed.because}: docker-proxy accepts, then ends")
+        return _behind_proxy(landed)
     return landed
+
+
+def _behind_proxy(landed: Failed) -> Failed:
+    because = f"{landed.because}: docker-proxy accepts, then ends"
+    return Failed(reason=Reason.CLOSED, because=because, mechanism=landed.mechanism)
 
 
 def _to_member(
@@ -97,11 +107,13 @@ def _to_member(
     if vantage.kind is VantageKind.LAN:
         return Unmodelled(because="whether the LAN has a route to container addresses cannot be told")
     if not running(member, down):
-        return Failed(reason=Reason.TIMEOUT, because=f"{member.name} is not running")
+        because = f"{member.name} is not running"
+        return Failed(reason=Reason.TIMEOUT, because=because, mechanism=Mechanism.NOT_RUNNING)
     networks = tuple(a.network for a in owner.attachments) if owner else vantage.networks
     if not in_host and target.network not in networks and owner is not member:
         # Row 8: bridges are isolated from each other by dropping.
-        return Failed(reason=Reason.TIMEOUT, because="Docker drops traffic between networks")
+        because = "Docker drops traffic between networks"
+        return Failed(reason=Reason.TIMEOUT, because=because, mechanism=Mechanism.NETWORK_ISOLATION)
     return _enter(deployment, member, target.network, port, down)
 
 
@@ -123,6 +135,9 @@ def _to_host(
     if not published:
         if any(not p.on_loopback for _, p in _publishers(deployment, port, down)):
             return Unmodelled(because="the port is published on another address of the docker host")
+        if _publishers(deployment, port, down):
+            because = f"port {port} is published on the docker host's loopback only"
+            return _refused(Mechanism.PUBLISHED_ON_OTHER_ADDRESS, because)
         return _nothing_published(deployment, port)
     landed = _through_publish(deployment, published, down)
     from_container = not in_host and vantage.kind is not VantageKind.LAN
@@ -131,7 +146,7 @@ def _to_host(
     if deployment.platform.userland_proxy is False:
         return Unmodelled(because="without userland proxy this depends on the engine's generation")
     if isinstance(landed, Failed):
-        return Failed(reason=Reason.CLOSED, because=f"{landed.because}: docker-proxy accepts, then ends")
+        return _behind_proxy(landed)
     return landed
 
 
@@ -143,7 +158,10 @@ def _through_publish(
     if len(members) > 1:
         return Unmodelled(because=f"{' and '.join(members)} both publish the port")
     member, port = published[0]
-    return _enter(deployment, member, _outward(deployment, member)[0], port.target, down)
+    landed = _enter(deployment, member, _outward(deployment, member)[0], port.target, down)
+    if isinstance(landed, Failed) and landed.mechanism is Mechanism.NOBODY_LISTENS:
+        return replace(landed, mechanism=Mechanism.PUBLISHED_TO_DEAD_PORT)
+    return landed
 
 
 def _outward(deployment: Deployment, member: Member) -> list[str]:
@@ -168,10 +186,15 @@ def _enter(deployment: Deployment, member: Member, network: str, port: int, down
     where = f"{member.name} port {port}"
     for _, entry, bound in sockets:
         if bound.reach is Reach.LOOPBACK:
-            return Failed(reason=Reason.REFUSED, because=f"{where} is bound to {entry.endpoint.host} only")
+            return _refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound to {entry.endpoint.host} only")
         if bound.reach is Reach.ONE_NETWORK:
-            return Failed(reason=Reason.REFUSED, because=f"{where} is bound to its address on {bound.network} only")
-    return Failed(reason=Reason.REFUSED, because=f"{where} has no listener")
+            because = f"{where} is bound to its address on {bound.network} only"
+            return _refused(Mechanism.BOUND_TO_OTHER_ADDRESS, because)
+    return _refused(Mechanism.NOBODY_LISTENS, f"{where} has no listener")
+
+
+def _refused(mechanism: Mechanism, because: str) -> Failed:
+    return Failed(reason=Reason.REFUSED, because=because, mechanism=mechanism)
 
 
 def _sockets(
@@ -210,10 +233,13 @@ def _nothing_published(deployment: Deployment, port: int) -> Failed:
     silent = [member for member, _ in deployment.publishing.get(port, ())]
     if silent and silent[0].attachments and not _outward(deployment, silent[0]):
         because = f"{silent[0].name} is on internal networks only, through which nothing is published"
-        return Failed(reason=Reason.REFUSED, because=because)
+        return _refused(Mechanism.PUBLISHED_BY_INTERNAL, because)
+    if silent and silent[0].mode is NetworkMode.HOST:
+        because = f"{silent[0].name} is in host mode, where what it publishes is discarded"
+        return _refused(Mechanism.PUBLISHED_IN_HOST_MODE, because)
     if silent:
-        return Failed(reason=Reason.REFUSED, because=f"{silent[0].name} publishes port {port} but is not running")
-    return Failed(reason=Reason.REFUSED, because=f"nothing is published on port {port} of the docker host")
+        return _refused(Mechanism.NOT_RUNNING, f"{silent[0].name} publishes port {port} but is not running")
+    return _refused(Mechanism.NOT_PUBLISHED, f"nothing is published on port {port} of the docker host")
 
 
 def _is_opaque(deployment: Deployment, owner: Member) -> bool:

@@ -9,6 +9,7 @@ The docker host and the LAN know none of these names.
 import ipaddress
 from dataclasses import dataclass
 
+from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.member import Deployment, Member, Network, NetworkKind, NetworkMode, State
 from netdiag.deployment.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.kafka.listeners import is_loopback, is_wildcard
@@ -42,6 +43,7 @@ class Unresolved:
     """Nobody answers for the name, and why."""
 
     because: str
+    mechanism: Mechanism
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +73,11 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str, down: frozenset
         if extra is not None:
             # The engine writes them into the container's own hosts file in host mode, too.
             return _resolve_extra_host(deployment, extra)
-        return Unresolved(because=f'the docker host does not know the name "{host}"')
+        because = f'the docker host does not know the name "{host}"'
+        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
     if vantage.kind is VantageKind.LAN:
-        return Unresolved(because=f'a machine on the LAN does not know the name "{host}"')
+        because = f'a machine on the LAN does not know the name "{host}"'
+        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
     return _resolve_in_container(deployment, vantage, host, down)
 
 
@@ -159,13 +163,27 @@ def _not_found(
     if host in HOST_ALIASES and deployment.facts.docker_desktop:
         return Unmodelled(because=f'"{host}" is the machine that Docker Desktop runs on')
     if host in HOST_ALIASES:
-        return Unresolved(because=f'"{host}" needs an extra_hosts entry on Linux')
-    owners = [m for network in deployment.networks for m in deployment.called.get((network, host), ())]
+        because = f'"{host}" needs an extra_hosts entry on Linux'
+        return Unresolved(because=because, mechanism=Mechanism.HOST_ALIAS_MISSING)
+    owners = deployment.known_as.get(host, ())
     if not owners:
-        return Unresolved(because=f'no container is called "{host}"')
+        return Unresolved(because=f'no container is called "{host}"', mechanism=Mechanism.NO_SUCH_NAME)
     if all(not running(member, down) for member in owners):
-        return Unresolved(because=f'the container called "{host}" is not running')
-    return Unresolved(because=f'"{host}" is on no network of this container')
+        because = f'the container called "{host}" is not running'
+        return Unresolved(because=because, mechanism=Mechanism.NAME_OF_STOPPED)
+    if networks and not any(_has_embedded_dns(deployment, network) for network in networks):
+        because = f'the default bridge has no embedded DNS, which alone would know "{host}"'
+        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
+    if not any(host in attachment.names for member in owners for attachment in member.attachments):
+        because = f'the container called "{host}" is on no user-defined network, so nobody serves its name'
+        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
+    because = f'"{host}" is on no network of this container'
+    return Unresolved(because=because, mechanism=Mechanism.NAME_ON_OTHER_NETWORK)
+
+
+def _has_embedded_dns(deployment: Deployment, network: str) -> bool:
+    found = deployment.networks.get(network)
+    return found is None or found.kind is not NetworkKind.DEFAULT_BRIDGE
 
 
 def _may_hold(network: Network, host: str) -> bool:

@@ -4,13 +4,18 @@ from collections.abc import Iterable
 
 from netdiag.deployment.cluster import is_informed, named_brokers
 from netdiag.deployment.delivery import Landed, deliver
+from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell, EndpointOutcome, outcomes, weigh
 
-_PROTOCOL_FAILURES = {"SSL": Reason.TLS, "SASL_SSL": Reason.TLS, "SASL_PLAINTEXT": Reason.SASL}
+_PROTOCOL_FAILURES = {
+    "SSL": (Reason.TLS, Mechanism.TLS_EXPECTED),
+    "SASL_SSL": (Reason.TLS, Mechanism.TLS_EXPECTED),
+    "SASL_PLAINTEXT": (Reason.SASL, Mechanism.SASL_EXPECTED),
+}
 
 
 def predict(
@@ -85,7 +90,7 @@ def _contact(answers: _Answers, vantage: Vantage, address: Address) -> Contact:
     deployment, down = answers.deployment, answers.down
     resolution = resolve(deployment, vantage, address.host, down)
     if isinstance(resolution, Unresolved):
-        return Failed(reason=Reason.UNRESOLVED, because=resolution.because)
+        return Failed(reason=Reason.UNRESOLVED, because=resolution.because, mechanism=resolution.mechanism)
     if isinstance(resolution, Unmodelled):
         return Unknown(because=resolution.because)
     contacts = [_contact_at(answers, deliver(deployment, vantage, target, address.port, down)) for target in resolution]
@@ -109,10 +114,11 @@ def _contact_at(answers: _Answers, delivery: Landed | Failed | Unmodelled) -> Co
         return Unknown(because=f"{name} of {broker.name} has no security protocol")
     if protocol in _PROTOCOL_FAILURES:
         because = f"{name} of {broker.name} speaks {protocol}"
-        return Failed(reason=_PROTOCOL_FAILURES[protocol], because=because)
+        reason, mechanism = _PROTOCOL_FAILURES[protocol]
+        return Failed(reason=reason, because=because, mechanism=mechanism)
     if name in broker.config.controller_names:
         because = f"{name} of {broker.name} is a KRaft controller listener, which serves no clients"
-        return Failed(reason=Reason.NOT_KAFKA, because=because)
+        return Failed(reason=Reason.NOT_KAFKA, because=because, mechanism=Mechanism.CONTROLLER_LISTENER)
     brokers = answers.named(broker, name)
     if isinstance(brokers, Unmodelled):
         return Unknown(because=brokers.because)

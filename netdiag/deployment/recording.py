@@ -9,6 +9,7 @@ the contact's `brokers`.
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
+from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.verdict import Cell, judge
 from netdiag.errors import InputError
@@ -58,7 +59,9 @@ def _contact_document(contact: Contact) -> dict[str, Any]:
                 }
             }
         case Failed():
-            return {"failed": {"reason": contact.reason.value, "because": contact.because, "ip": contact.ip}}
+            mechanism = {"mechanism": contact.mechanism.value} if contact.mechanism else {}
+            told = {"reason": contact.reason.value, "because": contact.because, "ip": contact.ip}
+            return {"failed": told | mechanism}
         case Unknown():
             return {"unknown": {"because": contact.because}}
         case _:
@@ -90,7 +93,9 @@ def _contact(document: Mapping[str, Any]) -> Contact:
                 because=str(fields["because"]),
             )
         case "failed":
-            return Failed(reason=Reason(fields["reason"]), because=str(fields["because"]), ip=fields["ip"])
+            mechanism = Mechanism(fields["mechanism"]) if "mechanism" in fields else None
+            because = str(fields["because"])
+            return Failed(reason=Reason(fields["reason"]), because=because, ip=fields["ip"], mechanism=mechanism)
         case "unknown":
             return Unknown(because=str(fields["because"]))
     raise ValueError(f"no kind of contact: {kind}")

@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from netdiag.deployment.observations import Answered
-from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict
+from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.observations import Answered, Contact, Failed
+from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.render.json_values import finding_value, sound
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
@@ -69,6 +70,7 @@ def _verdict(verdict: Verdict | None) -> dict[str, Any] | None:
         "reached": verdict.reached,
         "advertised": verdict.advertised,
         "because": redacted(verdict.bootstrap.because) or None,
+        "mechanism": _mechanism(verdict.bootstrap),
     }
 
 
@@ -80,6 +82,7 @@ def _endpoints(cell: Cell) -> list[dict[str, Any]]:
 
 def _endpoint(outcome: EndpointOutcome) -> dict[str, Any]:
     answered = outcome.contact if isinstance(outcome.contact, Answered) else None
+    wrong = outcome.outcome == Word.WRONG_BROKER.value
     return {
         "node_id": outcome.endpoint.node_id,
         "host": outcome.endpoint.host,
@@ -87,7 +90,13 @@ def _endpoint(outcome: EndpointOutcome) -> dict[str, Any]:
         "outcome": outcome.outcome,
         "answered_by": answered.node_id if answered else None,
         "because": redacted(outcome.contact.because) or None,
+        "mechanism": Mechanism.WRONG_BROKER.value if wrong else _mechanism(outcome.contact),
     }
+
+
+def _mechanism(contact: Contact) -> str | None:
+    """What a failure is put down to; None for one that nobody could explain."""
+    return contact.mechanism.value if isinstance(contact, Failed) and contact.mechanism else None
 
 
 def _skipped(item: Skipped) -> dict[str, Any]:

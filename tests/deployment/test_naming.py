@@ -2,6 +2,7 @@
 
 import pytest
 
+from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.naming import (
     HostAddress,
     Loopback,
@@ -45,7 +46,7 @@ def test_inside_the_network_names_resolve(vantage: Vantage) -> None:
 
 def test_a_name_goes_away_with_its_container() -> None:
     assert of(C, "broker-1", frozenset({"broker-1"})) == Unresolved(
-        because='the container called "broker-1" is not running'
+        because='the container called "broker-1" is not running', mechanism=Mechanism.NAME_OF_STOPPED
     )
 
 

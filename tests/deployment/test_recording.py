@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.recording import from_json, to_json
 from netdiag.deployment.verdict import Cell, judge
@@ -11,7 +12,7 @@ from netdiag.errors import InputError
 
 ONE, TWO = (NodeEndpoint(node_id=n, host=f"broker-{n}", port=9092) for n in (1, 2))
 ANSWER = Answered(node_id=1, cluster_id="c", brokers=(ONE, TWO), listener="INTERNAL", ip="10.0.0.1", because="x")
-REFUSED = Failed(reason=Reason.REFUSED, because="refused", ip="10.0.0.2")
+REFUSED = Failed(reason=Reason.REFUSED, because="refused", ip="10.0.0.2", mechanism=Mechanism.NOBODY_LISTENS)
 
 
 def cell(bootstrap: Contact, **endpoints: Contact) -> Cell:

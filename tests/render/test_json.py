@@ -8,6 +8,9 @@ import jsonschema
 import pytest
 
 import netdiag.render
+from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.observations import Failed, Reason, Unknown
+from netdiag.deployment.verdict import judge
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.json import render
 from netdiag.render.report import Input, Report
@@ -81,6 +84,18 @@ def test_equal_reports_give_equal_bytes() -> None:
     assert render(EVERYTHING) == render(replace(EVERYTHING))
 
 
+def test_the_schema_knows_every_mechanism() -> None:
+    assert SCHEMA["$defs"]["mechanism"]["enum"] == [*Mechanism, None]
+
+
+def test_a_failure_names_its_mechanism() -> None:
+    refused = Failed(reason=Reason.REFUSED, because="", mechanism=Mechanism.NOT_PUBLISHED)
+    verdict = judge(refused, lambda endpoint: Unknown(because=""))
+    text = render(Report(matrices=(matrix([HOST], {"localhost:9092": [verdict]}),)))
+    valid(text)
+    assert json.loads(text)["matrix"][0]["predicted"]["mechanism"] == "not-published"
+
+
 def test_the_second_hop_is_told_endpoint_by_endpoint() -> None:
     cells = [c for c in json.loads(render(EVERYTHING))["matrix"] if c["bootstrap"] == str(address("localhost:9092"))]
     own = next(c for c in cells if c["vantage"] == "inside broker-2")
@@ -90,5 +105,6 @@ def test_the_second_hop_is_told_endpoint_by_endpoint() -> None:
         "reached": 1,
         "advertised": 5,
         "because": None,
+        "mechanism": None,
     }
     assert [e["outcome"] for e in own["endpoints"]] == ["ok", "refused", "refused", "refused", "refused"]
