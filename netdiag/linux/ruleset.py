@@ -140,3 +140,32 @@ class RuleAddress:
 
     def __str__(self) -> str:
         return f"{self.origin.value} {self.family} {self.table} {self.chain} #{self.number}"
+
+
+def address_of(table: Table, chain: Chain, rule: FilterRule) -> RuleAddress:
+    """Where a rule stands."""
+    return RuleAddress(
+        family=table.family,
+        table=table.name,
+        chain=chain.name,
+        number=rule.number,
+        handle=rule.handle,
+        text=rule.text,
+        origin=table.origin,
+    )
+
+
+def policy_of(table: Table, chain: Chain) -> RuleAddress:
+    """The policy of a base chain as if it were a rule: number 0, and the text of `iptables -S`."""
+    text = f"-P {chain.name} {chain.policy.upper()}"
+    if table.origin is Origin.NFTABLES:
+        text = f"policy {chain.policy}"
+    return RuleAddress(
+        family=table.family,
+        table=table.name,
+        chain=chain.name,
+        number=0,
+        handle=None,
+        text=text,
+        origin=table.origin,
+    )

@@ -27,7 +27,7 @@ from netdiag.linux.nftables.messages import (
     decode_set,
     decode_table,
 )
-from netdiag.linux.ruleset import RuleAddress, Ruleset, Table
+from netdiag.linux.ruleset import Origin, RuleAddress, Ruleset, Table, address_of, policy_of
 
 MOST_RULES = 20_000
 MOST_ELEMENTS = 100_000
@@ -78,20 +78,36 @@ def read_counters(channel: Channel, ruleset: Ruleset) -> Mapping[RuleAddress, in
     return counters
 
 
+def read_policies(channel: Channel, ruleset: Ruleset) -> Mapping[RuleAddress, int]:
+    """How many packets got to each policy that drops, where that is counted."""
+    dropping = {
+        (table.family, table.name, chain.name): policy_of(table, chain)
+        for table in ruleset.tables
+        for chain in table.chains
+        if chain.policy == "drop"
+    }
+    if not dropping:
+        return {}
+    found: dict[RuleAddress, int] = {}
+    for _, payload in channel.dump(requests.get_chains()):
+        place, chain = decode_chain(payload)
+        address = dropping.get((place.family, place.table, chain.name))
+        if address is not None and chain.packets is not None and address.origin is not Origin.IPTABLES_LEGACY:
+            found[address] = chain.packets
+    for table in legacy_tables()[0]:
+        for chain in table.chains:
+            address = dropping.get((table.family, table.name, chain.name))
+            if address is not None and chain.packets is not None and address.origin is Origin.IPTABLES_LEGACY:
+                found[address] = chain.packets
+    return found
+
+
 def addresses(ruleset: Ruleset) -> Iterator[RuleAddress]:
     """Every rule's address."""
     for table in ruleset.tables:
         for chain in table.chains:
             for rule in chain.rules:
-                yield RuleAddress(
-                    family=table.family,
-                    table=table.name,
-                    chain=chain.name,
-                    number=rule.number,
-                    handle=rule.handle,
-                    text=rule.text,
-                    origin=table.origin,
-                )
+                yield address_of(table, chain, rule)
 
 
 def _native_tables(channel: Channel, unread: list[str]) -> tuple[Table, ...]:
