@@ -27,6 +27,7 @@ from tests.lab.layers import Image, write_archive
 from tests.lab.namespaces import Place
 from tests.lab.prerequisites import missing
 from tests.lab.processes import run, start_time, tail
+from tests.lab.releases import OWN, usr_of
 from tests.lab.run_record import MARK, Record, read_records
 from tests.lab.teardown import leftovers, tear_down
 
@@ -37,9 +38,12 @@ _HOSTS = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n"
 _START_LIMIT = 60.0
 
 # dockerd writes below /etc/docker and /run/docker whatever its flags say: give it its own.
+# "$1" is the folder of another release to lay over /usr, or empty.
 _PRIVATE = """
 mkdir -p /etc/docker /run/docker
 mount -t tmpfs tmpfs /etc/docker && mount -t tmpfs tmpfs /run/docker || exit 125
+[ -z "$1" ] || mount -t overlay -o "lowerdir=$1:/usr" overlay /usr || exit 125
+shift
 exec "$@"
 """
 
@@ -90,14 +94,17 @@ class Engine:
 
 
 @contextmanager
-def engine(cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = ()) -> Iterator[Engine]:
-    """An engine with the lab's images for the block; nothing of it is left afterwards."""
+def engine(
+    cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = (), release: str = OWN
+) -> Iterator[Engine]:
+    """An engine of that release with the lab's images for the block; nothing of it is left afterwards."""
     reasons = missing()
     if reasons:
         raise LabImpossible("; ".join(reasons))
     sweep()
     root = cache or cache_root()
-    slot = borrow_slot(root, image_key())
+    usr = usr_of(root, release)
+    slot = borrow_slot(root, image_key(), release="" if release == OWN else release)
     # Built before anything is started, so a failing build leaves nothing to tear down.
     try:
         absent = [] if slot.has_images else images(root)
@@ -113,7 +120,7 @@ def engine(cache: Path | None = None, *, userland_proxy: bool = True, flags: Seq
         _make_network(record)
         _start_resolver(made)
         options = [f"--userland-proxy={str(userland_proxy).lower()}", *flags]
-        _start_dockerd(made, slot, options)
+        _start_dockerd(made, slot, usr, options)
         if absent:
             _load(made, absent)
             slot.mark_loaded()
@@ -179,7 +186,7 @@ def _start_resolver(made: Engine) -> None:
     _wait_for(lambda: "listening" in log.read_text(), log, "the resolver")
 
 
-def _start_dockerd(made: Engine, slot: Slot, options: Sequence[str]) -> None:
+def _start_dockerd(made: Engine, slot: Slot, usr: Path | None, options: Sequence[str]) -> None:
     record = made.record
     argv = made.host.argv(
         [
@@ -187,6 +194,7 @@ def _start_dockerd(made: Engine, slot: Slot, options: Sequence[str]) -> None:
             "-c",
             _PRIVATE,
             "lab",
+            str(usr or ""),
             "dockerd",
             f"--config-file={record.home}/daemon.json",
             f"--host=unix://{record.socket}",

@@ -38,9 +38,9 @@ class Slot:
         (self.folder / _LOADED).touch()
 
 
-def borrow_slot(cache: Path, key: str) -> Slot:
-    """A free data folder for the images of `key`; a new one when all are lent."""
-    home = cache / "engines"
+def borrow_slot(cache: Path, key: str, release: str = "") -> Slot:
+    """A free data folder for the images of `key`; a new one when all are lent. No release reads another's."""
+    home = cache / f"engines{release and '-'}{release}"
     home.mkdir(parents=True, exist_ok=True)
     _drop_outdated(home, key)
     number = 0

@@ -12,6 +12,7 @@ from tests.lab.compose_v2 import compose_binary
 from tests.lab.engine import Engine, engine
 from tests.lab.image_set import client_root
 from tests.lab.oracles import Oracles
+from tests.lab.releases import OWN
 from tests.lab.stack import Stack, Wait, bring_up
 
 # Made again in seconds from what else is in the cache, and half a gigabyte each.
@@ -54,13 +55,15 @@ class Lab:
 
 
 @contextmanager
-def start_lab(cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = ()) -> Iterator[Lab]:
-    """The whole lab for a block, built first where the cache is empty."""
+def start_lab(
+    cache: Path | None = None, *, userland_proxy: bool = True, flags: Sequence[str] = (), release: str = OWN
+) -> Iterator[Lab]:
+    """The whole lab for a block, built first where the cache is empty; see `releases` for the engines there are."""
     root = cache or cache_root()
     drop_unused(root, _BULKY, _KEPT_DAYS)
     compose = compose_binary(root)
     clients = client_root(root)
-    with engine(root, userland_proxy=userland_proxy, flags=flags) as running:
+    with engine(root, userland_proxy=userland_proxy, flags=flags, release=release) as running:
         oracles = Oracles(clients, running.record.run_id)
         try:
             yield Lab(engine=running, compose=compose, client_root=clients, oracles=oracles)
