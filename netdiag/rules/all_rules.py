@@ -111,12 +111,25 @@ from netdiag.rules.declared import (
     zookeeper_connect_broken,
 )
 from netdiag.rules.observed import (
+    live_accept_then_close,
+    live_advertised_drift,
     live_advertised_unreachable,
+    live_bootstrap_dns,
+    live_bootstrap_refused,
+    live_bootstrap_timeout,
     live_bound_sockets_differ,
     live_config_crash,
     live_differs_from_predicted,
+    live_listener_not_found,
+    live_mesh_cut,
     live_not_kafka,
     live_wrong_broker,
+    tls_expired,
+    tls_expires_soon,
+    tls_name_not_covered,
+    tls_not_yet_valid,
+    tls_unknown_authority,
+    tls_weak,
 )
 from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule, WireRule
 from netdiag.rules.wire import (
@@ -263,12 +276,25 @@ DECLARED: tuple[DeclaredRule, ...] = (
 )
 
 OBSERVED: tuple[ObservedRule, ...] = (
+    live_accept_then_close,
+    live_advertised_drift,
     live_advertised_unreachable,
+    live_bootstrap_dns,
+    live_bootstrap_refused,
+    live_bootstrap_timeout,
     live_bound_sockets_differ,
     live_config_crash,
     live_differs_from_predicted,
+    live_listener_not_found,
+    live_mesh_cut,
     live_not_kafka,
     live_wrong_broker,
+    tls_expired,
+    tls_expires_soon,
+    tls_name_not_covered,
+    tls_not_yet_valid,
+    tls_unknown_authority,
+    tls_weak,
 )
 
 WIRE: tuple[WireRule, ...] = (

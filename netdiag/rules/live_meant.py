@@ -201,3 +201,21 @@ def written(view: LiveView, broker: Broker, setting: str) -> tuple[Related, ...]
     if text is None or text.where is None:
         return ()
     return (Related(location=text.where, message=f"{given.variable} is written here"),)
+
+
+def answering(view: LiveView, answered: Answered) -> Broker | None:
+    """The broker that gave an answer; None where the node id is several brokers' and the endpoint decides nothing."""
+    same = [b for b in view.deployment.serving if b.config.node_id == answered.node_id is not None]
+    if len(same) <= 1:
+        return next(iter(same), None)
+    own = next((e.address for e in answered.brokers if e.node_id == answered.node_id), None)
+    ends = [
+        broker
+        for broker in same
+        if own is not None
+        and any(
+            (entry.endpoint.host, entry.endpoint.port) == (own.host, own.port)
+            for entry in broker.config.advertised_listeners
+        )
+    ]
+    return ends[0] if len(ends) == 1 else None

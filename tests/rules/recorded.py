@@ -11,11 +11,13 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.live_view import LiveView, SecuredPort
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.deployment.verdict import Cell, Verdict, Word, judge
+from netdiag.kafka.security import CertificateFault, SaslSight, SecuritySight, Spoken, TlsSight
 from tests.deployment.stacks import deployment_of
 
 
@@ -31,6 +33,8 @@ def view_of(text: str) -> LiveView:
         ports={member: frozenset(ports) for member, ports in (observed.get("ports") or {}).items()},
         cells=cells,
         vantages=tuple(_vantage(label, deployment) for label in labels),
+        security=tuple(_secured(one) for one in observed.get("security") or ()),
+        mesh=Mesh(edges=tuple(_edge(one) for one in observed["mesh"])) if "mesh" in observed else None,
     )
 
 
@@ -52,6 +56,32 @@ def contact_of(cell: Mapping[str, Any]) -> Contact:
         brokers=told,
         listener=answers.get("listener"),
         because=cell.get("because", "recorded"),
+    )
+
+
+def _edge(edge: Mapping[str, Any]) -> Edge:
+    return Edge(
+        kind=EdgeKind(edge["kind"]),
+        source=edge["source"],
+        target=edge["target"],
+        address=address_of(edge["at"]),
+        observed=contact_of(edge),
+    )
+
+
+def _secured(seen: Mapping[str, Any]) -> SecuredPort:
+    """`{vantage, at, member, listener, spoken, faults: {FAULT: detail}, sasl: [MECHANISM]}`."""
+    tls = None
+    if "faults" in seen:
+        faults = tuple((CertificateFault(fault), detail) for fault, detail in seen["faults"].items())
+        tls = TlsSight(versions=(), cipher="", chain=(), wants_client=False, needs_client=False, faults=faults)
+    sasl = SaslSight(mechanisms=tuple(seen["sasl"]), **seen.get("tried", {})) if "sasl" in seen else None
+    return SecuredPort(
+        vantage=seen["vantage"],
+        address=address_of(seen["at"]),
+        member=seen.get("member", ""),
+        listener=seen.get("listener", ""),
+        sight=SecuritySight(spoken=Spoken(seen["spoken"]), tls=tls, sasl=sasl),
     )
 
 

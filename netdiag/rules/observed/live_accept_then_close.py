@@ -1,0 +1,62 @@
+"""An address that is advertised to a client accepts connections and closes them at once.
+
+Why: docker-proxy accepts for a published port although nobody listens behind it; a listener that speaks TLS may close
+on a plaintext client, too. A port scan calls it open.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: alpine:3.20
+    x-observed:
+      cells:
+        - {vantage: container app, bootstrap: "kafka:9092", fails: closed,
+           because: "127.0.0.1:9092: closed without an answer to ApiVersions"}  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: alpine:3.20
+    x-observed:
+      cells:
+        - {vantage: container app, bootstrap: "kafka:9092",
+           answers: {node: 1, listener: PLAINTEXT}, told: [{node: 1, at: "kafka:9092", gives: ok}]}
+
+Seen: Disconnected: connection reset by peer (after 1ms in state APIVERSION_QUERY); Bootstrap broker ... disconnected
+
+Sources: the end of the connection before the first byte of an answer.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observations import Reason
+from netdiag.findings import Finding, Severity
+from netdiag.rules.live_blocked import told
+from netdiag.rules.live_meant import blocked
+
+ID = "live-accept-then-close"
+SEVERITY = Severity.ERROR
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every address that is meant for somebody and closes on them."""
+    for block in blocked(view, Reason.CLOSED):
+        yield told(
+            ID,
+            SEVERITY,
+            block,
+            words="accepts connections and closes them without an answer",
+            hint="bind the listener to 0.0.0.0 on the very port that is published, and see that it listens",
+        )

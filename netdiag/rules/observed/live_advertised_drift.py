@@ -1,0 +1,83 @@
+"""A running broker tells clients another endpoint than its configuration says.
+
+Why: a properties file, a start script, an operator or a dynamic setting decides, and not the variables that one reads.
+What is repaired in the variables changes nothing then.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      cells:
+        - vantage: inside kafka
+          bootstrap: kafka:9092
+          answers: {node: 1, listener: PLAINTEXT}
+          told: [{node: 1, at: "kafka.example:9092", gives: ok}]  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      cells:
+        - vantage: inside kafka
+          bootstrap: kafka:9092
+          answers: {node: 1, listener: PLAINTEXT}
+          told: [{node: 1, at: "kafka:9092", gives: ok}]
+
+Seen: a client that is sent to an endpoint that no variable holds
+
+Sources: Metadata of the broker itself, and the environment of its container.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observations import Answered
+from netdiag.findings import ContainerLocation, Finding, Severity
+from netdiag.kafka.broker_config import Mode
+from netdiag.rules.live_meant import answering, written
+from netdiag.rules.live_words import listed
+
+ID = "live-advertised-drift"
+SEVERITY = Severity.WARNING
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every broker and endpoint that it gives for itself and does not configure."""
+    told: set[tuple[str, str]] = set()
+    for cell in view.cells:
+        answered = cell.observed.bootstrap if cell.observed else None
+        if not isinstance(answered, Answered):
+            continue
+        broker = answering(view, answered)
+        if broker is None or broker.config.mode is Mode.REDPANDA or broker.config.is_unknown("advertised.listeners"):
+            continue
+        own = next((e.address for e in answered.brokers if e.node_id == answered.node_id), None)
+        known = [entry.endpoint for entry in broker.config.advertised_listeners]
+        ends = {(endpoint.host, endpoint.port) for endpoint in known}
+        if own is None or not known or (own.host, own.port) in ends or any(not host for host, _ in ends):
+            continue
+        if (broker.name, str(own)) in told:
+            continue
+        told.add((broker.name, str(own)))
+        yield Finding(
+            rule=ID,
+            severity=SEVERITY,
+            message=f"{broker.name} tells clients {own}, and its configuration says "
+            f"{listed(str(endpoint) for endpoint in known)}",
+            location=ContainerLocation(container=broker.name, part=answered.listener or ""),
+            why="something else than the container's variables decides what is advertised",
+            hint=f"look for a mounted properties file, a start script or a dynamic setting of {broker.name}",
+            related=written(view, broker, "advertised.listeners"),
+            service=broker.name,
+            listener=answered.listener,
+        )

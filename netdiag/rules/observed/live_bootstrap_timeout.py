@@ -1,0 +1,61 @@
+"""An address that is advertised to a client does not answer, or has no way to it.
+
+Why: what is dropped on the way, or frozen at its end, is waited for until the client's patience ends.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: alpine:3.20
+    x-observed:
+      cells:
+        - {vantage: container app, bootstrap: "kafka:9092", fails: timeout,
+           because: "172.18.0.2:9092 did not answer in 4.0 s"}  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: alpine:3.20
+    x-observed:
+      cells:
+        - {vantage: container app, bootstrap: "kafka:9092",
+           answers: {node: 1, listener: PLAINTEXT}, told: [{node: 1, at: "kafka:9092", gives: ok}]}
+
+Seen: Disconnecting from node 1 due to socket connection setup timeout. The timeout value is 10000 ms.
+
+Sources: connect(2) and the first answer, from the client's own namespace.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observations import Reason
+from netdiag.findings import Finding, Severity
+from netdiag.rules.live_blocked import told
+from netdiag.rules.live_meant import blocked
+
+ID = "live-bootstrap-timeout"
+SEVERITY = Severity.ERROR
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every address that is meant for somebody and stays silent or has no way to it."""
+    for block in blocked(view, Reason.TIMEOUT, Reason.UNREACHABLE):
+        yield told(
+            ID,
+            SEVERITY,
+            block,
+            words="does not answer",
+            hint="look for a firewall, a paused container or a route that is missing (netdiag trace shows the way)",
+        )

@@ -1,0 +1,64 @@
+"""A listener's certificate is not valid yet.
+
+Why: its time has not come, or a clock is wrong: the issuer's or this machine's.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,SSL://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SSL://kafka:9093
+          KAFKA_SSL_KEYSTORE_FILENAME: kafka.keystore.jks
+          KAFKA_SSL_KEY_CREDENTIALS: key_creds
+          KAFKA_SSL_KEYSTORE_CREDENTIALS: keystore_creds
+    x-observed:
+      security:
+        - {vantage: inside kafka, at: "kafka:9093", member: kafka, listener: SSL, spoken: SSL,
+           faults: {"not yet valid": "it begins 2035-01-01 00:00 UTC"}}  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,SSL://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SSL://kafka:9093
+          KAFKA_SSL_KEYSTORE_FILENAME: kafka.keystore.jks
+          KAFKA_SSL_KEY_CREDENTIALS: key_creds
+          KAFKA_SSL_KEYSTORE_CREDENTIALS: keystore_creds
+    x-observed:
+      security:
+        - {vantage: inside kafka, at: "kafka:9093", member: kafka, listener: SSL, spoken: SSL,
+           faults: {}}
+
+Seen: CertificateNotYetValidException: NotBefore: Mon Jan 01 00:00:00 UTC 2035
+
+Sources: notBefore of every certificate of the chain (RFC 5280, section 4.1.2.5), and the clock of this machine.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.security import CertificateFault
+from netdiag.rules.live_certificates import certificate_findings
+
+ID = "tls-not-yet-valid"
+SEVERITY = Severity.ERROR
+
+_FAULTS = (CertificateFault.NOT_YET_VALID,)
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every listener."""
+    yield from certificate_findings(
+        view,
+        ID,
+        SEVERITY,
+        _FAULTS,
+        says="is not valid yet",
+        hint="compare the clocks, or issue it anew",
+    )

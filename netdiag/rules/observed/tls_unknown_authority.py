@@ -1,0 +1,65 @@
+"""A listener's certificate does not lead to an authority that is trusted.
+
+Why: clients trust what their truststore holds; a chain that ends elsewhere, or lacks a certificate in the middle,
+is refused.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,SSL://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SSL://kafka:9093
+          KAFKA_SSL_KEYSTORE_FILENAME: kafka.keystore.jks
+          KAFKA_SSL_KEY_CREDENTIALS: key_creds
+          KAFKA_SSL_KEYSTORE_CREDENTIALS: keystore_creds
+    x-observed:
+      security:
+        - {vantage: inside kafka, at: "kafka:9093", member: kafka, listener: SSL, spoken: SSL,
+           faults: {"unknown authority": "issued by CN=lab-ca"}}  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_LISTENERS: PLAINTEXT://:29092,SSL://:9093
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,SSL://kafka:9093
+          KAFKA_SSL_KEYSTORE_FILENAME: kafka.keystore.jks
+          KAFKA_SSL_KEY_CREDENTIALS: key_creds
+          KAFKA_SSL_KEYSTORE_CREDENTIALS: keystore_creds
+    x-observed:
+      security:
+        - {vantage: inside kafka, at: "kafka:9093", member: kafka, listener: SSL, spoken: SSL,
+           faults: {}}
+
+Seen: SSLHandshakeException: PKIX path building failed: unable to find valid certification path to requested target
+
+Sources: the chain that the listener shows, and the authorities that were given (RFC 5280, section 6).
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.findings import Finding, Severity
+from netdiag.kafka.security import CertificateFault
+from netdiag.rules.live_certificates import certificate_findings
+
+ID = "tls-unknown-authority"
+SEVERITY = Severity.WARNING
+
+_FAULTS = (CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.SELF_SIGNED, CertificateFault.INCOMPLETE_CHAIN)
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every listener and kind of break."""
+    yield from certificate_findings(
+        view,
+        ID,
+        SEVERITY,
+        _FAULTS,
+        says="leads to no authority that is trusted here",
+        hint="give clients the authority's certificate (ssl.truststore.location), and the broker the whole chain",
+    )
