@@ -60,6 +60,12 @@ COMMANDS = {
         function="trace",
         help="Trace a connection through namespaces, bridges, NAT and packet filters: where does it end, and why?",
     ),
+    "probe": Entry(
+        module="netdiag.cli.probe",
+        function="probe",
+        help="Speak with brokers as a client does, step by step: name, connection, versions, metadata, each advertised "
+        "address.",
+    ),
     "rules": Entry(module="netdiag.cli.rules", function="rules", help="List the rules."),
     "explain": Entry(module="netdiag.cli.explain", function="explain", help="Explain a rule."),
 }

@@ -102,7 +102,7 @@ def _one(asked: Input, path: str | Asked | None, live: LiveSettings, settings: S
     )
 
 
-def needs_extra() -> None:
+def needs_extra(what: str = "--live") -> None:
     """MissingExtra instead of an import error."""
     try:
         import netdiag.io.live
@@ -111,9 +111,9 @@ def needs_extra() -> None:
         library = (error.name or "").partition(".")[0]
         if library in _LIBRARIES:
             raise MissingExtra(
-                f"--live needs {library}, which is not installed", hint="pip install 'netdiag[live]'"
+                f"{what} needs {library}, which is not installed", hint="pip install 'netdiag[live]'"
             ) from error
-        raise NetdiagError(f"--live needs {library or 'a part'} that this system does not have") from error
+        raise NetdiagError(f"{what} needs {library or 'a part'} that this system does not have") from error
 
 
 def _vantages(seen: "Live", skipped: Sequence["Untaken"]) -> tuple[Vantage, ...]:

@@ -9,12 +9,13 @@ import errno
 import os
 import select
 import socket
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.io.limits import AnswerAllowance
 from netdiag.kafka import conversation
-from netdiag.kafka.conversation import Conversation, FailureKind
+from netdiag.kafka.conversation import Conversation, Event, FailureKind
 from netdiag.kafka.listeners import parse_listeners, well_formed
 
 MOST_ENDPOINTS = 1000
@@ -93,9 +94,17 @@ def _come_meanwhile(channel: socket.socket) -> OSError | None:
 
 
 async def converse(
-    channel: socket.socket, target: Target, talk: Conversation, allowance: AnswerAllowance, deadline: float
+    channel: socket.socket,
+    target: Target,
+    talk: Conversation,
+    allowance: AnswerAllowance,
+    deadline: float,
+    told: Callable[[Sequence[Event]], None] | None = None,
 ) -> Contact:
-    """Hold the conversation on a connected socket until it ends, or until `deadline`."""
+    """Hold the conversation on a connected socket until it ends, or until `deadline`.
+
+    `told` hears every event when it happens.
+    """
     loop = asyncio.get_running_loop()
     begin = loop.time()
     try:
@@ -109,7 +118,9 @@ async def converse(
                 if not allowance.received(len(data)):
                     return Unknown(because=f"{target} answers more than this run can read")
                 with allowance.reading():
-                    talk.receive(data)
+                    events = talk.receive(data)
+                if told is not None:
+                    told(events)
                 if reply := talk.bytes_to_send():
                     await loop.sock_sendall(channel, reply)
                 elif talk.outcome is None and loop.time() >= deadline:

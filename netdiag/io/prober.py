@@ -175,7 +175,7 @@ class Prober:
         finally:
             for task in running:
                 task.cancel()
-        return _furthest(failed)
+        return furthest(failed)
 
     async def _exchange(
         self, place: Place, target: Target, expected_node_id: int | None, step: _Progress | None = None
@@ -249,7 +249,7 @@ async def _ended_or(task: asyncio.Task[Contact], event: asyncio.Event, limit: fl
         happening.cancel()
 
 
-def _furthest(failed: Sequence[Contact]) -> Contact:
+def furthest(failed: Sequence[Contact]) -> Contact:
     """Of the failures of several addresses, the one that got furthest."""
 
     def progress(contact: Contact) -> int:

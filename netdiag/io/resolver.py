@@ -10,7 +10,7 @@ import ipaddress
 import re
 import secrets
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import dns.exception
 import dns.flags
@@ -32,10 +32,14 @@ _LOOPBACK = ("127.0.0.1",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """The addresses in the order a client tries them; `not_tried` are those that the place has no use for."""
+    """The addresses in the order a client tries them; `not_tried` are those that the place has no use for.
+
+    `by` tells who knew them: "the hosts file", "name server 127.0.0.11"; empty for what is an address itself.
+    """
 
     addresses: tuple[str, ...]
     not_tried: tuple[str, ...] = ()
+    by: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,14 @@ class _Silence:
     """No server gave an answer that could be used."""
 
     because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What a server answered."""
+
+    answer: DnsAnswer
+    server: str
 
 
 class Resolver:
@@ -67,20 +79,20 @@ class Resolver:
         if not host:
             return Unresolved(because="the host is empty")
         known = self._names.hosts.lookup(host)
-        if not known and host.lower().rstrip(".") == "localhost":
-            known = _LOOPBACK
         if known:
-            return self._usable(known)
+            return self._usable(known, "the hosts file")
+        if host.lower().rstrip(".") == "localhost":
+            return self._usable(_LOOPBACK, "convention")
         return await self._ask_servers(host, deadline)
 
-    def _usable(self, addresses: tuple[str, ...]) -> Resolved | Unresolved:
+    def _usable(self, addresses: tuple[str, ...], by: str) -> Resolved | Unresolved:
         """IPv4 first, as the JVM tries them, and IPv6 only where the place has any."""
         ordered = sorted(dict.fromkeys(addresses), key=lambda address: ":" in address)[:_MOST_ADDRESSES]
         usable = tuple(address for address in ordered if ":" not in address or self._has_ipv6(address))
         not_tried = tuple(address for address in ordered if address not in usable)
         if not usable:
             return Unresolved(because=f"only {', '.join(not_tried)} is known, and there is no IPv6 here")
-        return Resolved(addresses=usable, not_tried=not_tried)
+        return Resolved(addresses=usable, not_tried=not_tried, by=by)
 
     def _has_ipv6(self, address: str) -> bool:
         loopback = ipaddress.ip_address(address).is_loopback
@@ -97,10 +109,11 @@ class Resolver:
             results = await asyncio.gather(
                 *(self._ask_all(name, kind, deadline) for kind in (dns.rdatatype.A, dns.rdatatype.AAAA))
             )
-            addresses = tuple(a for r in results if isinstance(r, DnsAnswer) for a in r.addresses)
+            addresses = tuple(a for r in results if isinstance(r, _Said) for a in r.answer.addresses)
             if addresses:
-                return self._usable(addresses)
-            answers = [r for r in results if isinstance(r, DnsAnswer)]
+                knowing = (r.server for r in results if isinstance(r, _Said) and r.answer.addresses)
+                return self._usable(addresses, f"name server {next(knowing)}")
+            answers = [r.answer for r in results if isinstance(r, _Said)]
             silences = [r for r in results if isinstance(r, _Silence)]
             if silences and not any(a.lookup is Lookup.NO_SUCH_NAME for a in answers):
                 # The C library gives up here: the server may know, the name may exist.
@@ -113,9 +126,7 @@ class Resolver:
     def _servers(self) -> str:
         return " or ".join(self._names.resolv_conf.nameservers)
 
-    async def _ask_all(
-        self, name: dns.name.Name, kind: dns.rdatatype.RdataType, deadline: float
-    ) -> DnsAnswer | _Silence:
+    async def _ask_all(self, name: dns.name.Name, kind: dns.rdatatype.RdataType, deadline: float) -> _Said | _Silence:
         """The first usable answer of the servers, each asked as often as the configuration says."""
         configuration = self._names.resolv_conf
         tries = [server for _ in range(configuration.attempts) for server in configuration.nameservers]
@@ -137,7 +148,7 @@ class Resolver:
                 failure = _Silence(because=f"name server {server}: {error.strerror or error}")
                 continue
             if answer.lookup is not Lookup.SERVER_FAILED:
-                return answer
+                return _Said(answer=answer, server=server)
             dead.add(server)
             failure = _Silence(because=f"name server {server} says {answer.word}")
         return failure

@@ -1,0 +1,101 @@
+"""`netdiag probe`: one client's way to its brokers told step by step, from wherever it stands."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
+from netdiag.cli.terminal import write_text
+from netdiag.cli.trace import target_of
+
+if TYPE_CHECKING:
+    from netdiag.deployment.observations import Address
+    from netdiag.deployment.probe_story import ProbeStory
+
+_MOST_BOOTSTRAPS = 100
+
+
+class ProbeFormat(StrEnum):
+    """How it is told."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+_Bootstrap = Annotated[
+    str, typer.Argument(metavar="BOOTSTRAP", help="HOST:PORT, or several with commas; IPv6 in brackets, [::1]:9092.")
+]
+_From = Annotated[
+    str,
+    typer.Option("--from", metavar="PLACE", help="Where to stand: host, container:NAME, netns:NAME, pid:N."),
+]
+_Form = Annotated[ProbeFormat, typer.Option("--format", help="Text, or JSON (docs/output.md).")]
+_Timeout = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="For everything together.")
+]
+_Host = Annotated[str | None, typer.Option("--host", metavar="URL", help="The engine; default as docker finds it.")]
+_Group = Annotated[str, typer.Option("--group", metavar="NAME", help="The consumer group whose coordinator is asked.")]
+
+
+def probe(
+    context: typer.Context,
+    bootstrap: _Bootstrap,
+    place: _From = "host",
+    form: _Form = ProbeFormat.TEXT,
+    timeout: _Timeout = 10.0,
+    group: _Group = "netdiag",
+    host: _Host = None,
+    verbose: Verbose = False,
+    debug: Debug = False,
+    colour: ColourOption = None,
+) -> None:
+    """Speak with brokers as a client does, step by step: name, connection, versions, metadata, each advertised address.
+
+    The status is 0 if a client works through every BOOTSTRAP, 1 if not, 3 if PLACE cannot be entered. Nobody else is
+    contacted than those addresses and the ones that they advertise; nothing is created.
+    """
+    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    addresses = bootstraps_of(bootstrap)
+
+    def command() -> ExitStatus:
+        from netdiag.cli.live import needs_extra
+
+        needs_extra("probe")
+        from netdiag.io.probing import Question
+        from netdiag.io.probing import probe as told
+        from netdiag.io.standing import standing
+
+        stood = standing(place, host=host)
+        surface.tell(f"standing at {stood.place}")
+        story = told(stood.place, stood.entrance, Question(bootstraps=addresses, group=group, timeout=timeout))
+        _show(story, form, surface)
+        return ExitStatus.CLEAN if story.usable else ExitStatus.FINDINGS
+
+    finish(surface, command)
+
+
+def bootstraps_of(text: str) -> "tuple[Address, ...]":
+    """`a:1,b:2`, `[::1]:9092`, also with `PLAINTEXT://` before them; typer.BadParameter for others."""
+    from netdiag.deployment.observations import Address
+
+    words = [word.strip().rpartition("://")[2] for word in text.split(",") if word.strip()]
+    if not words:
+        raise typer.BadParameter("there is no address: write broker-1:9092 or [::1]:9092")
+    if len(words) > _MOST_BOOTSTRAPS:
+        raise typer.BadParameter(f"{len(words)} addresses: at most {_MOST_BOOTSTRAPS} at a time")
+    targets = (target_of(word) for word in words)
+    return tuple(dict.fromkeys(Address(host=host, port=port) for host, port in targets))
+
+
+def _show(story: "ProbeStory", form: ProbeFormat, surface: Surface) -> None:
+    if form is ProbeFormat.JSON:
+        from netdiag.render.probe_document import probe_document
+        from netdiag.render.topology.document import json_text
+
+        write_text(json_text(probe_document(story)))
+        return
+    from netdiag.render.probe_text import probe_text
+
+    write_text(probe_text(story, surface.screen))

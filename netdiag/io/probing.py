@@ -1,0 +1,243 @@
+"""One probe: every step of a client from one place, timed, within one deadline.
+
+Unlike `prober`, which looks at thousands of pairs and keeps the result only, this tells the way there: every address of
+a name is tried, also after one has answered. Nothing outlives the deadline: neither a task nor a socket nor a thread.
+"""
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.probe_story import (
+    Act,
+    Attempt,
+    BootstrapStory,
+    Dialogue,
+    GroupStory,
+    ProbeStory,
+    Step,
+    failed_step,
+    steps_of,
+)
+from netdiag.deployment.verdict import judge, outcomes
+from netdiag.io.connection import Target, connect, connect_failure, converse
+from netdiag.io.limits import Allowance, many_sockets
+from netdiag.io.name_service import read_name_service
+from netdiag.io.netns import open_namespace
+from netdiag.io.prober import Place, furthest
+from netdiag.io.resolver import Resolved, Resolver
+from netdiag.io.tls_check import answers_tls
+from netdiag.kafka.conversation import ApiVersion, Conversation, Event
+from netdiag.kafka.conversation import ApiVersionsReceived as Versions
+from netdiag.kafka.coordinator import Coordinator, CoordinatorConversation, NoCoordinator
+from netdiag.linux.netns import Entrance
+
+TIMEOUT = 10.0
+_SHARE = 0.4
+_CHUNK = 64 * 1024
+_MOST_ENDPOINTS = 200
+_MOST_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked: bootstrap addresses, a consumer group, and the seconds that everything may take."""
+
+    bootstraps: tuple[Address, ...]
+    group: str
+    timeout: float = TIMEOUT
+
+
+def probe(place: str, entrance: Entrance, question: Question) -> ProbeStory:
+    """Look from one place; NetdiagError where it cannot be entered."""
+    stories: list[BootstrapStory] = []
+    with many_sockets() as sockets, open_namespace(entrance) as namespace:
+        names = read_name_service(namespace)
+        standing = Place(namespace=namespace, resolver=Resolver(namespace, names))
+        # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
+        asyncio.run(_tell(standing, question, min(sockets, _MOST_AT_ONCE), stories))
+    notes = tuple(f"cannot read {because}" for because in names.unreadable)
+    return ProbeStory(place=place, bootstraps=tuple(stories), notes=notes)
+
+
+async def _tell(place: Place, question: Question, sockets: int, stories: list[BootstrapStory]) -> None:
+    teller = _Teller(place, question, sockets)
+    stories += await asyncio.gather(*(teller.bootstrap(address) for address in dict.fromkeys(question.bootstraps)))
+
+
+class _Teller:
+    """One run."""
+
+    def __init__(self, place: Place, question: Question, sockets: int) -> None:
+        self._place = place
+        self._group = question.group
+        self._deadline = self._now() + question.timeout
+        self._patience = question.timeout * _SHARE
+        self._sockets = asyncio.Semaphore(sockets)
+        self._allowance = Allowance()
+        self._dialogues: dict[Address, asyncio.Task[Dialogue]] = {}
+
+    async def bootstrap(self, address: Address) -> BootstrapStory:
+        """Both hops, and the coordinator of the group."""
+        dialogue = await self._dialogue(address, None)
+        if not isinstance(dialogue.contact, Answered):
+            return BootstrapStory(dialogue=dialogue, endpoints=(), verdict=judge(dialogue.contact, _nobody))
+        answered = dialogue.contact
+        named = sorted(answered.brokers, key=lambda endpoint: endpoint.node_id)[:_MOST_ENDPOINTS]
+        group, *endpoints = await asyncio.gather(
+            self._coordinator(dialogue, answered),
+            *(self._dialogue(endpoint.address, endpoint.node_id) for endpoint in named),
+        )
+        assert isinstance(group, GroupStory)
+        seen = tuple(one for one in endpoints if isinstance(one, Dialogue))
+        contacts = {one.address: one.contact for one in seen}
+        verdict = judge(answered, lambda endpoint: contacts.get(endpoint.address) or _TOO_MANY)
+        return BootstrapStory(dialogue=dialogue, endpoints=seen, verdict=verdict, group=group)
+
+    async def _dialogue(self, address: Address, expected: int | None) -> Dialogue:
+        """Each address once: an endpoint that is the bootstrap address itself is known already."""
+        if address not in self._dialogues:
+            self._dialogues[address] = asyncio.create_task(self._speak(address, expected))
+        return await self._dialogues[address]
+
+    async def _speak(self, address: Address, expected: int | None) -> Dialogue:
+        begin = self._now()
+        resolution = await self._place.resolver.resolve(address.host, min(self._deadline, begin + self._patience))
+        seconds = self._now() - begin
+        if not isinstance(resolution, Resolved):
+            failed = Failed(reason=Reason.UNRESOLVED, because=resolution.because)
+            step = Step(act=Act.RESOLVE, well=False, said=resolution.because, seconds=seconds)
+            return Dialogue(address=address, resolve=step, attempts=(), contact=failed)
+        step = Step(act=Act.RESOLVE, well=True, said=_resolved(address, resolution), seconds=seconds)
+        targets = [Target(ip=ip, port=address.port) for ip in resolution.addresses]
+        told = await asyncio.gather(*(self._attempt(target, expected) for target in targets))
+        attempts = tuple(attempt for attempt, _ in told)
+        answered = next((one for one in told if isinstance(one[0].contact, Answered)), None)
+        if answered is not None:
+            contact, versions = answered[0].contact, answered[1]
+            return Dialogue(address=address, resolve=step, attempts=attempts, contact=contact, api_versions=versions)
+        return Dialogue(
+            address=address, resolve=step, attempts=attempts, contact=furthest([one.contact for one in attempts])
+        )
+
+    async def _attempt(self, target: Target, expected: int | None) -> tuple[Attempt, tuple[ApiVersion, ...]]:
+        async with self._sockets:
+            begin = self._now()
+            try:
+                channel = self._place.namespace.socket(target.family, socket.SOCK_STREAM)
+            except OSError as error:
+                return _not_connected(target, connect_failure(error, target), 0), ()
+            with channel:
+                failure = await connect(channel, target, self._deadline, self._patience)
+                connected = self._now()
+                if failure is not None:
+                    return _not_connected(target, failure, connected - begin), ()
+                accepted = Step(act=Act.CONNECT, well=True, said=f"{target} accepts", seconds=connected - begin)
+                return await self._converse(channel, target, expected, accepted)
+
+    async def _converse(
+        self, channel: socket.socket, target: Target, expected: int | None, accepted: Step
+    ) -> tuple[Attempt, tuple[ApiVersion, ...]]:
+        steps = [accepted]
+        versions: list[ApiVersion] = []
+        last = self._now()
+
+        def told(events: Sequence[Event]) -> None:
+            nonlocal last
+            now = self._now()
+            found = steps_of(events, now - last)
+            if found:
+                steps.extend(found)
+                last = now
+            for event in events:
+                if isinstance(event, Versions):
+                    versions[:] = event.api_versions
+
+        talk = Conversation(expected_node_id=expected)
+        with self._allowance.answer() as share:
+            contact = await converse(channel, target, talk, share, min(self._deadline, last + self._patience), told)
+        if isinstance(contact, Failed) and contact.reason is Reason.CLOSED:
+            contact = await self._closed_or_tls(target, contact)
+        steps += failed_step(contact, self._now() - last)
+        return Attempt(ip=target.ip, steps=tuple(steps), contact=contact), tuple(versions)
+
+    async def _closed_or_tls(self, target: Target, closed: Failed) -> Failed:
+        """A TLS listener may just close on a plaintext client: whether this one answers a TLS greeting."""
+        with self._place.namespace.socket(target.family, socket.SOCK_STREAM) as channel:
+            if await connect(channel, target, self._deadline, self._patience) is not None:
+                return closed
+            if not await answers_tls(channel, self._deadline):
+                return closed
+        because = f"{target} closes on plaintext and answers TLS"
+        return Failed(reason=Reason.TLS, because=because, ip=target.ip)
+
+    async def _coordinator(self, dialogue: Dialogue, answered: Answered) -> GroupStory:
+        """Who coordinates the group, and whether a client gets there."""
+        begin = self._now()
+        found = await self._ask_for_coordinator(dialogue, answered)
+        seconds = self._now() - begin
+        if isinstance(found, NoCoordinator):
+            return GroupStory(group=self._group, said=found.because, seconds=seconds, harmless=found.harmless)
+        named = found.endpoint
+        endpoint = NodeEndpoint(node_id=named.node_id, host=named.host, port=named.port)
+        reached = await self._dialogue(endpoint.address, endpoint.node_id)
+        (outcome,) = outcomes(replace(answered, brokers=(endpoint,)), lambda _: reached.contact)
+        said = f"broker {endpoint.node_id} coordinates it, at {endpoint.address}"
+        return GroupStory(group=self._group, said=said, seconds=seconds, endpoint=endpoint, outcome=outcome.outcome)
+
+    async def _ask_for_coordinator(self, dialogue: Dialogue, answered: Answered) -> Coordinator | NoCoordinator:
+        talk = CoordinatorConversation(self._group, dialogue.api_versions)
+        first = talk.start()
+        if talk.outcome is not None or answered.ip is None:
+            return talk.outcome or NoCoordinator(because="where it answers is not known", harmless=True)
+        target = Target(ip=answered.ip, port=dialogue.address.port)
+        async with self._sockets:
+            with self._place.namespace.socket(target.family, socket.SOCK_STREAM) as channel:
+                failure = await connect(channel, target, self._deadline, self._patience)
+                if failure is not None:
+                    return NoCoordinator(because=failure.because)
+                await self._exchange(channel, talk, first)
+        return talk.outcome or NoCoordinator(because="no answer in time")
+
+    async def _exchange(self, channel: socket.socket, talk: CoordinatorConversation, first: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout_at(min(self._deadline, self._now() + self._patience)):
+                await loop.sock_sendall(channel, first)
+                while talk.outcome is None:
+                    data = await loop.sock_recv(channel, _CHUNK)
+                    if not data:
+                        talk.closed()
+                        return
+                    talk.receive(data)
+                    if more := talk.bytes_to_send():
+                        await loop.sock_sendall(channel, more)
+        except TimeoutError:
+            talk.timed_out()
+        except OSError:
+            talk.closed()
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+_TOO_MANY = Unknown(because=f"more than {_MOST_ENDPOINTS} endpoints are advertised, this one was not tried")
+
+
+def _nobody(endpoint: NodeEndpoint) -> Contact:
+    return Unknown(because=f"{endpoint.address} was not tried")
+
+
+def _not_connected(target: Target, failure: Failed | Unknown, seconds: float) -> Attempt:
+    reason = f"{failure.reason.value}: " if isinstance(failure, Failed) else ""
+    step = Step(act=Act.CONNECT, well=False, said=f"{reason}{failure.because}", seconds=seconds)
+    return Attempt(ip=target.ip, steps=(step,), contact=failure)
+
+
+def _resolved(address: Address, resolution: Resolved) -> str:
+    if not resolution.by:
+        return f"{address.host} is an address"
+    not_tried = f"; not {', '.join(resolution.not_tried)}: no IPv6 here" if resolution.not_tried else ""
+    return f"{address.host} is {', '.join(resolution.addresses)}, by {resolution.by}{not_tried}"

@@ -1,0 +1,24 @@
+"""A probe as JSON."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+import netdiag.render
+from netdiag.render.probe_document import probe_document
+from netdiag.render.topology.document import json_text
+from tests.render.test_probe_text import probed
+
+SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "probe.v1.json"
+
+
+def test_json_follows_its_schema() -> None:
+    story = probed()
+    read = json.loads(json_text(probe_document(story)))
+    jsonschema.validate(read, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    first, second = read["bootstraps"]
+    assert (first["verdict"], first["usable"], second["contact"]["outcome"]) == ("partial 1/3", False, "refused")
+    assert [endpoint["outcome"] for endpoint in first["endpoints"]] == ["ok", "unresolved", "wrong-broker"]
+    assert first["group"]["harmless"] is True
+    assert all(step["ms"] >= 0 for attempt in first["attempts"] for step in attempt["steps"])

@@ -1,0 +1,39 @@
+"""A probe as text."""
+
+from netdiag.deployment.observations import Address
+from netdiag.deployment.probe_story import ProbeStory
+from netdiag.io.probing import Question, probe
+from netdiag.linux.netns import OwnNamespace
+from netdiag.render.probe_text import probe_text
+from netdiag.render.screen import Screen
+from tests.io.hostile import ScriptedBroker, serving
+
+
+def probed() -> ProbeStory:
+    """One broker as it should be, one whose name has a control character, one that is somebody else."""
+    broker = ScriptedBroker(node_id=1, brokers=[])
+    with serving(broker) as port:
+        broker.brokers = [(1, "127.0.0.1", port), (2, "ev..il\x1b[2J", 9092), (3, "127.0.0.1", port)]
+        addresses = (Address(host="127.0.0.1", port=port), Address(host="127.0.0.1", port=1))
+        return probe("host", OwnNamespace(), Question(bootstraps=addresses, group="shop"))
+
+
+def test_text_tells_every_step_and_the_next() -> None:
+    story = probed()
+    text = probe_text(story, Screen(width=90))
+    port = story.bootstraps[0].dialogue.address.port
+    lines = text.splitlines()
+    assert lines[0] == f"127.0.0.1:{port} from host"
+    assert lines[1].startswith("  resolve  127.0.0.1 is an address")
+    assert f"broker 1, at 127.0.0.1:{port}: ok" in lines
+    assert f"broker 3, at 127.0.0.1:{port}: wrong-broker" in lines
+    assert "verdict: partial 1/3" in lines
+    assert "verdict: bootstrap: refused" in lines
+    assert "next:    see where the way ends: `netdiag trace host 127.0.0.1:1`" in lines
+    assert all(len(line) <= 90 for line in lines)
+    assert "\x1b" not in text
+    assert "ev..il\\x1b[2J" in text
+
+
+def test_text_is_coloured_where_that_is_wanted() -> None:
+    assert "\x1b[31mwrong-broker\x1b[0m" in probe_text(probed(), Screen(colour=True))
