@@ -36,6 +36,8 @@ COMMANDS = {
     "bridge": "iproute2",
     "ss": "iproute2",
     "lsns": "util-linux",
+    "openssl": "openssl",
+    "keytool": "default-jre-headless",
 }
 JAVA = Path(__file__).parent.parent / ".ci" / "java"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netdiag.deployment.stance import Skipped as Untaken
     from netdiag.io.live import Live
 
-_LIBRARIES = ("docker", "requests", "pyroute2", "dns")
+_LIBRARIES = ("docker", "requests", "pyroute2", "dns", "cryptography")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ class Certificate:
     """One certificate of a chain, the server's own first.
 
     `names` are the DNS names and `addresses` the IP addresses of subjectAltName (RFC 5280, section 4.2.1.6);
-    `common_name` counts for nobody since RFC 9110 and is shown only. `key` is like "RSA 2048" or "EC P-256",
+    `common_name` counts, for Java and OpenSSL alike, where `names` is empty. `key` is like "RSA 2048" or "EC P-256",
     `signature` the hash and algorithm of the signature, like "sha256WithRSAEncryption". `fingerprint`: SHA-256, hex.
     """
 

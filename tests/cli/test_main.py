@@ -9,7 +9,7 @@ import pytest
 from netdiag import __version__
 from tests.cli.shell import CLEAN, environment, netdiag
 
-NOT_FOR_LINT = {"rich", "docker", "pyroute2", "scapy", "pyspark", "dns", "requests", "asyncio"}
+NOT_FOR_LINT = {"rich", "docker", "pyroute2", "scapy", "pyspark", "dns", "cryptography", "requests", "asyncio"}
 
 
 def test_version(tmp_path: Path) -> None:

@@ -36,7 +36,16 @@ VIOLATIONS = [
     ("cycles", "kafka/one.py", "def f():\n    import netdiag.kafka.two"),
     *(
         ("world", "deployment/dial.py", f"def f():\n    import {library}")
-        for library in ("docker", "pyroute2", "scapy.all", "dns.resolver", "socket", "ssl", "subprocess")
+        for library in (
+            "docker",
+            "pyroute2",
+            "scapy.all",
+            "dns.resolver",
+            "cryptography.x509",
+            "socket",
+            "ssl",
+            "subprocess",
+        )
     ),
     ("world", "cli/spawn.py", "import subprocess"),
     ("world", "traffic/engine/sniff.py", "from scapy.utils import RawPcapReader"),

@@ -18,7 +18,7 @@ DATA = {
 }
 # What each extra must make importable. Spark is 500 MB: `make bars BARS=spark-extra` installs it.
 IMPORTS = {
-    "live": "import docker, pyroute2, dns.resolver",
+    "live": "import docker, pyroute2, dns.resolver, cryptography.x509",
     # side by side in one environment: neither needs anything of the other, and making one takes long
     "capture,picture": "import scapy.utils, zstandard, networkx",
 }
@@ -132,6 +132,7 @@ def test_lint_loads_nothing_that_it_does_not_use(extended: tuple[str, Environmen
             "pyroute2",
             "scapy",
             "dns",
+            "cryptography",
             "pyspark",
             "pyarrow",
             "pandas",

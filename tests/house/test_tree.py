@@ -18,6 +18,7 @@ EXTRAS = {
     "pyroute2",
     "scapy",
     "dns",
+    "cryptography",
     "pyspark",
     "py4j",
     "pyarrow",

@@ -1,0 +1,212 @@
+"""How a client connects, from a client.properties file as Kafka's own Java tools take it.
+
+Of all settings those that decide whether a connection and a login succeed, with the names and defaults of Kafka's
+`CommonClientConfigs`, `SslConfigs` and `SaslConfigs`. What names a file is not opened here. Secrets are in no `repr`;
+an `InputError` says which setting is wrong and never its value, where that could be one.
+"""
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from netdiag.errors import InputError
+from netdiag.kafka.java_properties import parse_properties
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+TLS_VERSIONS = ("TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3")
+_DEFAULT_VERSIONS = ("TLSv1.2", "TLSv1.3")
+_FLAGS = {"required", "requisite", "sufficient", "optional"}
+_TOKEN = re.compile(r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([^\s"'=;]+)|([=;]))""")
+_ESCAPE = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b", "a": "\a", "v": "\v"}
+_PROVIDER = re.compile(r"\$\{[^}:]+:")
+
+
+class StoreType(StrEnum):
+    """The types of key and trust stores that Kafka takes, PEM beside Java's own."""
+
+    JKS = "JKS"
+    PKCS12 = "PKCS12"
+    PEM = "PEM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """A keystore or truststore: a file, or PEM text that stands in the settings themselves.
+
+    `key_password` protects the private key; for a file that is no PEM it is the store's own where none is given.
+    """
+
+    type: StoreType
+    location: str | None = None
+    certificates: str = ""
+    key: str = field(default="", repr=False)
+    password: str | None = field(default=None, repr=False)
+    key_password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientProperties:
+    """What a client does before its first request. `checks_names`: the certificate must cover the host asked for."""
+
+    security_protocol: str = "PLAINTEXT"
+    truststore: Store | None = None
+    keystore: Store | None = None
+    checks_names: bool = True
+    versions: tuple[str, ...] = _DEFAULT_VERSIONS
+    mechanism: str = ""
+    username: str = ""
+    password: str = field(default="", repr=False)
+
+    @property
+    def uses_tls(self) -> bool:
+        """Whether the connection begins with a handshake."""
+        return self.security_protocol in ("SSL", "SASL_SSL")
+
+    @property
+    def uses_sasl(self) -> bool:
+        """Whether requests come after a login."""
+        return self.security_protocol in ("SASL_PLAINTEXT", "SASL_SSL")
+
+
+def parse_client_properties(text: str, *, where: str | None = None) -> ClientProperties:
+    """The client of a file's text; `where` names the file in errors."""
+    values = parse_properties(text)
+    try:
+        return _client(values)
+    except InputError as error:
+        raise InputError(error.message, where=where, hint=error.hint) from None
+
+
+def _client(values: dict[str, str]) -> ClientProperties:
+    for name, value in values.items():
+        if name.startswith(("ssl.", "sasl.", "security.")) and _PROVIDER.search(value):
+            raise InputError(f"{name} takes its value from a config provider, which is not asked")
+    protocol = values.get("security.protocol", "PLAINTEXT").upper()
+    if protocol not in PROTOCOLS:
+        raise InputError(f"security.protocol is none of {', '.join(PROTOCOLS)}")
+    tls, sasl = protocol in ("SSL", "SASL_SSL"), protocol.startswith("SASL_")
+    mechanism, username, password = _login(values) if sasl else ("", "", "")
+    return ClientProperties(
+        security_protocol=protocol,
+        truststore=_truststore(values) if tls else None,
+        keystore=_keystore(values) if tls else None,
+        checks_names=_checks_names(values),
+        versions=_versions(values) if tls else _DEFAULT_VERSIONS,
+        mechanism=mechanism,
+        username=username,
+        password=password,
+    )
+
+
+def _checks_names(values: dict[str, str]) -> bool:
+    algorithm = values.get("ssl.endpoint.identification.algorithm", "https").lower()
+    if algorithm not in ("", "https"):
+        raise InputError("ssl.endpoint.identification.algorithm is neither https nor empty")
+    return bool(algorithm)
+
+
+def _versions(values: dict[str, str]) -> tuple[str, ...]:
+    named = [name.strip() for name in values.get("ssl.enabled.protocols", "").split(",") if name.strip()]
+    unknown = [name for name in named if name not in TLS_VERSIONS]
+    if unknown:
+        raise InputError(f"ssl.enabled.protocols names {unknown[0][:40]!r}, which is none of {', '.join(TLS_VERSIONS)}")
+    return tuple(version for version in TLS_VERSIONS if version in named) or _DEFAULT_VERSIONS
+
+
+def _store_type(values: dict[str, str], name: str) -> StoreType:
+    given = values.get(name, "JKS").upper()
+    try:
+        return StoreType(given)
+    except ValueError:
+        raise InputError(f"{name} is none of {', '.join(StoreType)}") from None
+
+
+def _truststore(values: dict[str, str]) -> Store | None:
+    kind = _store_type(values, "ssl.truststore.type")
+    location, certificates = values.get("ssl.truststore.location"), values.get("ssl.truststore.certificates", "")
+    if certificates and (kind is not StoreType.PEM or location):
+        raise InputError("ssl.truststore.certificates goes with ssl.truststore.type=PEM and no ssl.truststore.location")
+    if not location and not certificates:
+        return None
+    password = values.get("ssl.truststore.password")
+    if kind is StoreType.PEM and password is not None:
+        raise InputError("ssl.truststore.password cannot be given for PEM")
+    return Store(type=kind, location=location or None, certificates=certificates, password=password)
+
+
+def _keystore(values: dict[str, str]) -> Store | None:
+    kind = _store_type(values, "ssl.keystore.type")
+    location = values.get("ssl.keystore.location")
+    key, chain = values.get("ssl.keystore.key", ""), values.get("ssl.keystore.certificate.chain", "")
+    if (key or chain) and (kind is not StoreType.PEM or location):
+        raise InputError("ssl.keystore.key goes with ssl.keystore.type=PEM and no ssl.keystore.location")
+    if bool(key) != bool(chain):
+        raise InputError("ssl.keystore.key and ssl.keystore.certificate.chain go together")
+    if not location and not key:
+        return None
+    password, key_password = values.get("ssl.keystore.password"), values.get("ssl.key.password")
+    if kind is StoreType.PEM and password is not None:
+        raise InputError("ssl.keystore.password cannot be given for PEM", hint="give ssl.key.password")
+    if kind is not StoreType.PEM and password is None:
+        raise InputError("ssl.keystore.location is given without ssl.keystore.password")
+    return Store(
+        type=kind, location=location or None, certificates=chain, key=key, password=password, key_password=key_password
+    )
+
+
+def _login(values: dict[str, str]) -> tuple[str, str, str]:
+    """Mechanism, user and password; both empty for mechanisms that know neither."""
+    mechanism = values.get("sasl.mechanism", "GSSAPI")
+    if not re.fullmatch(r"[A-Z0-9_-]{1,40}", mechanism):
+        raise InputError("sasl.mechanism is not the name of one")
+    config = values.get("sasl.jaas.config")
+    if config is None:
+        raise InputError("sasl.jaas.config is not given, which a login needs")
+    options = parse_jaas(config)
+    if mechanism == "PLAIN" or mechanism.startswith("SCRAM-"):
+        for name in ("username", "password"):
+            if name not in options:
+                raise InputError(f"sasl.jaas.config gives no {name}")
+    return mechanism, options.get("username", ""), options.get("password", "")
+
+
+def parse_jaas(text: str) -> dict[str, str]:
+    """The options of the one login module in sasl.jaas.config: `MODULE required NAME="VALUE" ... ;`."""
+    tokens = list(_tokens(text))
+    broken = InputError('sasl.jaas.config is not: MODULE required NAME="VALUE" ...;')
+    if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";" or tokens.count(";") > 1:
+        raise broken
+    middle = tokens[2:-1]
+    if len(middle) % 3 or any(equals != "=" for equals in middle[1::3]):
+        raise broken
+    return {str(name): str(value) for name, value in zip(middle[::3], middle[2::3], strict=True)}
+
+
+class _Quoted(str):
+    """A value that stood in quotes, so that ";" in it ends nothing."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Quoted) and str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def _tokens(text: str) -> list[str]:
+    found: list[str] = []
+    position = 0
+    while text[position:].strip():
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise InputError("sasl.jaas.config has a quote that does not end")
+        quoted = match[1] if match[1] is not None else match[2]
+        found.append(_Quoted(_ESCAPE.sub(_unescaped, quoted)) if quoted is not None else match[3] or match[4])
+        position = match.end()
+    return found
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    text = match[1]
+    return chr(int(text, 8)) if text[0] in "01234567" else _ESCAPES.get(text, text)
