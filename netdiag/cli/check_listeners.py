@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -31,7 +31,7 @@ from netdiag.cli.projects import STDIN, Asked, bad_name, chained, distinct, foun
 from netdiag.cli.repairing import Settled
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say
-from netdiag.cli.watching import Done, Watch
+from netdiag.cli.watching import SHORTEST, Done, Watch
 from netdiag.cli.watching import watch as watched
 from netdiag.findings import Severity
 from netdiag.io.files import BASE_NAMES
@@ -107,6 +107,16 @@ _Netns = Annotated[
 _Timeout = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="With --live: for one step.")
 ]
+_Every = Annotated[
+    float | None,
+    typer.Option(
+        "--every",
+        metavar="SECONDS",
+        min=SHORTEST,
+        max=86400,
+        help="With --live --watch, also --watch=SECONDS: how often.",
+    ),
+]
 _RequireAll = Annotated[
     bool, typer.Option("--require-all", help="With --live: exit with 3 if a vantage could not be taken.")
 ]
@@ -127,6 +137,7 @@ class _Options:
     require_all: bool
     allow_empty: bool
     watch: bool
+    every: float | None
 
 
 def check_listeners(
@@ -150,6 +161,7 @@ def check_listeners(
     diff: _Diff = False,
     unsafe_fixes: _UnsafeFixes = False,
     watch: Watch = False,
+    every: _Every = None,
     matrix: _Matrix = True,
     env_file: _EnvFile = None,
     profile: _Profile = None,
@@ -172,13 +184,7 @@ def check_listeners(
         chain=tuple(chain or ()),
         outputs=outputs_of(context, format or (), output or ()),
         fail_on=Severity(fail_on.value) if fail_on else None,
-        control=control_of(
-            choice_of(select, ignore),
-            Configurations(file=config, isolated=isolated),
-            baselines=(baseline, write_baseline),
-            exit_zero=exit_zero,
-            comments=not no_ignores,
-        ),
+        control=_control((select, ignore), (config, isolated), (baseline, write_baseline), exit_zero, not no_ignores),
         fix=fix,
         diff=diff,
         unsafe=unsafe_fixes,
@@ -187,6 +193,7 @@ def check_listeners(
         require_all=require_all,
         allow_empty=allow_empty,
         watch=watch,
+        every=every,
     )
     finish(surface, _checked(options, surface))
 
@@ -198,9 +205,42 @@ def _checked(options: _Options, surface: Surface) -> Callable[[], ExitStatus]:
 
 
 def _once_or_again(options: _Options, surface: Surface) -> ExitStatus:
+    if options.watch and options.live:
+        return _live_again(options, options.live, surface)
     if options.watch:
         return watched(lambda: _run(options, surface), options.files + options.chain, surface)
     return _run(options, surface).status
+
+
+def _live_again(options: _Options, live: LiveSettings, surface: Surface) -> ExitStatus:
+    needs_extra()
+    # Here, and not above: it draws, which a single run may not have to.
+    from netdiag.cli.live_watching import EVERY, Order, patience, watch_live
+
+    every = EVERY if options.every is None else options.every
+    again = replace(options, live=replace(live, timeout=patience(every, live.timeout)))
+    projects = _projects(options)
+    control = options.control
+    setups = configured(projects or ("",), control.configurations.afresh(), options.settings, control.choice)
+    order = Order(every=every, as_json=options.outputs[0].format is Format.JSON)
+    return watch_live(lambda: _looked(again, projects, setups, surface), order, surface)
+
+
+def _control(
+    choice: tuple[list[str] | None, list[str] | None],
+    configuration: tuple[str | None, bool],
+    baselines: tuple[str | None, str | None],
+    exit_zero: bool,
+    comments: bool,
+) -> Control:
+    file, isolated = configuration
+    return control_of(
+        choice_of(*choice),
+        Configurations(file=file, isolated=isolated),
+        baselines=baselines,
+        exit_zero=exit_zero,
+        comments=comments,
+    )
 
 
 def _settings(
@@ -255,8 +295,14 @@ def _refuse_contradictions(options: _Options) -> None:
         raise typer.BadParameter("--unsafe-fixes goes with --fix or --diff")
     if options.control.write_baseline and (options.fix or options.diff):
         raise typer.BadParameter("a baseline is written of what is found: leave out --fix and --diff")
-    if options.watch and (options.live or options.fix or options.diff or options.control.write_baseline):
-        raise typer.BadParameter("--watch only looks: leave out --live, --fix, --diff and --write-baseline")
+    if options.watch and (options.fix or options.diff or options.control.write_baseline):
+        raise typer.BadParameter("--watch only looks: leave out --fix, --diff and --write-baseline")
+    if options.every is not None and not (options.watch and options.live):
+        raise typer.BadParameter("--every goes with --live --watch")
+    if options.watch and options.live:
+        (output, *others) = options.outputs
+        if others or output.path is not None or output.format not in (Format.TEXT, Format.JSON):
+            raise typer.BadParameter("--live --watch writes text or json, to standard output")
     if options.watch and STDIN in options.files + options.chain:
         raise typer.BadParameter("standard input cannot be watched")
     if options.fix and STDIN in options.files + options.chain:

@@ -51,9 +51,20 @@ class InOrder(TyperCommand):
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Parse them as ever; the names of the parameters, one for each occurrence, are kept in the context."""
+        args = spelled_out(args)
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[_ORDER] = tuple(parameter.name for parameter in order)
         return super().parse_args(ctx, args)
+
+
+def spelled_out(args: Sequence[str]) -> list[str]:
+    """`--watch=SECONDS` as the two options that it stands for: an option has a value always, or never."""
+    end = args.index("--") if "--" in args else len(args)
+    found: list[str] = []
+    for word in args[:end]:
+        name, sign, value = word.partition("=")
+        found += ["--watch", f"--every={value}"] if name == "--watch" and sign else [word]
+    return [*found, *args[end:]]
 
 
 def outputs_of(context: typer.Context, formats: Sequence[Format], paths: Sequence[str]) -> tuple[Output, ...]:

@@ -16,8 +16,12 @@ from netdiag.io.files import BASE_NAMES, OVERRIDE_NAMES
 from netdiag.io.watch import stamps, wait_for_change
 from netdiag.render.report import Report
 
-Watch = Annotated[bool, typer.Option("--watch", help="Check again whenever a file changes, until Ctrl-C.")]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Check again whenever a file changes; with --live, look again and again.")
+]
 
+# Seconds between two looks at what runs.
+SHORTEST = 1.0
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 # What may come to lie beside a compose file and change what is read.
 _BESIDE = (*BASE_NAMES, *OVERRIDE_NAMES, ".env", OWN, SHARED)

@@ -1,12 +1,14 @@
-"""Waiting until one of some files changes, by looking at them again and again.
+"""Waiting until one of some files changes, by looking at them again and again, or until nobody reads any more.
 
 Notifications of the kernel differ on every system and do not arrive from network shares and the mounts of virtual
 machines, where editors of compose files often sit; a few calls of stat, twice a second, cost nothing.
 """
 
 import os
+import select
 import time
 from collections.abc import Iterable, Mapping
+from typing import TextIO
 
 EVERY = 0.5
 
@@ -30,3 +32,18 @@ def _stamp(path: str) -> Stamp:
     except (OSError, ValueError):
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def wait_for_reader(stream: TextIO | None, seconds: float) -> bool:
+    """Wait; False, and at once, when nobody can read any more what is written to the stream."""
+    try:
+        descriptor = -1 if stream is None else stream.fileno()
+    except (OSError, ValueError):
+        descriptor = -1
+    if descriptor < 0 or not hasattr(select, "poll"):
+        time.sleep(max(0.0, seconds))
+        return True
+    waiting = select.poll()
+    # No event is asked for: a closed pipe tells itself.
+    waiting.register(descriptor, 0)
+    return not waiting.poll(max(0.0, seconds) * 1000)

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 import typer
 
-from netdiag.cli.outputs import Format, Output, paired
+from netdiag.cli.outputs import Format, Output, paired, spelled_out
 from tests.cli.shell import BROKEN, CLEAN, environment, netdiag
 from tests.render.sarif_structure import run_of
 
@@ -42,6 +42,11 @@ def test_pairs(words: list[Format | str], outputs: list[tuple[Format, str | None
             paired(order, formats, paths)
     else:
         assert paired(order, formats, paths) == tuple(Output(format=form, path=path) for form, path in outputs)
+
+
+def test_an_option_with_a_value_if_one_likes() -> None:
+    words = ["--live", "--watch=2.5", "--watch", "--", "--watch=1"]
+    assert spelled_out(words) == ["--live", "--watch", "--every=2.5", "--watch", "--", "--watch=1"]
 
 
 def test_several_outputs_and_one_status(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import threading
 from pathlib import Path
 
-from netdiag.io.watch import stamps, wait_for_change
+from netdiag.io.watch import stamps, wait_for_change, wait_for_reader
 
 
 def test_every_change_shows(tmp_path: Path) -> None:
@@ -38,3 +38,17 @@ def test_waiting_ends_with_a_change(tmp_path: Path) -> None:
     path.touch()
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_a_reader_that_goes_away_ends_the_wait() -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as stream:
+        assert wait_for_reader(stream, 0)
+        assert wait_for_reader(stream, -1)
+        closing = threading.Timer(0.1, os.close, (reader,))
+        closing.start()
+        # Would it wait to the end, the test would not be worth its time.
+        assert not wait_for_reader(stream, 3600)
+        closing.join()
+    assert wait_for_reader(None, 0)
+    assert wait_for_reader(stream, 0)

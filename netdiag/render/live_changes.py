@@ -1,0 +1,287 @@
+"""What changed between two looks at what runs: as values, as lines for people, and as JSON lines, version 1.
+
+Only what was observed counts, and only a verdict: its words carry times and addresses that differ with every look.
+The contract of a JSON line is `schema/check-listeners-watch.v1.json`.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from netdiag.deployment.observations import Address
+from netdiag.deployment.verdict import Cell, Verdict, Word
+from netdiag.render.json_values import sound
+from netdiag.render.labels import addresses_text, names_text
+from netdiag.render.redact import redacted
+from netdiag.render.report import Report
+from netdiag.render.screen import Line, Run, Screen, Style, width, wrap
+from netdiag.render.verdict_text import explanation
+
+FORMAT = "netdiag-watch"
+VERSION = 1
+# A container that advertises a novel must not fill the screen, nor a log.
+_LONGEST = 1000
+_NAMES_SHOWN = 4
+_NOT_OBSERVED = "not observed"
+_RUNS, _DOWN = "running", "not running"
+_SEEN, _UNSEEN = "looked at", "not looked at"
+
+
+class Kind(StrEnum):
+    """What changed: one vantage x bootstrap address, a broker's being there, whether an input can be looked at."""
+
+    CELL = "cell"
+    BROKER = "broker"
+    INPUT = "input"
+
+
+class Turn(StrEnum):
+    """For better or worse; `new` and `gone` are cells that there were or are not."""
+
+    BROKE = "broke"
+    BACK = "back"
+    CHANGED = "changed"
+    NEW = "new"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change. `before` and `after` are verdicts, or what else the thing was and is; None is not there."""
+
+    kind: Kind
+    turn: Turn
+    input: str
+    subject: str
+    bootstrap: Address | None = None
+    before: str | None
+    after: str | None
+    reason: str = ""
+
+
+def changes(before: Report | None, after: Report) -> tuple[Change, ...]:
+    """What is different in the later report. Of an input that could not be looked at, only that is told.
+
+    Against nothing, every cell is new, and whatever else is not as it should be.
+    """
+    found: list[Change] = []
+    for item in after.inputs:
+        was = None if before is None else next((i for i in before.inputs if i.name == item.name), None)
+        troubled = "" if was is None or was.error is None else was.error.message
+        if item.error is not None:
+            if item.error.message != troubled:
+                found.append(_trouble(item.name, item.error.message, first=was is None, again=bool(troubled)))
+        elif troubled:
+            found.append(_well(item.name))
+    unseen = {item.name for item in after.inputs if item.error is not None}
+    found += _brokers(before, after, unseen)
+    found += _cells(_observed(before), _observed(after), unseen)
+    return tuple(found)
+
+
+def kept(before: Report | None, after: Report) -> Report:
+    """The later report with what was last known of inputs that cannot be looked at just now."""
+    unseen = {item.name for item in after.inputs if item.error is not None}
+    if before is None or not unseen:
+        return after
+    known = {item.name: item.brokers for item in before.inputs}
+    inputs = tuple(replace(i, brokers=known.get(i.name, ())) if i.name in unseen else i for i in after.inputs)
+    old = tuple(matrix for matrix in before.matrices if matrix.input in unseen)
+    return replace(after, inputs=inputs, matrices=(*after.matrices, *old))
+
+
+def change_line(change: Change, time: str) -> str:
+    """A change as one line of JSON; `time` as RFC 3339 has it."""
+    value = {
+        "format": FORMAT,
+        "version": VERSION,
+        "time": time,
+        "kind": change.kind.value,
+        "turn": change.turn.value,
+        "input": change.input,
+        "vantage": change.subject if change.kind is Kind.CELL else None,
+        "bootstrap": None if change.bootstrap is None else str(change.bootstrap),
+        "broker": change.subject if change.kind is Kind.BROKER else None,
+        "before": change.before,
+        "after": change.after,
+        "reason": _short(change.reason) or None,
+    }
+    return json.dumps(sound(value)) + "\n"
+
+
+def change_lines(told: Sequence[Change], screen: Screen, clock: str) -> list[Line]:
+    """Changes for people, what behaves alike in one line; the first with the time, reasons below what they explain."""
+    lines: list[Line] = []
+    for group in _alike(told):
+        head: tuple[Run, ...] = (
+            Run((clock if not lines else " " * len(clock)) + " ", Style.DIM),
+            Run(f"{group[0].turn.value:<8}", _STYLES[group[0].turn]),
+        )
+        indent = sum(width(run.text) for run in head)
+        room = max(30, screen.width - indent)
+        first, *rest = wrap(screen.visible(_what(group, screen)), room)
+        lines.append((*head, Run(first)))
+        lines += [(Run(" " * indent + part),) for part in rest]
+        if group[0].reason and group[0].turn is not Turn.BACK:
+            parts = wrap(screen.visible(_short(group[0].reason)), room)
+            lines += [(Run(" " * indent + part, Style.DIM),) for part in parts]
+    return lines
+
+
+_STYLES = {
+    Turn.BROKE: Style.BAD,
+    Turn.BACK: Style.GOOD,
+    Turn.CHANGED: Style.HALF,
+    Turn.NEW: Style.PLACE,
+    Turn.GONE: Style.DIM,
+}
+
+
+def _short(text: str) -> str:
+    text = redacted(text)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+def _trouble(name: str, message: str, *, first: bool, again: bool) -> Change:
+    return Change(
+        kind=Kind.INPUT,
+        turn=Turn.NEW if first else Turn.CHANGED if again else Turn.BROKE,
+        input=name,
+        subject=name,
+        before=None if first else _UNSEEN if again else _SEEN,
+        after=_UNSEEN,
+        reason=message,
+    )
+
+
+def _well(name: str) -> Change:
+    return Change(kind=Kind.INPUT, turn=Turn.BACK, input=name, subject=name, before=_UNSEEN, after=_SEEN)
+
+
+def _brokers(before: Report | None, after: Report, unseen: set[str]) -> Iterable[Change]:
+    """The brokers that do not run, or do again; of those that there were not before, only what does not run."""
+    old, new = _states(before), _states(after)
+    for key in dict.fromkeys((*old, *new)):
+        was, now = old.get(key), new.get(key)
+        if key[0] in unseen or was == now or (was is None and now == _RUNS):
+            continue
+        turn = Turn.NEW if was is None else Turn.GONE if now is None else Turn.CHANGED
+        if was == _RUNS and now is not None:
+            turn = Turn.BROKE
+        elif now == _RUNS:
+            turn = Turn.BACK
+        yield Change(
+            kind=Kind.BROKER,
+            turn=turn,
+            input=key[0],
+            subject=key[1],
+            before=_standing(was),
+            after=_standing(now),
+            reason=now if now is not None and now != _RUNS else "",
+        )
+
+
+def _states(report: Report | None) -> dict[tuple[str, str], str]:
+    """By input and broker: that it runs, or why it does not."""
+    if report is None:
+        return {}
+    found = {(item.name, broker): _RUNS for item in report.inputs for broker in item.brokers}
+    return found | {(m.input, broker): reason for m in report.matrices for broker, reason in m.not_running.items()}
+
+
+def _standing(state: str | None) -> str | None:
+    return state if state is None or state == _RUNS else _DOWN
+
+
+_Cells = dict[tuple[str, str, Address], Cell]
+
+
+def _observed(report: Report | None) -> _Cells:
+    matrices = () if report is None else report.matrices
+    return {(m.input, cell.vantage, cell.bootstrap): cell for m in matrices for cell in m.cells}
+
+
+def _cells(before: _Cells, after: _Cells, unseen: set[str]) -> Iterable[Change]:
+    for key in dict.fromkeys((*before, *after)):
+        was, now = before.get(key), after.get(key)
+        if key[0] in unseen or (was is not None and now is not None and _sense(was) == _sense(now)):
+            continue
+        verdict = None if now is None else now.observed
+        yield Change(
+            kind=Kind.CELL,
+            turn=_turn(was, now),
+            input=key[0],
+            subject=key[1],
+            bootstrap=key[2],
+            before=_state(was),
+            after=_state(now),
+            reason="" if verdict is None or verdict.usable else explanation(verdict),
+        )
+
+
+def _sense(cell: Cell) -> tuple[object, ...]:
+    """What makes a change: the verdict, and what became of each broker."""
+    if cell.observed is None:
+        return ()
+    return (str(cell.observed), tuple((o.endpoint.node_id, o.outcome) for o in cell.observed.endpoints))
+
+
+def _state(cell: Cell | None) -> str | None:
+    if cell is None:
+        return None
+    return _NOT_OBSERVED if cell.observed is None else str(cell.observed)
+
+
+def _turn(was: Cell | None, now: Cell | None) -> Turn:
+    if was is None:
+        return Turn.NEW
+    if now is None:
+        return Turn.GONE
+    before, after = _worth(was.observed), _worth(now.observed)
+    if before is None or after is None or before == after:
+        return Turn.CHANGED
+    return Turn.BROKE if after < before else Turn.BACK
+
+
+def _worth(verdict: Verdict | None) -> int | None:
+    if verdict is None or verdict.word is Word.UNKNOWN:
+        return None
+    return 2 if verdict.usable else 1 if verdict.word is Word.PARTIAL else 0
+
+
+def _alike(told: Sequence[Change]) -> list[list[Change]]:
+    """Cells that went the same way: first the addresses of one vantage, then vantages with the same addresses."""
+    rows: dict[object, list[Change]] = {}
+    for change in told:
+        alone = change.kind is not Kind.CELL
+        rows.setdefault((change if alone else _way(change), change.subject), []).append(change)
+    groups: dict[object, list[Change]] = {}
+    for (way, _), row in ((key, row) for key, row in rows.items() if isinstance(key, tuple)):
+        groups.setdefault((way, tuple(change.bootstrap for change in row)), []).extend(row)
+    return list(groups.values())
+
+
+def _way(change: Change) -> object:
+    return (change.input, change.turn, change.before, change.after)
+
+
+def _what(group: Sequence[Change], screen: Screen) -> str:
+    arrow = screen.glyphs.arrow
+    first = group[0]
+    words = f" {arrow} ".join(word for word in (first.before, first.after) if word is not None)
+    if first.kind is not Kind.CELL:
+        return f"{first.subject}: {words}"
+    vantages = _few(list(dict.fromkeys(change.subject for change in group)))
+    addresses = list(dict.fromkeys(change.bootstrap for change in group if change.bootstrap))
+    where = addresses_text(addresses)
+    if where.count(", ") >= _NAMES_SHOWN:
+        where = f"{', '.join(map(str, addresses[: _NAMES_SHOWN - 1]))} and {len(addresses) - _NAMES_SHOWN + 1} more"
+    return f"{vantages} {arrow} {where}: {words}"
+
+
+def _few(names: Sequence[str]) -> str:
+    text = names_text(names)
+    if text.count(", ") < _NAMES_SHOWN:
+        return text
+    return f"{', '.join(names[: _NAMES_SHOWN - 1])} and {len(names) - _NAMES_SHOWN + 1} more"

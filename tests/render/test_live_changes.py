@@ -1,0 +1,196 @@
+"""What changed between two looks: for better or worse, told once, folded for people, a line each for programs."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+import jsonschema
+import pytest
+
+from netdiag.deployment.vantage import Vantage
+from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.render.live_changes import Change, Kind, Turn, change_line, change_lines, changes, kept
+from netdiag.render.report import Input, Matrix, Problem, Report
+from netdiag.render.screen import Screen, paint
+from tests.cli.shell import ROOT
+from tests.render.literals import (
+    CLIENT,
+    HOST,
+    OK,
+    PARTIAL,
+    REFUSED,
+    UNKNOWN,
+    UNRESOLVED,
+    address,
+    answered,
+    failed,
+    inside,
+)
+
+SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners-watch.v1.json").read_text(encoding="utf-8"))
+ENGINE = "docker engine"
+KAFKA = inside("kafka")
+
+
+def seen(
+    cells: Mapping[tuple[Vantage, str], Verdict | None], *, down: Mapping[str, str] | None = None, name: str = ENGINE
+) -> Report:
+    """A report on one input with these observed cells."""
+    places = tuple(dict.fromkeys(vantage for vantage, _ in cells))
+    matrix = Matrix(
+        input=name,
+        vantages=places,
+        cells=tuple(
+            Cell(vantage=vantage.label, bootstrap=address(where), observed=verdict)
+            for (vantage, where), verdict in cells.items()
+        ),
+        not_running=down or {},
+    )
+    return Report(inputs=(Input(name=name, kind="engine", brokers=("kafka",)),), matrices=(matrix,))
+
+
+def lost(message: str = "no engine answers there") -> Report:
+    """A report that says no more than that."""
+    return Report(inputs=(Input(name=ENGINE, kind="engine", error=Problem(message=message)),))
+
+
+def one(before: Verdict | None, after: Verdict | None) -> tuple[Change, ...]:
+    return changes(seen({(HOST, "kafka:9092"): before}), seen({(HOST, "kafka:9092"): after}))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "turn"),
+    [
+        (OK, REFUSED, Turn.BROKE),
+        (OK, PARTIAL, Turn.BROKE),
+        (PARTIAL, REFUSED, Turn.BROKE),
+        (REFUSED, OK, Turn.BACK),
+        (REFUSED, PARTIAL, Turn.BACK),
+        (REFUSED, UNRESOLVED, Turn.CHANGED),
+        (OK, UNKNOWN, Turn.CHANGED),
+        (UNKNOWN, OK, Turn.CHANGED),
+        (OK, None, Turn.CHANGED),
+    ],
+)
+def test_a_cell_goes_one_way(before: Verdict, after: Verdict | None, turn: Turn) -> None:
+    (change,) = one(before, after)
+    assert (change.kind, change.turn) == (Kind.CELL, turn)
+    assert (change.before, change.after) == (str(before), "not observed" if after is None else str(after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (OK, OK),
+        (failed("timeout", "10.0.0.1:9092 did not answer in 3.5 s"), failed("timeout", "did not answer in 3.6 s")),
+        (None, None),
+    ],
+)
+def test_other_words_for_the_same_are_no_change(before: Verdict | None, after: Verdict | None) -> None:
+    assert one(before, after) == ()
+
+
+def test_another_broker_missing_is_a_change_though_the_count_stays() -> None:
+    second = answered("1 localhost:9091 refused", "2 localhost:9092 ok")
+    (change,) = one(PARTIAL, second)
+    assert change.before == change.after == "partial 1/2"
+    assert "localhost:9091" in change.reason
+
+
+def test_the_first_look_gives_every_cell_and_what_does_not_run() -> None:
+    found = changes(None, seen({(HOST, "kafka:9092"): OK, (CLIENT, "kafka:9092"): REFUSED}, down={"spare": "exit 1"}))
+    assert [(c.kind, c.turn, c.subject, c.before, c.after) for c in found] == [
+        (Kind.BROKER, Turn.NEW, "spare", None, "not running"),
+        (Kind.CELL, Turn.NEW, "docker host", None, "ok"),
+        (Kind.CELL, Turn.NEW, "container on kafka", None, "bootstrap: refused"),
+    ]
+
+
+def test_containers_come_and_go() -> None:
+    before = seen({(HOST, "kafka:9092"): OK, (KAFKA, "kafka:9092"): OK})
+    after = seen({(HOST, "kafka:9092"): REFUSED}, down={"kafka": "not running, exit code 137"})
+    assert [(c.turn, c.subject, c.before, c.after) for c in changes(before, after)] == [
+        (Turn.BROKE, "kafka", "running", "not running"),
+        (Turn.BROKE, "docker host", "ok", "bootstrap: refused"),
+        (Turn.GONE, "inside kafka", "ok", None),
+    ]
+    assert [(c.turn, c.subject, c.before, c.after) for c in changes(after, before)] == [
+        (Turn.BACK, "kafka", "not running", "running"),
+        (Turn.BACK, "docker host", "bootstrap: refused", "ok"),
+        (Turn.NEW, "inside kafka", None, "ok"),
+    ]
+
+
+def test_an_engine_that_goes_away_is_one_change_and_what_was_known_stays() -> None:
+    before = seen({(HOST, "kafka:9092"): OK})
+    (gone,) = changes(before, lost())
+    assert (gone.kind, gone.turn, gone.reason) == (Kind.INPUT, Turn.BROKE, "no engine answers there")
+    meanwhile = kept(before, lost())
+    assert meanwhile.matrices == before.matrices
+    assert meanwhile.inputs[0].error is not None
+    assert changes(meanwhile, kept(meanwhile, lost())) == ()
+    (other,) = changes(meanwhile, lost("permission denied"))
+    assert (other.turn, other.reason) == (Turn.CHANGED, "permission denied")
+    back = changes(meanwhile, seen({(HOST, "kafka:9092"): REFUSED}))
+    assert [(c.kind, c.turn) for c in back] == [(Kind.INPUT, Turn.BACK), (Kind.CELL, Turn.BROKE)]
+
+
+def test_an_engine_that_was_never_there_is_told_and_then_everything_is_new() -> None:
+    (gone,) = changes(None, lost())
+    assert (gone.turn, gone.before, gone.after) == (Turn.NEW, None, "not looked at")
+    found = changes(lost(), seen({(HOST, "kafka:9092"): OK}))
+    assert [(c.kind, c.turn) for c in found] == [(Kind.INPUT, Turn.BACK), (Kind.CELL, Turn.NEW)]
+
+
+def test_a_line_of_json_is_valid_and_plain() -> None:
+    hostile = failed("closed", "\x1b]0;x\x07\u202e\ud800 password=hunter2 " + "x" * 300_000)
+    before = seen({(HOST, "kafka:9092"): OK})
+    after = seen({(HOST, "kafka:9092"): hostile}, down={"kafka": "exit 1"})
+    for change in (*changes(before, after), *changes(None, lost())):
+        line = change_line(change, datetime.now().astimezone().isoformat())
+        assert line.endswith("\n")
+        assert line[:-1].isascii()
+        assert line[:-1].isprintable()
+        assert len(line) < 4000
+        assert "hunter2" not in line
+        jsonschema.validate(json.loads(line), SCHEMA)
+
+
+def drawn(before: Report, after: Report, width: int = 100) -> list[str]:
+    screen = Screen(width=width)
+    return paint(change_lines(changes(before, after), screen, "12:34:56"), screen).splitlines()
+
+
+def test_people_read_what_behaves_alike_in_one_line() -> None:
+    places = [inside(f"broker-{n}") for n in range(1, 4)]
+    where = [f"broker-{n}:9092" for n in range(1, 4)]
+    before = seen({(place, to): OK for place in places for to in where})
+    after = seen({(place, to): REFUSED for place in places for to in where})
+    assert drawn(before, after) == [
+        "12:34:56 broke   inside broker-1..3 → broker-{1..3}:9092: ok → bootstrap: refused",
+        "                 refused, nothing listens there",
+    ]
+    assert drawn(after, before) == ["12:34:56 back    inside broker-1..3 → broker-{1..3}:9092: bootstrap: refused → ok"]
+
+
+def test_many_unlike_names_are_counted() -> None:
+    places = [inside(name) for name in ("a", "b", "c", "d", "e", "f")]
+    where = [f"{name}:9092" for name in ("one", "two", "three", "four", "five", "six")]
+    before = seen({(place, to): OK for place in places for to in where})
+    after = seen({(place, to): REFUSED for place in places for to in where})
+    first, *_ = drawn(before, after, width=140)
+    assert first == (
+        "12:34:56 broke   inside a, inside b, inside c and 3 more → one:9092, two:9092, three:9092 and 3 more: "
+        "ok → bootstrap: refused"
+    )
+
+
+def test_nothing_foreign_gets_to_the_terminal() -> None:
+    name = "evil\x1b[2J\n\u202e"
+    before = seen({(inside(name), "kafka:9092"): OK}, name=name)
+    after = seen(
+        {(inside(name), "kafka:9092"): failed("closed", "\x1b]0;owned\x07")}, down={name: "\x1b[31m"}, name=name
+    )
+    lines = drawn(before, after)
+    assert all(line.isprintable() for line in lines)
+    assert max(map(len, lines)) < 200
