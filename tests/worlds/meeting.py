@@ -1,0 +1,276 @@
+"""A drawn world on a real engine: foretold from its file before it is up and from inspect, and then looked at.
+
+What netdiag observes is not believed alone: a sample of its cells is tried by plain sockets of our own.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import shutil
+import socket
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from netdiag.compose.load import load
+from netdiag.compose.positions import Source
+from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.observations import Address, Failed
+from netdiag.deployment.platform import Platform, generation_of
+from netdiag.deployment.reachability import predict
+from netdiag.deployment.stance import Stance
+from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.verdict import Cell, Verdict, Word
+from netdiag.io.live import Live, look
+from netdiag.io.observe import observe
+from netdiag.linux.netns import ProcessNamespace
+from netdiag.rules.run import check, condemned
+from tests.lab.containers import Container
+from tests.lab.engine import HOST_ADDRESS
+from tests.lab.errors import LabError
+from tests.lab.kafka_wire import within
+from tests.lab.lab import Lab
+from tests.lab.stack import Stack
+from tests.worlds.drawing import STUB, World
+
+_START_LIMIT = 60.0
+_CONNECT_LIMIT = 4.5
+_SAMPLE = 12
+_ERRNO = {
+    errno.ECONNREFUSED: "refused",
+    errno.EHOSTUNREACH: "unreachable",
+    errno.ENETUNREACH: "unreachable",
+    errno.ETIMEDOUT: "timeout",
+    errno.EAGAIN: "timeout",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss:
+    """A cell that came out otherwise than foretold; `why` are the reasons that both sides give."""
+
+    source: str
+    vantage: str
+    address: str
+    foretold: str
+    seen: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.vantage} -> {self.address}: {self.foretold} from {self.source}, seen {self.seen} ({self.why})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Cells that were foretold with a yes or no, and those of them that came out otherwise; the unknown apart."""
+
+    source: str
+    decided: int
+    unknown: int
+    misses: tuple[Miss, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Met:
+    """What one world gave."""
+
+    seed: int
+    tallies: tuple[Tally, ...]
+    sampled: int
+    contradicted: tuple[str, ...]
+
+
+def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool) -> Met:
+    """Foretell, bring up, look, compare, take down."""
+    file = folder / "compose.yml"
+    file.write_text(world.text)
+    shutil.copyfile(Path(__file__).with_name("stub.py"), folder / STUB)
+    (folder / STUB).chmod(0o755)
+    release = lab.engine.docker("version", "--format", "{{.Server.Version}}").strip()
+    platform = Platform(generation=generation_of(release), userland_proxy=userland_proxy)
+    project = load(Source(str(file), file.read_bytes()), environ={}, profiles=())
+    declared = _on(from_compose(project, host_addresses=(HOST_ADDRESS,)), platform)
+    with lab.up(file, project=f"world{world.seed}", wait="none") as stack:
+        _wait(stack)
+        if world.stopped:
+            stack.run_compose("kill", world.stopped)
+        live = look(host=lab.engine.docker_host, project=stack.project, netns=[lab.engine.record.lan_netns])
+        addresses = (*world.addresses, *_numbers(live, world))
+        seen = observe(live.stances, addresses).cells
+        known = predict(live.deployment, [s.vantage for s in live.stances], addresses, down=frozenset(live.stopped))
+        down = condemned(check(declared), declared) | ({world.stopped} if world.stopped else set())
+        places = [_as_declared(stance.vantage, declared) for stance in live.stances]
+        before = predict(declared, places, world.addresses, down=frozenset(down))
+        seen = _once_more(live.stances, seen, (*known, *before))
+        sampled, contradicted = _try_a_sample(live, stack, seen, world.seed)
+    return Met(
+        seed=world.seed,
+        tallies=(_tally("the file", before, seen), _tally("inspect", known, seen)),
+        sampled=sampled,
+        contradicted=tuple(contradicted),
+    )
+
+
+def _on(deployment: Deployment, platform: Platform) -> Deployment:
+    from dataclasses import replace
+
+    return replace(deployment, platform=platform)
+
+
+def _as_declared(vantage: Vantage, declared: Deployment) -> Vantage:
+    """The same place, with the networks as the file calls them."""
+    member = declared.by_name.get(vantage.member) if vantage.member else None
+    networks = tuple(attachment.network for attachment in member.attachments) if member else ()
+    return Vantage(kind=vantage.kind, label=vantage.label, member=vantage.member, networks=networks)
+
+
+def _numbers(live: Live, world: World) -> tuple[Address, ...]:
+    """The addresses that only inspect tells: of containers and gateways, at a port that is somebody's."""
+    chance = Random(world.seed)
+    found = [a for member in live.deployment.members for m in member.attachments for a in m.addresses]
+    found += [gateway for network in live.deployment.networks.values() for gateway in network.gateways]
+    own = {attachment.network for member in live.deployment.members for attachment in member.attachments}
+    gateways = {g for name in own for g in live.deployment.networks[name].gateways}
+    told = {address.host for address in world.addresses}
+    wanted = [a for a in dict.fromkeys(found) if a not in told and "." in a and (a in gateways or a not in gateways)]
+    return tuple(Address(host=a, port=chance.choice(world.ports)) for a in wanted[:8])
+
+
+def _wait(stack: Stack) -> None:
+    """Until every stand-in listens on all its ports, or has ended."""
+    deadline = time.monotonic() + _START_LIMIT
+    while late := [c.service for c in stack.containers() if c.is_broker and not _listens(c)]:
+        ended = [c.service for c in stack.containers() if c.is_broker and not c.is_running]
+        if ended or time.monotonic() > deadline:
+            logs = "\n".join(stack.logs(name) for name in late)
+            raise LabError(f"{', '.join(late)} of {stack.project} did not start: {logs}")
+        time.sleep(0.05)
+
+
+def _listens(container: Container) -> bool:
+    try:
+        text = Path(f"/proc/{container.pid}/net/tcp").read_text() if container.is_running else ""
+    except OSError:
+        return False
+    rows = [line.split() for line in text.splitlines()[1:]]
+    open_ports = {int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == "0A"}
+    wanted = {int(entry.rpartition(":")[2]) for entry in container.environment["KAFKA_LISTENERS"].split(",")}
+    return wanted <= open_ports
+
+
+def _once_more(stances: Sequence[Stance], seen: Sequence[Cell], foretold: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Cells that came out otherwise are looked at a second time, alone: the machine may have been busy."""
+    words = {(cell.vantage, cell.bootstrap): str(cell.observed) for cell in seen}
+    doubtful = {
+        (cell.vantage, cell.bootstrap)
+        for cell in foretold
+        if cell.predicted and not _fits(cell.predicted, words[cell.vantage, cell.bootstrap])
+    }
+    if not doubtful:
+        return tuple(seen)
+    addresses = tuple(dict.fromkeys(address for _, address in doubtful))
+    labels = {label for label, _ in doubtful}
+    again = observe([s for s in stances if s.vantage.label in labels], addresses, timeout=6.0).cells
+    second = {(cell.vantage, cell.bootstrap): cell for cell in again if (cell.vantage, cell.bootstrap) in doubtful}
+    return tuple(second.get((cell.vantage, cell.bootstrap), cell) for cell in seen)
+
+
+def _fits(verdict: Verdict, seen: str) -> bool:
+    return verdict.word is Word.UNKNOWN or str(verdict) == seen or _unknown_inside(verdict)
+
+
+def _unknown_inside(verdict: Verdict) -> bool:
+    """Whether the answer hangs on an endpoint of which nothing is foretold."""
+    return any(one.outcome == Word.UNKNOWN.value for one in verdict.endpoints)
+
+
+def _tally(source: str, foretold: Sequence[Cell], seen: Sequence[Cell]) -> Tally:
+    observed = {(cell.vantage, cell.bootstrap): cell.observed for cell in seen}
+    decided, unknown, misses = 0, 0, []
+    for cell in foretold:
+        verdict, saw = cell.predicted, observed.get((cell.vantage, cell.bootstrap))
+        if verdict is None or saw is None:
+            raise LabError(f"nobody looked at {cell.vantage} -> {cell.bootstrap}")
+        if verdict.word is Word.UNKNOWN or _unknown_inside(verdict):
+            unknown += 1
+            continue
+        decided += 1
+        if str(verdict) != str(saw):
+            misses.append(
+                Miss(
+                    source=source,
+                    vantage=cell.vantage,
+                    address=str(cell.bootstrap),
+                    foretold=str(verdict),
+                    seen=str(saw),
+                    why=f"foretold: {_why(verdict)}; seen: {_why(saw)}",
+                )
+            )
+    return Tally(source=source, decided=decided, unknown=unknown, misses=tuple(misses))
+
+
+def _why(verdict: Verdict) -> str:
+    parts = [verdict.bootstrap.because]
+    parts += [f"{one.endpoint.address} {one.outcome}: {one.contact.because}" for one in verdict.endpoints]
+    return ", ".join(parts)
+
+
+def _try_a_sample(live: Live, stack: Stack, seen: Sequence[Cell], seed: int) -> tuple[int, list[str]]:
+    """Some cells whose address is a number, by a socket of our own from the same namespace."""
+    places = _namespaces(live, stack)
+    numbers = [c for c in seen if c.vantage in places and _is_number(c.bootstrap.host) and c.observed]
+    chosen = Random(seed).sample(numbers, min(_SAMPLE, len(numbers)))
+
+    def differs(cell: Cell) -> str | None:
+        assert cell.observed is not None
+        wanted = _first_hop(cell.observed)
+        for _ in range(3):
+            got = within(places[cell.vantage], lambda: _connect(cell.bootstrap))
+            if got == wanted:
+                return None
+        return f"{cell.vantage} -> {cell.bootstrap}: observed {wanted}, a plain socket {got}"
+
+    with ThreadPoolExecutor(_SAMPLE) as pool:
+        return len(chosen), [found for found in pool.map(differs, chosen) if found]
+
+
+def _namespaces(live: Live, stack: Stack) -> Mapping[str, Path]:
+    found = {}
+    for stance in live.stances:
+        if isinstance(stance.entrance, ProcessNamespace) and stance.vantage.member:
+            found[stance.vantage.label] = Path(f"/proc/{stance.entrance.pid}/ns/net")
+        elif stance.vantage.kind is VantageKind.DOCKER_HOST:
+            found[stance.vantage.label] = stack.engine.host.netns
+        elif stance.vantage.kind is VantageKind.LAN:
+            found[stance.vantage.label] = stack.engine.lan.netns
+    return found
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ipaddress.IPv4Address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _first_hop(verdict: Verdict) -> str:
+    """Of an observed cell, what a bare connection shows: one that is closed afterwards was accepted first."""
+    failed = verdict.bootstrap
+    reason = failed.reason.value if isinstance(failed, Failed) else "accepted"
+    return reason if reason in _ERRNO.values() else "accepted"
+
+
+def _connect(address: Address) -> str:
+    try:
+        socket.create_connection((address.host, address.port), timeout=_CONNECT_LIMIT).close()
+    except TimeoutError:
+        return "timeout"
+    except OSError as error:
+        return _ERRNO.get(error.errno or 0, str(error))
+    return "accepted"
