@@ -20,6 +20,7 @@ BY_PARAMETER = (
     "tests/house/test_packages.py",
     "tests/live/test_five_brokers.py",
     "tests/scenarios/test_five_brokers.py",
+    "tests/scenarios/test_other_scenarios.py",
 )
 # What takes longest, the longest first.
 LONG = ("tests/house/test_lowest_versions.py", "tests/live/test_broker_prints.py")

@@ -32,6 +32,11 @@ TARGETS = (
         "kafka-python in every cell; at least 120 cells",
     ),
     _tests(
+        "scenarios",
+        "S05, S06, S09–S16, S20, broken and repaired: predicted = observed = kcat = Java console tools = kafka-python "
+        "in every cell, with the userland proxy on and off, on every engine that the lab has; S19 by the model only",
+    ),
+    _tests(
         "static",
         "each broken twin: the expected rule at the expected line; each repaired twin, S01 and S03: silence",
     ),

@@ -39,9 +39,13 @@ class ExpectedFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One form of a cell, on the engines that it holds for; an empty tuple holds for all."""
+    """One form of a cell, on the engines that it holds for; an empty tuple holds for all.
+
+    `from_file` is what the compose file alone can tell, where that is less: "unknown".
+    """
 
     cell: str
+    from_file: str | None = None
     versions: tuple[str, ...] = ()
     proxies: tuple[bool, ...] = ()
 
@@ -54,7 +58,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedCell:
-    """What a client at `vantage` gets from `bootstrap`."""
+    """What a client at `vantage` gets from `bootstrap`; `{kafka}` in it is the address of that service's container."""
 
     vantage: str
     bootstrap: str
@@ -62,10 +66,18 @@ class ExpectedCell:
 
     def on(self, engine: Engine) -> str:
         """The word of the cell on `engine`: exactly one case must hold."""
-        words = [case.cell for case in self.cases if case.holds(engine)]
-        if len(words) != 1:
-            raise ValueError(f"{self.vantage} {self.bootstrap}: {len(words)} cases hold for {engine}")
-        return words[0]
+        return self._case(engine).cell
+
+    def from_file(self, engine: Engine) -> str:
+        """The word that the compose file alone is good for."""
+        case = self._case(engine)
+        return case.from_file or case.cell
+
+    def _case(self, engine: Engine) -> Case:
+        cases = [case for case in self.cases if case.holds(engine)]
+        if len(cases) != 1:
+            raise ValueError(f"{self.vantage} {self.bootstrap}: {len(cases)} cases hold for {engine}")
+        return cases[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +130,14 @@ def _stack(scenario: str, file: Path, expected: Mapping[str, object]) -> Stack:
 def _cases(cell: object) -> tuple[Case, ...]:
     if isinstance(cell, str):
         return (Case(cell=cell),)
-    assert isinstance(cell, list)
+    cases = [cell] if isinstance(cell, dict) else cell
+    assert isinstance(cases, list)
     return tuple(
         Case(
             cell=case["cell"],
+            from_file=case.get("from_file"),
             versions=tuple(case.get("engine", ())),
             proxies=({"on": True, "off": False}[case["proxy"]],) if "proxy" in case else (),
         )
-        for case in cell
+        for case in cases
     )

@@ -11,7 +11,7 @@ from tests.live.stacks import check
 from tests.scenarios.comparison import Source
 from tests.scenarios.expectations import Stack
 from tests.scenarios.predicted import prediction
-from tests.scenarios.standing import stand
+from tests.scenarios.standing import filled, stand
 
 PREDICTED = "predicted from the file"
 PREDICTED_LIVE = "predicted from the engine"
@@ -22,7 +22,8 @@ NETDIAG = (PREDICTED, PREDICTED_LIVE, OBSERVED)
 def netdiag_says(running: Running, stack: Stack) -> Mapping[str, Source]:
     """The three views, taken once; the containers to look from must be there already."""
     declared = prediction(stack)
-    addresses = tuple(dict.fromkeys(_address(cell.bootstrap) for cell in stack.cells))
+    asked = {cell.bootstrap: _address(filled(running, cell.bootstrap)) for cell in stack.cells}
+    addresses = tuple(dict.fromkeys(asked.values()))
     checked = check(running, addresses=addresses)
     cells = {(cell.vantage, cell.bootstrap): cell for cell in checked.cells}
     by_container = {
@@ -41,10 +42,10 @@ def netdiag_says(running: Running, stack: Stack) -> Mapping[str, Source]:
     labels = {vantage: label(vantage) for vantage in dict.fromkeys(cell.vantage for cell in stack.cells)}
 
     def predicted_live(vantage: str, bootstrap: str) -> str:
-        return str(cells[labels[vantage], _address(bootstrap)].predicted)
+        return str(cells[labels[vantage], asked[bootstrap]].predicted)
 
     def observed(vantage: str, bootstrap: str) -> str:
-        return str(cells[labels[vantage], _address(bootstrap)].observed)
+        return str(cells[labels[vantage], asked[bootstrap]].observed)
 
     return {PREDICTED: declared.cell, PREDICTED_LIVE: predicted_live, OBSERVED: observed}
 

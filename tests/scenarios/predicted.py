@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.from_compose import DEFAULT_BRIDGE, from_compose
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.observations import Address
 from netdiag.deployment.reachability import predict
@@ -17,6 +17,8 @@ from netdiag.rules.run import check, condemned
 from tests.scenarios.expectations import ExpectedFinding, Stack
 
 DOCKER_HOST = "192.168.8.133"
+# What the engine hands out is not in the file: any address will do.
+_SOME_ADDRESS = "172.17.0.2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,7 @@ class Prediction:
 
     def cell(self, vantage: str, bootstrap: str) -> str:
         """The word of a cell, with the vantage as `expected.yml` writes it."""
-        host, _, port = bootstrap.rpartition(":")
+        host, _, port = re.sub(r"\{.*\}", _SOME_ADDRESS, bootstrap).rpartition(":")
         down = condemned(self.findings, self.deployment)
         address = Address(host=host.strip("[]"), port=int(port))
         (cell,) = predict(self.deployment, [vantage_of(vantage, self.deployment)], [address], down=down)
@@ -51,14 +53,16 @@ def prediction(stack: Stack) -> Prediction:
 
 
 def vantage_of(text: str, deployment: Deployment) -> Vantage:
-    """`H`, `L`, `O`, `C`, `C(network)` or `B(broker)` as a vantage of this deployment."""
-    match = re.fullmatch(r"([HLOCB])(?:\((.*)\))?", text)
+    """`H`, `L`, `O`, `D`, `C`, `C(network)`, `B(broker)` or `S(service)` as a vantage of this deployment."""
+    match = re.fullmatch(r"([HLODCBS])(?:\((.*)\))?", text)
     assert match, text
-    kind, name = VantageKind(match[1]), match[2]
-    if kind is VantageKind.BROKER:
-        broker = deployment.broker(name)
-        assert broker, text
-        networks = tuple(a.network for a in broker.member.attachments)
+    letter, name = match.groups()
+    if letter == "D":
+        return Vantage(kind=VantageKind.OTHER_NETWORK, label=text, networks=(DEFAULT_BRIDGE,))
+    kind = VantageKind.CONTAINER if letter == "S" else VantageKind(letter)
+    if letter in "BS":
+        member = deployment.by_name[name]
+        networks = tuple(a.network for a in member.attachments)
         return Vantage(kind=kind, label=text, member=name, networks=networks)
     networks = ()
     if kind is VantageKind.CONTAINER:

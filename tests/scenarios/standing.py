@@ -20,7 +20,7 @@ _NAMED = re.compile(r"([A-Z])(?:\((.+)\))?")
 
 
 def stand(running: Running, name: str) -> Vantage:
-    """`H`, `B(broker-2)`, `C`, `C(front)`, `O`, `L`, `D`; containers are made where they are needed."""
+    """`H`, `B(broker-2)`, `S(kafka-ui)`, `C`, `C(front)`, `O`, `L`, `D`; clients are made where they are needed."""
     found = _NAMED.fullmatch(name)
     match found.groups() if found else (None, None):
         case ("H", None):
@@ -35,7 +35,7 @@ def stand(running: Running, name: str) -> Vantage:
             return vantages.same_network(running)
         case ("C", str(network)):
             return vantages.same_network(running, f"{running.project}_{network}")
-        case ("B", str(service)):
+        case ("B" | "S", str(service)):
             return vantages.inside(running, service)
     raise ValueError(f"no vantage {name!r}")
 
@@ -48,11 +48,21 @@ def clients(lab: Lab, running: Running, stack: Stack) -> Mapping[str, Source]:
 
     def source(oracle: str) -> Source:
         def ask(vantage: str, bootstrap: str) -> str:
-            return word(lab.oracles.ask(oracle, Cell(vantage=places[vantage], bootstrap=bootstrap, topic=topic)))
+            cell = Cell(vantage=places[vantage], bootstrap=filled(running, bootstrap), topic=topic)
+            return word(lab.oracles.ask(oracle, cell))
 
         return ask
 
     return {oracle: source(oracle) for oracle in ORACLES}
+
+
+def filled(running: Running, bootstrap: str) -> str:
+    """With the address of a service's container in the place of its name in braces."""
+    return re.sub(r"\{(.+)\}", lambda found: _address_of(running, found[1]), bootstrap)
+
+
+def _address_of(running: Running, service: str) -> str:
+    return next(iter(running.state(service).networks.values()))
 
 
 def _topic(running: Running, stack: Stack) -> Topic | None:

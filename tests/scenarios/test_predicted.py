@@ -28,8 +28,8 @@ def test_a_broker_that_is_to_refuse_is_predicted_with_its_sentence(stack: Stack)
 def test_every_cell_is_predicted(stack: Stack) -> None:
     made = prediction(stack)
     wrong = {
-        f"{cell.vantage} {cell.bootstrap}": (cell.on(ENGINE), said)
+        f"{cell.vantage} {cell.bootstrap}": (cell.from_file(ENGINE), said)
         for cell in stack.cells
-        if (said := made.cell(cell.vantage, cell.bootstrap)) != cell.on(ENGINE)
+        if (said := made.cell(cell.vantage, cell.bootstrap)) != cell.from_file(ENGINE)
     }
     assert wrong == {}
