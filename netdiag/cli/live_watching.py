@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface
 from netdiag.cli.terminal import is_terminal, say, write_text
 from netdiag.io.watch import wait_for_reader
 from netdiag.render import text
-from netdiag.render.live_changes import Change, change_line, change_lines, changes, kept
+from netdiag.render.live_changes import Change, Memory, change_line, change_lines
 from netdiag.render.live_screen import picture
 from netdiag.render.report import Report
 from netdiag.render.screen import Line, paint
@@ -29,8 +30,8 @@ EVERY = 5.0
 # What a look takes on top of the time for one step, so that a fault is seen within two intervals.
 _BESIDE = 1.5
 _LEAST_PATIENCE = 0.5
-# Lines of changes that are remembered; a watch may run for weeks.
-_REMEMBERED = 500
+# So often changes are remembered; a watch may run for weeks.
+_REMEMBERED = 100
 
 # The other screen of a terminal, no cursor, no line breaks of its own making; and back (xterm's control sequences).
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"
@@ -54,16 +55,15 @@ def patience(every: float, timeout: float) -> float:
 def watch_live(look: Callable[[], Report], order: Order, surface: Surface) -> ExitStatus:
     """Look and tell until KeyboardInterrupt, or until nobody reads any more."""
     with _telling(order, surface) as tell:
-        before: Report | None = None
+        memory = Memory()
         while True:
             begin = time.monotonic()
             report = look()
             if report.interrupted:
                 raise KeyboardInterrupt
-            told = changes(before, report)
-            now = kept(before, report)
-            tell(now, told, first=before is None)
-            before = now
+            first = memory.known is None
+            told = memory.take(report)
+            tell(memory.known, told, first=first)
             if not wait_for_reader(sys.stdout, begin + order.every - time.monotonic()):
                 return ExitStatus.CLEAN
 
@@ -93,7 +93,8 @@ def _tell_text(report: Report, told: Sequence[Change], surface: Surface, *, firs
         write_text(text.render(report, surface.screen, full=surface.verbose))
         say("netdiag: watching; Ctrl-C ends it")
     else:
-        write_text(paint(change_lines(told, surface.screen, time.strftime("%H:%M:%S")), surface.screen))
+        lines = change_lines(told, surface.screen, time.strftime("%H:%M:%S"), full=surface.verbose)
+        write_text(paint(lines, surface.screen))
 
 
 class _Drawn:
@@ -102,7 +103,7 @@ class _Drawn:
     def __init__(self, order: Order, surface: Surface) -> None:
         self._order = order
         self._surface = surface
-        self._log: deque[Line] = deque(maxlen=_REMEMBERED)
+        self._log: deque[list[Line]] = deque(maxlen=_REMEMBERED)
         self._report: Report | None = None
         self._status = "looking"
         self._drawing = False
@@ -118,12 +119,12 @@ class _Drawn:
     def __exit__(self, *_: object) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
-        write_text(_LEAVE + paint(self._log, self._surface.screen))
+        write_text(_LEAVE + paint(chain.from_iterable(self._log), self._surface.screen))
 
     def tell(self, report: Report, told: Sequence[Change], *, first: bool) -> None:
         clock = time.strftime("%H:%M:%S")
-        if not first:
-            self._log.extend(change_lines(told, self._surface.screen, clock))
+        if told and not first:
+            self._log.append(change_lines(told, self._surface.screen, clock, full=self._surface.verbose))
         self._report = report
         self._status = f"{clock}, every {self._order.every:g} s; Ctrl-C ends it"
         self._draw()
@@ -134,9 +135,8 @@ class _Drawn:
         while size != (size := _size()):
             screen = self._surface.screen
             report = self._report or Report()
-            lines = picture(
-                report, tuple(self._log), screen, rows=size.lines, columns=size.columns, status=self._status
-            )
+            told = tuple(chain.from_iterable(reversed(self._log)))
+            lines = picture(report, told, screen, rows=size.lines, columns=size.columns, status=self._status)
             drawn = paint(lines, screen).removesuffix("\n").replace("\n", f"{_REST_OF_LINE}\r\n")
             write_text(f"{_HOME}{drawn}{_REST_OF_LINE}{_REST_OF_SCREEN}")
         self._drawing = False

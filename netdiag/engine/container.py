@@ -1,5 +1,6 @@
 """A container as `GET /containers/{id}/json` tells it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -202,3 +203,9 @@ def _ports(bindings: Mapping[str, object]) -> tuple[PortBinding, ...]:
                 )
             )
     return tuple(found)
+
+
+def in_order(container: Container) -> tuple[str | tuple[int, str], ...]:
+    """The key that sorts containers by name as people count: broker-2 before broker-10."""
+    parts = re.split(r"([0-9]+)", container.name)
+    return tuple((len(part.lstrip("0")), part.lstrip("0")) if n % 2 else part for n, part in enumerate(parts))

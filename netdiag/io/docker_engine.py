@@ -10,7 +10,7 @@ import docker
 import requests
 from docker.tls import TLSConfig
 
-from netdiag.engine.container import Container, parse_container
+from netdiag.engine.container import Container, in_order, parse_container
 from netdiag.engine.document import text
 from netdiag.engine.logs import log_lines
 from netdiag.engine.network import EngineNetwork, parse_network
@@ -64,7 +64,7 @@ class Engine:
         """Every container, running or not, by name; one that goes away meanwhile is left out."""
         listed = self._ask(lambda: self._client.containers(all=True))
         found = [self._inspect(text(entry, "Id")) for entry in listed]
-        return tuple(sorted((c for c in found if c is not None), key=lambda c: c.name))
+        return tuple(sorted((c for c in found if c is not None), key=in_order))
 
     def networks(self) -> tuple[EngineNetwork, ...]:
         """Every network, by name."""

@@ -13,7 +13,7 @@ import socket
 import time
 from typing import Any
 
-from netdiag.engine.container import Container, parse_container
+from netdiag.engine.container import Container, in_order, parse_container
 from netdiag.engine.document import sequence, text
 from netdiag.engine.network import EngineNetwork, parse_network
 from netdiag.errors import EngineError
@@ -50,7 +50,7 @@ class SocketEngine:
         asked = (
             self._ask(f"{self._prefix}/containers/{one}/json", may_be_gone=True) for one in identifiers if _is_id(one)
         )
-        return tuple(sorted((parse_container(one) for one in asked if one is not None), key=lambda c: c.name))
+        return tuple(sorted((parse_container(one) for one in asked if one is not None), key=in_order))
 
     def networks(self) -> tuple[EngineNetwork, ...]:
         """Every network, by name."""

@@ -1,6 +1,7 @@
 """Short names for many: `broker-{1..5}:29092` for five addresses, `inside broker-N` for five vantages."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from netdiag.deployment.observations import Address
@@ -43,6 +44,16 @@ def addresses_text(addresses: Sequence[Address]) -> str:
     if len(hosts) == len(ports) == len(addresses) and _numbered(hosts):
         return f"{_hosts_text(hosts)}:{_ports_text(ports)}"
     return ", ".join(str(a) for a in addresses)
+
+
+def gathered_text(addresses: Sequence[Address]) -> str:
+    """Many addresses: those that share a host, or else a port, together, whichever are more."""
+    addresses = list(dict.fromkeys(addresses))
+    hosts, ports = Counter(a.host for a in addresses), Counter(a.port for a in addresses)
+    groups: dict[str | int, list[Address]] = {}
+    for a in addresses:
+        groups.setdefault(a.host if hosts[a.host] >= ports[a.port] else a.port, []).append(a)
+    return ", ".join(addresses_text(group) for group in groups.values())
 
 
 def n_of(name: str) -> int | None:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from netdiag.deployment.observations import Address
 from netdiag.deployment.verdict import Cell, Verdict, Word
 from netdiag.render.json_values import sound
-from netdiag.render.labels import addresses_text, names_text
+from netdiag.render.labels import gathered_text, names_text
 from netdiag.render.redact import redacted
 from netdiag.render.report import Report
 from netdiag.render.screen import Line, Run, Screen, Style, width, wrap
@@ -23,6 +23,10 @@ VERSION = 1
 # A container that advertises a novel must not fill the screen, nor a log.
 _LONGEST = 1000
 _NAMES_SHOWN = 4
+# So many looks in a row may leave a cell untold before that is told; one look may just have had too little time.
+_MOST_DOUBTS = 2
+# Of more groups of changes at one time than this the rest is counted.
+_GROUPS_SHOWN = 20
 _NOT_OBSERVED = "not observed"
 _RUNS, _DOWN = "running", "not running"
 _SEEN, _UNSEEN = "looked at", "not looked at"
@@ -58,6 +62,38 @@ class Change:
     before: str | None
     after: str | None
     reason: str = ""
+
+
+class Memory:
+    """What is known from look to look; `known` is the report to draw, None before the first."""
+
+    def __init__(self) -> None:
+        self.known: Report | None = None
+        self._doubts: dict[tuple[str, str, Address], int] = {}
+
+    def take(self, report: Report) -> tuple[Change, ...]:
+        """What the next look changes."""
+        report = self._without_doubts(report)
+        told = changes(self.known, report)
+        self.known = kept(self.known, report)
+        return told
+
+    def _without_doubts(self, report: Report) -> Report:
+        """A cell that cannot be told this time is what it was, for a while."""
+        before = _observed(self.known)
+        doubts: dict[tuple[str, str, Address], int] = {}
+
+        def settled(name: str, cell: Cell) -> Cell:
+            key = (name, cell.vantage, cell.bootstrap)
+            was = before.get(key)
+            if cell.observed is None or cell.observed.word is not Word.UNKNOWN or was is None or was.observed is None:
+                return cell
+            doubts[key] = self._doubts.get(key, 0) + 1
+            return cell if doubts[key] > _MOST_DOUBTS else replace(cell, observed=was.observed)
+
+        matrices = tuple(replace(m, cells=tuple(settled(m.input, cell) for cell in m.cells)) for m in report.matrices)
+        self._doubts = doubts
+        return replace(report, matrices=matrices)
 
 
 def changes(before: Report | None, after: Report) -> tuple[Change, ...]:
@@ -110,10 +146,11 @@ def change_line(change: Change, time: str) -> str:
     return json.dumps(sound(value)) + "\n"
 
 
-def change_lines(told: Sequence[Change], screen: Screen, clock: str) -> list[Line]:
-    """Changes for people, what behaves alike in one line; the first with the time, reasons below what they explain."""
+def change_lines(told: Sequence[Change], screen: Screen, clock: str, *, full: bool = False) -> list[Line]:
+    """Changes for people, the worst first, what behaves alike in one line, its reason below; `full` leaves none out."""
     lines: list[Line] = []
-    for group in _alike(told):
+    groups = sorted(_alike(told), key=lambda group: _ORDER.index(group[0].turn))
+    for group in groups if full else groups[:_GROUPS_SHOWN]:
         head: tuple[Run, ...] = (
             Run((clock if not lines else " " * len(clock)) + " ", Style.DIM),
             Run(f"{group[0].turn.value:<8}", _STYLES[group[0].turn]),
@@ -126,6 +163,8 @@ def change_lines(told: Sequence[Change], screen: Screen, clock: str) -> list[Lin
         if group[0].reason and group[0].turn is not Turn.BACK:
             parts = wrap(screen.visible(_short(group[0].reason)), room)
             lines += [(Run(" " * indent + part, Style.DIM),) for part in parts]
+    if len(groups) > _GROUPS_SHOWN and not full:
+        lines.append((Run(f"{' ' * len(clock)} and {len(groups) - _GROUPS_SHOWN} more groups of cells", Style.DIM),))
     return lines
 
 
@@ -136,6 +175,9 @@ _STYLES = {
     Turn.NEW: Style.PLACE,
     Turn.GONE: Style.DIM,
 }
+
+
+_ORDER = (Turn.BROKE, Turn.BACK, Turn.CHANGED, Turn.GONE, Turn.NEW)
 
 
 def _short(text: str) -> str:
@@ -274,7 +316,7 @@ def _what(group: Sequence[Change], screen: Screen) -> str:
         return f"{first.subject}: {words}"
     vantages = _few(list(dict.fromkeys(change.subject for change in group)))
     addresses = list(dict.fromkeys(change.bootstrap for change in group if change.bootstrap))
-    where = addresses_text(addresses)
+    where = gathered_text(addresses)
     if where.count(", ") >= _NAMES_SHOWN:
         where = f"{', '.join(map(str, addresses[: _NAMES_SHOWN - 1]))} and {len(addresses) - _NAMES_SHOWN + 1} more"
     return f"{vantages} {arrow} {where}: {words}"

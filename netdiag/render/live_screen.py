@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from netdiag.deployment.verdict import Word
 from netdiag.render.counts import plural
 from netdiag.render.matrix_text import matrix_lines
 from netdiag.render.redact import redacted
@@ -15,7 +16,7 @@ _SHARE_OF_CHANGES = 3
 def picture(
     report: Report, told: Sequence[Line], screen: Screen, *, rows: int, columns: int, status: str
 ) -> list[Line]:
-    """At most `rows` lines, none wider than `columns`; `told` are the lines of all changes, the latest last."""
+    """At most `rows` lines, none wider than `columns`; `told` are the lines of all changes, the latest first."""
     head: list[Line] = [_head(report, screen, status), *_troubles(report, screen)]
     several = len(report.inputs) > 1
     body: list[Line] = []
@@ -28,15 +29,17 @@ def picture(
     least = min(len(told), max(1, room // _SHARE_OF_CHANGES)) + len(lower) if told else 0
     upper = _cut(body, max(0, room - least), screen)
     left = room - len(upper) - len(lower)
-    latest = [*lower, *told[-left:]] if told and left > 0 else []
+    latest = [*lower, *told[:left]] if told and left > 0 else []
     return [_clipped(line, columns, screen) for line in [*head, *upper, *latest][:rows]]
 
 
 def _head(report: Report, screen: Screen, status: str) -> Line:
     cells = [cell.observed for matrix in report.matrices for cell in matrix.cells if cell.observed is not None]
     works = sum(verdict.usable for verdict in cells)
+    partly = sum(verdict.word is Word.PARTIAL for verdict in cells)
     style = Style.GOOD if cells and works == len(cells) else Style.HALF
-    return (Run(f"{works} of {plural(len(cells), 'cell')} work", style), screen.run(f"  {status}", Style.DIM))
+    text = f"{works} of {plural(len(cells), 'cell')} work" + (f", {partly} in part" if partly else "")
+    return (Run(text, style), screen.run(f"  {status}", Style.DIM))
 
 
 def _troubles(report: Report, screen: Screen) -> list[Line]:

@@ -7,7 +7,7 @@ from netdiag.deployment.vantage import DOCKER_HOST
 from netdiag.deployment.verdict import Cell, Verdict, Word
 from netdiag.render.footnotes import Footnotes
 from netdiag.render.grid import Column, Grid, Part, Row, fold
-from netdiag.render.labels import address_with_n, addresses_text, n_of, names_text, numbers_text, with_n
+from netdiag.render.labels import address_with_n, addresses_text, gathered_text, n_of, names_text, numbers_text, with_n
 from netdiag.render.report import Matrix
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, width, wrap
 from netdiag.render.verdict_text import effective, style, word
@@ -16,6 +16,8 @@ _GAP = "  "
 _INDENT = "  "
 # A column that stands for more vantages than this names the first ones only.
 _NAMES_SHOWN = 4
+# More rows than this are gathered by host and port in a sentence.
+_LABELS_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +118,8 @@ def _title(matrix: Matrix, labels: _Labels, screen: Screen, *, named: bool) -> L
 def _sentences(grid: Grid, labels: _Labels, screen: Screen) -> list[Line]:
     said: list[tuple[str, str, Style]] = []
     for index, column in enumerate(grid.columns):
-        verdicts = [(label, effective(cells[index])) for label, cells in zip(labels.rows, grid.cells, strict=True)]
-        text, colour = _sentence(verdicts)
+        verdicts = [effective(cells[index]) for cells in grid.cells]
+        text, colour = _sentence(verdicts, grid.rows, labels)
         name = labels.columns[index]
         if column.part is Part.BESIDE and said[-1][1:] == (text, colour):
             # Nothing differs between a broker's own addresses and the others': say it once for all.
@@ -135,16 +137,23 @@ def _sentences(grid: Grid, labels: _Labels, screen: Screen) -> list[Line]:
     return lines
 
 
-def _sentence(verdicts: Sequence[tuple[str, Verdict | None]]) -> tuple[str, Style]:
-    works = [label for label, verdict in verdicts if verdict is not None and verdict.usable]
+def _sentence(verdicts: Sequence[Verdict | None], rows: Sequence[Row], labels: _Labels) -> tuple[str, Style]:
+    works = [n for n, verdict in enumerate(verdicts) if verdict is not None and verdict.usable]
     if works:
-        return f"works through {', '.join(works)}", Style.GOOD
-    partly = [label for label, verdict in verdicts if verdict is not None and verdict.reached]
+        return f"works through {_through(works, rows, labels)}", Style.GOOD
+    partly = [n for n, verdict in enumerate(verdicts) if verdict is not None and verdict.reached]
     if partly:
-        return f"works in part only, through {', '.join(partly)}", Style.HALF
-    if any(verdict is None or verdict.word is Word.UNKNOWN for _, verdict in verdicts):
+        return f"works in part only, through {_through(partly, rows, labels)}", Style.HALF
+    if any(verdict is None or verdict.word is Word.UNKNOWN for verdict in verdicts):
         return "no address is known to work", Style.DIM
     return "no address works", Style.BAD
+
+
+def _through(chosen: Sequence[int], rows: Sequence[Row], labels: _Labels) -> str:
+    """The rows by their labels, or, where they are many, all their addresses gathered anew."""
+    if labels.numbers or len(chosen) <= _LABELS_SHOWN:
+        return ", ".join(labels.rows[n] for n in chosen)
+    return gathered_text([address for n in chosen for address in rows[n].addresses])
 
 
 def _not_running(matrix: Matrix, screen: Screen) -> list[Line]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from netdiag.engine.container import EndpointSettings, PortBinding, Status, parse_container
+from netdiag.engine.container import EndpointSettings, PortBinding, Status, in_order, parse_container
 
 # `docker inspect` of engine 20.10.24, cut down to what is read.
 BROKER: dict[str, Any] = {
@@ -130,3 +130,19 @@ def test_any_document_is_a_container(document: object) -> None:
     assert container.environment == {}
     assert container.labels == {}
     assert not container.state.has_process
+
+
+def test_containers_are_in_the_order_in_which_people_count() -> None:
+    names = ["broker-10", "broker-2", "a", "broker-2-10", "broker-2-9", "broker-02", "10", "9" * 5000, "broker"]
+    containers = [parse_container({**BROKER, "Name": f"/{name}"}) for name in names]
+    assert [c.name[:12] for c in sorted(containers, key=in_order)] == [
+        "10",
+        "9" * 12,
+        "a",
+        "broker",
+        "broker-2",
+        "broker-02",
+        "broker-2-9",
+        "broker-2-10",
+        "broker-10",
+    ]

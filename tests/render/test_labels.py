@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from netdiag.render.labels import address_with_n, addresses_text, n_of, names_text, numbers_text, with_n
+from netdiag.render.labels import address_with_n, addresses_text, gathered_text, n_of, names_text, numbers_text, with_n
 from tests.render.literals import address
 
 
@@ -65,3 +65,16 @@ def test_n_is_refused_where_it_would_lie() -> None:
 
 def test_the_number_of_a_name() -> None:
     assert [n_of(name) for name in ("inside broker-12", "k3.lan", "alpha", "x99999999999")] == [12, 3, None, None]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "text"),
+    [
+        (["a:1", "a:2", "b:1"], "a:{1,2}, b:1"),
+        (["k-1:9", "k-1:11", "k-2:9", "k-2:12", "k-3:9", "k-3:13"], "k-{1..3}:9, k-1:11, k-2:12, k-3:13"),
+        (["localhost:1", "localhost:3", "k:1", "localhost:2", "k:1"], "localhost:1..3, k:1"),
+        (["only:1"], "only:1"),
+    ],
+)
+def test_many_addresses(addresses: Sequence[str], text: str) -> None:
+    assert gathered_text([address(one) for one in addresses]) == text

@@ -9,7 +9,7 @@ import pytest
 
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell, Verdict
-from netdiag.render.live_changes import Change, Kind, Turn, change_line, change_lines, changes, kept
+from netdiag.render.live_changes import Change, Kind, Memory, Turn, change_line, change_lines, changes, kept
 from netdiag.render.report import Input, Matrix, Problem, Report
 from netdiag.render.screen import Screen, paint
 from tests.cli.shell import ROOT
@@ -194,3 +194,30 @@ def test_nothing_foreign_gets_to_the_terminal() -> None:
     lines = drawn(before, after)
     assert all(line.isprintable() for line in lines)
     assert max(map(len, lines)) < 200
+
+
+def test_a_look_without_time_is_no_news_unless_it_goes_on() -> None:
+    memory = Memory()
+    looks = [OK, UNKNOWN, UNKNOWN, OK, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, OK]
+    told = [[c.after for c in memory.take(seen({(HOST, "kafka:9092"): verdict}))] for verdict in looks]
+    assert told == [["ok"], [], [], [], [], [], ["unknown"], [], ["ok"]]
+
+
+def test_what_was_known_of_an_engine_outlives_it() -> None:
+    memory = Memory()
+    looks = [seen({(HOST, "kafka:9092"): OK}), lost(), lost(), seen({(HOST, "kafka:9092"): OK})]
+    told = [[(c.kind, c.turn) for c in memory.take(look)] for look in looks]
+    assert told == [[(Kind.CELL, Turn.NEW)], [(Kind.INPUT, Turn.BROKE)], [], [(Kind.INPUT, Turn.BACK)]]
+
+
+def test_the_worst_comes_first_and_the_rest_is_counted() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    places = [inside(letter) for letter in letters]
+    before = seen({(place, f"{place.member}:{n}"): OK for n, place in enumerate(places, 1)} | {(HOST, "x:1"): REFUSED})
+    after = seen({(place, f"{place.member}:{n}"): REFUSED for n, place in enumerate(places, 1)} | {(HOST, "x:1"): OK})
+    short = drawn(before, after)
+    assert sum(" broke " in line for line in short) == 20
+    assert short[-1] == "         and 7 more groups of cells"
+    told = paint(change_lines(changes(before, after), Screen(), "12:34:56", full=True), Screen())
+    assert told.count(" broke ") == 26
+    assert told.splitlines()[-1] == "         back    docker host → x:1: bootstrap: refused → ok"
