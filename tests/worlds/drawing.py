@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
@@ -24,7 +24,7 @@ class World:
     listeners, closed and published ones beside them; `stopped` is a service that is ended once all run."""
 
     seed: int
-    document: dict[str, object]
+    document: Mapping[str, object]
     addresses: tuple[Address, ...]
     ports: tuple[int, ...]
     stopped: str | None

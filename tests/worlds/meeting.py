@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -41,6 +41,8 @@ from tests.worlds.drawing import STUB, World
 _START_LIMIT = 60.0
 _CONNECT_LIMIT = 4.5
 _SAMPLE = 12
+# The kernel gives up on a neighbour after three questions, one a second.
+_NEIGHBOUR = 2.0
 _ERRNO = {
     errno.ECONNREFUSED: "refused",
     errno.EHOSTUNREACH: "unreachable",
@@ -94,7 +96,7 @@ def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool) -> Met:
     release = lab.engine.docker("version", "--format", "{{.Server.Version}}").strip()
     platform = Platform(generation=generation_of(release), userland_proxy=userland_proxy)
     project = load(Source(str(file), file.read_bytes()), environ={}, profiles=())
-    declared = _on(from_compose(project, host_addresses=(HOST_ADDRESS,)), platform)
+    declared = replace(from_compose(project, host_addresses=(HOST_ADDRESS,)), platform=platform)
     with lab.up(file, project=f"world{world.seed}", wait="none") as stack:
         _wait(stack)
         if world.stopped:
@@ -116,12 +118,6 @@ def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool) -> Met:
     )
 
 
-def _on(deployment: Deployment, platform: Platform) -> Deployment:
-    from dataclasses import replace
-
-    return replace(deployment, platform=platform)
-
-
 def _as_declared(vantage: Vantage, declared: Deployment) -> Vantage:
     """The same place, with the networks as the file calls them."""
     member = declared.by_name.get(vantage.member) if vantage.member else None
@@ -134,10 +130,8 @@ def _numbers(live: Live, world: World) -> tuple[Address, ...]:
     chance = Random(world.seed)
     found = [a for member in live.deployment.members for m in member.attachments for a in m.addresses]
     found += [gateway for network in live.deployment.networks.values() for gateway in network.gateways]
-    own = {attachment.network for member in live.deployment.members for attachment in member.attachments}
-    gateways = {g for name in own for g in live.deployment.networks[name].gateways}
     told = {address.host for address in world.addresses}
-    wanted = [a for a in dict.fromkeys(found) if a not in told and "." in a and (a in gateways or a not in gateways)]
+    wanted = [a for a in dict.fromkeys(found) if a not in told and "." in a]
     return tuple(Address(host=a, port=chance.choice(world.ports)) for a in wanted[:8])
 
 
@@ -231,9 +225,9 @@ def _try_a_sample(live: Live, stack: Stack, seen: Sequence[Cell], seed: int) -> 
         wanted = _first_hop(cell.observed)
         for _ in range(3):
             got = within(places[cell.vantage], lambda: _connect(cell.bootstrap))
-            if got == wanted:
+            if wanted in got:
                 return None
-        return f"{cell.vantage} -> {cell.bootstrap}: observed {wanted}, a plain socket {got}"
+        return f"{cell.vantage} -> {cell.bootstrap}: observed {wanted}, a plain socket {' or '.join(got)}"
 
     with ThreadPoolExecutor(_SAMPLE) as pool:
         return len(chosen), [found for found in pool.map(differs, chosen) if found]
@@ -266,11 +260,15 @@ def _first_hop(verdict: Verdict) -> str:
     return reason if reason in _ERRNO.values() else "accepted"
 
 
-def _connect(address: Address) -> str:
+def _connect(address: Address) -> tuple[str, ...]:
+    """What a connection gives; where nobody answers for an address, it takes luck to wait long enough for the error."""
+    begin = time.monotonic()
     try:
         socket.create_connection((address.host, address.port), timeout=_CONNECT_LIMIT).close()
     except TimeoutError:
-        return "timeout"
+        return ("timeout",)
     except OSError as error:
-        return _ERRNO.get(error.errno or 0, str(error))
-    return "accepted"
+        word = _ERRNO.get(error.errno or 0, str(error))
+        late = word == "unreachable" and time.monotonic() - begin > _NEIGHBOUR
+        return (word, "timeout") if late else (word,)
+    return ("accepted",)

@@ -19,23 +19,23 @@ NODE_ID = int(os.environ["KAFKA_NODE_ID"])
 CLUSTER_ID = os.environ["CLUSTER_ID"]
 
 
-def endpoints(text):
+def endpoints(text: str) -> list[tuple[str, str, int]]:
     """(listener, host, port) of a list of listeners."""
     return [(name, host, int(port)) for name, host, port in re.findall(r"(\w+)://([^,:]*):(\d+)", text)]
 
 
-def string(text):
+def string(text: str) -> bytes:
     """As Kafka writes it."""
     return struct.pack(">h", len(text.encode())) + text.encode()
 
 
-def api_versions(version):
+def api_versions(version: int) -> bytes:
     """An older broker refuses a version it does not know by the answer of version 0."""
     error = UNSUPPORTED_VERSION if version else 0
     return struct.pack(">hi", error, len(OFFERED)) + b"".join(struct.pack(">hhh", *one) for one in OFFERED)
 
 
-def metadata(version, told):
+def metadata(version: int, told: list[tuple[str, int]]) -> bytes:
     """Itself alone, and no topic."""
     body = struct.pack(">i", 0) if version >= 3 else b""
     body += struct.pack(">i", len(told))
@@ -45,7 +45,7 @@ def metadata(version, told):
     return body + struct.pack(">ii", NODE_ID, 0)
 
 
-def describe_configs(asked):
+def describe_configs(asked: str) -> bytes:
     """Its own id; under another, a refusal that tells the right one."""
     if asked == str(NODE_ID):
         answer = struct.pack(">hh", 0, -1)
@@ -58,7 +58,7 @@ def describe_configs(asked):
     return struct.pack(">ii", 0, 1) + answer + struct.pack(">b", 4) + string(asked) + configs
 
 
-def exactly(channel, size):
+def exactly(channel: socket.socket, size: int) -> bytes:
     """So many bytes, or the end."""
     data = b""
     while len(data) < size:
@@ -69,7 +69,7 @@ def exactly(channel, size):
     return data
 
 
-def serve(channel, told):
+def serve(channel: socket.socket, told: list[tuple[str, int]]) -> None:
     """One connection."""
     try:
         while True:
@@ -92,16 +92,16 @@ def serve(channel, told):
         channel.close()
 
 
-def listen(host, port, told):
+def listen(host: str, port: int, told: list[tuple[str, int]]) -> None:
     """Bind as the JVM does: all addresses for none, else the first IPv4 address of the name."""
     address = socket.getaddrinfo(host or "0.0.0.0", port, socket.AF_INET, socket.SOCK_STREAM)[0][4]
-    listener = socket.create_server(address, backlog=512)
+    listener = socket.create_server((str(address[0]), port), backlog=512)
     while True:
         channel, _ = listener.accept()
         threading.Thread(target=serve, args=(channel, told), daemon=True).start()
 
 
-def main():
+def main() -> None:
     """Every listener, for good."""
     advertised = endpoints(os.environ["KAFKA_ADVERTISED_LISTENERS"])
     threads = []
