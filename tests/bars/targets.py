@@ -69,6 +69,11 @@ TARGETS = (
         "50 random topologies that the model has not seen, on every engine of the lab, userland proxy on and off: from "
         "inspect at least 99.9 % of the cells as foretold, from the file before up 99 %; every miss told",
     ),
+    _tests(
+        "reachability-table",
+        "the 42 rows of the decision table built on every engine of the lab, userland proxy on and off: each comes out "
+        "as the table says and as foretold from inspect, and so does every other cell of that stack",
+    ),
     _tests("live-time", "live check of the five-broker cluster, all vantages: under 5 s"),
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(

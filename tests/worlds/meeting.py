@@ -98,7 +98,7 @@ def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool) -> Met:
     project = load(Source(str(file), file.read_bytes()), environ={}, profiles=())
     declared = replace(from_compose(project, host_addresses=(HOST_ADDRESS,)), platform=platform)
     with lab.up(file, project=f"world{world.seed}", wait="none") as stack:
-        _wait(stack)
+        wait_until_listening(stack)
         if world.stopped:
             stack.run_compose("kill", world.stopped)
         live = look(host=lab.engine.docker_host, project=stack.project, netns=[lab.engine.record.lan_netns])
@@ -135,7 +135,7 @@ def _numbers(live: Live, world: World) -> tuple[Address, ...]:
     return tuple(Address(host=a, port=chance.choice(world.ports)) for a in wanted[:8])
 
 
-def _wait(stack: Stack) -> None:
+def wait_until_listening(stack: Stack) -> None:
     """Until every stand-in listens on all its ports, or has ended."""
     deadline = time.monotonic() + _START_LIMIT
     while late := [c.service for c in stack.containers() if c.is_broker and not _listens(c)]:

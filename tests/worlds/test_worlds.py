@@ -1,7 +1,7 @@
 """Random topologies: what is foretold from the file and from inspect is what happens, in every cell.
 
 `make test` meets two fixed worlds on the machine's own engine, with and without userland proxy. `make bars
-BARS=random-worlds` meets 50 held-out ones on every engine (`NETDIAG_WORLDS` says how many) and goes on where it stopped.
+BARS=random-worlds` meets 50 held-out ones on every engine (`NETDIAG_WORLDS` says how many), going on where it stopped.
 """
 
 from __future__ import annotations
