@@ -119,7 +119,7 @@ ROWS = (
 CHANGES = (
     Change(
         do=("docker stop -t 0 table-a3",),
-        rows=(_row("5", "a2", "10.80.0.13:9092", TMO),),
+        rows=(_row("5", "a2", "10.80.0.13:9092", f"{TMO}|{UNR}"),),
     ),
     Change(
         do=("docker network disconnect table_a table-d1",),

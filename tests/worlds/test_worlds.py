@@ -52,7 +52,7 @@ def test_a_world_is_as_foretold(engine: tuple[Lab, bool], tmp_path: Path, seed: 
 @pytest.mark.bar("random-worlds", long=True)
 @pytest.mark.parametrize("proxy", [True, False], ids=["proxy", "no-proxy"])
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.usefixtures("lab")
+@pytest.mark.usefixtures("compose_v2")
 def test_held_out_worlds_are_as_foretold(tmp_path: Path, figure: Report, release: str, proxy: bool) -> None:
     seeds = held_out_seeds(present_commit(), HELD_OUT)
     results = book(release, userland_proxy=proxy)
