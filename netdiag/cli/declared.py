@@ -12,6 +12,7 @@ from netdiag.compose.load import ALL_PROFILES, load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
 from netdiag.config.document import Facts
+from netdiag.deployment.as_declared import Foretold
 from netdiag.deployment.facts import with_images
 from netdiag.deployment.from_compose import from_compose, runs_kafka
 from netdiag.deployment.member import Deployment
@@ -22,6 +23,7 @@ from netdiag.errors import NetdiagError
 from netdiag.findings import Finding
 from netdiag.io.files import read_file, read_inside, read_optional, read_stdin
 from netdiag.render.report import Input, Matrix, Problem, Report
+from netdiag.rules.live_files import foretold
 from netdiag.rules.run import check, check_project, condemned
 
 # Of a matrix larger than this nobody reads a cell, and predicting or probing it takes long.
@@ -115,6 +117,26 @@ def predicted(name: str, deployment: Deployment, findings: Iterable[Finding]) ->
         vantages=places,
         cells=predict(deployment, places, addresses, down=down),
         not_running={b.name: because.get(b.name, "") for b in deployment.brokers if b.name in down},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFiles:
+    """The files of a project that runs: what they declare, what they foretell, and the bytes that may be shown."""
+
+    project: Project
+    foretold: tuple[Foretold, ...]
+    sources: Mapping[str, bytes]
+
+
+def files_of(asked: Asked, settings: Settings) -> ReadFiles:
+    """The files of a project, read and judged, to be compared with what runs."""
+    files = _Files(settings.instead)
+    project = _loaded(asked, settings, files)
+    read = files.inside(asked.folder)
+    deployment = from_compose(project, host_addresses=settings.host_addresses, facts=settings.facts, read=read)
+    return ReadFiles(
+        project=project, foretold=foretold(check(deployment)), sources=files.shown(asked, settings.env_files)
     )
 
 

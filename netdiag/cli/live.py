@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from netdiag.cli.declared import Settings, could_not_read, joined, name_of_input, project_of, too_large
+from netdiag.cli.declared import ReadFiles, Settings, could_not_read, files_of, joined, name_of_input, too_large
 from netdiag.cli.projects import STDIN, Asked, asked_for
 from netdiag.cli.sudo import sudo_line
 from netdiag.cli.surface import Surface, defect
+from netdiag.deployment.as_declared import AsDeclared
+from netdiag.deployment.declaring import declared_services
 from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.observations import Address
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import Vantage, bootstraps
 from netdiag.deployment.verdict import Cell
@@ -71,7 +75,8 @@ def _one(asked: Input, path: str | Asked | None, live: LiveSettings, settings: S
     from netdiag.io.observe import observe
 
     files = asked_for(path, settings.project_directory) if isinstance(path, str) else path
-    project = None if files is None else project_of(files, settings).name
+    read = None if files is None else files_of(files, settings)
+    project = None if read is None else read.project.name
     surface.tell("asking the engine" + (f" about project {project}" if project else ""))
     file = None if files is None or files.files[0] == STDIN else os.path.abspath(files.files[0])
     seen = look(host=live.host, project=project, compose_file=file, names=live.containers, netns=live.netns)
@@ -80,11 +85,13 @@ def _one(asked: Input, path: str | Asked | None, live: LiveSettings, settings: S
     brokers = tuple(broker.name for broker in deployment.brokers)
     stopped = {member: str(reason) for member, reason in seen.stopped.items()}
     ports = {member: frozenset(s.port for s in sockets) for member, sockets in seen.sockets.items()}
-    view = LiveView(deployment=deployment, stopped=stopped, ports=ports)
-    found = Report(inputs=(replace(asked, brokers=brokers),))
+    view = LiveView(
+        deployment=deployment, stopped=stopped, logs=seen.logs, ports=ports, declared=_declared(read, deployment)
+    )
+    found = Report(inputs=(replace(asked, brokers=brokers),), sources=read.sources if read else {})
     if not brokers or not settings.matrix:
         return replace(found, findings=check_live(view))
-    addresses = bootstraps(deployment)
+    addresses = asked_addresses(deployment)
     note = too_large(asked.name, seen.stances, addresses)
     if note:
         return replace(found, findings=check_live(view), notes=(note,))
@@ -100,6 +107,24 @@ def _one(asked: Input, path: str | Asked | None, live: LiveSettings, settings: S
         skipped=tuple(_skipped(item, seen) for item in skipped),
         notes=observed.notes,
     )
+
+
+def asked_addresses(deployment: Deployment) -> tuple[Address, ...]:
+    """The addresses that people try for these brokers, and those that the clients beside them are given."""
+    given = (
+        Address(host=address.host, port=address.port)
+        for client in deployment.dependents
+        if client.active and client.certain
+        for address in client.bootstraps
+    )
+    return tuple(dict.fromkeys((*bootstraps(deployment), *given)))
+
+
+def _declared(read: ReadFiles | None, deployment: Deployment) -> AsDeclared | None:
+    if read is None:
+        return None
+    services = declared_services(read.project, deployment.name)
+    return AsDeclared(services=services, foretold=read.foretold)
 
 
 def needs_extra(what: str = "--live") -> None:

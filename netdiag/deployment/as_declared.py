@@ -27,11 +27,16 @@ class DeclaredPort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredService:
-    """One service. `networks` are the engine's names of them; `environment` holds what the files set."""
+    """One service. `networks` are the engine's names of them; `environment` holds what the files set.
+
+    `is_built`: the image is made on the spot, whatever it is called. `is_broker`: it starts Kafka.
+    """
 
     name: str
     where: FileLocation | None
     image: DeclaredText | None = None
+    is_built: bool = False
+    is_broker: bool = False
     environment: Mapping[str, DeclaredText] = field(default_factory=dict, repr=False)
     ports: tuple[DeclaredPort, ...] = ()
     networks: Mapping[str, FileLocation | None] = field(default_factory=dict)

@@ -40,6 +40,7 @@ _TELLING = (
 _GENERAL = re.compile(r"\b(?:FATAL|ERROR)\b|\b(?:[\w.]*(?:Exception|Error)):")
 _STACK_FRAME = re.compile(r"\s+at [\w.$/]+\(|\s*\.\.\. \d+ more")
 _ENDED_BY_REQUEST = (0, 130, 143)
+_TAIL = 200
 _DEAD = (Status.EXITED, Status.DEAD, Status.RESTARTING, Status.CREATED)
 
 
@@ -78,6 +79,11 @@ def stopped(container: Container, log: Sequence[str]) -> Stopped:
         crash_looping=state.status is Status.RESTARTING,
         line=None if by_request else telling_line(log) or state.error or None,
     )
+
+
+def tail(log: Sequence[str]) -> tuple[str, ...]:
+    """The last lines of a log without the frames of stacks."""
+    return tuple(line for line in log if not _STACK_FRAME.match(line))[-_TAIL:]
 
 
 def telling_line(log: Sequence[str]) -> str | None:

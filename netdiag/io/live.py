@@ -5,7 +5,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from netdiag.deployment.from_engine import from_engine, member_names, projects_of, runs_kafka, select
@@ -19,7 +19,7 @@ from netdiag.deployment.stance import (
     elsewhere_stances,
     named_stance,
 )
-from netdiag.deployment.stopped import Stopped, is_down, stopped
+from netdiag.deployment.stopped import Stopped, is_down, stopped, tail
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError, NetdiagError
@@ -34,7 +34,10 @@ from netdiag.linux.socket import ListeningSocket, parse_listening
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """What runs. `sockets` and `stopped` are by member name; `skipped` are vantages that cannot be taken from here."""
+    """What runs. `sockets`, `stopped` and `logs` (the ends of those of stopped brokers) are by member name.
+
+    `skipped` are vantages that cannot be taken from here.
+    """
 
     address: EngineAddress
     version: EngineVersion
@@ -44,6 +47,7 @@ class Live:
     skipped: tuple[Skipped, ...] = ()
     stopped: Mapping[str, Stopped]
     sockets: Mapping[str, tuple[ListeningSocket, ...]]
+    logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def look(
@@ -68,7 +72,8 @@ def look(
         project = _project(everything, project, compose_file)
         chosen = select(everything, project=project, names=names)
         _must_exist(everything, names)
-        reasons = {c.id: stopped(c, engine.log(c)) for c in chosen if runs_kafka(c) and is_down(c)}
+        logs = {c.id: engine.log(c) for c in chosen if runs_kafka(c) and is_down(c)}
+    reasons = {c.id: stopped(c, logs[c.id]) for c in chosen if c.id in logs}
     kernel = locate(address, everything)
     host_stance = _docker_host(kernel)
     called = member_names(chosen)
@@ -96,6 +101,7 @@ def look(
         stances=(host_stance, *inside, *named),
         skipped=outside,
         stopped={called[identifier]: reason for identifier, reason in reasons.items()},
+        logs={called[identifier]: tail(lines) for identifier, lines in logs.items()},
         sockets=_sockets(chosen, called) if isinstance(kernel, SameKernel) else {},
     )
 

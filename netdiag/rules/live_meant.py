@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.member import Broker, Deployment, NetworkMode
+from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
 from netdiag.deployment.observations import Address, Answered, Failed, Reason
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.deployment.verdict import Cell, EndpointOutcome, Word
 from netdiag.findings import ContainerLocation, Related
 from netdiag.kafka.listeners import is_loopback
+from netdiag.rules.live_files import written_variable
 
 _OUTSIDE = (VantageKind.DOCKER_HOST, VantageKind.LAN)
 
@@ -60,12 +61,16 @@ def vantages_of(view: LiveView) -> Mapping[str, Vantage]:
 
 
 def blocked(view: LiveView, *reasons: Reason) -> tuple[Blocked, ...]:
-    """The addresses that are meant for somebody and fail for one of these reasons at the first hop."""
+    """The addresses that are meant for somebody and fail for one of these reasons at the first hop.
+
+    Those that a client shown is given itself are left to the finding about this client.
+    """
     known = vantages_of(view)
+    of_clients = _of_clients(view)
     found: dict[tuple[Address, Reason], list[tuple[Cell, Whose]]] = {}
     for cell in view.cells:
         vantage = known.get(cell.vantage)
-        if cell.observed is None or vantage is None:
+        if cell.observed is None or vantage is None or (cell.vantage, cell.bootstrap) in of_clients:
             continue
         contact = cell.observed.bootstrap
         if not isinstance(contact, Failed) or contact.reason not in reasons:
@@ -101,6 +106,28 @@ def _is_further(cell: Cell, failed: Failed) -> bool:
     if isinstance(contact, Failed):
         return failed.reason is Reason.UNRESOLVED and contact.reason is not Reason.UNRESOLVED
     return isinstance(contact, Answered)
+
+
+def cells_of_client(view: LiveView, client: Dependent) -> tuple[Cell, ...]:
+    """What a client that is shown gets at its own addresses, from its own container."""
+    if not client.active or client.waits or not client.certain:
+        return ()
+    label = next((v.label for v in view.vantages if v.member == client.member.name), None)
+    wanted = {(address.host, address.port) for address in client.bootstraps}
+    return tuple(
+        cell
+        for cell in view.cells
+        if cell.vantage == label and cell.observed and (cell.bootstrap.host, cell.bootstrap.port) in wanted
+    )
+
+
+def _of_clients(view: LiveView) -> frozenset[tuple[str, Address]]:
+    """The cells that a finding about a client is for: (vantage, address)."""
+    return frozenset(
+        (cell.vantage, cell.bootstrap)
+        for client in view.deployment.dependents
+        for cell in cells_of_client(view, client)
+    )
 
 
 def meant_for(view: LiveView, vantage: Vantage, cell: Cell) -> Whose | None:
@@ -148,6 +175,7 @@ def _is_for(deployment: Deployment, broker: Broker, host: str, vantage: Vantage)
 def traps(view: LiveView) -> Iterator[Trap]:
     """Every trap, by vantage in the order of the cells; containers that have nothing to do with the brokers aside."""
     known = vantages_of(view)
+    of_clients = _of_clients(view)
     groups: dict[tuple[str, str | None], list[Cell]] = {}
     for cell in view.cells:
         if cell.observed is not None and isinstance(cell.observed.bootstrap, Answered):
@@ -158,7 +186,7 @@ def traps(view: LiveView) -> Iterator[Trap]:
             continue
         if any(cell.observed and cell.observed.word is Word.OK for cell in cells):
             continue
-        yield from _traps(vantage, cells)
+        yield from _traps(vantage, [cell for cell in cells if (label, cell.bootstrap) not in of_clients])
 
 
 def _traps(vantage: Vantage, cells: Iterable[Cell]) -> Iterator[Trap]:
@@ -193,14 +221,9 @@ def place(whose: Whose) -> ContainerLocation:
 def written(view: LiveView, broker: Broker, setting: str) -> tuple[Related, ...]:
     """Where the files say a property of a broker, if files are known and say it."""
     given = broker.config.settings.get(setting)
-    services = view.declared.services if view.declared else {}
-    service = services.get(broker.member.service or broker.name)
-    if given is None or given.variable is None or service is None:
+    if given is None or given.variable is None:
         return ()
-    text = service.environment.get(given.variable)
-    if text is None or text.where is None:
-        return ()
-    return (Related(location=text.where, message=f"{given.variable} is written here"),)
+    return written_variable(view, broker.member, given.variable)
 
 
 def answering(view: LiveView, answered: Answered) -> Broker | None:

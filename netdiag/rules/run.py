@@ -9,6 +9,7 @@ from netdiag.deployment.member import Deployment
 from netdiag.findings import ContainerLocation, Finding, Related
 from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, WIRE
 from netdiag.rules.declared_clients import check_clients
+from netdiag.rules.live_files import written_for
 from netdiag.rules.observed import live_config_crash
 from netdiag.rules.order import by_place
 from netdiag.rules.rule import ComposeRule, DeclaredRule, WireRule
@@ -57,16 +58,18 @@ def check_wire(view: WireView, rules: Iterable[WireRule] = WIRE) -> tuple[Findin
 
 
 def _is_foretold(finding: Finding, view: LiveView) -> bool:
-    return finding.broker_prints is not None and finding.broker_prints in view.stopped.get(finding.service or "", "")
+    prints, service = finding.broker_prints, finding.service or ""
+    said = (view.stopped.get(service, ""), *view.logs.get(service, ())) if service in view.stopped else ()
+    return prints is not None and any(prints in line for line in said)
 
 
 def _confirmed(finding: Finding, view: LiveView) -> Finding:
-    """The finding with the log line that proves it, where there is one."""
+    """The finding with the log line that proves it, where there is one, and the line of the files behind it."""
     if finding.service is None or not _is_foretold(finding, view):
         return finding
     location = ContainerLocation(container=finding.service, part="log")
     proof = Related(location=location, message=f"and so it did: {view.stopped[finding.service]}")
-    return replace(finding, related=(*finding.related, proof))
+    return replace(finding, related=(*finding.related, proof, *written_for(view, finding)))
 
 
 def condemned(findings: Iterable[Finding], deployment: Deployment) -> frozenset[str]:

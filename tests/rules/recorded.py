@@ -7,10 +7,13 @@ predicted for it stands under `foretold` in the same form. Where only the words 
 """
 
 from collections.abc import Mapping
+from io import StringIO
 from typing import Any
 
 from ruamel.yaml import YAML
 
+from netdiag.deployment.as_declared import AsDeclared
+from netdiag.deployment.declaring import declared_services
 from netdiag.deployment.live_view import LiveView, SecuredPort
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
@@ -18,7 +21,9 @@ from netdiag.deployment.observations import Address, Answered, Contact, Failed, 
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.deployment.verdict import Cell, Verdict, Word, judge
 from netdiag.kafka.security import CertificateFault, SaslSight, SecuritySight, Spoken, TlsSight
-from tests.deployment.stacks import deployment_of
+from netdiag.rules.live_files import foretold
+from netdiag.rules.run import check
+from tests.deployment.stacks import deployment_of, project_of
 
 
 def view_of(text: str) -> LiveView:
@@ -34,6 +39,8 @@ def view_of(text: str) -> LiveView:
         cells=cells,
         vantages=tuple(_vantage(label, deployment) for label in labels),
         security=tuple(_secured(one) for one in observed.get("security") or ()),
+        logs={member: tuple(lines) for member, lines in (observed.get("logs") or {}).items()},
+        declared=_declared(observed["files"]) if "files" in observed else None,
         mesh=Mesh(edges=tuple(_edge(one) for one in observed["mesh"])) if "mesh" in observed else None,
     )
 
@@ -57,6 +64,15 @@ def contact_of(cell: Mapping[str, Any]) -> Contact:
         listener=answers.get("listener"),
         because=cell.get("because", "recorded"),
     )
+
+
+def _declared(files: Mapping[str, Any]) -> AsDeclared:
+    """The compose file that lies beside what runs, as it is now."""
+    written = StringIO()
+    YAML().dump(files, written)
+    project = project_of(written.getvalue(), path="now/compose.yml")
+    found = check(deployment_of(written.getvalue(), path="now/compose.yml"))
+    return AsDeclared(services=declared_services(project), foretold=foretold(found))
 
 
 def _edge(edge: Mapping[str, Any]) -> Edge:

@@ -1,7 +1,8 @@
 """A broker does not run.
 
 Why: a container that has exited, or that is restarted over and over, serves nobody; the line of its log that ends it
-says why.
+says why. Where that is the sentence of a rule about configuration, the rule is named, and the line of the compose file
+(or the variable of the container) that it is about.
 
 Bad:
     services:
@@ -31,24 +32,50 @@ Sources: the state that the engine reports, and the end of the container's log.
 from collections.abc import Iterator
 
 from netdiag.deployment.live_view import LiveView
-from netdiag.findings import ContainerLocation, Finding, Severity
+from netdiag.deployment.member import Broker
+from netdiag.findings import ContainerLocation, Finding, Related, Severity
+from netdiag.rules.live_files import foretelling, setting_place
+from netdiag.rules.refusals import explain
 
 ID = "live-config-crash"
 SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every broker that does not run."""
+    """One finding for every broker that does not run, with the rule that explains the log and the line it is about."""
     for broker in view.deployment.brokers:
         reason = view.stopped.get(broker.name)
         if reason is None:
             continue
+        why, hint, related = _explained(view, broker, reason)
         yield Finding(
             rule=ID,
             severity=SEVERITY,
             message=f"{broker.name} is not running: {reason}",
             location=ContainerLocation(container=broker.name, part="log"),
-            why="nothing listens in a container that does not run, and its names do not resolve",
-            hint=f"mend what the log says, then start {broker.name} again",
+            why=why,
+            hint=hint,
+            related=related,
             service=broker.name,
         )
+
+
+def _explained(view: LiveView, broker: Broker, reason: str) -> tuple[str, str, tuple[Related, ...]]:
+    again = f"then start {broker.name} again"
+    files = foretelling(view, broker)
+    if files:
+        first = files[0]
+        places = tuple(Related(location=one.where, message=f"{one.rule}: {one.message}") for one in files)
+        return f"{first.rule}: {first.message}", f"{first.hint or 'mend it'}, {again}", places
+    found = explain((*view.logs.get(broker.name, ()), reason))
+    if found is None:
+        why = "nothing listens in a container that does not run, and its names do not resolve"
+        return why, f"mend what the log says, {again}", ()
+    rules = " or ".join(found.rules)
+    place = setting_place(view, broker, found.setting) if found.setting else ()
+    about = f" of {found.setting}" if found.setting else ""
+    return (
+        f"the broker refuses its configuration{about}: {rules}",
+        f"see `netdiag explain {found.rules[0]}`, {again}",
+        place,
+    )

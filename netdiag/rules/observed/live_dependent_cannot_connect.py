@@ -1,0 +1,96 @@
+"""A client that runs beside the brokers does not get through with the addresses that it is given.
+
+Why: what it does was done from its own container: with its name service, its networks and its bootstrap list.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: alpine:3.20
+        environment:
+          KAFKA_BOOTSTRAP_SERVERS: kafka:9092
+    x-observed:
+      cells:
+        - {vantage: container app, bootstrap: "kafka:9092", fails: timeout}  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      app:
+        image: alpine:3.20
+        environment:
+          KAFKA_BOOTSTRAP_SERVERS: kafka:9092
+    x-observed:
+      cells:
+        - {vantage: container app, bootstrap: "kafka:9092",
+           answers: {node: 1, listener: PLAINTEXT}, told: [{node: 1, at: "kafka:9092", gives: ok}]}
+
+Seen: NoBrokersAvailable; Timed out waiting for a node assignment; 1/1 brokers are down
+
+Sources: both hops of a client, made from inside the client's network namespace.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.member import Dependent
+from netdiag.deployment.observations import Failed
+from netdiag.deployment.verdict import Cell, Word
+from netdiag.findings import Finding, Severity
+from netdiag.rules.live_files import written_variable
+from netdiag.rules.live_meant import cells_of_client
+from netdiag.rules.live_words import listed
+
+ID = "live-dependent-cannot-connect"
+SEVERITY = Severity.ERROR
+
+# Whether a secured listener is what the client wants is told by live-security-mismatch.
+_NOT_TOLD = (Word.OK, Word.UNKNOWN, Word.TLS, Word.SASL)
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every client none of whose addresses works, unless all its brokers are down anyway."""
+    if all(broker.name in view.stopped for broker in view.deployment.brokers):
+        return
+    for client in view.deployment.dependents:
+        cells = cells_of_client(view, client)
+        words = [cell.observed.word for cell in cells if cell.observed]
+        if words and not any(word in _NOT_TOLD for word in words):
+            yield _finding(view, client, cells)
+
+
+def _finding(view: LiveView, client: Dependent, cells: tuple[Cell, ...]) -> Finding:
+    gives = listed(f"{cell.bootstrap} gives {cell.observed}" for cell in cells)
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{client.member.name} cannot use Kafka: {gives}",
+        location=client.declared.at(),
+        why=_why(cells[0]),
+        hint=f"give {client.setting} an address that works from container {client.member.name}",
+        related=written_variable(view, client.member, client.declared.variable),
+        service=client.member.name,
+    )
+
+
+def _why(cell: Cell) -> str:
+    verdict = cell.observed
+    if verdict is None:
+        return ""
+    if isinstance(verdict.bootstrap, Failed):
+        return verdict.bootstrap.because
+    bad = next((one for one in verdict.endpoints if one.outcome != Word.OK), None)
+    if bad is None:
+        return "the broker that answers names none to go on to"
+    because = f": {bad.contact.because}" if isinstance(bad.contact, Failed) else ""
+    return f"it is sent on to {bad.endpoint.address} (node {bad.endpoint.node_id}), {bad.outcome}{because}"

@@ -1,0 +1,129 @@
+"""A listener does not speak the security protocol that its configuration or its client says.
+
+Why: a client that speaks TLS to a plaintext port, or plaintext to one that wants TLS or SASL, gets no error that says
+so: the connection ends, or the client waits.
+
+Bad:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      security:
+        - {vantage: inside kafka, at: "kafka:9092", member: kafka, listener: PLAINTEXT, spoken: SSL}  # <- here
+
+Good:
+    services:
+      kafka:
+        image: confluentinc/cp-kafka:7.9.2
+        environment:
+          KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+          KAFKA_BROKER_ID: 1
+          KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+    x-observed:
+      security:
+        - {vantage: inside kafka, at: "kafka:9092", member: kafka, listener: PLAINTEXT, spoken: PLAINTEXT}
+
+Seen: Invalid receive (size = 369296128); SSL handshake failed; Disconnected while requesting ApiVersion
+
+Sources: what answers a request in plaintext and a TLS greeting; listener.security.protocol.map.
+"""
+
+from collections.abc import Iterator
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observations import Answered, Failed, Reason
+from netdiag.deployment.verdict import Cell
+from netdiag.findings import ContainerLocation, Finding, Location, Severity
+from netdiag.kafka.security import Spoken
+from netdiag.rules.live_meant import answering, meant_for, vantages_of, written
+
+ID = "live-security-mismatch"
+SEVERITY = Severity.ERROR
+
+_PROTOCOLS = (Spoken.PLAINTEXT, Spoken.SSL, Spoken.SASL_PLAINTEXT, Spoken.SASL_SSL)
+
+
+def check(view: LiveView) -> Iterator[Finding]:
+    """One finding for every listener that speaks otherwise than configured, and for every client of it that does."""
+    told: set[tuple[str, str]] = set()
+    for broker, listener, speaks, why in (*_shown(view), *_met(view)):
+        if (broker, listener) not in told:
+            told.add((broker, listener))
+            yield _finding(view, broker, listener, speaks, why)
+    yield from _clients(view)
+
+
+def _shown(view: LiveView) -> Iterator[tuple[str, str, str, str]]:
+    """Where the port was asked for its security."""
+    for seen in view.security:
+        broker = view.deployment.broker(seen.member)
+        configured = broker.config.protocol_map.get(seen.listener) if broker else None
+        if configured and seen.sight.spoken in _PROTOCOLS and seen.sight.spoken.value != configured:
+            yield seen.member, seen.listener, seen.sight.spoken.value, seen.sight.detail
+
+
+def _met(view: LiveView) -> Iterator[tuple[str, str, str, str]]:
+    """Where a plaintext client was refused against the configuration, or let in against it."""
+    known = vantages_of(view)
+    for cell in view.cells:
+        contact = cell.observed.bootstrap if cell.observed else None
+        if isinstance(contact, Failed) and contact.reason in (Reason.TLS, Reason.SASL):
+            vantage = known.get(cell.vantage)
+            whose = meant_for(view, vantage, cell) if vantage else None
+            configured = whose.broker.config.protocol_map.get(whose.listener, "") if whose else ""
+            if whose and configured == Spoken.PLAINTEXT:
+                yield whose.broker.name, whose.listener, contact.reason.value.upper(), contact.because
+        elif isinstance(contact, Answered) and _was_to_refuse(cell):
+            broker = answering(view, contact)
+            if broker is not None and contact.listener is not None:
+                yield broker.name, contact.listener, Spoken.PLAINTEXT.value, contact.because
+
+
+def _was_to_refuse(cell: Cell) -> bool:
+    foretold = cell.predicted.bootstrap if cell.predicted else None
+    return isinstance(foretold, Failed) and foretold.reason in (Reason.TLS, Reason.SASL)
+
+
+def _finding(view: LiveView, name: str, listener: str, speaks: str, why: str) -> Finding:
+    broker = view.deployment.broker(name)
+    configured = broker.config.protocol_map.get(listener, "another protocol") if broker else ""
+    return Finding(
+        rule=ID,
+        severity=SEVERITY,
+        message=f"{listener} of {name} speaks {speaks}, and is configured for {configured}",
+        location=ContainerLocation(container=name, part=listener),
+        why=why,
+        hint=f"start {name} again with the configuration that is meant, or see what else listens on that port",
+        related=written(view, broker, "listener.security.protocol.map") if broker else (),
+        service=name,
+        listener=listener,
+    )
+
+
+def _clients(view: LiveView) -> Iterator[Finding]:
+    spoken = {
+        (seen.vantage, seen.address.host, seen.address.port): seen
+        for seen in view.security
+        if seen.sight.spoken in _PROTOCOLS
+    }
+    for client in view.deployment.dependents:
+        for address in client.bootstraps:
+            seen = spoken.get((f"container {client.member.name}", address.host, address.port))
+            if seen is None or client.protocol is None or client.protocol == seen.sight.spoken.value:
+                continue
+            location: Location = client.declared.at(address.start, address.end)
+            yield Finding(
+                rule=ID,
+                severity=SEVERITY,
+                message=f"{client.member.name} speaks {client.protocol} to {address.host}:{address.port}, which speaks "
+                f"{seen.sight.spoken.value}",
+                location=location,
+                why=seen.sight.detail,
+                hint=f"give {client.member.name} the security protocol of the listener, or the port of another one",
+                service=client.member.name,
+            )
+            break
