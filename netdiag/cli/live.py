@@ -15,6 +15,7 @@ from netdiag.deployment.as_declared import AsDeclared
 from netdiag.deployment.declaring import declared_services
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.mesh_edges import mesh_edges
 from netdiag.deployment.observations import Address
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import Vantage, bootstraps
@@ -95,14 +96,15 @@ def _one(asked: Input, path: str | Asked | None, live: LiveSettings, settings: S
     note = too_large(asked.name, seen.stances, addresses)
     if note:
         return replace(found, findings=check_live(view), notes=(note,))
-    observed = observe(seen.stances, addresses, timeout=live.timeout)
+    edges = mesh_edges(deployment, frozenset(stopped))
+    observed = observe(seen.stances, addresses, timeout=live.timeout, edges=edges)
     skipped = (*seen.skipped, *observed.skipped)
     places = _vantages(seen, skipped)
     cells = _joined(predict(deployment, places, addresses, down=frozenset(stopped)), observed.cells)
-    matrix = Matrix(input=asked.name, vantages=places, cells=cells, not_running=stopped)
+    matrix = Matrix(input=asked.name, vantages=places, cells=cells, not_running=stopped, mesh=observed.mesh)
     return replace(
         found,
-        findings=check_live(replace(view, cells=cells, vantages=places)),
+        findings=check_live(replace(view, cells=cells, vantages=places, mesh=observed.mesh)),
         matrices=(matrix,),
         skipped=tuple(_skipped(item, seen) for item in skipped),
         notes=observed.notes,

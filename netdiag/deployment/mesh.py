@@ -26,7 +26,10 @@ class EdgeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """One way of talking. `source` and `target` are member names, `target` "" where nobody shown has the address."""
+    """One way of talking. `source` and `target` are member names, `target` "" where nobody shown has the address.
+
+    `node_id` is who has to answer there, None where any answer will do.
+    """
 
     kind: EdgeKind
     source: str
@@ -34,6 +37,7 @@ class Edge:
     address: Address
     predicted: Contact | None = None
     observed: Contact | None = None
+    node_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,13 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.io.limits import AnswerAllowance
 from netdiag.kafka import conversation
 from netdiag.kafka.conversation import Conversation, Event, FailureKind
 from netdiag.kafka.listeners import parse_listeners, well_formed
+from netdiag.kafka.questions import QUORUM
 
 MOST_ENDPOINTS = 1000
 _CHUNK = 64 * 1024
@@ -145,7 +147,9 @@ def _contact(talk: Conversation, target: Target, elapsed: str) -> Contact:
             because = f"{target} accepted, then {what}, after {elapsed}"
             return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip)
         case conversation.Failed() as failed if failed.kind in _REASONS:
-            return Failed(reason=_REASONS[failed.kind], because=f"{target}: {failed.detail}", ip=target.ip)
+            mechanism = Mechanism.CONTROLLER_LISTENER if failed.speaks == QUORUM else None
+            because = f"{target}: {failed.detail}"
+            return Failed(reason=_REASONS[failed.kind], because=because, ip=target.ip, mechanism=mechanism)
         case conversation.Failed() as failed:
             return Unknown(because=f"{target}: {failed.detail}")
     return Unknown(because=f"the conversation with {target} did not end")

@@ -7,13 +7,15 @@ taken come back with the reason. One call takes at most `timeout` + `_EXTRA` sec
 import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from netdiag.deployment.mesh import Edge, Mesh
 from netdiag.deployment.observations import Address
 from netdiag.deployment.stance import Skipped, Stance
 from netdiag.deployment.verdict import Cell, judge
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.limits import many_sockets
+from netdiag.io.mesh import look_along, mesh_of
 from netdiag.io.name_service import read_name_service
 from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, Prober
@@ -26,15 +28,24 @@ _EXTRA = 0.7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """The cells in the order of stances and addresses, the stances that were impossible, and what else to know."""
+    """The cells in the order of stances and addresses, the stances that were impossible, and what else to know.
+
+    `mesh` holds the edges that were asked for, as they were seen.
+    """
 
     cells: tuple[Cell, ...]
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
+    mesh: Mesh = field(default_factory=Mesh)
 
 
-def observe(stances: Sequence[Stance], addresses: Sequence[Address], *, timeout: float = TIMEOUT) -> Observed:
-    """Look from every stance at every address. `timeout` is seconds for one step: resolve, connect, or converse."""
+def observe(
+    stances: Sequence[Stance], addresses: Sequence[Address], *, timeout: float = TIMEOUT, edges: Sequence[Edge] = ()
+) -> Observed:
+    """Look from every stance at every address, and from the members that have one along their edges of the mesh.
+
+    `timeout` is seconds for one step: resolve, connect, or converse.
+    """
     places: list[tuple[Stance, Place]] = []
     skipped: list[Skipped] = []
     notes: list[str] = []
@@ -52,9 +63,16 @@ def observe(stances: Sequence[Stance], addresses: Sequence[Address], *, timeout:
             notes += [f"{stance.vantage.label}: cannot read {because}" for because in names.unreadable]
             places.append((stance, Place(namespace=namespace, resolver=Resolver(namespace, names))))
         cells: list[Cell] = []
+        seen: list[Edge] = []
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
-        asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), timeout, sockets, cells))
-    return Observed(cells=tuple(cells), skipped=tuple(skipped), notes=tuple(notes))
+        asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), timeout, sockets, cells, edges, seen))
+    reasons = {item.vantage.member: item.because for item in skipped if item.vantage.member}
+    mesh = mesh_of(seen, _inside(places), reasons)
+    return Observed(cells=tuple(cells), skipped=tuple(skipped), notes=tuple(notes), mesh=mesh)
+
+
+def _inside(places: Sequence[tuple[Stance, Place]]) -> dict[str, Place]:
+    return {stance.vantage.member: place for stance, place in places if stance.vantage.member}
 
 
 async def _look(
@@ -63,10 +81,14 @@ async def _look(
     timeout: float,
     sockets: int,
     cells: list[Cell],
+    edges: Sequence[Edge],
+    seen: list[Edge],
 ) -> None:
     deadline = asyncio.get_running_loop().time() + timeout + _EXTRA
     prober = Prober(patience=timeout, deadline=deadline, sockets=sockets)
-    await asyncio.gather(*(prober.both_hops(place, address) for _, place in places for address in addresses))
+    contacts = (prober.both_hops(place, address) for _, place in places for address in addresses)
+    along, *_ = await asyncio.gather(look_along(prober, _inside(places), edges), *contacts)
+    seen += along or ()
     cells += [_cell(prober, stance, place, address) for stance, place in places for address in addresses]
 
 

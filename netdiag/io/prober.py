@@ -8,7 +8,7 @@ deadline of the run, however many addresses there are.
 import asyncio
 import ipaddress
 import socket
-from collections.abc import AsyncIterator, Hashable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -28,6 +28,10 @@ _MOST_SECOND_HOPS = 1500
 _MOST_ENDPOINTS_KEPT = 20_000
 # Of several addresses that all failed, the failure that got furthest is told.
 _PROGRESS = (Reason.SASL, Reason.TLS, Reason.NOT_KAFKA, Reason.CLOSED, Reason.TIMEOUT, Reason.REFUSED)
+
+
+Ask = Callable[[socket.socket, Target, float, int], Awaitable[Contact | None]]
+"""Speaks on a connected socket until a time of the loop; the first attempt may ask for another one by None."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +85,38 @@ class Prober:
         if task is None:
             return Unknown(because=f"more than {_MOST_SECOND_HOPS} endpoints are advertised, this one was not tried")
         return task.result() if task.done() and not task.cancelled() else _NO_TIME
+
+    async def asked(self, place: Place, address: Address, ask: Ask) -> Contact:
+        """What `ask` makes of a connection to the address, in place of a Kafka conversation; never remembered."""
+        contact: Contact | None = None
+        try:
+            async with asyncio.timeout_at(self._deadline + _GRACE):
+                contact = await self._ask_each(place, address, ask, 0)
+                if contact is None:
+                    contact = await self._ask_each(place, address, ask, 1)
+                elif isinstance(contact, Failed) and self._left() > _ENOUGH_FOR_ANOTHER:
+                    self._names.pop((place, address.host), None)
+                    contact = await self._ask_each(place, address, ask, 0) or contact
+        except TimeoutError:
+            pass
+        return contact or _NO_TIME
+
+    async def _ask_each(self, place: Place, address: Address, ask: Ask, attempt: int) -> Contact | None:
+        resolution = await self._resolve(place, address.host)
+        if isinstance(resolution, Unresolved):
+            return Failed(reason=Reason.UNRESOLVED, because=resolution.because)
+        failed: list[Contact] = []
+        for target in (Target(ip=ip, port=address.port) for ip in resolution.addresses):
+            async with self._connected(place, target) as channel:
+                if not isinstance(channel, socket.socket):
+                    failed.append(channel)
+                    continue
+                until = min(self._deadline, self._now() + self._patience)
+                said = await ask(channel, target, until, attempt)
+            if said is None or isinstance(said, Answered):
+                return said
+            failed.append(said)
+        return furthest(failed)
 
     async def _second_hop(self, place: Place, endpoint: NodeEndpoint) -> None:
         if (place, endpoint.address) not in self._contacts:

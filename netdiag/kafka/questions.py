@@ -40,6 +40,8 @@ LONGEST_TEXT = 4096
 CLIENT_SOFTWARE = "netdiag"
 BROKER_RESOURCE = 4
 VOTE = 52
+QUORUM = "KRaft controller"
+"""What a listener is called that only a controller's peers have business with."""
 
 _EXPECTED_ID = re.compile(r"expected (\d{1,10})\b.{0,40}but received")
 
@@ -127,7 +129,7 @@ def without_metadata(offered: tuple[ApiVersion, ...]) -> tuple[str, str | None]:
     if metadata is not None:
         return f"it offers Metadata {metadata.min_version} to {metadata.max_version}, too old or too new", None
     if VOTE in versions:
-        return "it serves the KRaft quorum, not clients: a controller's listener", "KRaft controller"
+        return "it serves the KRaft quorum, not clients: a controller's listener", QUORUM
     names = ", ".join(api_name(api.api_key) for api in offered[:5]) or "nothing"
     return f"it offers no Metadata, only {names}", "no broker"
 

@@ -7,6 +7,7 @@ from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Answered, Contact, Failed
 from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.render.json_values import finding_value, sound
+from netdiag.render.mesh_values import edge_value
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 
@@ -28,6 +29,9 @@ def render(report: Report) -> str:
             for item in report.suppressed
         ],
         "matrix": [_cell(matrix, cell) for matrix in report.matrices for cell in matrix.cells],
+        "mesh": [
+            edge_value(matrix.input, edge) for matrix in report.matrices if matrix.mesh for edge in matrix.mesh.edges
+        ],
         "skipped": [_skipped(item) for item in report.skipped],
         "notes": [redacted(note) for note in report.notes],
     }

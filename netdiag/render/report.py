@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from netdiag.deployment.mesh import Mesh
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell
 from netdiag.findings import Finding, Suppressed
@@ -31,12 +32,16 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """The cells of one input; `not_running` are brokers with no inside to stand in, and the reason where known."""
+    """The cells of one input; `not_running` are brokers with no inside to stand in, and the reason where known.
+
+    `mesh` is what its members get from each other; None where nobody looked.
+    """
 
     input: str
     vantages: tuple[Vantage, ...]
     cells: tuple[Cell, ...]
     not_running: Mapping[str, str] = field(default_factory=dict)
+    mesh: Mesh | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

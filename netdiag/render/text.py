@@ -5,6 +5,7 @@ from netdiag.render.alike import alike
 from netdiag.render.counts import summary
 from netdiag.render.finding_text import SEVERITY_STYLES, SourceLines, finding_lines
 from netdiag.render.matrix_text import matrix_lines
+from netdiag.render.mesh_text import mesh_lines
 from netdiag.render.places import in_order
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Report, Skipped
@@ -24,7 +25,11 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
     blocks += [finding_lines(group[0], sources, screen, likewise=group[1:]) for group in alike(findings, full=full)]
     if matrix:
         several = len(report.inputs) > 1
-        blocks += [matrix_lines(item, screen, named=several) for item in report.matrices if item.cells]
+        for item in report.matrices:
+            if item.cells:
+                blocks.append(matrix_lines(item, screen, named=several))
+            if item.mesh and item.mesh.edges:
+                blocks.append(mesh_lines(item.mesh, screen, name=item.input if several else ""))
     blocks += [_without_brokers(item, screen) for item in report.inputs if not item.error and not item.brokers]
     if report.skipped:
         blocks.append([line for item in report.skipped for line in _skipped(item, screen)])

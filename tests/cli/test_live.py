@@ -15,6 +15,7 @@ from netdiag.cli.surface import Surface
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.mesh import Edge
 from netdiag.deployment.stance import Skipped, Stance, docker_host_stance
 from netdiag.deployment.stopped import Stopped
 from netdiag.deployment.vantage import Vantage, VantageKind
@@ -61,8 +62,9 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
         asked.update(words)
         return running()
 
-    def observe(stances: object, addresses: list[object], *, timeout: float) -> Observed:
+    def observe(stances: object, addresses: list[object], *, timeout: float, edges: tuple[Edge, ...]) -> Observed:
         asked["timeout"] = timeout
+        asked["edges"] = [(edge.kind.value, edge.source, str(edge.address)) for edge in edges]
         cells = tuple(
             Cell(vantage="docker host", bootstrap=a, observed=OK if str(a) == "localhost:9092" else REFUSED)  # type: ignore[arg-type]
             for a in addresses
@@ -81,6 +83,10 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
         "names": ("kafka",),
         "netns": ("lan",),
         "timeout": 1.5,
+        "edges": [
+            ("inter-broker", "kafka", "localhost:9093"),
+            ("zookeeper", "kafka", "zookeeper:2181"),
+        ],
     }
     assert [(item.name, item.kind, item.brokers) for item in report.inputs] == [("kafka", "engine", ("kafka", "spare"))]
     (matrix,) = report.matrices
