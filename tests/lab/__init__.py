@@ -11,6 +11,8 @@ Bring it up (root on Linux; `python -m tests.lab.prerequisites` installs what is
         with lab.up(broken, wait="settled") as stack:          # brokers exited, or answer for good
             stack.wait_settled()["broker-4"].exit_code
 
+Another engine: `start_lab(release="28")` or "29" (see releases), `userland_proxy=False`.
+
 In pytest: `pytest_plugins = ["tests.lab.fixtures"]` in the top conftest, then the session fixture
 `lab`. As root on a capable machine a lab that cannot start is a failure; without the rights it is
 a skip that says why.

@@ -27,7 +27,7 @@ from tests.lab.layers import Image, write_archive
 from tests.lab.namespaces import Place
 from tests.lab.prerequisites import missing
 from tests.lab.processes import run, start_time, tail
-from tests.lab.releases import OWN, usr_of
+from tests.lab.releases import NFTABLES, OWN, usr_of
 from tests.lab.run_record import MARK, Record, read_records
 from tests.lab.teardown import leftovers, tear_down
 
@@ -104,7 +104,7 @@ def engine(
     sweep()
     root = cache or cache_root()
     usr = usr_of(root, release)
-    slot = borrow_slot(root, image_key(), release="" if release == OWN else release)
+    slot = borrow_slot(root, image_key(), release="" if release == OWN else release.split()[0])
     # Built before anything is started, so a failing build leaves nothing to tear down.
     try:
         absent = [] if slot.has_images else images(root)
@@ -120,6 +120,10 @@ def engine(
         _make_network(record)
         _start_resolver(made)
         options = [f"--userland-proxy={str(userland_proxy).lower()}", *flags]
+        if release == NFTABLES:
+            # With nftables the engine wants forwarding to be on, and leaves the policy of FORWARD alone.
+            run(made.host.argv(["sysctl", "-qw", "net.ipv4.ip_forward=1"]))
+            options.append("--firewall-backend=nftables")
         _start_dockerd(made, slot, usr, options)
         if absent:
             _load(made, absent)

@@ -20,7 +20,9 @@ from tests.lab.go_module import build_module
 from tests.lab.processes import run
 
 OWN = "20.10"
-RELEASES = (OWN, "28", "29")
+# The last one writes its rules with nftables, the others with iptables.
+NFTABLES = "29 nftables"
+RELEASES = (OWN, "28", "29", NFTABLES)
 
 _SUITE = "unstable"
 _PACKAGES = ("docker.io", "containerd", "runc", "tini-static", "libc6", "libseccomp2", "libsystemd0", "libgcc-s1")
@@ -43,6 +45,7 @@ def usr_of(cache: Path, release: str) -> Path | None:
     packaged = entry(cache, "engine-28", digest(_SUITE, *_PACKAGES, *_UNUSED), _unpack) / "usr"
     if release == "28":
         return packaged
+    # The same for either kind of rules.
     return entry(cache, "engine-29", digest(_MODULE, _NAME_VERSION), lambda folder: _build(folder, packaged)) / "usr"
 
 

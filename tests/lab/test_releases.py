@@ -53,5 +53,5 @@ def test_the_machines_own_engine_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 def test_an_unknown_release_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabImpossible, match=r"no engine '19\.03', there are 20\.10, 28, 29"):
+    with pytest.raises(LabImpossible, match=r"no engine '19\.03', there are 20\.10, 28, 29, 29 nftables"):
         usr_of(tmp_path, "19.03")

@@ -21,7 +21,7 @@ from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.observations import Address, Failed
-from netdiag.deployment.platform import Platform, generation_of
+from netdiag.deployment.platform import Firewall, Platform, generation_of
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.stance import Stance
 from netdiag.deployment.vantage import Vantage, VantageKind
@@ -87,14 +87,14 @@ class Met:
     contradicted: tuple[str, ...]
 
 
-def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool) -> Met:
+def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool, firewall: Firewall = Firewall.IPTABLES) -> Met:
     """Foretell, bring up, look, compare, take down."""
     file = folder / "compose.yml"
     file.write_text(world.text)
     shutil.copyfile(Path(__file__).with_name("stub.py"), folder / STUB)
     (folder / STUB).chmod(0o755)
     release = lab.engine.docker("version", "--format", "{{.Server.Version}}").strip()
-    platform = Platform(generation=generation_of(release), userland_proxy=userland_proxy)
+    platform = Platform(generation=generation_of(release), userland_proxy=userland_proxy, firewall=firewall)
     project = load(Source(str(file), file.read_bytes()), environ={}, profiles=())
     declared = replace(from_compose(project, host_addresses=(HOST_ADDRESS,)), platform=platform)
     with lab.up(file, project=f"world{world.seed}", wait="none") as stack:
@@ -142,6 +142,8 @@ def wait_until_listening(stack: Stack) -> None:
         ended = [c.service for c in stack.containers() if c.is_broker and not c.is_running]
         if ended or time.monotonic() > deadline:
             logs = "\n".join(stack.logs(name) for name in late)
+            # Whose port it could not have, or what else the engine did not like.
+            logs += stack.run_compose("up", "-d", "--pull", "never", check=False)
             raise LabError(f"{', '.join(late)} of {stack.project} did not start: {logs}")
         time.sleep(0.05)
 

@@ -46,7 +46,7 @@ class Book:
 
 def book(release: str, *, userland_proxy: bool, folder: Path | None = None) -> Book:
     """The one of this engine at the commit that is checked out."""
-    name = f"{release}-proxy-{'on' if userland_proxy else 'off'}.jsonl"
+    name = f"{release.replace(' ', '-')}-proxy-{'on' if userland_proxy else 'off'}.jsonl"
     return Book(file=(folder or ROOT / ".cache" / "worlds" / present_commit()) / name)
 
 

@@ -20,7 +20,10 @@ NOWHERE = "10.99.0.1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """`expected` by engine and proxy, the most exact key first: "28 off", "28", "off", ""; none: not on this engine."""
+    """`expected` by engine and proxy, the most exact key first: "28 off", "28", "off", ""; none: not on this engine.
+
+    With nftables an engine is as with iptables, where it has no key of its own.
+    """
 
     number: str
     vantage: str
@@ -30,7 +33,9 @@ class Row:
 
     def on(self, release: str, *, proxy: bool) -> str | None:
         """What it is to give there."""
-        keys = (f"{release} {'on' if proxy else 'off'}", release, "on" if proxy else "off", "")
+        word = "on" if proxy else "off"
+        engines = dict.fromkeys((release, release.split()[0]))
+        keys = [*(key for engine in engines for key in (f"{engine} {word}", engine)), word, ""]
         return next((self.expected[key] for key in keys if key in self.expected), None)
 
 
@@ -103,7 +108,7 @@ ROWS = (
     _row("29", "i1", f"{LAN_ADDRESS}:9092", TMO, v28=UNR, v29=UNR),
     _row("30", "i1", "10.80.3.1:29092", OK),
     _row("31", "i1", f"{H}:29092", OK, v28=UNR, v29=UNR),
-    _row("32", "i1", "10.80.3.1:19092", TMO),
+    _row("32", "i1", "10.80.3.1:19092", TMO, v29_nftables=OK),
     _row("33", HOST, f"{H}:19292", REF),
     _row("33", LAN, f"{H}:19292", REF),
     _row("34", "a2", f"{H}:29092", OK),
@@ -144,7 +149,7 @@ CHANGES = (
         rows=(
             _row("40", LAN, f"{H}:19092", OK, modelled=False),
             _row("40", "a2", f"{H}:19092", TMO, off=OK, modelled=False),
-            _row("40", "b1", f"{H}:19092", TMO, v29_off=OK, modelled=False),
+            _row("40", "b1", f"{H}:19092", TMO, v29=OK, modelled=False),
             _row("40", "a2", f"{H}:29092", TMO, modelled=False),
         ),
     ),

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.deployment.platform import Firewall
 from tests.bars.record import present_commit
 from tests.figures import Report
 from tests.lab.errors import LabImpossible
 from tests.lab.lab import Lab, start_lab
-from tests.lab.releases import RELEASES
+from tests.lab.releases import NFTABLES, RELEASES
 from tests.worlds.drawing import draw
 from tests.worlds.meeting import Met, Miss, Tally, meet
 from tests.worlds.record import Book, book, held_out_seeds, sums
@@ -58,20 +59,21 @@ def test_held_out_worlds_are_as_foretold(tmp_path: Path, figure: Report, release
     results = book(release, userland_proxy=proxy)
     print(f"\nengine {release}, userland proxy {'on' if proxy else 'off'}, seeds {', '.join(map(str, seeds))}")
     left = [seed for seed in seeds if seed not in {met.seed for met in results}]
+    firewall = Firewall.NFTABLES if release == NFTABLES else Firewall.IPTABLES
     if left:
         try:
             with start_lab(release=release, userland_proxy=proxy) as engine:
-                _meet_all(engine, left, tmp_path, results, proxy=proxy)
+                _meet_all(engine, left, tmp_path, results, proxy=proxy, firewall=firewall)
         except LabImpossible as error:
             pytest.skip(str(error))
     _judge([met for met in results if met.seed in seeds], figure, f"{release}, proxy {'on' if proxy else 'off'}")
 
 
-def _meet_all(engine: Lab, seeds: list[int], folder: Path, results: Book, *, proxy: bool) -> None:
+def _meet_all(engine: Lab, seeds: list[int], folder: Path, results: Book, *, proxy: bool, firewall: Firewall) -> None:
     for seed in seeds:
         place = folder / str(seed)
         place.mkdir()
-        met = meet(engine, draw(seed), place, userland_proxy=proxy)
+        met = meet(engine, draw(seed), place, userland_proxy=proxy, firewall=firewall)
         results.add(met)
         counts = [f"{tally.source} {tally.decided - len(tally.misses)}/{tally.decided}" for tally in met.tallies]
         print(
