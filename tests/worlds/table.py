@@ -201,8 +201,9 @@ def document(release: str) -> dict[str, object]:
         "a1": _broker(
             1,
             {"a": "10.80.0.11"},
-            listeners={9092: "0.0.0.0", 9093: "127.0.0.1"},
-            ports=("19092:9092", "19093:9093", "127.0.0.1:19094:9092", f"{H}:19095:9092", "19096:9998"),
+            listeners={9092: "0.0.0.0", 9093: "127.0.0.1", 9094: "0.0.0.0", 9095: "0.0.0.0"},
+            # Each port once: 29 with nftables and without proxy does not start a container that publishes one twice.
+            ports=("19092:9092", "19093:9093", "127.0.0.1:19094:9094", f"{H}:19095:9095", "19096:9998"),
         ),
         "a2": {**_broker(2, {"a": "10.80.0.12"}), "extra_hosts": ["host.docker.internal:host-gateway"]},
         "a3": {**_broker(3, {"a": "10.80.0.13"}), "container_name": "table-a3"},
