@@ -1,5 +1,8 @@
 """What a broker would answer: who is registered in its cluster, and whether it has heard of them."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, resolve, running
@@ -116,10 +119,18 @@ def _told_by_controller(deployment: Deployment, broker: Broker, down: frozenset[
     if host is None:
         return Unmodelled(because=f"the host {broker.name} advertises on {name} is decided at run time")
     candidates = [b for b in cluster_of(deployment, broker) if running(b.member, down)]
+    if _are_rivals(candidates):
+        return Unmodelled(because="of brokers that advertise one endpoint only the first to register stays")
     answers = {reaches(deployment, c, host, entry.endpoint.port, down) is broker for c in candidates}
     if len(answers) > 1:
         return Unmodelled(because=f"only some brokers reach {broker.name}: it depends on which one is the controller")
     return answers == {True}
+
+
+def _are_rivals(brokers: Sequence[Broker]) -> bool:
+    """Whether two of them advertise the same endpoint, which ZooKeeper brokers do not tolerate."""
+    told = [(e.endpoint.host.lower(), e.endpoint.port) for b in brokers for e in b.config.advertised_listeners]
+    return any(count > 1 for (host, _), count in Counter(told).items() if host)
 
 
 def _joins_by_seeds(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from netdiag.compose.project import Project
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
-from netdiag.findings import ContainerLocation, Finding, Related
+from netdiag.findings import ContainerLocation, Finding, Related, Severity
 from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, WIRE
+from netdiag.rules.declared import static_ip_invalid
 from netdiag.rules.declared_clients import check_clients
 from netdiag.rules.live_files import written_for
 from netdiag.rules.observed import live_config_crash
@@ -73,6 +74,11 @@ def _confirmed(finding: Finding, view: LiveView) -> Finding:
 
 
 def condemned(findings: Iterable[Finding], deployment: Deployment) -> frozenset[str]:
-    """The names of the brokers that will not start, because a finding says what they will print instead."""
+    """The names of the brokers that will not start: a finding says what they will print instead, or that the engine
+    refuses the address that they are to have."""
     brokers = {broker.name for broker in deployment.brokers}
-    return frozenset(f.service for f in findings if f.broker_prints and f.service in brokers)
+    return frozenset(f.service for f in findings if f.service in brokers and (f.broker_prints or _is_refused(f)))
+
+
+def _is_refused(finding: Finding) -> bool:
+    return finding.rule == static_ip_invalid.ID and finding.severity is Severity.ERROR

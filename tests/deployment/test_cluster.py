@@ -53,6 +53,14 @@ def test_some_controllers_reach_a_broker_others_do_not() -> None:
     assert is_informed(deployment, deployment.brokers[0], NOBODY) is True
 
 
+def test_who_stays_of_zookeeper_brokers_with_one_endpoint_is_decided_at_run_time() -> None:
+    text = five_brokers().replace("EXTERNAL://localhost:9093", "EXTERNAL://localhost:9092")
+    deployment = deployment_of(text)
+    assert isinstance(is_informed(deployment, deployment.brokers[0], NOBODY), Unmodelled)
+    # once one of the two is gone, nobody is in doubt
+    assert is_informed(deployment, deployment.brokers[0], frozenset({"broker-3"})) is True
+
+
 KRAFT = """\
 name: k
 services:

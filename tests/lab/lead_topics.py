@@ -28,19 +28,21 @@ class Topic:
     leaders: tuple[int, ...]
 
 
-def lead_topics(stack: Stack, limit: float = 30) -> Topic:
+def lead_topics(stack: Stack, limit: float = 30, *, of: str | None = None) -> Topic:
     """The stack's topic, made if absent and waited for until every broker knows its leaders.
+
+    `of` names the one broker of a cluster of its own, where a stack has several clusters: it has a topic of its own.
 
     Raises LabError where there can be none, as with ZooKeeper when the controller cannot reach
     the brokers: they learn of no topic and their metadata stays empty.
     """
-    doors = _doors([one for one in stack.brokers() if one.is_running])
+    doors = _doors([one for one in stack.brokers() if one.is_running and of in (None, one.service)])
     if not doors:
         raise LabError("no topic: no broker answers")
     leaders = tuple(sorted({node for one in doors for node in _known(one)}))
     if not leaders:
         raise LabError("no topic: the metadata of every broker is empty")
-    topic = Topic(name=f"nd-{stack.project}", leaders=leaders)
+    topic = Topic(name=f"nd-{stack.project}{f'-{of}' if of else ''}", leaders=leaders)
     deadline = time.monotonic() + limit
     while True:
         codes = [_create(door, topic) for door in doors]

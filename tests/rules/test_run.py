@@ -22,6 +22,23 @@ def test_only_brokers_that_will_print_a_refusal_are_condemned() -> None:
     assert condemned(check(loopback), loopback) == frozenset()
 
 
+def test_a_broker_whose_address_the_engine_refuses_is_condemned() -> None:
+    text = """\
+services:
+  kafka:
+    image: apache/kafka:3.9.1
+    networks:
+      kafka:
+        ipv4_address: 10.6.0.3
+networks:
+  kafka:
+    ipam:
+      config: [{subnet: 10.5.0.0/16}]
+"""
+    deployment = deployment_of(text)
+    assert condemned(check(deployment), deployment) == {"kafka"}
+
+
 def test_the_reference_cluster_is_silent() -> None:
     assert check(deployment_of(five_brokers())) == ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -16,7 +16,7 @@ CELL = re.compile(
     rf"ok|partial [1-9]\d*/[1-9]\d*|bootstrap: ({_REASON})|advertised: ({_REASON}|no-brokers)"
     r"|wrong-broker|not-kafka|tls|sasl"
 )
-SETTLED = ("ready", "exited", "no-metadata")
+SETTLED = ("ready", "exited", "some-exited", "no-metadata", "clusters", "refused")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +41,13 @@ class ExpectedFinding:
 class Case:
     """One form of a cell, on the engines that it holds for; an empty tuple holds for all.
 
-    `from_file` is what the compose file alone can tell, where that is less: "unknown".
+    `from_file` is what the compose file alone can tell, where that is less: "unknown". `kcat` is what kcat may say
+    instead, where librdkafka is known to differ.
     """
 
     cell: str
     from_file: str | None = None
+    kcat: str | None = None
     versions: tuple[str, ...] = ()
     proxies: tuple[bool, ...] = ()
 
@@ -73,6 +75,10 @@ class ExpectedCell:
         case = self._case(engine)
         return case.from_file or case.cell
 
+    def differs(self, source: str, engine: Engine) -> str | None:
+        """What `source` may say instead of the word of the cell."""
+        return self._case(engine).kcat if source == "kcat" else None
+
     def _case(self, engine: Engine) -> Case:
         cases = [case for case in self.cases if case.holds(engine)]
         if len(cases) != 1:
@@ -82,12 +88,18 @@ class ExpectedCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
-    """A compose file with what is expected of it."""
+    """A compose file with what is expected of it.
+
+    `broker_prints` is foretold by findings, by service; `exits` is what other services print when they end;
+    `engine_says` is why the engine (or compose) does not start the stack whole.
+    """
 
     scenario: str
     file: Path
     findings: tuple[ExpectedFinding, ...]
     broker_prints: Mapping[str, str]
+    exits: Mapping[str, str] = field(default_factory=dict)
+    engine_says: str | None = None
     settled: str
     cells: tuple[ExpectedCell, ...]
 
@@ -106,18 +118,22 @@ def stacks(root: Path = SCENARIOS) -> Iterator[Stack]:
 
 
 def _stack(scenario: str, file: Path, expected: Mapping[str, object]) -> Stack:
-    unknown = set(expected) - {"findings", "broker_prints", "settled", "matrix"}
+    unknown = set(expected) - {"findings", "broker_prints", "exits", "engine_says", "settled", "matrix"}
     if unknown:
         raise ValueError(f"{file}: {', '.join(sorted(unknown))} is no key of a stack")
-    findings, prints, matrix = expected["findings"], expected.get("broker_prints", {}), expected["matrix"]
+    findings, matrix = expected["findings"], expected["matrix"]
+    prints, exits = expected.get("broker_prints", {}), expected.get("exits", {})
     assert isinstance(findings, list)
     assert isinstance(prints, dict)
+    assert isinstance(exits, dict)
     assert isinstance(matrix, dict)
     return Stack(
         scenario=scenario,
         file=file,
         findings=tuple(ExpectedFinding(**finding) for finding in findings),
         broker_prints=prints,
+        exits=exits,
+        engine_says=str(expected["engine_says"]) if "engine_says" in expected else None,
         settled=str(expected["settled"]),
         cells=tuple(
             ExpectedCell(vantage=vantage, bootstrap=bootstrap, cases=_cases(cell))
@@ -136,6 +152,7 @@ def _cases(cell: object) -> tuple[Case, ...]:
         Case(
             cell=case["cell"],
             from_file=case.get("from_file"),
+            kcat=case.get("kcat"),
             versions=tuple(case.get("engine", ())),
             proxies=({"on": True, "off": False}[case["proxy"]],) if "proxy" in case else (),
         )

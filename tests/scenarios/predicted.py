@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from netdiag.compose.load import load
@@ -45,9 +46,9 @@ class Prediction:
         )
 
 
-def prediction(stack: Stack) -> Prediction:
+def prediction(stack: Stack, environ: Mapping[str, str] | None = None) -> Prediction:
     """Load and judge the stack's file with no profile active, as `docker compose up` reads it."""
-    project = load(Source(stack.file.name, stack.file.read_bytes()), environ={}, profiles=())
+    project = load(Source(stack.file.name, stack.file.read_bytes()), environ=environ or {}, profiles=())
     deployment = from_compose(project, host_addresses=(DOCKER_HOST,))
     return Prediction(deployment=deployment, findings=check(deployment))
 

@@ -42,14 +42,20 @@ def stand(running: Running, name: str) -> Vantage:
 
 def clients(lab: Lab, running: Running, stack: Stack) -> Mapping[str, Source]:
     """kcat, Java's console tools and kafka-python, each standing where the cell says."""
-    topic = _topic(running, stack)
+    topics = _topics(running, stack)
     # In order, before any client runs: the first stand at a vantage may make a container.
     places = {name: stand(running, name) for name in dict.fromkeys(cell.vantage for cell in stack.cells)}
 
     def source(oracle: str) -> Source:
         def ask(vantage: str, bootstrap: str) -> str:
-            cell = Cell(vantage=places[vantage], bootstrap=filled(running, bootstrap), topic=topic)
-            return word(lab.oracles.ask(oracle, cell))
+            address = filled(running, bootstrap)
+            # The likely cluster first; a client that is told of other brokers than its is asked for another topic.
+            likely = sorted(topics.items(), key=lambda item: item[0] != address.rpartition(":")[0])
+            for _, topic in likely:
+                answer = lab.oracles.ask(oracle, Cell(vantage=places[vantage], bootstrap=address, topic=topic))
+                if topic is None or set(answer.advertised) <= set(topic.leaders):
+                    break
+            return word(answer)
 
         return ask
 
@@ -65,11 +71,17 @@ def _address_of(running: Running, service: str) -> str:
     return next(iter(running.state(service).networks.values()))
 
 
-def _topic(running: Running, stack: Stack) -> Topic | None:
-    if stack.settled == "ready":
-        return lead_topics(running)
+def _topics(running: Running, stack: Stack) -> Mapping[str, Topic | None]:
+    """The topic of each cluster, by the broker that has it; where there is one cluster, by nobody's name."""
+    match stack.settled:
+        case "ready" | "some-exited":
+            return {"": lead_topics(running)}
+        case "clusters":
+            return {broker.service: lead_topics(running, of=broker.service) for broker in running.brokers()}
+        case "refused":
+            return {"": lead_topics(running) if any(one.is_running for one in running.brokers()) else None}
     try:
         lead_topics(running)
     except LabError:
-        return None
+        return {"": None}
     raise LabError(f"{stack.name} was to end as {stack.settled!r}, yet its brokers made a topic")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,16 @@ def test_a_cell_needs_exactly_one_case_for_an_engine() -> None:
     cell = ExpectedCell(vantage="O", bootstrap="h:1", cases=(Case(cell="ok", proxies=(False,)),))
     with pytest.raises(ValueError, match="0 cases hold"):
         cell.on(ENGINE)
+
+
+def test_kcat_may_say_what_it_is_known_to_say_and_nobody_else() -> None:
+    cell = ExpectedCell(vantage="H", bootstrap="h:1", cases=(Case(cell="partial 1/3", kcat="wrong-broker"),))
+    one = replace(stack(), cells=(cell,))
+    assert compare(one, {"kcat": lambda v, b: "wrong-broker"}, engine=ENGINE).disagreements() == ()
+    assert len(compare(one, {"java": lambda v, b: "wrong-broker"}, engine=ENGINE).disagreements()) == 1
+
+
+@pytest.mark.parametrize(("word", "agrees"), [("bootstrap: closed", True), ("not-kafka", True), ("ok", False)])
+def test_no_client_knows_that_what_answers_is_not_for_it(word: str, agrees: bool) -> None:
+    result = compare(stack(("H", "h:1", "not-kafka")), {"it": lambda vantage, bootstrap: word}, engine=ENGINE)
+    assert result.rows[0].agrees is agrees

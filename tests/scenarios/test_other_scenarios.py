@@ -12,16 +12,28 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.figures import Report
+from tests.lab.image_set import APACHE_4
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack as Running
 from tests.scenarios.comparison import compare
 from tests.scenarios.expectations import Engine, ExpectedCell, Stack, stacks
 from tests.scenarios.netdiag_says import NETDIAG, PREDICTED, netdiag_says
+from tests.scenarios.predicted import prediction
 from tests.scenarios.stand_ins import stand_ins
 from tests.scenarios.standing import clients
 
 ENGINE = Engine(version="20.10", proxy=True)
-QUICK = ("S11/kraft.broken", "S12/kraft.broken", "S13/kraft.repaired")
+QUICK = (
+    "S06/kraft.gateway",
+    "S09/kraft.broken",
+    "S11/kraft.broken",
+    "S12/kraft.broken",
+    "S13/kraft.repaired",
+    "S14/kraft.broken",
+    "S15/kraft.broken",
+    "S16/kraft.broken",
+    "S20/kraft.broken",
+)
 ELSEWHERE = ("S01", "S02", "S03", "S04", "S07", "S08")
 STACKS = [stack for stack in stacks() if stack.scenario not in ELSEWHERE]
 
@@ -42,8 +54,47 @@ def stack(request: pytest.FixtureRequest) -> Stack:
 def running(lab: Lab, stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """The stack on the engine, at rest; gone before the next comes up."""
     over = stand_ins(stack.file, tmp_path_factory.mktemp("over"))
-    with lab.up(stack.file, override_files=over, wait="ready" if stack.settled == "ready" else "settled") as up:
+    with lab.up(stack.file, override_files=over, wait="none") as up:
+        come_to_rest(up, stack)
         yield up
+
+
+def come_to_rest(running: Running, stack: Stack) -> None:
+    """Wait as long as a stack of this kind needs."""
+    match stack.settled:
+        case "ready":
+            running.wait_ready()
+        case "clusters":
+            running.wait_settled(still=1)
+        case "refused":
+            # compose itself waited for those that could be started
+            if [one for one in running.brokers() if one.is_running]:
+                running.wait_ready()
+        case _:
+            running.wait_settled()
+
+
+@pytest.mark.bar("scenarios")
+def test_brokers_and_engine_say_why_not(stack: Stack, running: Running) -> None:
+    ended = {**stack.broker_prints, **stack.exits}
+    if stack.settled != "refused":
+        assert {one.service for one in running.brokers() if not one.is_running} == ended.keys()
+    assert [service for service, said in ended.items() if said not in running.logs(service)] == []
+    if stack.engine_says is not None:
+        assert stack.engine_says in running.run_compose("up", "-d", "--pull", "never", check=False)
+
+
+@pytest.mark.bar("scenarios", long=True)
+def test_the_next_major_version_prints_what_is_foretold_of_it(lab: Lab) -> None:
+    (stack,) = (one for one in STACKS if one.name == "S10a/kraft.broken")
+    version = {"KAFKA_IMAGE": APACHE_4}
+    foretold = {
+        f.service: f.broker_prints for f in prediction(stack, version).findings if f.service and f.broker_prints
+    }
+    assert foretold.keys() == stack.broker_prints.keys()
+    with lab.up(stack.file, env=version, wait="settled") as running:
+        silent = {service: said for service, said in foretold.items() if said not in running.logs(service)}
+    assert silent == {}
 
 
 @pytest.mark.bar("scenarios")

@@ -2,6 +2,9 @@
 
 import pytest
 
+from netdiag.deployment.clients import attempts, health_checks
+from netdiag.deployment.reachability import predict
+from netdiag.findings import FileLocation
 from tests.scenarios.expectations import Engine, Stack, stacks
 from tests.scenarios.predicted import prediction
 
@@ -33,3 +36,16 @@ def test_every_cell_is_predicted(stack: Stack) -> None:
         if (said := made.cell(cell.vantage, cell.bootstrap)) != cell.from_file(ENGINE)
     }
     assert wrong == {}
+
+
+@pytest.mark.bar("static")
+@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+def test_a_client_has_a_finding_on_its_line_exactly_where_its_cell_is_not_ok(stack: Stack) -> None:
+    made = prediction(stack)
+    judged = {f.location.line for f in made.findings if isinstance(f.location, FileLocation)}
+    for attempt in (*attempts(made.deployment), *health_checks(made.deployment)):
+        (cell,) = predict(made.deployment, [attempt.vantage], [attempt.address])
+        if not attempt.dependent.active or str(cell.predicted) == "unknown":
+            continue
+        assert isinstance(attempt.where, FileLocation)
+        assert (str(cell.predicted) == "ok") is (attempt.where.line not in judged), attempt.where
