@@ -10,6 +10,7 @@ from tests.lab.errors import LabError
 from tests.lab.lab import Lab
 from tests.lab.lead_topics import Topic, lead_topics
 from tests.lab.oracles import ORACLES, Cell
+from tests.lab.readiness import NotKafka, ask
 from tests.lab.stack import Stack as Running
 from tests.lab.vantages import Vantage
 from tests.scenarios.client_words import word
@@ -47,17 +48,12 @@ def clients(lab: Lab, running: Running, stack: Stack) -> Mapping[str, Source]:
     places = {name: stand(running, name) for name in dict.fromkeys(cell.vantage for cell in stack.cells)}
 
     def source(oracle: str) -> Source:
-        def ask(vantage: str, bootstrap: str) -> str:
+        def answer(vantage: str, bootstrap: str) -> str:
             address = filled(running, bootstrap)
-            # The likely cluster first; a client that is told of other brokers than its is asked for another topic.
-            likely = sorted(topics.items(), key=lambda item: item[0] != address.rpartition(":")[0])
-            for _, topic in likely:
-                answer = lab.oracles.ask(oracle, Cell(vantage=places[vantage], bootstrap=address, topic=topic))
-                if topic is None or set(answer.advertised) <= set(topic.leaders):
-                    break
-            return word(answer)
+            topic = _topic_behind(places[vantage], address, topics)
+            return word(lab.oracles.ask(oracle, Cell(vantage=places[vantage], bootstrap=address, topic=topic)))
 
-        return ask
+        return answer
 
     return {oracle: source(oracle) for oracle in ORACLES}
 
@@ -69,6 +65,22 @@ def filled(running: Running, bootstrap: str) -> str:
 
 def _address_of(running: Running, service: str) -> str:
     return next(iter(running.state(service).networks.values()))
+
+
+def _topic_behind(vantage: Vantage, address: str, topics: Mapping[str, Topic | None]) -> Topic | None:
+    """The topic of the cluster that answers at an address, by its service's name or by the brokers that it names.
+
+    No client can be asked: one that ends at another cluster forgets the first. Where nobody answers, any topic will do.
+    """
+    host, _, port = address.rpartition(":")
+    some = next(iter(topics.values()))
+    if host in topics or len(topics) == 1:
+        return topics.get(host, some)
+    try:
+        named = ask(vantage.place.netns, host, int(port)).node_ids
+    except NotKafka:
+        return some
+    return next((topic for topic in topics.values() if topic and topic.leaders == named), some)
 
 
 def _topics(running: Running, stack: Stack) -> Mapping[str, Topic | None]:
