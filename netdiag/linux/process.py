@@ -9,6 +9,7 @@ class Process:
 
     `started` is its start in clock ticks since boot: with `pid` it names a process for good. `container_id` is what its
     cgroup says, "" for none. `argv` is kept for docker-proxy only; other programs' arguments may hold secrets.
+    `state` is the letter of ps ("T": stopped by a signal), "" for others.
     """
 
     pid: int
@@ -18,3 +19,4 @@ class Process:
     parent: int = 0
     container_id: str = ""
     argv: tuple[str, ...] = ()
+    state: str = ""

@@ -23,6 +23,7 @@ class ProcessStat:
     flags: int
     threads: int
     started: int
+    state: str = ""
 
     @property
     def kernel_thread(self) -> bool:
@@ -51,6 +52,7 @@ def parse_stat(text: bytes) -> ProcessStat | None:
             flags=int(fields[6]),
             threads=int(fields[17]),
             started=int(fields[19]),
+            state=fields[0].decode("ascii", "replace"),
         )
     except ValueError:
         return None

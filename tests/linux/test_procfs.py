@@ -33,7 +33,7 @@ OTHER = "f" * 64
     ],
 )
 def test_a_process_may_call_itself_anything(comm: bytes, shown: str) -> None:
-    expected = ProcessStat(comm=shown, parent=7, flags=4194560, threads=3, started=4242)
+    expected = ProcessStat(comm=shown, parent=7, flags=4194560, threads=3, started=4242, state="S")
     assert parse_stat(b"17 (" + comm + b") " + AFTER) == expected
 
 

@@ -108,6 +108,10 @@ def scan_proc(root: str = "/proc") -> ProcScan:
     return scan
 
 
+# Other states change all the time.
+_STOPPED = ("T", "t")
+
+
 def read_process(scan: ProcScan, pid: int, root: str = "/proc") -> Process | None:
     """What is kept of one process; None for one that the pass has not seen."""
     stat = scan.stats.get(pid)
@@ -124,6 +128,7 @@ def read_process(scan: ProcScan, pid: int, root: str = "/proc") -> Process | Non
         parent=stat.parent,
         container_id=container,
         argv=_arguments(f"{root}/{pid}/cmdline") if stat.comm == _PROXY else (),
+        state=stat.state if stat.state in _STOPPED else "",
     )
 
 
