@@ -74,6 +74,11 @@ TARGETS = (
         "the 42 rows of the decision table built on every engine of the lab, userland proxy on and off: each comes out "
         "as the table says and as foretold from inspect, and so does every other cell of that stack",
     ),
+    _tests(
+        "mesh-truth",
+        "two clusters harmed from outside, nine kinds of fault alone and ten random pairs: the mesh names exactly the "
+        "edges that are cut, as the injected rules and plain sockets from inside say",
+    ),
     _tests("live-time", "live check of the five-broker cluster, all vantages: under 5 s"),
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(
