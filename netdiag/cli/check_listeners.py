@@ -25,7 +25,7 @@ from netdiag.cli.control import (
 from netdiag.cli.declared import Settings
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.fixing import print_patch, reading, settle, standard_input, write_repairs
-from netdiag.cli.live import LiveSettings, live_report, needs_extra
+from netdiag.cli.live import LiveSettings, Record, Replay, live_report, needs_extra, recorded
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
 from netdiag.cli.projects import STDIN, Asked, bad_name, chained, distinct, found, is_name
 from netdiag.cli.repairing import Settled
@@ -172,6 +172,8 @@ def check_listeners(
     netns: _Netns = None,
     timeout: _Timeout = 4.0,
     require_all: _RequireAll = False,
+    record: Record = None,
+    replay: Replay = None,
     allow_empty: _AllowEmpty = False,
     verbose: Verbose = False,
     debug: Debug = False,
@@ -189,7 +191,7 @@ def check_listeners(
         diff=diff,
         unsafe=unsafe_fixes,
         settings=_settings(project_directory, project_name, env_file, profile, docker_host_ip, matrix and not diff),
-        live=_live(live, container, host, netns, timeout, require_all),
+        live=recorded(_live(live, container, host, netns, timeout, require_all), record, replay),
         require_all=require_all,
         allow_empty=allow_empty,
         watch=watch,
@@ -287,6 +289,10 @@ def _refuse_contradictions(options: _Options) -> None:
         raise typer.BadParameter(bad_name(name))
     if options.live and options.live.containers and (options.files or options.chain):
         raise typer.BadParameter("name containers or files, not both")
+    if options.live and options.live.replay and (options.files or options.chain):
+        raise typer.BadParameter("--replay holds what was asked for: leave out FILE and -f")
+    if options.watch and options.live and (options.live.replay or options.live.record):
+        raise typer.BadParameter("--watch looks again and again: leave out --record and --replay")
     if options.fix and options.diff:
         raise typer.BadParameter("--fix and --diff exclude each other")
     if options.diff and (len(options.outputs) > 1 or options.outputs[0].format is not Format.TEXT):
@@ -367,7 +373,7 @@ def _looked(
     options: _Options, projects: tuple[str | Asked, ...], setups: Mapping[str | Asked, Configured], surface: Surface
 ) -> Report:
     if options.live:
-        if all(output.format is Format.TEXT for output in options.outputs):
+        if options.live.replay is None and all(output.format is Format.TEXT for output in options.outputs):
             # One line says it; only a format for machines needs a whole document around it.
             needs_extra()
         first = next(iter(setups.values()))

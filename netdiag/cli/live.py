@@ -2,27 +2,28 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from netdiag.cli.declared import ReadFiles, Settings, could_not_read, files_of, joined, name_of_input, too_large
+from netdiag.cli.looks import failed, judged, record, replay
 from netdiag.cli.projects import STDIN, Asked, asked_for
 from netdiag.cli.sudo import sudo_line
 from netdiag.cli.surface import Surface, defect
 from netdiag.deployment.as_declared import AsDeclared
 from netdiag.deployment.declaring import declared_services
-from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.mesh_edges import mesh_edges
 from netdiag.deployment.observations import Address
-from netdiag.deployment.reachability import predict
+from netdiag.deployment.recording import Look, NotTaken, seen_cells
 from netdiag.deployment.vantage import Vantage, bootstraps
-from netdiag.deployment.verdict import Cell
 from netdiag.errors import MissingExtra, NetdiagError
-from netdiag.render.report import Input, Matrix, Report, Skipped
-from netdiag.rules.run import check_live
+from netdiag.render.report import Input, Report
 
 if TYPE_CHECKING:
     from netdiag.deployment.stance import Skipped as Untaken
@@ -33,25 +34,51 @@ _LIBRARIES = ("docker", "requests", "pyroute2", "dns", "cryptography")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveSettings:
-    """Where to look, and how long to wait for one step, in seconds."""
+    """Where to look, and how long to wait for one step, in seconds; `replay` looks nowhere but into that recording."""
 
     containers: tuple[str, ...] = ()
     host: str | None = None
     netns: tuple[str, ...] = ()
     timeout: float = 4.0
+    record: str | None = None
+    replay: str | None = None
+
+
+Record = Annotated[
+    str | None,
+    typer.Option("--record", metavar="FILE", help="With --live: write what is seen to a file, for --replay."),
+]
+Replay = Annotated[
+    str | None, typer.Option("--replay", metavar="FILE", help="Judge what --live --record wrote; looks nowhere else.")
+]
+
+
+def recorded(live: LiveSettings | None, record: str | None, replay: str | None) -> LiveSettings | None:
+    """The settings with --record and --replay."""
+    if replay is not None:
+        if live is not None or record is not None:
+            raise typer.BadParameter("--replay looks at nothing that runs: leave out --live and --record")
+        return LiveSettings(replay=replay)
+    if record is not None and live is None:
+        raise typer.BadParameter("--record goes with --live")
+    return live if live is None else replace(live, record=record)
 
 
 def live_report(paths: Sequence[str | Asked], live: LiveSettings, settings: Settings, surface: Surface) -> Report:
     """The report on the projects of these files, on the containers named, or on everything that runs."""
+    if live.replay is not None:
+        return replay(live.replay, surface)
     targets: list[str | Asked | None] = [*paths] or [None]
     report = Report()
+    looks: list[Look] = []
     for index, path in enumerate(targets):
         asked = _asked(path, live)
         try:
-            one = _one(asked, path, live, settings, surface)
+            look, deployment = _look(asked, path, live, settings, surface)
+            one = judged(look, deployment)
         except NetdiagError as error:
             surface.trace()
-            one = could_not_read(asked, error)
+            look, one = failed(asked, error), could_not_read(asked, error)
         except KeyboardInterrupt:
             surface.trace()
             stopped = NetdiagError("interrupted")
@@ -59,9 +86,10 @@ def live_report(paths: Sequence[str | Asked], live: LiveSettings, settings: Sett
             return replace(reduce(joined, rest, report), interrupted=True)
         except Exception as error:  # noqa: BLE001 (a defect of ours must not hide what the other projects say)
             surface.trace()
-            one = could_not_read(asked, defect(error))
+            look, one = failed(asked, defect(error)), could_not_read(asked, defect(error))
         report = joined(report, one)
-    return report
+        looks.append(look)
+    return report if live.record is None else record(looks, live.record)
 
 
 def _asked(path: str | Asked | None, live: LiveSettings) -> Input:
@@ -70,7 +98,10 @@ def _asked(path: str | Asked | None, live: LiveSettings) -> Input:
     return Input(name=", ".join(live.containers) or live.host or "docker engine", kind="engine")
 
 
-def _one(asked: Input, path: str | Asked | None, live: LiveSettings, settings: Settings, surface: Surface) -> Report:
+def _look(
+    asked: Input, path: str | Asked | None, live: LiveSettings, settings: Settings, surface: Surface
+) -> tuple[Look, Deployment]:
+    """All that can be seen of one thing that was asked for, and what runs of it."""
     needs_extra()
     from netdiag.io.live import look
     from netdiag.io.observe import observe
@@ -83,32 +114,53 @@ def _one(asked: Input, path: str | Asked | None, live: LiveSettings, settings: S
     seen = look(host=live.host, project=project, compose_file=file, names=live.containers, netns=live.netns)
     surface.tell(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
     deployment = replace(seen.deployment, host_addresses=settings.host_addresses or seen.deployment.host_addresses)
-    brokers = tuple(broker.name for broker in deployment.brokers)
-    stopped = {member: str(reason) for member, reason in seen.stopped.items()}
-    ports = {member: frozenset(s.port for s in sockets) for member, sockets in seen.sockets.items()}
-    view = LiveView(
-        deployment=deployment, stopped=stopped, logs=seen.logs, ports=ports, declared=_declared(read, deployment)
-    )
-    found = Report(inputs=(replace(asked, brokers=brokers),), sources=read.sources if read else {})
-    if not brokers or not settings.matrix:
-        return replace(found, findings=check_live(view))
+    found = _found(asked, seen, deployment, read)
+    if not deployment.brokers or not settings.matrix:
+        return found, deployment
     addresses = asked_addresses(deployment)
     note = too_large(asked.name, seen.stances, addresses)
     if note:
-        return replace(found, findings=check_live(view), notes=(note,))
-    edges = mesh_edges(deployment, frozenset(stopped))
-    observed = observe(seen.stances, addresses, timeout=live.timeout, edges=edges)
+        return replace(found, notes=(note,)), deployment
+    observed = observe(
+        seen.stances, addresses, timeout=live.timeout, edges=mesh_edges(deployment, frozenset(seen.stopped))
+    )
     skipped = (*seen.skipped, *observed.skipped)
-    places = _vantages(seen, skipped)
-    cells = _joined(predict(deployment, places, addresses, down=frozenset(stopped)), observed.cells)
-    matrix = Matrix(input=asked.name, vantages=places, cells=cells, not_running=stopped, mesh=observed.mesh)
     return replace(
         found,
-        findings=check_live(replace(view, cells=cells, vantages=places, mesh=observed.mesh)),
-        matrices=(matrix,),
-        skipped=tuple(_skipped(item, seen) for item in skipped),
+        vantages=_vantages(seen, skipped),
+        addresses=addresses,
+        cells=seen_cells(observed.cells),
+        mesh=observed.mesh,
+        not_taken=tuple(_not_taken(item, seen) for item in skipped),
         notes=observed.notes,
+    ), deployment
+
+
+def _found(asked: Input, seen: "Live", deployment: Deployment, read: ReadFiles | None) -> Look:
+    """What the engine and the files tell, before anybody is contacted."""
+    return Look(
+        name=asked.name,
+        kind=asked.kind,
+        project=deployment.name,
+        containers=seen.containers,
+        networks=seen.networks,
+        platform=deployment.platform,
+        host_addresses=deployment.host_addresses,
+        stopped={member: str(reason) for member, reason in seen.stopped.items()},
+        logs=seen.logs,
+        ports={member: tuple(sorted({s.port for s in sockets})) for member, sockets in seen.sockets.items()},
+        declared=_declared(read, deployment),
+        sources=_texts(read.sources) if read else {},
     )
+
+
+def _texts(sources: Mapping[str, bytes]) -> dict[str, str]:
+    """The files that are text."""
+    found: dict[str, str] = {}
+    for path, data in sources.items():
+        with suppress(UnicodeDecodeError):
+            found[path] = data.decode()
+    return found
 
 
 def asked_addresses(deployment: Deployment) -> tuple[Address, ...]:
@@ -149,13 +201,8 @@ def _vantages(seen: "Live", skipped: Sequence["Untaken"]) -> tuple[Vantage, ...]
     return tuple({vantage.label: vantage for vantage in vantages}.values())
 
 
-def _joined(predicted: Sequence[Cell], observed: Sequence[Cell]) -> tuple[Cell, ...]:
-    seen = {(cell.vantage, cell.bootstrap): cell.observed for cell in observed}
-    return tuple(replace(cell, observed=seen.get((cell.vantage, cell.bootstrap))) for cell in predicted)
-
-
-def _skipped(item: "Untaken", seen: "Live") -> Skipped:
-    return Skipped(
+def _not_taken(item: "Untaken", seen: "Live") -> NotTaken:
+    return NotTaken(
         vantage=item.vantage.label,
         reason=item.because,
         command=sudo_line(sys.argv, seen.address.url) if item.rights else None,

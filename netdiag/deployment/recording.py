@@ -1,105 +1,230 @@
-"""Observed cells as a JSON document and back: what was seen once can be judged again without looking.
+"""What a live check saw, as a document: seen once, it can be judged again without an engine, rights or files.
 
-Only contacts are written; verdicts are made of them again by the same rules. Format 1:
-`{"version": 1, "cells": [{"vantage", "bootstrap": {"host", "port"}, "contact": CONTACT, "endpoints": [CONTACT...]}]}`
-where CONTACT is one of `{"answered": {...}}`, `{"failed": {...}}`, `{"unknown": {...}}` and `endpoints` stand beside
-the contact's `brokers`.
+A recording holds looks, one for each thing asked for: what the engine told (without secrets), what every vantage gave,
+the ends of the logs of brokers that do not run, and what the files declare. Findings and matrix are not in it: they are
+made of it by the rules, when it is made and when it is replayed. The document is the values' own fields
+(`value_json`) under `{"format": FORMAT, "version": VERSION, "looks": [...]}`.
 """
 
+import json
 from collections.abc import Iterable, Mapping
-from typing import Any, assert_never
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.as_declared import AsDeclared, DeclaredService, DeclaredText, Foretold
+from netdiag.deployment.from_engine import runs_kafka
+from netdiag.deployment.live_view import SecuredPort
+from netdiag.deployment.mesh import Mesh
+from netdiag.deployment.observations import Address, Contact, NodeEndpoint, Unknown
+from netdiag.deployment.platform import Platform
+from netdiag.deployment.secret_names import masked, masked_text, masked_words
+from netdiag.deployment.value_json import decode, encode
+from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell, judge
+from netdiag.engine.container import FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, Container
+from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError
 
+FORMAT = "netdiag live recording"
 VERSION = 1
+# The longest document that is read, in bytes: a thousand containers take about five million.
+LARGEST = 64 * 1024 * 1024
+
+_MOST_CONTAINERS = 2000
+_NOT_RECORDED = Unknown(because="it was not recorded")
+_LABELS = (FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL)
 
 
-def to_json(cells: Iterable[Cell]) -> dict[str, Any]:
-    """The document of the observed cells; cells that nobody observed are left out."""
-    return {"version": VERSION, "cells": [_cell_document(cell) for cell in cells if cell.observed is not None]}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotTaken:
+    """A vantage that could not be taken; `command` is the line that would take it."""
+
+    vantage: str
+    reason: str
+    command: str | None = None
 
 
-def from_json(document: object) -> tuple[Cell, ...]:
-    """The cells of a document; InputError when it is not one of this format."""
-    if not isinstance(document, Mapping) or document.get("version") != VERSION:
-        raise InputError(f"not a recording of format {VERSION}")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why nothing could be seen at all."""
+
+    message: str
+    where: str | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenEndpoint:
+    """What a client got at an endpoint that it was sent to."""
+
+    endpoint: NodeEndpoint
+    contact: Contact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenCell:
+    """What a client got at a bootstrap address, and at every endpoint that the answer names."""
+
+    vantage: str
+    bootstrap: Address
+    contact: Contact
+    endpoints: tuple[SeenEndpoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One thing that was asked for, and all that was seen of it.
+
+    `kind` is "project" or "engine". `stopped` and `logs`, as in a LiveView, and `ports` are by member name. `vantages`
+    and `addresses` span the matrix, which is None where there is none to show; `cells` hold what was observed.
+    `sources` are the files that may be shown.
+    """
+
+    name: str
+    kind: str
+    failure: Failure | None = None
+    project: str | None = None
+    containers: tuple[Container, ...] = ()
+    networks: tuple[EngineNetwork, ...] = ()
+    platform: Platform = field(default_factory=Platform)
+    host_addresses: tuple[str, ...] = ()
+    stopped: Mapping[str, str] = field(default_factory=dict)
+    logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ports: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    vantages: tuple[Vantage, ...] = ()
+    addresses: tuple[Address, ...] | None = None
+    cells: tuple[SeenCell, ...] = ()
+    security: tuple[SecuredPort, ...] = ()
+    mesh: Mesh | None = None
+    not_taken: tuple[NotTaken, ...] = ()
+    notes: tuple[str, ...] = ()
+    declared: AsDeclared | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def observed(self) -> tuple[Cell, ...]:
+        """The cells, judged again by what each contact gave."""
+        return tuple(_judged(cell) for cell in self.cells)
+
+
+def seen_cells(cells: Iterable[Cell]) -> tuple[SeenCell, ...]:
+    """What was observed of cells; those that nobody observed are left out."""
+    return tuple(
+        SeenCell(
+            vantage=cell.vantage,
+            bootstrap=cell.bootstrap,
+            contact=cell.observed.bootstrap,
+            endpoints=tuple(
+                SeenEndpoint(endpoint=outcome.endpoint, contact=outcome.contact) for outcome in cell.observed.endpoints
+            ),
+        )
+        for cell in cells
+        if cell.observed is not None
+    )
+
+
+def _judged(seen: SeenCell) -> Cell:
+    contacts = {one.endpoint: one.contact for one in seen.endpoints}
+    verdict = judge(seen.contact, lambda endpoint: contacts.get(endpoint, _NOT_RECORDED))
+    return Cell(vantage=seen.vantage, bootstrap=seen.bootstrap, observed=verdict)
+
+
+def to_json(looks: tuple[Look, ...]) -> str:
+    """The document of looks, without secrets."""
+    document = {"format": FORMAT, "version": VERSION, "looks": encode(tuple(map(without_secrets, looks)), _LOOKS)}
+    return json.dumps(document, indent=1, ensure_ascii=True, sort_keys=True) + "\n"
+
+
+def from_json(data: bytes) -> tuple[Look, ...]:
+    """The looks of a document; InputError of one line when it is not one of this format."""
+    if len(data) > LARGEST:
+        raise InputError(f"no recording: larger than {LARGEST // 1024 // 1024} MiB")
     try:
-        return tuple(_cell(entry) for entry in document["cells"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"a recording with a broken entry: {error!r}") from error
+        document = json.loads(data, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"no recording: not JSON ({_short(error)})") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InputError(f"no recording: its format is not {FORMAT!r}", hint="make one with --live --record FILE")
+    if document.get("version") != VERSION:
+        raise InputError(f"a recording of a version that is not {VERSION}", hint="make it again with this netdiag")
+    try:
+        looks: tuple[Look, ...] = decode(document.get("looks"), _LOOKS, "looks")
+    except (ValueError, RecursionError, OverflowError) as error:
+        raise InputError(f"a broken recording: {_short(error)}") from error
+    if sum(len(look.containers) for look in looks) > _MOST_CONTAINERS:
+        raise InputError(f"a recording of more than {_MOST_CONTAINERS} containers")
+    return looks
 
 
-def _cell_document(cell: Cell) -> dict[str, Any]:
-    assert cell.observed is not None
-    return {
-        "vantage": cell.vantage,
-        "bootstrap": {"host": cell.bootstrap.host, "port": cell.bootstrap.port},
-        "contact": _contact_document(cell.observed.bootstrap),
-        "endpoints": [
-            {**_endpoint_document(outcome.endpoint), "contact": _contact_document(outcome.contact)}
-            for outcome in cell.observed.endpoints
-        ],
+_LOOKS = tuple[Look, ...]
+
+
+def without_secrets(look: Look) -> Look:
+    """The same look, without what is nobody's business; findings do not hang on that."""
+    return replace(
+        look,
+        containers=tuple(map(_container, look.containers)),
+        logs={name: tuple(map(masked_text, lines)) for name, lines in look.logs.items()},
+        stopped={name: masked_text(line) for name, line in look.stopped.items()},
+        declared=_declared(look.declared) if look.declared else None,
+        sources={path: masked_source(text) for path, text in look.sources.items()},
+    )
+
+
+def _container(container: Container) -> Container:
+    """Its variables without secrets; the command line of what is no broker, which nobody looks at, is left out."""
+    shown = replace(
+        container,
+        environment={name: masked(name, value) for name, value in container.environment.items()},
+        labels={name: value for name, value in container.labels.items() if name in _LABELS},
+        entrypoint=(),
+        command=(),
+    )
+    if not runs_kafka(container):
+        return shown
+    return replace(shown, entrypoint=masked_words(container.entrypoint), command=masked_words(container.command))
+
+
+def _declared(declared: AsDeclared) -> AsDeclared:
+    return AsDeclared(
+        services={name: _service(service) for name, service in declared.services.items()},
+        foretold=tuple(map(_foretold, declared.foretold)),
+    )
+
+
+def _service(service: DeclaredService) -> DeclaredService:
+    variables = {
+        name: DeclaredText(value=masked(name, text.value), where=text.where)
+        for name, text in service.environment.items()
     }
+    return replace(service, environment=variables)
 
 
-def _contact_document(contact: Contact) -> dict[str, Any]:
-    match contact:
-        case Answered():
-            return {
-                "answered": {
-                    "node_id": contact.node_id,
-                    "cluster_id": contact.cluster_id,
-                    "brokers": [_endpoint_document(broker) for broker in contact.brokers],
-                    "listener": contact.listener,
-                    "ip": contact.ip,
-                    "because": contact.because,
-                }
-            }
-        case Failed():
-            mechanism = {"mechanism": contact.mechanism.value} if contact.mechanism else {}
-            told = {"reason": contact.reason.value, "because": contact.because, "ip": contact.ip}
-            return {"failed": told | mechanism}
-        case Unknown():
-            return {"unknown": {"because": contact.because}}
-        case _:
-            assert_never(contact)
+def _foretold(one: Foretold) -> Foretold:
+    return replace(one, message=masked_text(one.message), hint=masked_text(one.hint))
 
 
-def _endpoint_document(endpoint: NodeEndpoint) -> dict[str, Any]:
-    return {"node_id": endpoint.node_id, "host": endpoint.host, "port": endpoint.port}
+def masked_source(text: str) -> str:
+    """A file line by line, with its secrets starred out; as long as before, so that places stay where they are."""
+    lines = text.split("\n")
+    return "\n".join(_line(line) for line in lines)
 
 
-def _cell(entry: Mapping[str, Any]) -> Cell:
-    contacts = {_endpoint(one): _contact(one["contact"]) for one in entry["endpoints"]}
-    bootstrap = Address(host=str(entry["bootstrap"]["host"]), port=int(entry["bootstrap"]["port"]))
-    not_recorded = Unknown(because="it was not recorded")
-    verdict = judge(_contact(entry["contact"]), lambda endpoint: contacts.get(endpoint, not_recorded))
-    return Cell(vantage=str(entry["vantage"]), bootstrap=bootstrap, observed=verdict)
+def _line(line: str) -> str:
+    name, colon, value = line.partition(":" if ":" in line else "=")
+    bare = value.strip()
+    is_variable = bool(colon and bare) and masked(name.strip().strip("-\"' "), bare) != bare
+    if not is_variable and masked_text(line) == line:
+        return line
+    kept = name + colon if is_variable else ""
+    end = "\r" if line.endswith("\r") else ""
+    rest = line[len(kept) : len(line) - len(end)]
+    return kept + "*" * len(rest.encode()) + end
 
 
-def _contact(document: Mapping[str, Any]) -> Contact:
-    ((kind, fields),) = document.items()
-    match kind:
-        case "answered":
-            return Answered(
-                node_id=None if fields["node_id"] is None else int(fields["node_id"]),
-                cluster_id=fields["cluster_id"],
-                brokers=tuple(_endpoint(broker) for broker in fields["brokers"]),
-                listener=fields["listener"],
-                ip=fields["ip"],
-                because=str(fields["because"]),
-            )
-        case "failed":
-            mechanism = Mechanism(fields["mechanism"]) if "mechanism" in fields else None
-            because = str(fields["because"])
-            return Failed(reason=Reason(fields["reason"]), because=because, ip=fields["ip"], mechanism=mechanism)
-        case "unknown":
-            return Unknown(because=str(fields["because"]))
-    raise ValueError(f"no kind of contact: {kind}")
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
 
 
-def _endpoint(document: Mapping[str, Any]) -> NodeEndpoint:
-    return NodeEndpoint(node_id=int(document["node_id"]), host=str(document["host"]), port=int(document["port"]))
+def _short(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text[:200]

@@ -1,6 +1,7 @@
 """Which variables hold secrets, by their names, and the passwords inside other values."""
 
 import re
+from collections.abc import Sequence
 
 HIDDEN = "[hidden]"
 
@@ -17,6 +18,7 @@ _INSIDE = re.compile(
     re.IGNORECASE,
 )
 _OPTION = re.compile(r"(--?[\w\-]{0,64}(?:pass(?:word|wd|phrase)?|secret|token)\s+)[^\s\-]\S*", re.IGNORECASE)
+_OPTION_ALONE = re.compile(r"--?[\w\-.]{0,64}(?:pass(?:word|wd|phrase)?|secret|token)", re.IGNORECASE)
 _IN_URL = re.compile(r"(://[^\s/@:]*:)[^\s/@]+(@)")
 _LONG = 20_000
 
@@ -40,3 +42,11 @@ def masked_text(text: str) -> str:
     if len(text) > _LONG:
         return text[:_LONG] + HIDDEN
     return _IN_URL.sub(rf"\1{HIDDEN}\2", _OPTION.sub(rf"\1{HIDDEN}", _INSIDE.sub(rf"\g<name>{HIDDEN}", text)))
+
+
+def masked_words(words: Sequence[str]) -> tuple[str, ...]:
+    """A command line with what follows the options for passwords hidden."""
+    return tuple(
+        HIDDEN if index and _OPTION_ALONE.fullmatch(words[index - 1]) else masked_text(word)
+        for index, word in enumerate(words)
+    )

@@ -38,6 +38,7 @@ _TELLING = (
     "Address already in use",
 )
 _GENERAL = re.compile(r"\b(?:FATAL|ERROR)\b|\b(?:[\w.]*(?:Exception|Error)):")
+_FRAMES_BEHIND = re.compile(r"\s+at [\w.$/<>]{1,200}\(.*")
 _STACK_FRAME = re.compile(r"\s+at [\w.$/]+\(|\s*\.\.\. \d+ more")
 _ENDED_BY_REQUEST = (0, 130, 143)
 _TAIL = 200
@@ -88,9 +89,14 @@ def tail(log: Sequence[str]) -> tuple[str, ...]:
 
 def telling_line(log: Sequence[str]) -> str | None:
     """The line with the most telling message that Kafka is known to give up with, else the last error or exception."""
-    lines = [line.strip().removeprefix("Caused by: ") for line in log if not _STACK_FRAME.match(line)]
+    lines = [_alone(line).removeprefix("Caused by: ") for line in log if not _STACK_FRAME.match(line)]
     for part in _TELLING:
         found = [line for line in lines if part in line]
         if found:
             return found[-1]
     return next((line for line in reversed(lines) if _GENERAL.search(line)), None)
+
+
+def _alone(line: str) -> str:
+    """Without the frames that some programs print behind the message, on the same line."""
+    return _FRAMES_BEHIND.sub("", line.strip())

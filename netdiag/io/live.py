@@ -48,6 +48,7 @@ class Live:
     stopped: Mapping[str, Stopped]
     sockets: Mapping[str, tuple[ListeningSocket, ...]]
     logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    networks: tuple[EngineNetwork, ...] = ()
 
 
 def look(
@@ -101,6 +102,7 @@ def look(
         stances=(host_stance, *inside, *named),
         skipped=outside,
         stopped={called[identifier]: reason for identifier, reason in reasons.items()},
+        networks=tuple(networks),
         logs={called[identifier]: tail(lines) for identifier, lines in logs.items()},
         sockets=_sockets(chosen, called) if isinstance(kernel, SameKernel) else {},
     )

@@ -63,14 +63,15 @@ def vantages_of(view: LiveView) -> Mapping[str, Vantage]:
 def blocked(view: LiveView, *reasons: Reason) -> tuple[Blocked, ...]:
     """The addresses that are meant for somebody and fail for one of these reasons at the first hop.
 
-    Those that a client shown is given itself are left to the finding about this client.
+    Those that a client shown is given itself are left to the finding about this client, and those that a client is
+    sent to by another address to the finding about that.
     """
     known = vantages_of(view)
-    of_clients = _of_clients(view)
+    told = _of_clients(view) | {(trap.vantage.label, trap.endpoint.endpoint.address) for trap in traps(view)}
     found: dict[tuple[Address, Reason], list[tuple[Cell, Whose]]] = {}
     for cell in view.cells:
         vantage = known.get(cell.vantage)
-        if cell.observed is None or vantage is None or (cell.vantage, cell.bootstrap) in of_clients:
+        if cell.observed is None or vantage is None or (cell.vantage, cell.bootstrap) in told:
             continue
         contact = cell.observed.bootstrap
         if not isinstance(contact, Failed) or contact.reason not in reasons:

@@ -1,63 +1,143 @@
-"""Observed cells to JSON and back."""
+"""Looks as a document and back."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
-from netdiag.deployment.recording import from_json, to_json
+from netdiag.deployment.as_declared import AsDeclared, DeclaredService, DeclaredText
+from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.recording import (
+    FORMAT,
+    VERSION,
+    Failure,
+    Look,
+    NotTaken,
+    from_json,
+    masked_source,
+    seen_cells,
+    to_json,
+)
+from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.deployment.verdict import Cell, judge
+from netdiag.engine.container import parse_container
 from netdiag.errors import InputError
 
-ONE, TWO = (NodeEndpoint(node_id=n, host=f"broker-{n}", port=9092) for n in (1, 2))
-ANSWER = Answered(node_id=1, cluster_id="c", brokers=(ONE, TWO), listener="INTERNAL", ip="10.0.0.1", because="x")
-REFUSED = Failed(reason=Reason.REFUSED, because="refused", ip="10.0.0.2", mechanism=Mechanism.NOBODY_LISTENS)
-
-
-def cell(bootstrap: Contact, **endpoints: Contact) -> Cell:
-    verdict = judge(bootstrap, lambda endpoint: endpoints[f"n{endpoint.node_id}"])
-    return Cell(vantage="docker host", bootstrap=Address(host="::1", port=9092), observed=verdict)
-
-
+KAFKA = parse_container(
+    {
+        "Id": "a" * 64,
+        "Name": "/shop-kafka-1",
+        "State": {"Status": "running", "Pid": 7},
+        "Config": {
+            "Image": "apache/kafka:3.9.1",
+            "Cmd": ["/etc/kafka/docker/run", "--password", "hunter2"],
+            "Env": ["KAFKA_NODE_ID=1", "KAFKA_SSL_KEY_PASSWORD=hunter2", "OPTS=-Dx.password=hunter2 -Xmx1g"],
+            "Labels": {"com.docker.compose.service": "kafka", "com.docker.compose.project": "shop", "token": "hunter2"},
+        },
+    }
+)
+DATABASE = replace(
+    KAFKA, id="b" * 64, name="db", image="postgres:16", environment={"PGPASS": "hunter2"}, command=("db", "hunter2")
+)
+ADDRESS = Address(host="kafka", port=9092)
+TOLD = NodeEndpoint(node_id=1, host="localhost", port=9092)
+ANSWER = Answered(
+    node_id=1, cluster_id="c", brokers=(TOLD,), listener="PLAINTEXT", ip="172.18.0.2", because="it said so"
+)
+REFUSED = Failed(reason=Reason.REFUSED, because="nobody there", ip="127.0.0.1")
 CELLS = (
-    cell(ANSWER, n1=ANSWER, n2=REFUSED),
-    cell(ANSWER, n1=Unknown(because="no time"), n2=REFUSED),
-    cell(Answered(node_id=None, cluster_id=None)),
-    cell(Failed(reason=Reason.UNRESOLVED, because="NXDOMAIN")),
-    cell(Unknown(because="too many")),
+    Cell(vantage="docker host", bootstrap=ADDRESS, observed=judge(ANSWER, lambda _: REFUSED)),
+    Cell(vantage="docker host", bootstrap=TOLD.address, observed=judge(Unknown(because="time"), lambda _: REFUSED)),
+    Cell(vantage="nobody looked", bootstrap=ADDRESS),
+)
+LOOK = Look(
+    name="compose.yml (running)",
+    kind="project",
+    project="shop",
+    containers=(KAFKA, DATABASE),
+    stopped={"kafka": "x password=hunter2 y"},
+    logs={"kafka": ("first", "sasl.password = hunter2")},
+    ports={"kafka": (9092, 45123)},
+    vantages=(Vantage(kind=VantageKind.DOCKER_HOST, label="docker host"),),
+    addresses=(ADDRESS,),
+    cells=seen_cells(CELLS),
+    not_taken=(NotTaken(vantage="inside kafka", reason="no right", command="sudo x"),),
+    notes=("a note",),
+    declared=AsDeclared(
+        services={
+            "kafka": DeclaredService(name="kafka", where=None, environment={"A_SECRET": DeclaredText(value="hunter2")})
+        }
+    ),
+    sources={"compose.yml": "services:\n  a:\n    environment:\n      A_SECRET: hunter2\r\n      B: 1\n"},
 )
 
 
 def test_there_and_back() -> None:
-    assert from_json(json.loads(json.dumps(to_json(CELLS)))) == CELLS
-    assert [str(c.observed) for c in CELLS] == [
-        "partial 1/2",
-        "unknown",
-        "advertised: no-brokers",
-        "bootstrap: unresolved",
-        "unknown",
-    ]
+    failed = Look(name="x", kind="engine", failure=Failure(message="no engine"))
+    document = to_json((LOOK, failed))
+    looks = from_json(document.encode())
+    assert to_json(looks) == document
+    assert looks[1] == failed
+    assert looks[0].cells == LOOK.cells
+    assert looks[0].observed() == CELLS[:2]
+    assert (looks[0].ports, looks[0].vantages, looks[0].not_taken) == (LOOK.ports, LOOK.vantages, LOOK.not_taken)
 
 
-def test_cells_that_nobody_observed_are_left_out() -> None:
-    assert to_json([Cell(vantage="x", bootstrap=Address(host="h", port=1))])["cells"] == []
+def test_no_secret_is_in_it() -> None:
+    document = to_json((LOOK,))
+    assert "hunter2" not in document
+    (look,) = from_json(document.encode())
+    kafka, database = look.containers
+    assert kafka.environment["KAFKA_NODE_ID"] == "1"
+    assert kafka.environment["OPTS"] == "-Dx.password=[hidden] -Xmx1g"
+    assert kafka.command[0] == "/etc/kafka/docker/run"
+    assert database.command == ()
+    assert kafka.service == "kafka"
+
+
+def test_a_file_stays_as_long_as_it_was() -> None:
+    text = LOOK.sources["compose.yml"]
+    hidden = masked_source(text)
+    assert len(hidden) == len(text)
+    assert hidden.splitlines()[3:] == ["      A_SECRET:" + "*" * 8, "      B: 1"]
+
+
+def wrong(**fields: object) -> bytes:
+    look = {"name": "x", "kind": "engine", **fields}
+    return json.dumps({"format": FORMAT, "version": VERSION, "looks": [look]}).encode()
 
 
 @pytest.mark.parametrize(
-    "document",
+    ("data", "said"),
     [
-        None,
-        [],
-        {"version": 2, "cells": []},
-        {"version": 1},
-        {"version": 1, "cells": [{}]},
-        {"version": 1, "cells": ["text"]},
-        {"version": 1, "cells": [to_json(CELLS)["cells"][0] | {"contact": {}}]},
-        {"version": 1, "cells": [to_json(CELLS)["cells"][0] | {"contact": {"sideways": {}}}]},
-        {"version": 1, "cells": [to_json(CELLS)["cells"][3] | {"contact": {"failed": {"reason": "mood"}}}]},
+        (b"", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"a": ' * 100_000, "not JSON"),
+        (b'{"version": NaN}', "NaN is no number"),
+        (b'{"version": ' + b"9" * 10_000 + b"}", "not JSON"),
+        (b"[]", "its format is not"),
+        (b'{"format": "netdiag live recording", "version": 2, "looks": []}', "a version that is not 1"),
+        (b'{"format": "netdiag live recording", "version": 1}', "looks is not a list"),
+        (wrong(more=1), "has no 'more'"),
+        (wrong(name=1), "name is not a text"),
+        (wrong(kind="\ud800"), "half a character"),
+        (wrong(containers=[{}]), "lacks 'id'"),
+        (
+            wrong(cells=[{"vantage": "a", "bootstrap": {"host": "a", "port": "1"}, "contact": {}}]),
+            "port is not a number",
+        ),
+        (wrong(cells=[{"vantage": "a", "bootstrap": {"host": "a", "port": 1}, "contact": {"is": "Look"}}]), "one of"),
     ],
 )
-def test_what_is_no_recording(document: object) -> None:
-    with pytest.raises(InputError):
-        from_json(document)
+def test_what_is_no_recording_is_refused_in_one_line(data: bytes, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        from_json(data)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_more_containers_than_any_machine_runs_are_refused() -> None:
+    many = tuple(replace(DATABASE, environment={}) for _ in range(2001))
+    with pytest.raises(InputError, match="more than 2000 containers"):
+        from_json(to_json((Look(name="x", kind="engine", containers=many),)).encode())
