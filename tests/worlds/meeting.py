@@ -10,8 +10,8 @@ import ipaddress
 import shutil
 import socket
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -103,18 +103,20 @@ def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool, firewall
             stack.run_compose("kill", world.stopped)
         live = look(host=lab.engine.docker_host, project=stack.project, netns=[lab.engine.record.lan_netns])
         addresses = (*world.addresses, *_numbers(live, world))
-        seen = observe(live.stances, addresses).cells
+        with ThreadPoolExecutor(_SAMPLE) as pool:
+            sample = _Sample(live, stack, addresses, world.seed, pool)
+            seen = observe(live.stances, addresses).cells
         known = predict(live.deployment, [s.vantage for s in live.stances], addresses, down=frozenset(live.stopped))
         down = condemned(check(declared), declared) | ({world.stopped} if world.stopped else set())
         places = [_as_declared(stance.vantage, declared) for stance in live.stances]
         before = predict(declared, places, world.addresses, down=frozenset(down))
         seen = _once_more(live.stances, seen, (*known, *before))
-        sampled, contradicted = _try_a_sample(live, stack, seen, world.seed)
+        contradicted = tuple(sample.contradictions(seen))
     return Met(
         seed=world.seed,
         tallies=(_tally("the file", before, seen), _tally("inspect", known, seen)),
-        sampled=sampled,
-        contradicted=tuple(contradicted),
+        sampled=len(sample),
+        contradicted=contradicted,
     )
 
 
@@ -216,23 +218,33 @@ def _why(verdict: Verdict) -> str:
     return ", ".join(parts)
 
 
-def _try_a_sample(live: Live, stack: Stack, seen: Sequence[Cell], seed: int) -> tuple[int, list[str]]:
-    """Some cells whose address is a number, by a socket of our own from the same namespace."""
-    places = _namespaces(live, stack)
-    numbers = [c for c in seen if c.vantage in places and _is_number(c.bootstrap.host) and c.observed]
-    chosen = Random(seed).sample(numbers, min(_SAMPLE, len(numbers)))
+class _Sample:
+    """Some cells whose address is a number, tried by sockets of our own from the same namespaces meanwhile."""
 
-    def differs(cell: Cell) -> str | None:
-        assert cell.observed is not None
-        wanted = _first_hop(cell.observed)
-        for _ in range(3):
-            got = within(places[cell.vantage], lambda: _connect(cell.bootstrap))
-            if wanted in got:
-                return None
-        return f"{cell.vantage} -> {cell.bootstrap}: observed {wanted}, a plain socket {' or '.join(got)}"
+    def __init__(self, live: Live, stack: Stack, addresses: Sequence[Address], seed: int, pool: Executor) -> None:
+        self._places = _namespaces(live, stack)
+        pairs = [(vantage, address) for vantage in self._places for address in addresses if _is_number(address.host)]
+        chosen = Random(seed).sample(pairs, min(_SAMPLE, len(pairs)))
+        self._asked = {pair: pool.submit(self._ask, *pair) for pair in chosen}
 
-    with ThreadPoolExecutor(_SAMPLE) as pool:
-        return len(chosen), [found for found in pool.map(differs, chosen) if found]
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    def contradictions(self, seen: Sequence[Cell]) -> Iterator[str]:
+        """Where the observation says otherwise; a busy machine gets two more tries."""
+        observed = {(cell.vantage, cell.bootstrap): cell.observed for cell in seen}
+        for (vantage, address), asked in self._asked.items():
+            verdict = observed[vantage, address]
+            assert verdict is not None
+            wanted, got = _first_hop(verdict), asked.result()
+            for _ in range(2):
+                if wanted not in got:
+                    got = self._ask(vantage, address)
+            if wanted not in got:
+                yield f"{vantage} -> {address}: observed {wanted}, a plain socket {' or '.join(got)}"
+
+    def _ask(self, vantage: str, address: Address) -> tuple[str, ...]:
+        return within(self._places[vantage], lambda: _connect(address))
 
 
 def _namespaces(live: Live, stack: Stack) -> Mapping[str, Path]:
