@@ -80,6 +80,23 @@ TARGETS = (
         "edges that are cut, as the injected rules and plain sockets from inside say",
     ),
     _tests("live-time", "live check of the five-broker cluster, all vantages: under 5 s"),
+    _tests(
+        "live-scale",
+        "live check of 50 containers on 12 networks, from every one of them to every endpoint (DNS, TCP and Kafka): "
+        "under 6 s, start included, under 150 MiB; listings of every namespace, process list and file system before "
+        "and after equal",
+    ),
+    _tests("live-leaks", "200 live checks in one process: no descriptor, thread or namespace is left"),
+    _tests(
+        "live-hostile",
+        "a container whose resolv.conf, hosts file, labels, log, environment and services are adversarial: the check "
+        "ends in time, under 150 MiB, and nothing of it gets to the terminal; the engine is only read",
+    ),
+    _tests(
+        "watch-delay",
+        "faults that befall a container under --live --watch (stopped, paused, packets dropped): told within two "
+        "intervals",
+    ),
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(
         "rights",

@@ -18,7 +18,7 @@ from tests.lab.image_set import CLIENT, CP_KAFKA
 STUB = """#!/usr/bin/python3 -IS
 import json, os, socket, struct, threading
 
-with open("/etc/stub/" + os.environ["STUB"] + ".json") as file:
+with open("/srv/" + os.environ["STUB"] + ".json") as file:
     ANSWERS = json.load(file)
 
 def exactly(channel, count):
@@ -64,6 +64,8 @@ class Crowd:
 
     def write(self, folder: Path) -> Path:
         """The compose file, with the stub and its answers beside it."""
+        # The broker in the image is not root.
+        folder.chmod(0o755)
         (folder / "run").write_text(STUB, encoding="utf-8")
         (folder / "run").chmod(0o755)
         numbers = range(1, self.brokers + 1)
@@ -87,7 +89,7 @@ class Crowd:
                 "stop_grace_period": "0s",
                 "networks": self._networks(n, self.homes if n % 3 == 0 else 1),
             }
-        networks = {f"net-{n}": {} for n in range(1, self.brokers + 1)}
+        networks: dict[str, Any] = {f"net-{n}": {} for n in range(1, self.brokers + 1)}
         return {"services": services, "networks": networks}
 
     def _broker(self, n: int, folder: Path) -> Mapping[str, Any]:
@@ -98,7 +100,7 @@ class Crowd:
             "stop_grace_period": "0s",
             "networks": self._networks(n, self.homes),
             "ports": [f"{port}:{port}"],
-            "volumes": [f"{folder}/run:/etc/confluent/docker/run:ro", f"{folder}:/etc/stub:ro"],
+            "volumes": [f"{folder}/run:/etc/confluent/docker/run:ro", f"{folder}:/srv:ro"],
             "environment": {
                 "STUB": f"broker-{n}",
                 "KAFKA_BROKER_ID": str(n),
