@@ -175,3 +175,47 @@ def _exactly(channel: socket.socket, count: int) -> bytes | None:
             return None
         data += piece
     return data
+
+
+def endless_frames(channel: socket.socket, over: threading.Event) -> None:
+    """Answers without end to questions that nobody asked, each well formed."""
+    channel.recv(4096)
+    number = 0
+    while not over.is_set():
+        number += 1
+        channel.sendall(encode_response(18, 0, number, {"error_code": 0, "api_keys": []}) * 64)
+
+
+def wrong_correlation_id(channel: socket.socket, over: threading.Event) -> None:
+    """One answer, to another question."""
+    channel.recv(4096)
+    channel.sendall(encode_response(18, 0, 7, {"error_code": 0, "api_keys": []}))
+    over.wait(30)
+
+
+def negative_size(channel: socket.socket, over: threading.Event) -> None:
+    """A frame of less than nothing, and one of nothing."""
+    channel.recv(4096)
+    channel.sendall(struct.pack(">ii", -1, 0))
+
+
+def escapes(channel: socket.socket, over: threading.Event) -> None:
+    """What would clear a terminal and give it a new title, in the place of an answer."""
+    channel.recv(4096)
+    channel.sendall(b"\x1b[2J\x1b]0;owned\x07HTTP/1.1 \x1b[31m\r\n" * 10)
+
+
+def endless_line(channel: socket.socket, over: threading.Event) -> None:
+    """A web server whose status line never ends."""
+    channel.recv(4096)
+    channel.sendall(b"HTTP/1.1 ")
+    while not over.is_set():
+        channel.sendall(b"A" * 65536)
+
+
+class Lying(ScriptedBroker):
+    """Whatever was asked for, this many keys, brokers and settings are announced, and few follow."""
+
+    def answer(self, api_key: int, api_version: int, correlation_id: int) -> bytes:
+        """An answer whose counts are as large as they can be."""
+        return struct.pack(">iihi", 14, correlation_id, 0, 2**31 - 1) + bytes(4)

@@ -19,6 +19,7 @@ if libc.unshare(0x40000000):
 os.system("ip link set lo up")
 # Every address of this namespace is a name server that never answers.
 pit = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+pit.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 pit.bind(("0.0.0.0", 53))
 os.chroot(sys.argv[1])
 os.chdir("/")

@@ -22,7 +22,6 @@ from tests.render.test_live_changes import SCHEMA
 
 PEAK = 150
 FEW = Crowd(brokers=3, clients=4)
-MANY = Crowd(brokers=12, clients=38)
 LIVE = ("check-listeners", "--live", "--host")
 
 
@@ -30,13 +29,6 @@ LIVE = ("check-listeners", "--live", "--host")
 def stack(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with lab.up(FEW.write(tmp_path_factory.mktemp("crowd")), wait="none") as up:
         listening(up, FEW.brokers)
-        yield up
-
-
-@pytest.fixture(scope="module")
-def many(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with lab.up(MANY.write(tmp_path_factory.mktemp("many")), wait="none", limit=400) as up:
-        listening(up, MANY.brokers)
         yield up
 
 
@@ -79,15 +71,6 @@ def observed(stack: Stack, tmp_path: Path, crowd: Crowd, figure: Report) -> floa
 @pytest.mark.bar("live-hostile")
 def test_a_few_containers_are_seen_whole_and_left_as_they_were(stack: Stack, tmp_path: Path, figure: Report) -> None:
     observed(stack, tmp_path, FEW, figure)
-
-
-@pytest.mark.alone
-@pytest.mark.bar("live-scale", long=True)
-def test_fifty_containers_on_twelve_networks(many: Stack, tmp_path: Path, figure: Report) -> None:
-    seconds = [observed(many, tmp_path, MANY, figure) for _ in range(3)]
-    for taken in seconds:
-        figure("50 containers on 12 networks, the whole process", taken, "s")
-    assert sorted(seconds)[1] < 6
 
 
 def leaks(stack: Stack, runs: int) -> None:
