@@ -41,11 +41,12 @@ class ExpectedFinding:
 class Case:
     """One form of a cell, on the engines that it holds for; an empty tuple holds for all.
 
-    `from_file` is what the compose file alone can tell, where that is less: "unknown". `kcat` is what kcat may say
-    instead, where librdkafka is known to differ.
+    `predicted` is what can be told without looking, where that is less: "unknown"; `from_file` is the same for the
+    compose file alone. `kcat` is what kcat may say instead, where librdkafka is known to differ.
     """
 
     cell: str
+    predicted: str | None = None
     from_file: str | None = None
     kcat: str | None = None
     versions: tuple[str, ...] = ()
@@ -73,7 +74,11 @@ class ExpectedCell:
     def from_file(self, engine: Engine) -> str:
         """The word that the compose file alone is good for."""
         case = self._case(engine)
-        return case.from_file or case.cell
+        return case.from_file or case.predicted or case.cell
+
+    def is_foretold(self, engine: Engine) -> bool:
+        """Whether the cell is what a prediction from the running engine must say."""
+        return self._case(engine).predicted is None
 
     def differs(self, source: str, engine: Engine) -> str | None:
         """What `source` may say instead of the word of the cell."""
@@ -151,6 +156,7 @@ def _cases(cell: object) -> tuple[Case, ...]:
     return tuple(
         Case(
             cell=case["cell"],
+            predicted=case.get("predicted"),
             from_file=case.get("from_file"),
             kcat=case.get("kcat"),
             versions=tuple(case.get("engine", ())),

@@ -9,7 +9,7 @@ from netdiag.linux.netns import ProcessNamespace
 from tests.lab.stack import Stack as Running
 from tests.live.stacks import check
 from tests.scenarios.comparison import Source
-from tests.scenarios.expectations import Stack
+from tests.scenarios.expectations import Engine, Stack
 from tests.scenarios.predicted import prediction
 from tests.scenarios.standing import filled, stand
 
@@ -19,9 +19,9 @@ OBSERVED = "observed"
 NETDIAG = (PREDICTED, PREDICTED_LIVE, OBSERVED)
 
 
-def netdiag_says(running: Running, stack: Stack) -> Mapping[str, Source]:
+def netdiag_says(running: Running, stack: Stack, *, engine: Engine | None = None) -> Mapping[str, Source]:
     """The three views, taken once; the containers to look from must be there already."""
-    declared = prediction(stack)
+    declared = prediction(stack, engine=engine)
     asked = {cell.bootstrap: _address(filled(running, cell.bootstrap)) for cell in stack.cells}
     addresses = tuple(dict.fromkeys(asked.values()))
     checked = check(running, addresses=addresses)

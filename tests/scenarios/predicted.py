@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import DEFAULT_BRIDGE, from_compose
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.observations import Address
+from netdiag.deployment.platform import Platform, generation_of
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.run import check, condemned
-from tests.scenarios.expectations import ExpectedFinding, Stack
+from tests.scenarios.expectations import Engine, ExpectedFinding, Stack
 
 DOCKER_HOST = "192.168.8.133"
+USUAL = Engine(version="20.10", proxy=True)
 # What the engine hands out is not in the file: any address will do.
 _SOME_ADDRESS = "172.17.0.2"
 
@@ -46,11 +48,16 @@ class Prediction:
         )
 
 
-def prediction(stack: Stack, environ: Mapping[str, str] | None = None) -> Prediction:
-    """Load and judge the stack's file with no profile active, as `docker compose up` reads it."""
+def prediction(stack: Stack, environ: Mapping[str, str] | None = None, *, engine: Engine | None = None) -> Prediction:
+    """Load and judge the stack's file with no profile active, as `docker compose up` reads it on an engine."""
     project = load(Source(stack.file.name, stack.file.read_bytes()), environ=environ or {}, profiles=())
-    deployment = from_compose(project, host_addresses=(DOCKER_HOST,))
+    deployment = replace(from_compose(project, host_addresses=(DOCKER_HOST,)), platform=platform_of(engine or USUAL))
     return Prediction(deployment=deployment, findings=check(deployment))
+
+
+def platform_of(engine: Engine) -> Platform:
+    """What the model is told of an engine."""
+    return Platform(generation=generation_of(engine.version), userland_proxy=engine.proxy)
 
 
 def vantage_of(text: str, deployment: Deployment) -> Vantage:

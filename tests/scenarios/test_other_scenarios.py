@@ -7,7 +7,7 @@ cell, and kcat one of each kind; `make bars BARS=scenarios` starts all, and asks
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,10 +16,10 @@ from tests.lab.image_set import APACHE_4
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack as Running
 from tests.scenarios.comparison import compare
-from tests.scenarios.expectations import Engine, ExpectedCell, Stack, stacks
-from tests.scenarios.netdiag_says import NETDIAG, PREDICTED, netdiag_says
+from tests.scenarios.expectations import Engine, Stack, stacks
+from tests.scenarios.meeting import asked, standing_up
+from tests.scenarios.netdiag_says import netdiag_says
 from tests.scenarios.predicted import prediction
-from tests.scenarios.stand_ins import stand_ins
 from tests.scenarios.standing import clients
 
 ENGINE = Engine(version="20.10", proxy=True)
@@ -53,25 +53,8 @@ def stack(request: pytest.FixtureRequest) -> Stack:
 @pytest.fixture(scope="module")
 def running(lab: Lab, stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """The stack on the engine, at rest; gone before the next comes up."""
-    over = stand_ins(stack.file, tmp_path_factory.mktemp("over"))
-    with lab.up(stack.file, override_files=over, wait="none") as up:
-        come_to_rest(up, stack)
+    with standing_up(lab, stack, tmp_path_factory.mktemp("over")) as up:
         yield up
-
-
-def come_to_rest(running: Running, stack: Stack) -> None:
-    """Wait as long as a stack of this kind needs."""
-    match stack.settled:
-        case "ready":
-            running.wait_ready()
-        case "clusters":
-            running.wait_settled(still=1)
-        case "refused":
-            # compose itself waited for those that could be started
-            if [one for one in running.brokers() if one.is_running]:
-                running.wait_ready()
-        case _:
-            running.wait_settled()
 
 
 @pytest.mark.bar("scenarios")
@@ -104,23 +87,9 @@ def test_netdiag_and_real_clients_say_what_is_expected(
     began = time.monotonic()
     sources = {**clients(lab, running, stack), **netdiag_says(running, stack)}
     everything = pytestconfig.getoption("--bar") == "scenarios"
-    result = compare(stack, sources, engine=ENGINE, asks=_asked(stack, everything=everything), at_once=12)
+    result = compare(stack, sources, engine=ENGINE, asks=asked(stack, ENGINE, everything=everything), at_once=12)
     figure(f"{stack.name}: cells", len(result.rows))
     figure(f"{stack.name}: answers of netdiag and of real clients", sum(len(row.said) for row in result.rows))
     figure(f"{stack.name}: answers asked for again", result.asked_again)
     figure(f"{stack.name}: clients", time.monotonic() - began, "s")
     assert [str(row) for row in result.disagreements()] == []
-
-
-def _asked(stack: Stack, *, everything: bool) -> Callable[[str, ExpectedCell], bool]:
-    """Which source is asked for which cell: the file only for what can be told from a file."""
-    kinds: dict[str, ExpectedCell] = {}
-    for cell in stack.cells:
-        kinds.setdefault(cell.on(ENGINE), cell)
-
-    def asks(source: str, cell: ExpectedCell) -> bool:
-        if source == PREDICTED:
-            return cell.from_file(ENGINE) == cell.on(ENGINE)
-        return everything or source in NETDIAG or (source == "kcat" and cell in kinds.values())
-
-    return asks

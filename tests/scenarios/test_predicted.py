@@ -9,7 +9,7 @@ from tests.scenarios.expectations import Engine, Stack, stacks
 from tests.scenarios.predicted import prediction
 
 STACKS = tuple(stacks())
-ENGINE = Engine(version="20.10", proxy=True)
+ENGINES = [Engine(version="20.10", proxy=True)]
 
 
 @pytest.mark.bar("static")
@@ -27,13 +27,14 @@ def test_a_broker_that_is_to_refuse_is_predicted_with_its_sentence(stack: Stack)
         assert said[broker] in sentence
 
 
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda one: f"{one.version}-{'on' if one.proxy else 'off'}")
 @pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
-def test_every_cell_is_predicted(stack: Stack) -> None:
-    made = prediction(stack)
+def test_every_cell_is_predicted_on_every_engine(stack: Stack, engine: Engine) -> None:
+    made = prediction(stack, engine=engine)
     wrong = {
-        f"{cell.vantage} {cell.bootstrap}": (cell.from_file(ENGINE), said)
+        f"{cell.vantage} {cell.bootstrap}": (cell.from_file(engine), said)
         for cell in stack.cells
-        if (said := made.cell(cell.vantage, cell.bootstrap)) != cell.from_file(ENGINE)
+        if (said := made.cell(cell.vantage, cell.bootstrap)) != cell.from_file(engine)
     }
     assert wrong == {}
 
