@@ -26,6 +26,17 @@ from netdiag.cli.declared import Settings
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.fixing import print_patch, reading, settle, standard_input, write_repairs
 from netdiag.cli.live import LiveSettings, Record, Replay, live_report, needs_extra, recorded
+from netdiag.cli.live_options import (
+    ClientProperties,
+    Container,
+    Host,
+    Live,
+    Netns,
+    RequireAll,
+    Timeout,
+    WarnDays,
+    live_settings,
+)
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
 from netdiag.cli.projects import STDIN, Asked, bad_name, chained, distinct, found, is_name
 from netdiag.cli.repairing import Settled
@@ -91,22 +102,6 @@ _Profile = Annotated[
 _DockerHostIp = Annotated[
     list[str] | None, typer.Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
 ]
-_Live = Annotated[
-    bool, typer.Option("--live", help="Check what runs: the project of FILE, or everything on the engine.")
-]
-_Container = Annotated[
-    list[str] | None, typer.Option("--container", metavar="NAME", help="With --live: this container; repeatable.")
-]
-_Host = Annotated[
-    str | None, typer.Option("--host", metavar="URL", help="With --live: the engine; default as docker finds it.")
-]
-_Netns = Annotated[
-    list[str] | None,
-    typer.Option("--netns", metavar="NAME", help="With --live: look from this namespace, too; repeatable."),
-]
-_Timeout = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="With --live: for one step.")
-]
 _Every = Annotated[
     float | None,
     typer.Option(
@@ -116,9 +111,6 @@ _Every = Annotated[
         max=86400,
         help="With --live --watch, also --watch=SECONDS: how often.",
     ),
-]
-_RequireAll = Annotated[
-    bool, typer.Option("--require-all", help="With --live: exit with 3 if a vantage could not be taken.")
 ]
 
 
@@ -134,7 +126,6 @@ class _Options:
     unsafe: bool
     settings: Settings
     live: LiveSettings | None
-    require_all: bool
     allow_empty: bool
     watch: bool
     every: float | None
@@ -166,12 +157,14 @@ def check_listeners(
     env_file: _EnvFile = None,
     profile: _Profile = None,
     docker_host_ip: _DockerHostIp = None,
-    live: _Live = False,
-    container: _Container = None,
-    host: _Host = None,
-    netns: _Netns = None,
-    timeout: _Timeout = 4.0,
-    require_all: _RequireAll = False,
+    live: Live = False,
+    container: Container = None,
+    host: Host = None,
+    netns: Netns = None,
+    timeout: Timeout = 4.0,
+    client_properties: ClientProperties = None,
+    warn_days: WarnDays = None,
+    require_all: RequireAll = False,
     record: Record = None,
     replay: Replay = None,
     allow_empty: _AllowEmpty = False,
@@ -181,6 +174,7 @@ def check_listeners(
 ) -> None:
     """Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where."""
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    how = (timeout, client_properties, warn_days)
     options = _Options(
         files=tuple(files or ()),
         chain=tuple(chain or ()),
@@ -191,8 +185,7 @@ def check_listeners(
         diff=diff,
         unsafe=unsafe_fixes,
         settings=_settings(project_directory, project_name, env_file, profile, docker_host_ip, matrix and not diff),
-        live=recorded(_live(live, container, host, netns, timeout, require_all), record, replay),
-        require_all=require_all,
+        live=recorded(live_settings(live, (container, host, netns, require_all), how), record, replay),
         allow_empty=allow_empty,
         watch=watch,
         every=every,
@@ -262,21 +255,6 @@ def _settings(
         host_addresses=tuple(docker_host_ip or ()),
         matrix=matrix,
     )
-
-
-def _live(
-    live: bool,
-    container: list[str] | None,
-    host: str | None,
-    netns: list[str] | None,
-    timeout: float,
-    require_all: bool,
-) -> LiveSettings | None:
-    if live:
-        return LiveSettings(containers=tuple(container or ()), host=host, netns=tuple(netns or ()), timeout=timeout)
-    if container or host or netns or require_all:
-        raise typer.BadParameter("--container, --host, --netns and --require-all go with --live")
-    return None
 
 
 def _refuse_contradictions(options: _Options) -> None:
@@ -349,7 +327,7 @@ def _run(options: _Options, surface: Surface) -> Done:
         if STDIN in options.files + options.chain:
             outputs = tuple(output for output in outputs if output.path is not None)
     write_outputs(outputs, without_crowds(report), surface, matrix=options.settings.matrix)
-    status = status_of(report, fail_on=fail_on, require_all=options.require_all)
+    status = status_of(report, fail_on=fail_on, require_all=options.live is not None and options.live.require_all)
     lenient = {ExitStatus.FINDINGS: control.exit_zero, ExitStatus.NOTHING_TO_CHECK: options.allow_empty}
     if lenient.get(status):
         status = ExitStatus.CLEAN

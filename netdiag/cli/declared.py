@@ -90,6 +90,7 @@ def joined(first: Report, second: Report) -> Report:
         findings=first.findings + second.findings,
         suppressed=first.suppressed + second.suppressed,
         matrices=first.matrices + second.matrices,
+        security=first.security + second.security,
         skipped=first.skipped + second.skipped,
         notes=first.notes + second.notes,
         sources={**first.sources, **second.sources},

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,8 +22,10 @@ from netdiag.deployment.member import Deployment
 from netdiag.deployment.mesh_edges import mesh_edges
 from netdiag.deployment.observations import Address
 from netdiag.deployment.recording import Look, NotTaken, seen_cells
+from netdiag.deployment.secured_ports import secured_ports
 from netdiag.deployment.vantage import Vantage, bootstraps
 from netdiag.errors import MissingExtra, NetdiagError
+from netdiag.kafka.certificate_faults import WARN_DAYS
 from netdiag.render.report import Input, Report
 
 if TYPE_CHECKING:
@@ -34,12 +37,18 @@ _LIBRARIES = ("docker", "requests", "pyroute2", "dns", "cryptography")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveSettings:
-    """Where to look, and how long to wait for one step, in seconds; `replay` looks nowhere but into that recording."""
+    """Where to look, as which client, and how long to wait for one step, in seconds.
+
+    `replay` looks nowhere but into that recording.
+    """
 
     containers: tuple[str, ...] = ()
     host: str | None = None
     netns: tuple[str, ...] = ()
     timeout: float = 4.0
+    client_properties: str | None = None
+    warn_days: int = WARN_DAYS
+    require_all: bool = False
     record: str | None = None
     replay: str | None = None
 
@@ -103,9 +112,11 @@ def _look(
 ) -> tuple[Look, Deployment]:
     """All that can be seen of one thing that was asked for, and what runs of it."""
     needs_extra()
+    from netdiag.io.client_identity import read_client
     from netdiag.io.live import look
     from netdiag.io.observe import observe
 
+    client = None if live.client_properties is None else read_client(live.client_properties)
     files = asked_for(path, settings.project_directory) if isinstance(path, str) else path
     read = None if files is None else files_of(files, settings)
     project = None if read is None else read.project.name
@@ -122,12 +133,20 @@ def _look(
     if note:
         return replace(found, notes=(note,)), deployment
     observed = observe(
-        seen.stances, addresses, timeout=live.timeout, edges=mesh_edges(deployment, frozenset(seen.stopped))
+        seen.stances,
+        addresses,
+        timeout=live.timeout,
+        edges=mesh_edges(deployment, frozenset(seen.stopped)),
+        client=client,
+        warn_days=live.warn_days,
     )
     skipped = (*seen.skipped, *observed.skipped)
+    places = _vantages(seen, skipped)
     return replace(
         found,
-        vantages=_vantages(seen, skipped),
+        vantages=places,
+        speaks="PLAINTEXT" if client is None else client.properties.security_protocol,
+        security=secured_ports(deployment, places, observed.security, now=datetime.now(UTC)),
         addresses=addresses,
         cells=seen_cells(observed.cells),
         mesh=observed.mesh,

@@ -15,7 +15,7 @@ from netdiag.deployment.verdict import Cell
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.files import read_file, write_file
 from netdiag.render.redact import secret_spans
-from netdiag.render.report import Input, Matrix, Report, Skipped
+from netdiag.render.report import Input, Matrix, Report, SeenPort, Skipped
 from netdiag.rules.run import check_live
 
 
@@ -39,6 +39,7 @@ def judged(look: Look, deployment: Deployment | None = None) -> Report:
         declared=look.declared,
     )
     report = Report(
+        security=tuple(SeenPort(input=look.name, port=port) for port in look.security),
         inputs=(replace(asked, brokers=brokers),),
         skipped=tuple(Skipped(vantage=one.vantage, reason=one.reason, command=one.command) for one in look.not_taken),
         notes=look.notes,
@@ -49,7 +50,7 @@ def judged(look: Look, deployment: Deployment | None = None) -> Report:
     note = too_large(look.name, look.vantages, look.addresses)
     if note:
         return replace(report, findings=check_live(view), notes=(*report.notes, note))
-    predicted = predict(deployment, look.vantages, look.addresses, down=frozenset(look.stopped))
+    predicted = predict(deployment, look.vantages, look.addresses, down=frozenset(look.stopped), speaks=look.speaks)
     cells = _joined(predicted, look.observed())
     matrix = Matrix(input=look.name, vantages=look.vantages, cells=cells, not_running=look.stopped)
     if look.mesh is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from netdiag.deployment.client_protocol import mismatch
 from netdiag.deployment.cluster import is_informed, named_brokers
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.mechanism import Mechanism
@@ -11,12 +12,6 @@ from netdiag.deployment.observations import Address, Answered, Contact, Failed, 
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell, EndpointOutcome, outcomes, weigh
 
-_PROTOCOL_FAILURES = {
-    "SSL": (Reason.TLS, Mechanism.TLS_EXPECTED),
-    "SASL_SSL": (Reason.TLS, Mechanism.TLS_EXPECTED),
-    "SASL_PLAINTEXT": (Reason.SASL, Mechanism.SASL_EXPECTED),
-}
-
 
 def predict(
     deployment: Deployment,
@@ -24,13 +19,15 @@ def predict(
     bootstraps: Iterable[Address],
     *,
     down: frozenset[str] = frozenset(),
+    speaks: str = "PLAINTEXT",
 ) -> tuple[Cell, ...]:
     """One cell for every vantage x bootstrap address; `down` names the members that do not run.
 
-    A plaintext client is assumed. Contacts are computed once per vantage and address.
+    `speaks` is the client's security protocol; what a TLS or SASL listener of its kind says to its certificates and
+    credentials is not known from declarations. Contacts are computed once per vantage and address.
     """
     addresses = tuple(bootstraps)
-    answers = _Answers(deployment, down)
+    answers = _Answers(deployment, down, speaks)
     cells: list[Cell] = []
     for vantage in vantages:
         client = _Client(answers, vantage)
@@ -43,9 +40,10 @@ def predict(
 class _Answers:
     """What the brokers of a deployment would answer, each asked once."""
 
-    def __init__(self, deployment: Deployment, down: frozenset[str]) -> None:
+    def __init__(self, deployment: Deployment, down: frozenset[str], speaks: str) -> None:
         self.deployment = deployment
         self.down = down
+        self.speaks = speaks
         self._informed: dict[str, bool | Unmodelled] = {}
         self._named: dict[tuple[str, str], tuple[NodeEndpoint, ...] | Unmodelled] = {}
 
@@ -112,10 +110,14 @@ def _contact_at(answers: _Answers, delivery: Landed | Failed | Unmodelled) -> Co
     protocol = broker.config.protocol_map.get(name)
     if protocol is None:
         return Unknown(because=f"{name} of {broker.name} has no security protocol")
-    if protocol in _PROTOCOL_FAILURES:
+    failure = mismatch(answers.speaks, protocol)
+    if failure is not None:
         because = f"{name} of {broker.name} speaks {protocol}"
-        reason, mechanism = _PROTOCOL_FAILURES[protocol]
-        return Failed(reason=reason, because=because, mechanism=mechanism)
+        return Failed(reason=failure[0], because=because, mechanism=failure[1])
+    if protocol != "PLAINTEXT":
+        return Unknown(
+            because=f"{name} of {broker.name} speaks {protocol}: whether it takes this client is not declared"
+        )
     if name in broker.config.controller_names:
         because = f"{name} of {broker.name} is a KRaft controller listener, which serves no clients"
         return Failed(reason=Reason.NOT_KAFKA, because=because, mechanism=Mechanism.CONTROLLER_LISTENER)

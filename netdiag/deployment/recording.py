@@ -76,7 +76,8 @@ class Look:
     """One thing that was asked for, and all that was seen of it.
 
     `kind` is "project" or "engine". `stopped` and `logs`, as in a LiveView, and `ports` are by member name. `vantages`
-    and `addresses` span the matrix, which is None where there is none to show; `cells` hold what was observed.
+    and `addresses` span the matrix, which is None where there is none to show; `cells` hold what was observed by a
+    client that `speaks` this security protocol.
     `sources` are the files that may be shown.
     """
 
@@ -94,6 +95,7 @@ class Look:
     vantages: tuple[Vantage, ...] = ()
     addresses: tuple[Address, ...] | None = None
     cells: tuple[SeenCell, ...] = ()
+    speaks: str = "PLAINTEXT"
     security: tuple[SecuredPort, ...] = ()
     mesh: Mesh | None = None
     not_taken: tuple[NotTaken, ...] = ()

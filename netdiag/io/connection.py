@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.io.limits import AnswerAllowance
+from netdiag.io.lines import Line, TlsBroken
 from netdiag.kafka import conversation
 from netdiag.kafka.conversation import Conversation, Event, FailureKind
 from netdiag.kafka.listeners import parse_listeners, well_formed
 from netdiag.kafka.questions import QUORUM
 
 MOST_ENDPOINTS = 1000
-_CHUNK = 64 * 1024
 _LONGEST_HOST = 255
 _REASONS = {
     FailureKind.CLOSED: Reason.CLOSED,
@@ -96,14 +96,14 @@ def _come_meanwhile(channel: socket.socket) -> OSError | None:
 
 
 async def converse(
-    channel: socket.socket,
+    line: Line,
     target: Target,
     talk: Conversation,
     allowance: AnswerAllowance,
     deadline: float,
     told: Callable[[Sequence[Event]], None] | None = None,
 ) -> Contact:
-    """Hold the conversation on a connected socket until it ends, or until `deadline`.
+    """Hold the conversation on a line until it ends, or until `deadline`.
 
     `told` hears every event when it happens.
     """
@@ -111,9 +111,9 @@ async def converse(
     begin = loop.time()
     try:
         async with asyncio.timeout_at(deadline):
-            await loop.sock_sendall(channel, talk.start())
+            await line.send(talk.start())
             while talk.outcome is None:
-                data = await loop.sock_recv(channel, _CHUNK)
+                data = await line.receive()
                 if not data:
                     talk.closed()
                     break
@@ -124,11 +124,13 @@ async def converse(
                 if told is not None:
                     told(events)
                 if reply := talk.bytes_to_send():
-                    await loop.sock_sendall(channel, reply)
+                    await line.send(reply)
                 elif talk.outcome is None and loop.time() >= deadline:
                     break
     except TimeoutError:
         pass
+    except TlsBroken as error:
+        return Failed(reason=Reason.TLS, because=f"{target} ends TLS: {error.words}", ip=target.ip)
     except OSError as error:
         if error.errno == errno.ETIMEDOUT:
             return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then fell silent", ip=target.ip)

@@ -5,21 +5,26 @@ taken come back with the reason. One call takes at most `timeout` + `_EXTRA` sec
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from netdiag.deployment.live_view import SecuredPort
 from netdiag.deployment.mesh import Edge, Mesh
 from netdiag.deployment.observations import Address
 from netdiag.deployment.stance import Skipped, Stance
 from netdiag.deployment.verdict import Cell, judge
 from netdiag.errors import MissingRight, NetdiagError
+from netdiag.io.client_identity import Client
 from netdiag.io.limits import many_sockets
 from netdiag.io.mesh import look_along, mesh_of
 from netdiag.io.name_service import read_name_service
 from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, Prober
 from netdiag.io.resolver import Resolver
+from netdiag.io.speaking import Speaker
+from netdiag.kafka.certificate_faults import WARN_DAYS
+from netdiag.kafka.security import SecuritySight, Spoken
 
 TIMEOUT = 4.0
 # On top of the time for one step: all attempts start within half a second, and then there is the reading.
@@ -30,21 +35,30 @@ _EXTRA = 0.7
 class Observed:
     """The cells in the order of stances and addresses, the stances that were impossible, and what else to know.
 
-    `mesh` holds the edges that were asked for, as they were seen.
+    `mesh` holds the edges that were asked for, as they were seen. `security` is what endpoints told where another than
+    a plaintext client is asked for, each once for every name.
     """
 
     cells: tuple[Cell, ...]
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
     mesh: Mesh = field(default_factory=Mesh)
+    security: tuple[SecuredPort, ...] = ()
 
 
 def observe(
-    stances: Sequence[Stance], addresses: Sequence[Address], *, timeout: float = TIMEOUT, edges: Sequence[Edge] = ()
+    stances: Sequence[Stance],
+    addresses: Sequence[Address],
+    *,
+    timeout: float = TIMEOUT,
+    edges: Sequence[Edge] = (),
+    client: Client | None = None,
+    warn_days: int = WARN_DAYS,
 ) -> Observed:
     """Look from every stance at every address, and from the members that have one along their edges of the mesh.
 
-    `timeout` is seconds for one step: resolve, connect, or converse.
+    `timeout` is seconds for one step: resolve, connect, or converse. `client` is who connects, None a plaintext
+    client; certificates that end within `warn_days` are told of.
     """
     places: list[tuple[Stance, Place]] = []
     skipped: list[Skipped] = []
@@ -62,13 +76,25 @@ def observe(
             names = read_name_service(namespace)
             notes += [f"{stance.vantage.label}: cannot read {because}" for because in names.unreadable]
             places.append((stance, Place(namespace=namespace, resolver=Resolver(namespace, names))))
+        security: list[SecuredPort] = []
         cells: list[Cell] = []
         seen: list[Edge] = []
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
-        asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), timeout, sockets, cells, edges, seen))
+        looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days)
+        asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security))
     reasons = {item.vantage.member: item.because for item in skipped if item.vantage.member}
     mesh = mesh_of(seen, _inside(places), reasons)
-    return Observed(cells=tuple(cells), skipped=tuple(skipped), notes=tuple(notes), mesh=mesh)
+    return Observed(cells=tuple(cells), skipped=tuple(skipped), notes=tuple(notes), mesh=mesh, security=tuple(security))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Looking:
+    """How it is looked."""
+
+    timeout: float
+    sockets: int
+    client: Client | None
+    warn_days: int
 
 
 def _inside(places: Sequence[tuple[Stance, Place]]) -> dict[str, Place]:
@@ -78,18 +104,38 @@ def _inside(places: Sequence[tuple[Stance, Place]]) -> dict[str, Place]:
 async def _look(
     places: Sequence[tuple[Stance, Place]],
     addresses: Sequence[Address],
-    timeout: float,
-    sockets: int,
+    looking: _Looking,
     cells: list[Cell],
     edges: Sequence[Edge],
     seen: list[Edge],
+    security: list[SecuredPort],
 ) -> None:
-    deadline = asyncio.get_running_loop().time() + timeout + _EXTRA
-    prober = Prober(patience=timeout, deadline=deadline, sockets=sockets)
+    deadline = asyncio.get_running_loop().time() + looking.timeout + _EXTRA
+    prober = Prober(
+        patience=looking.timeout,
+        deadline=deadline,
+        sockets=looking.sockets,
+        speaker=Speaker(looking.client),
+        warn_days=looking.warn_days,
+    )
     contacts = (prober.both_hops(place, address) for _, place in places for address in addresses)
     along, *_ = await asyncio.gather(look_along(prober, _inside(places), edges), *contacts)
     seen += along or ()
     cells += [_cell(prober, stance, place, address) for stance, place in places for address in addresses]
+    security += _security(await prober.sights(), places)
+
+
+def _security(
+    sights: Mapping[tuple[Place, Address], tuple[Hashable, SecuritySight]], places: Sequence[tuple[Stance, Place]]
+) -> list[SecuredPort]:
+    """Each target by each name once, from the first vantage; what did not tell anything is left out."""
+    order = {place: number for number, (_, place) in enumerate(places)}
+    labels = {place: stance.vantage.label for stance, place in places}
+    found: dict[Hashable, SecuredPort] = {}
+    for (place, address), (key, sight) in sorted(sights.items(), key=lambda item: (order[item[0][0]], item[0][1])):
+        if sight.spoken is not Spoken.UNKNOWN or sight.tls is not None:
+            found.setdefault(key, SecuredPort(vantage=labels[place], address=address, sight=sight))
+    return list(found.values())
 
 
 def _cell(prober: Prober, stance: Stance, place: Place, address: Address) -> Cell:

@@ -2,7 +2,8 @@
 
 Every (place, address) is contacted once: resolve, connect, converse. What fails quickly is tried again, alone at its
 target, before it is believed; a time-out has had its retransmissions already. Nothing here takes longer than the
-deadline of the run, however many addresses there are.
+deadline of the run, however many addresses there are. It is done as one client does it: in plaintext, or as settings
+say; what endpoints tell about their security is asked for by the way.
 """
 
 import asyncio
@@ -15,10 +16,16 @@ from dataclasses import dataclass, replace
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.io.connection import Target, connect, connect_failure, converse
 from netdiag.io.limits import Allowance, Gates
+from netdiag.io.lines import PlainLine
 from netdiag.io.netns import Namespace
 from netdiag.io.resolver import Resolved, Resolver, Unresolved
+from netdiag.io.securing import secure
+from netdiag.io.speaking import Speaker, TrustedAsItIs
 from netdiag.io.tls_check import answers_tls
+from netdiag.kafka.certificate_faults import WARN_DAYS
 from netdiag.kafka.conversation import Conversation
+from netdiag.kafka.sasl import LoggedIn, Refused
+from netdiag.kafka.security import SecuritySight
 
 _HEAD_START = 0.3
 _QUICK = 1.5
@@ -26,6 +33,9 @@ _ENOUGH_FOR_ANOTHER = 0.5
 _GRACE = 0.1
 _MOST_SECOND_HOPS = 1500
 _MOST_ENDPOINTS_KEPT = 20_000
+_MOST_LOOKS = 200
+# What was met where somebody else than a plaintext Kafka may answer.
+_TELLING = frozenset({Reason.TLS, Reason.SASL, Reason.NOT_KAFKA, Reason.CLOSED})
 # Of several addresses that all failed, the failure that got furthest is told.
 _PROGRESS = (Reason.SASL, Reason.TLS, Reason.NOT_KAFKA, Reason.CLOSED, Reason.TIMEOUT, Reason.REFUSED)
 
@@ -53,7 +63,15 @@ class _Progress:
 class Prober:
     """One run. `patience` is seconds for each step of a contact, `deadline` ends everything (loop time)."""
 
-    def __init__(self, *, patience: float, deadline: float, sockets: int) -> None:
+    def __init__(
+        self,
+        *,
+        patience: float,
+        deadline: float,
+        sockets: int,
+        speaker: Speaker | None = None,
+        warn_days: int = WARN_DAYS,
+    ) -> None:
         self._patience = patience
         self._deadline = deadline
         self._sockets = asyncio.Semaphore(sockets)
@@ -65,6 +83,10 @@ class Prober:
         self._second_hops = 0
         self._kept: dict[tuple[NodeEndpoint, ...], tuple[NodeEndpoint, ...]] = {}
         self._endpoints_kept = 0
+        self._speaker = speaker or Speaker(None)
+        self._warn_days = warn_days
+        self._looks: dict[Hashable, asyncio.Task[SecuritySight]] = {}
+        self._looked: dict[tuple[Place, Address], Hashable] = {}
 
     async def both_hops(self, place: Place, bootstrap: Address) -> None:
         """Contact a bootstrap address, and every endpoint that its answer names."""
@@ -132,12 +154,13 @@ class Prober:
             # Every step ends itself by the deadline; the grace lets it say so in its own words.
             async with asyncio.timeout_at(self._deadline + _GRACE):
                 contact = await self._try(place, address, expected_node_id)
-                quick = isinstance(contact, Failed) and self._now() - begin < _QUICK
+                quick = self._now() - begin < _QUICK and not self._is_final(contact)
                 if isinstance(contact, Failed) and quick and self._left() > _ENOUGH_FOR_ANOTHER:
                     contact = await self._again(place, address, expected_node_id, contact)
         except TimeoutError:
             # What is known by now stands.
             pass
+        self._look_at_security(place, address, contact)
         return self._kept_small(contact) if isinstance(contact, Answered) else contact
 
     async def _again(self, place: Place, address: Address, expected_node_id: int | None, first: Failed) -> Contact:
@@ -152,18 +175,33 @@ class Prober:
                 await self._gates.to(key).idle()
                 second = await self._try(place, address, expected_node_id)
                 if isinstance(second, Failed) and second.reason is Reason.CLOSED:
-                    return await self._closed_or_tls(place, target, second)
+                    return await self._closed_or_other(place, target, second)
         except TimeoutError:
             return first
         out_of_time = isinstance(second, Failed) and second.reason is Reason.TIMEOUT and self._left() < _GRACE
         return first if out_of_time else second
 
-    async def _closed_or_tls(self, place: Place, target: Target, closed: Failed) -> Failed:
-        """A TLS listener may just close on a plaintext client: whether this one answers a TLS greeting."""
+    def _is_final(self, contact: Contact) -> bool:
+        """Whether asking again is of no use: a refused login must not be tried until the account is locked."""
+        secured = self._speaker.protocol != "PLAINTEXT"
+        return not isinstance(contact, Failed) or (secured and contact.reason in (Reason.TLS, Reason.SASL))
+
+    async def _closed_or_other(self, place: Place, target: Target, closed: Failed) -> Failed:
+        """A TLS listener may just close on a plaintext client, and a plaintext one on TLS: whether this one does."""
         async with self._connected(place, target) as channel:
-            if isinstance(channel, socket.socket) and await answers_tls(channel, self._deadline):
-                because = f"{target} closes on plaintext and answers TLS"
-                return Failed(reason=Reason.TLS, because=because, ip=target.ip)
+            if not isinstance(channel, socket.socket):
+                return closed
+            if not self._speaker.uses_tls:
+                if await answers_tls(channel, self._deadline):
+                    because = f"{target} closes on plaintext and answers TLS"
+                    return Failed(reason=Reason.TLS, because=because, ip=target.ip)
+                return closed
+            with self._allowance.answer() as share:
+                until = min(self._deadline, self._now() + self._patience)
+                plain = await converse(PlainLine(channel), target, Conversation(), share, until)
+        if isinstance(plain, Answered) or (isinstance(plain, Failed) and plain.reason is Reason.SASL):
+            because = f"{target} closes on TLS and answers plaintext"
+            return Failed(reason=Reason.TLS, because=because, ip=target.ip)
         return closed
 
     async def _try(self, place: Place, address: Address, expected_node_id: int | None) -> Contact:
@@ -174,8 +212,8 @@ class Prober:
             return Failed(reason=Reason.UNRESOLVED, because=resolution.because)
         targets = [Target(ip=ip, port=address.port) for ip in resolution.addresses]
         if len(targets) == 1:
-            return await self._exchange(place, targets[0], expected_node_id)
-        return await self._race(place, targets, expected_node_id)
+            return await self._exchange(place, targets[0], address.host, expected_node_id)
+        return await self._race(place, targets, address.host, expected_node_id)
 
     async def _resolve(self, place: Place, host: str) -> Resolved | Unresolved:
         key = (place, host)
@@ -184,7 +222,7 @@ class Prober:
             self._names[key] = asyncio.create_task(place.resolver.resolve(host, deadline))
         return await asyncio.shield(self._names[key])
 
-    async def _race(self, place: Place, targets: Sequence[Target], expected_node_id: int | None) -> Contact:
+    async def _race(self, place: Place, targets: Sequence[Target], host: str, expected_node_id: int | None) -> Contact:
         """One address after another, as clients do: the next once one has failed.
 
         An attempt that is not even accepted gets a head start only (RFC 8305), or a black hole would cost all the
@@ -195,7 +233,7 @@ class Prober:
         try:
             for target in targets:
                 step = _Progress()
-                task = asyncio.create_task(self._exchange(place, target, expected_node_id, step))
+                task = asyncio.create_task(self._exchange(place, target, host, expected_node_id, step))
                 running.add(task)
                 if await _had_its_turn(task, step):
                     running.discard(task)
@@ -214,7 +252,22 @@ class Prober:
         return furthest(failed)
 
     async def _exchange(
-        self, place: Place, target: Target, expected_node_id: int | None, step: _Progress | None = None
+        self, place: Place, target: Target, host: str, expected_node_id: int | None, step: _Progress | None = None
+    ) -> Contact:
+        try:
+            return await self._speak(place, target, host, expected_node_id, step)
+        except TrustedAsItIs:
+            return await self._speak(place, target, host, expected_node_id, None, pinned=True)
+
+    async def _speak(
+        self,
+        place: Place,
+        target: Target,
+        host: str,
+        expected_node_id: int | None,
+        step: _Progress | None,
+        *,
+        pinned: bool = False,
     ) -> Contact:
         async with self._connected(place, target, step) as channel:
             if isinstance(channel, Failed | Unknown):
@@ -222,7 +275,7 @@ class Prober:
             talk = Conversation(expected_node_id=expected_node_id)
             with self._allowance.answer() as share:
                 until = min(self._deadline, self._now() + self._patience)
-                return await converse(channel, target, talk, share, until)
+                return await self._speaker.converse(channel, target, host, talk, share, until, pinned=pinned)
 
     @asynccontextmanager
     async def _connected(
@@ -242,6 +295,38 @@ class Prober:
                 if failure is None:
                     step.accepted.set()
                 yield failure or channel
+
+    def _look_at_security(self, place: Place, address: Address, contact: Contact) -> None:
+        """Begin to look at what a contact has met, once for every target and name."""
+        if isinstance(contact, Unknown) or contact.ip is None:
+            return
+        secured = self._speaker.protocol != "PLAINTEXT"
+        if not (contact.reason in _TELLING if isinstance(contact, Failed) else secured):
+            return
+        target = Target(ip=contact.ip, port=address.port)
+        key = (self._key(place, target), address.host)
+        if key not in self._looks:
+            if len(self._looks) >= _MOST_LOOKS:
+                return
+            login = self._speaker.logins.get(target)
+            self._looks[key] = asyncio.create_task(self._look(place, target, address.host, login))
+        self._looked[place, address] = key
+
+    async def _look(self, place: Place, target: Target, host: str, login: LoggedIn | Refused | None) -> SecuritySight:
+        @asynccontextmanager
+        async def dial() -> AsyncIterator[socket.socket | None]:
+            async with self._connected(place, target) as channel:
+                yield channel if isinstance(channel, socket.socket) else None
+
+        return await secure(
+            dial, host, client=self._speaker.client, login=login, warn_days=self._warn_days, deadline=self._deadline
+        )
+
+    async def sights(self) -> dict[tuple[Place, Address], tuple[Hashable, SecuritySight]]:
+        """What was told about security; equal keys are one target asked for by one name."""
+        if self._looks:
+            await asyncio.wait(self._looks.values())
+        return {asked: (key, self._looks[key].result()) for asked, key in self._looked.items()}
 
     def _kept_small(self, contact: Answered) -> Contact:
         """The same answer; equal lists of brokers are kept once, and not more than all of them may take."""

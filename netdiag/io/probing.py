@@ -24,6 +24,7 @@ from netdiag.deployment.probe_story import (
 from netdiag.deployment.verdict import judge, outcomes
 from netdiag.io.connection import Target, connect, connect_failure, converse
 from netdiag.io.limits import Allowance, many_sockets
+from netdiag.io.lines import PlainLine
 from netdiag.io.name_service import read_name_service
 from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, furthest
@@ -157,7 +158,9 @@ class _Teller:
 
         talk = Conversation(expected_node_id=expected)
         with self._allowance.answer() as share:
-            contact = await converse(channel, target, talk, share, min(self._deadline, last + self._patience), told)
+            contact = await converse(
+                PlainLine(channel), target, talk, share, min(self._deadline, last + self._patience), told
+            )
         if isinstance(contact, Failed) and contact.reason is Reason.CLOSED:
             contact = await self._closed_or_tls(target, contact)
         steps += failed_step(contact, self._now() - last)

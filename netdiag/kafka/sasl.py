@@ -72,6 +72,7 @@ class Refused:
     """No login; `detail` is for people, with the broker's own words where it gave any."""
 
     by: RefusedBy
+    mechanism: str
     detail: str
     mechanisms: tuple[str, ...] = ()
 
@@ -185,7 +186,7 @@ class Login:
         return encode_request(api_key, api_version, self._correlation_id, self._client_id, body)
 
     def _refused(self, by: RefusedBy, detail: str) -> None:
-        self._end(Refused(by=by, detail=detail, mechanisms=self._mechanisms))
+        self._end(Refused(by=by, mechanism=self._mechanism, detail=detail, mechanisms=self._mechanisms))
 
     def _end(self, outcome: LoggedIn | Refused) -> None:
         if self.outcome is None:

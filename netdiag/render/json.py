@@ -10,6 +10,7 @@ from netdiag.render.json_values import finding_value, sound
 from netdiag.render.mesh_values import edge_value
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
+from netdiag.render.security_json import security_value
 
 VERSION = 1
 
@@ -32,6 +33,7 @@ def render(report: Report) -> str:
         "mesh": [
             edge_value(matrix.input, edge) for matrix in report.matrices if matrix.mesh for edge in matrix.mesh.edges
         ],
+        "security": [security_value(seen) for seen in report.security],
         "skipped": [_skipped(item) for item in report.skipped],
         "notes": [redacted(note) for note in report.notes],
     }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from netdiag.deployment.live_view import SecuredPort
 from netdiag.deployment.mesh import Mesh
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell
@@ -54,6 +55,14 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenPort:
+    """What a port of one input told about its security."""
+
+    input: str
+    port: SecuredPort
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """Everything a renderer may show. `sources` holds the bytes of the files that findings point into.
 
@@ -65,6 +74,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     suppressed: tuple[Suppressed, ...] = ()
     matrices: tuple[Matrix, ...] = ()
+    security: tuple[SeenPort, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
     sources: Mapping[str, bytes] = field(default_factory=dict)

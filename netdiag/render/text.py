@@ -10,6 +10,7 @@ from netdiag.render.places import in_order
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Report, Skipped
 from netdiag.render.screen import Line, Run, Screen, Style, paint
+from netdiag.render.security_text import security_lines
 
 _BLANK: Line = ()
 
@@ -30,6 +31,8 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
                 blocks.append(matrix_lines(item, screen, named=several))
             if item.mesh and item.mesh.edges:
                 blocks.append(mesh_lines(item.mesh, screen, name=item.input if several else ""))
+    if report.security:
+        blocks.append(security_lines(report.security, screen))
     blocks += [_without_brokers(item, screen) for item in report.inputs if not item.error and not item.brokers]
     if report.skipped:
         blocks.append([line for item in report.skipped for line in _skipped(item, screen)])

@@ -62,8 +62,8 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
         asked.update(words)
         return running()
 
-    def observe(stances: object, addresses: list[object], *, timeout: float, edges: tuple[Edge, ...]) -> Observed:
-        asked["timeout"] = timeout
+    def observe(stances: object, addresses: list[object], edges: tuple[Edge, ...], **words: object) -> Observed:
+        asked.update(words)
         asked["edges"] = [(edge.kind.value, edge.source, str(edge.address)) for edge in edges]
         cells = tuple(
             Cell(vantage="docker host", bootstrap=a, observed=OK if str(a) == "localhost:9092" else REFUSED)  # type: ignore[arg-type]
@@ -83,6 +83,8 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
         "names": ("kafka",),
         "netns": ("lan",),
         "timeout": 1.5,
+        "client": None,
+        "warn_days": 30,
         "edges": [
             ("inter-broker", "kafka", "localhost:9093"),
             ("zookeeper", "kafka", "zookeeper:2181"),

@@ -12,6 +12,8 @@ from netdiag.kafka.protocol import encode_response
 Behaviour = Callable[[socket.socket, threading.Event], None]
 
 CORRELATION_ID = 0x6E64_0001
+# Kafka's socket.request.max.bytes; a TLS greeting begins with more than that.
+_LARGEST_REQUEST = 104_857_600
 
 
 @contextlib.contextmanager
@@ -132,7 +134,7 @@ class ScriptedBroker:
         self.connections += 1
         while True:
             head = _exactly(channel, 4)
-            if head is None:
+            if head is None or struct.unpack(">i", head)[0] > _LARGEST_REQUEST:
                 return
             request = _exactly(channel, struct.unpack(">i", head)[0]) or b""
             api_key, api_version, correlation_id = struct.unpack_from(">hhi", request)

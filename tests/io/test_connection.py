@@ -10,6 +10,7 @@ import pytest
 from netdiag.deployment.observations import Answered, Contact, Failed, Reason, Unknown
 from netdiag.io.connection import Target, connect, connect_failure, converse
 from netdiag.io.limits import Allowance
+from netdiag.io.lines import PlainLine
 from netdiag.kafka.conversation import Conversation
 from tests.io import hostile
 from tests.io.hostile import Behaviour, ScriptedBroker, serving
@@ -53,7 +54,7 @@ async def _contact(port: int) -> Contact:
     with socket.socket() as channel, Allowance().answer() as share:
         channel.setblocking(False)
         failure = await connect(channel, target, deadline, 2)
-        return failure or await converse(channel, target, Conversation(), share, deadline)
+        return failure or await converse(PlainLine(channel), target, Conversation(), share, deadline)
 
 
 def test_a_broker_answers_with_what_it_is() -> None:

@@ -43,7 +43,7 @@ def test_everything() -> None:
 
 def test_nothing() -> None:
     nothing: dict[str, object] = {
-        name: [] for name in ("inputs", "findings", "suppressed", "matrix", "mesh", "skipped", "notes")
+        name: [] for name in ("inputs", "findings", "suppressed", "matrix", "mesh", "security", "skipped", "notes")
     }
     assert valid(render(Report())) == {"version": 1, **nothing}
 
