@@ -71,10 +71,11 @@ class Injected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """The running stack."""
+    """The running stack, and every way that it needs."""
 
     lab: Lab
     stack: Stack
+    ways: frozenset[Way]
 
     def pid(self, service: str) -> int:
         """A process of a container."""
@@ -112,10 +113,9 @@ class Cluster:
     def wait_until_whole(self) -> None:
         """Until plain sockets get an answer on every way."""
         deadline = time.monotonic() + _START_LIMIT
-        wanted = expected_ways()
         while True:
             # A container that has just come back may end again: the next round sees it.
-            found = self.oracle([(one, one[2]) for one in sorted(wanted)])
+            found = self.oracle([(one, one[2]) for one in sorted(self.ways)])
             if all(found.values()):
                 return
             if time.monotonic() > deadline:
@@ -206,7 +206,7 @@ class Cluster:
 
     def _start(self, service: str) -> None:
         self._docker("start", self.stack.container(service))
-        wait_until_listening(self.stack)
+        self.wait_until_whole()
 
     def _docker(self, *words: str) -> None:
         self.lab.engine.docker(*words)
@@ -252,7 +252,7 @@ def running(lab: Lab, folder: Path) -> Iterator[Cluster]:
     (folder / _STUB).chmod(0o755)
     with lab.up(file, wait="none") as stack:
         wait_until_listening(stack)
-        cluster = Cluster(lab=lab, stack=stack)
+        cluster = Cluster(lab=lab, stack=stack, ways=expected_ways())
         cluster.wait_until_whole()
         yield cluster
 
@@ -264,7 +264,7 @@ def differences(cluster: Cluster, faults: Sequence[Injected]) -> tuple[int, list
     hosts = {way(edge): edge.address.host for edge in edges}
     answered = cluster.oracle(list(hosts.items()))
     gone = {fault.at[0] for fault in faults if fault.name.startswith("stopped")}
-    wanted = {one for one in expected_ways() if one[1] not in gone}
+    wanted = {one for one in cluster.ways if one[1] not in gone}
     found = [f"missing: {one}" for one in sorted(wanted - set(hosts))]
     found += [f"not needed: {one}" for one in sorted(set(hosts) - wanted)]
     for edge in mesh.edges:
