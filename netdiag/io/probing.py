@@ -23,13 +23,13 @@ from netdiag.deployment.probe_story import (
 )
 from netdiag.deployment.verdict import judge, outcomes
 from netdiag.io.connection import Target, connect, connect_failure, converse
+from netdiag.io.introductions import introduced
 from netdiag.io.limits import Allowance, many_sockets
 from netdiag.io.lines import PlainLine
 from netdiag.io.name_service import read_name_service
 from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, furthest
 from netdiag.io.resolver import Resolved, Resolver
-from netdiag.io.tls_check import answers_tls
 from netdiag.kafka.conversation import ApiVersion, Conversation, Event
 from netdiag.kafka.conversation import ApiVersionsReceived as Versions
 from netdiag.kafka.coordinator import Coordinator, CoordinatorConversation, NoCoordinator
@@ -38,6 +38,7 @@ from netdiag.linux.netns import Entrance
 TIMEOUT = 10.0
 _SHARE = 0.4
 _CHUNK = 64 * 1024
+_ASKED_AGAIN = (Reason.CLOSED, Reason.TIMEOUT)
 _MOST_ENDPOINTS = 200
 _MOST_AT_ONCE = 256
 
@@ -161,20 +162,18 @@ class _Teller:
             contact = await converse(
                 PlainLine(channel), target, talk, share, min(self._deadline, last + self._patience), told
             )
-        if isinstance(contact, Failed) and contact.reason is Reason.CLOSED:
-            contact = await self._closed_or_tls(target, contact)
+        if isinstance(contact, Failed) and contact.reason in _ASKED_AGAIN:
+            channel.close()
+            contact = await introduced(target, lambda: self._connect(target), contact, self._deadline)
         steps += failed_step(contact, self._now() - last)
         return Attempt(ip=target.ip, steps=tuple(steps), contact=contact), tuple(versions)
 
-    async def _closed_or_tls(self, target: Target, closed: Failed) -> Failed:
-        """A TLS listener may just close on a plaintext client: whether this one answers a TLS greeting."""
-        with self._place.namespace.socket(target.family, socket.SOCK_STREAM) as channel:
-            if await connect(channel, target, self._deadline, self._patience) is not None:
-                return closed
-            if not await answers_tls(channel, self._deadline):
-                return closed
-        because = f"{target} closes on plaintext and answers TLS"
-        return Failed(reason=Reason.TLS, because=because, ip=target.ip)
+    async def _connect(self, target: Target) -> socket.socket | None:
+        channel = self._place.namespace.socket(target.family, socket.SOCK_STREAM)
+        if await connect(channel, target, self._deadline, self._patience) is None:
+            return channel
+        channel.close()
+        return None
 
     async def _coordinator(self, dialogue: Dialogue, answered: Answered) -> GroupStory:
         """Who coordinates the group, and whether a client gets there."""

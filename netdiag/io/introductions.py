@@ -1,0 +1,76 @@
+"""Who answers where a Kafka greeting was met with silence or a closed door: HTTP, TLS, ZooKeeper, or nobody.
+
+Each is greeted in its own words on a connection of its own, one after the other, for a server may serve one at a time.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.observations import Failed, Reason
+from netdiag.io.connection import Target
+from netdiag.io.tls_check import answers_tls
+from netdiag.kafka.protocol.stranger import Stranger, who_answers
+from netdiag.kafka.zookeeper import Alive, FourLetterWord
+
+_PATIENCE = 1.0
+_ENOUGH = 0.3
+_HTTP = b"HEAD / HTTP/1.0\r\n\r\n"
+
+Connect = Callable[[], Awaitable[socket.socket | None]]
+"""A new connection to the target; None where there is none."""
+
+
+async def introduced(target: Target, connect: Connect, failed: Failed, deadline: float) -> Failed:
+    """The failure with the name of whoever is there; as it was where nobody answers any greeting."""
+    loop = asyncio.get_running_loop()
+    for greet in (_http, _tls, _zookeeper):
+        if deadline - loop.time() < _ENOUGH:
+            break
+        channel = await connect()
+        if channel is None:
+            break
+        with channel:
+            found = await greet(channel, target, min(deadline, loop.time() + _PATIENCE))
+        if found is not None:
+            return found
+    return failed
+
+
+async def _http(channel: socket.socket, target: Target, until: float) -> Failed | None:
+    first = await _answer(channel, _HTTP, until)
+    stranger, what = who_answers(first)
+    if not first or stranger is not Stranger.TEXT:
+        return None
+    return Failed(
+        reason=Reason.NOT_KAFKA, because=f"{target} answers with {what}", ip=target.ip, mechanism=Mechanism.NOT_KAFKA
+    )
+
+
+async def _tls(channel: socket.socket, target: Target, until: float) -> Failed | None:
+    if not await answers_tls(channel, until):
+        return None
+    because = f"{target} is silent or closes on plaintext and answers TLS"
+    return Failed(reason=Reason.TLS, because=because, ip=target.ip, mechanism=Mechanism.TLS_EXPECTED)
+
+
+async def _zookeeper(channel: socket.socket, target: Target, until: float) -> Failed | None:
+    talk = FourLetterWord()
+    talk.receive(await _answer(channel, talk.start(), until))
+    talk.closed()
+    if not isinstance(talk.outcome, Alive):
+        return None
+    because = f"{target} is a ZooKeeper, not a broker"
+    return Failed(reason=Reason.NOT_KAFKA, because=because, ip=target.ip, mechanism=Mechanism.NOT_KAFKA)
+
+
+async def _answer(channel: socket.socket, words: bytes, until: float) -> bytes:
+    """What comes at first; empty for silence, an end or an error."""
+    loop = asyncio.get_running_loop()
+    with suppress(TimeoutError, OSError):
+        async with asyncio.timeout_at(until):
+            await loop.sock_sendall(channel, words)
+            return await loop.sock_recv(channel, 4096)
+    return b""
