@@ -1,7 +1,7 @@
 """`netdiag check-listeners`: options in, report out, files repaired if asked."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
@@ -23,6 +23,7 @@ from netdiag.cli.control import (
     controlled_report,
 )
 from netdiag.cli.declared import Settings
+from netdiag.cli.engine_options import EngineOption, FirewallOption, PlatformOption, UserlandProxy, stated
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.fixing import print_patch, reading, settle, standard_input, write_repairs
 from netdiag.cli.live import LiveSettings, Record, Replay, live_report, needs_extra, recorded
@@ -44,6 +45,7 @@ from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, s
 from netdiag.cli.terminal import say
 from netdiag.cli.watching import SHORTEST, Done, Watch
 from netdiag.cli.watching import watch as watched
+from netdiag.deployment.platform import Stated
 from netdiag.findings import Severity
 from netdiag.io.files import BASE_NAMES
 from netdiag.render.crowds import without_crowds
@@ -116,19 +118,50 @@ _Every = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    files: tuple[str, ...]
-    chain: tuple[str, ...]
+    inputs: tuple[tuple[str, ...], tuple[str, ...]]
     outputs: tuple[Output, ...]
     fail_on: Severity | None
     control: Control
-    fix: bool
-    diff: bool
-    unsafe: bool
+    repairs: tuple[bool, bool, bool]
     settings: Settings
     live: LiveSettings | None
     allow_empty: bool
-    watch: bool
-    every: float | None
+    again: tuple[bool, float | None]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Each a project of its own."""
+        return self.inputs[0]
+
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """The files of one project."""
+        return self.inputs[1]
+
+    @property
+    def fix(self) -> bool:
+        """Whether to make repairs."""
+        return self.repairs[0]
+
+    @property
+    def diff(self) -> bool:
+        """Whether to show them as a patch."""
+        return self.repairs[1]
+
+    @property
+    def unsafe(self) -> bool:
+        """Whether to take those that change what is offered to whom."""
+        return self.repairs[2]
+
+    @property
+    def watch(self) -> bool:
+        """Whether to look again and again."""
+        return self.again[0]
+
+    @property
+    def every(self) -> float | None:
+        """How often, in seconds, where that is said."""
+        return self.again[1]
 
 
 def check_listeners(
@@ -157,6 +190,10 @@ def check_listeners(
     env_file: _EnvFile = None,
     profile: _Profile = None,
     docker_host_ip: _DockerHostIp = None,
+    platform: PlatformOption = None,
+    engine: EngineOption = None,
+    userland_proxy: UserlandProxy = None,
+    firewall: FirewallOption = None,
     live: Live = False,
     container: Container = None,
     host: Host = None,
@@ -173,30 +210,25 @@ def check_listeners(
     colour: ColourOption = None,
 ) -> None:
     """Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where."""
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    meant = (project_directory, project_name, stated(platform, engine, userland_proxy, firewall))
     how = (timeout, client_properties, warn_days)
     options = _Options(
-        files=tuple(files or ()),
-        chain=tuple(chain or ()),
+        inputs=(tuple(files or ()), tuple(chain or ())),
         outputs=outputs_of(context, format or (), output or ()),
         fail_on=Severity(fail_on.value) if fail_on else None,
         control=_control((select, ignore), (config, isolated), (baseline, write_baseline), exit_zero, not no_ignores),
-        fix=fix,
-        diff=diff,
-        unsafe=unsafe_fixes,
-        settings=_settings(project_directory, project_name, env_file, profile, docker_host_ip, matrix and not diff),
+        repairs=(fix, diff, unsafe_fixes),
+        settings=_settings(meant, env_file, profile, docker_host_ip, matrix and not diff),
         live=recorded(live_settings(live, (container, host, netns, require_all), how), record, replay),
         allow_empty=allow_empty,
-        watch=watch,
-        every=every,
+        again=(watch, every),
     )
-    finish(surface, _checked(options, surface))
+    _check(options, surface_of(context).joined(verbose=verbose, debug=debug, colour=colour))
 
 
-def _checked(options: _Options, surface: Surface) -> Callable[[], ExitStatus]:
-    """What is to be done, once it is sure that the options agree."""
+def _check(options: _Options, surface: Surface) -> None:
     _refuse_contradictions(options)
-    return lambda: _once_or_again(options, surface)
+    finish(surface, lambda: _once_or_again(options, surface))
 
 
 def _once_or_again(options: _Options, surface: Surface) -> ExitStatus:
@@ -239,20 +271,21 @@ def _control(
 
 
 def _settings(
-    project_directory: str | None,
-    project_name: str | None,
+    meant: tuple[str | None, str | None, Stated],
     env_file: list[str] | None,
     profile: list[str] | None,
     docker_host_ip: list[str] | None,
     matrix: bool,
 ) -> Settings:
+    directory, name, engine = meant
     return Settings(
         environ=os.environ,
         env_files=tuple(env_file or ()),
-        project_directory=project_directory,
-        project_name=project_name,
+        project_directory=directory,
+        project_name=name,
         profiles=tuple(profile) if profile else None,
         host_addresses=tuple(docker_host_ip or ()),
+        engine=engine,
         matrix=matrix,
     )
 

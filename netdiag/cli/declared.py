@@ -16,6 +16,7 @@ from netdiag.deployment.as_declared import Foretold
 from netdiag.deployment.facts import with_images
 from netdiag.deployment.from_compose import from_compose, runs_kafka
 from netdiag.deployment.member import Deployment
+from netdiag.deployment.platform import HostKind, Platform, Stated
 from netdiag.deployment.provenance import all_traced
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import bootstraps, vantages
@@ -35,7 +36,8 @@ MOST_CELLS = 20_000
 class Settings:
     """What the options say about reading compose files; profiles of None are those that compose would take.
 
-    `instead` holds bytes that are taken in the place of what a file holds, under the path of the file.
+    `engine` is what they say about the engine and its machine; `instead` holds bytes that are taken in the place of
+    what a file holds, under the path of the file.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -45,6 +47,7 @@ class Settings:
     profiles: tuple[str, ...] | None = None
     host_addresses: tuple[str, ...] = ()
     facts: Facts = field(default_factory=Facts)
+    engine: Stated = field(default_factory=Stated)
     matrix: bool = True
     instead: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -154,6 +157,9 @@ def _one(asked: Asked, settings: Settings) -> Report:
         host_addresses=settings.host_addresses,
         facts=settings.facts,
         read=files.inside(asked.folder),
+        platform=settings.engine.over(
+            Platform(kind=HostKind.DESKTOP if settings.facts.docker_desktop else HostKind.LINUX)
+        ),
     )
     findings = (*check_project(project), *check(deployment))
     without = incomplete(project) if asked.alone else frozenset()

@@ -124,7 +124,11 @@ def _look(
     file = None if files is None or files.files[0] == STDIN else os.path.abspath(files.files[0])
     seen = look(host=live.host, project=project, compose_file=file, names=live.containers, netns=live.netns)
     surface.tell(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
-    deployment = replace(seen.deployment, host_addresses=settings.host_addresses or seen.deployment.host_addresses)
+    deployment = replace(
+        seen.deployment,
+        host_addresses=settings.host_addresses or seen.deployment.host_addresses,
+        platform=settings.engine.over(seen.deployment.platform),
+    )
     found = _found(asked, seen, deployment, read)
     if not deployment.brokers or not settings.matrix:
         return found, deployment

@@ -37,6 +37,7 @@ def _network(problems: Problems, key: str, entry: Entry, project: str | None) ->
         external=external,
         subnets=subnets,
         gateway=gateway,
+        ipv6=reading.boolean(value, "enable_ipv6"),
         driver_opts={option: text for option, _, text, _, _ in reading.pairs(value, "driver_opts") if text is not None},
     )
 

@@ -78,6 +78,7 @@ class Network:
     subnets: tuple[Text, ...] = ()
     gateway: Text | None = None
     driver_opts: Mapping[str, Text] = field(default_factory=dict)
+    ipv6: bool = False
     implicit: bool = False
 
 

@@ -7,8 +7,10 @@ from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.deployment.naming import (
     Loopback,
     MemberAddress,
+    OutsideAddress,
     Unmodelled,
     Unresolved,
+    VacantAddress,
     network_owner,
     resolve,
 )
@@ -59,7 +61,7 @@ def _bound_by_resolution(deployment: Deployment, broker: Broker, host: str, insi
     match resolution:
         case Unresolved():
             return Binding(reach=Reach.FOREIGN, because=resolution.because)
-        case Unmodelled():
+        case Unmodelled() | (OutsideAddress(), *_) | (VacantAddress(), *_):
             return _unmodelled_literal(deployment, broker, host)
         case (MemberAddress() as first, *rest) if first.member == owner.name:
             if rest and host in owner.hostnames:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from netdiag.compose.positions import Span, Text
 from netdiag.compose.project import EnvironmentVariable, Project, Service, Volume
+from netdiag.compose.project import Network as DeclaredNetwork
 from netdiag.config.document import Facts
 from netdiag.deployment.built import based
 from netdiag.deployment.compose_clients import checked_by, clients_of, reporters_of, waiting_of
@@ -21,6 +22,7 @@ from netdiag.deployment.member import (
 )
 from netdiag.deployment.mounted_config import with_mounted_file, with_unknown_file
 from netdiag.deployment.mounts import Read, nothing_to_read
+from netdiag.deployment.platform import HostKind, Platform
 from netdiag.deployment.redpanda_node import clustered, redpanda_broker, starts_redpanda
 from netdiag.deployment.unseen_variables import config_of_shown
 from netdiag.deployment.written import ComposeValue, location
@@ -31,6 +33,8 @@ from netdiag.kafka.images.settings import Launch
 
 # The key of the engine's own network; no compose file can declare it under this name.
 DEFAULT_BRIDGE = "(default bridge)"
+# What Go reads as false.
+_FALSE = frozenset({"false", "f", "0"})
 
 
 def from_compose(
@@ -39,11 +43,13 @@ def from_compose(
     host_addresses: tuple[str, ...] = (),
     facts: Facts | None = None,
     read: Read = nothing_to_read,
+    platform: Platform | None = None,
 ) -> Deployment:
     """The deployment that `docker compose up` would make of the project.
 
     `host_addresses` are addresses that the user declares to be the docker host's own, `facts` what else they declare;
-    `read` gives the bytes of a file inside the project's folder that a broker mounts.
+    `read` gives the bytes of a file inside the project's folder that a broker mounts; `platform` is the engine that the
+    project is meant for, where that is known.
     """
     facts = facts or Facts()
     origins = {name: based(service, read) for name, service in project.services.items()}
@@ -79,6 +85,7 @@ def from_compose(
         - {*project.services, *project.disabled},
         networks=_networks(project, facts),
         host_addresses=host_addresses,
+        platform=platform or Platform(kind=HostKind.DESKTOP if facts.docker_desktop else HostKind.LINUX),
         facts=facts,
     )
 
@@ -255,6 +262,11 @@ def _networks(project: Project, facts: Facts) -> dict[str, Network]:
             subnets=tuple(subnet.value for subnet in declared.subnets),
             gateways=(declared.gateway.value,) if declared.gateway else (),
             where=location(declared.span),
+            driver="bridge" if declared.driver is None or _is_bridge(declared.driver) else declared.driver.value,
+            icc=_option(declared, "com.docker.network.bridge.enable_icc").lower() not in _FALSE,
+            gateway_mode=_gateway_mode(_option(declared, "com.docker.network.bridge.gateway_mode_ipv4")),
+            ipv6=declared.ipv6,
+            parent=_option(declared, "parent"),
         )
         for key, declared in project.networks.items()
     }
@@ -262,6 +274,15 @@ def _networks(project: Project, facts: Facts) -> dict[str, Network]:
     networks.setdefault("default", Network(key="default", name=f"{project.name or ''}_default"))
     networks.setdefault(DEFAULT_BRIDGE, Network(key=DEFAULT_BRIDGE, name="bridge", kind=NetworkKind.DEFAULT_BRIDGE))
     return networks
+
+
+def _option(declared: DeclaredNetwork, name: str) -> str:
+    text = declared.driver_opts.get(name)
+    return text.value.strip() if text else ""
+
+
+def _gateway_mode(word: str) -> str:
+    return "" if word == "nat" else word
 
 
 def _with_known(network: Network, facts: Facts) -> Network:

@@ -145,7 +145,7 @@ def _network(network: EngineNetwork) -> Network:
         gateways=network.gateways,
         driver=network.driver,
         icc=network.icc,
-        gateway_mode=network.gateway_mode,
+        gateway_mode="" if network.gateway_mode == "nat" else network.gateway_mode,
         ipv6=network.ipv6,
         parent=network.parent,
     )
@@ -208,7 +208,7 @@ def _member(container: Container, names: Mapping[str, str], networks: Mapping[st
         hostnames=tuple(text for text in (hostname, full) if text) if mode is not NetworkMode.HOST else (),
         extra_hosts=dict(container.extra_hosts),
         variables=container.environment,
-        published=_published(container.name, container.ports if alive else container.requested_ports),
+        published=_published(container.name, _bindings(container, alive=alive)),
         state=state,
         container=container.name,
     )
@@ -276,6 +276,12 @@ def _names(container: Container, endpoint: EndpointSettings, networks: Mapping[s
     service = (container.service,) if container.service in endpoint.aliases else ()
     own = (*service, container.name, *endpoint.aliases, container.short_id, container.hostname)
     return tuple(dict.fromkeys(name for name in own if name))
+
+
+def _bindings(container: Container, *, alive: bool) -> tuple[PortBinding, ...]:
+    """The ports in force; where there are none those asked for, so that it can be told why they are not."""
+    in_force = alive and any(port.published is not None for port in container.ports)
+    return container.ports if in_force or not container.requested_ports else container.requested_ports
 
 
 def _published(container: str, bindings: tuple[PortBinding, ...]) -> tuple[PublishedPort, ...]:

@@ -366,6 +366,11 @@ class Deployment:
         )
 
     @cached_property
+    def in_host_mode(self) -> tuple[Member, ...]:
+        """The members that use the docker host's own network namespace."""
+        return tuple(member for member in self.members if member.mode is NetworkMode.HOST)
+
+    @cached_property
     def listening(self) -> Mapping[tuple[str, int], tuple[tuple[Broker, ListenerEntry], ...]]:
         """The listeners in a network namespace, by (name of its owner, port)."""
         return _grouped(

@@ -8,34 +8,66 @@ The docker host and the LAN know none of these names.
 
 import ipaddress
 from dataclasses import dataclass
+from enum import Enum
 
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.member import Deployment, Member, Network, NetworkKind, NetworkMode, State
+from netdiag.deployment.platform import HostKind
 from netdiag.deployment.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 
 HOST_ALIASES = ("host.docker.internal", "gateway.docker.internal")
 
 
+class Family(Enum):
+    """Of loopback addresses: a name stands for both, and a client takes the one that accepts."""
+
+    ANY = "any"
+    IPV4 = "IPv4"
+    IPV6 = "IPv6"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loopback:
     """The client's own loopback interface."""
 
+    family: Family = Family.ANY
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAddress:
-    """The address of a member on a network."""
+    """The address of a member on a network; `six` where only the IPv6 one is meant."""
 
     member: str
+    network: str
+    six: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VacantAddress:
+    """An address of a network that nobody has."""
+
+    text: str
     network: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideAddress:
+    """An address that nothing here explains: another machine's, or one that the engine has yet to give."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostAddress:
-    """An address of the docker host other than loopback; `gateway` where it is a bridge's own."""
+    """An address of the docker host other than loopback; `gateway` where it is a bridge's own.
+
+    `desktop` is what Docker Desktop calls the machine of its user.
+    """
 
     text: str
     gateway: bool = False
+    desktop: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +85,7 @@ class Unmodelled:
     because: str
 
 
-Target = Loopback | MemberAddress | HostAddress
+Target = Loopback | MemberAddress | HostAddress | VacantAddress | OutsideAddress
 Resolution = tuple[Target, ...] | Unresolved | Unmodelled
 
 
@@ -61,7 +93,7 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str, down: frozenset
     """What `host` means at `vantage`; several targets stand in the order a client tries them."""
     if is_loopback(host) or is_wildcard(host):
         # Linux connects 0.0.0.0 and :: to the machine itself.
-        return (Loopback(),)
+        return (Loopback(family=_family(host)),)
     if host == DOCKER_HOST:
         return (HostAddress(text=host),)
     literal = _literal(host)
@@ -97,6 +129,22 @@ def running(member: Member, down: frozenset[str]) -> bool:
     return member.name not in down and member.state is not State.STOPPED
 
 
+def covers(network: Network, text: str) -> bool:
+    """Whether an address lies in a subnet of a network."""
+    try:
+        address = ipaddress.ip_address(text)
+        return any(address in ipaddress.ip_network(subnet, strict=False) for subnet in network.subnets)
+    except ValueError:
+        return False
+
+
+def _family(host: str) -> Family:
+    literal = _literal(host)
+    if literal is None:
+        return Family.ANY
+    return Family.IPV6 if ":" in literal else Family.IPV4
+
+
 def _in_host_network(deployment: Deployment, vantage: Vantage) -> bool:
     member = member_at(deployment, vantage)
     return member is not None and network_owner(deployment, member).mode is NetworkMode.HOST
@@ -115,8 +163,18 @@ def _resolve_literal(deployment: Deployment, literal: str) -> Resolution:
     if any(literal in network.gateways for network in deployment.networks.values()):
         return (HostAddress(text=literal, gateway=True),)
     for member, attachment in deployment.addressed.get(literal, ()):
-        return (MemberAddress(member=member.name, network=attachment.network),)
-    return Unmodelled(because=f"whose address {literal} is cannot be told from here")
+        return (MemberAddress(member=member.name, network=attachment.network, six=":" in literal),)
+    for network in deployment.networks.values():
+        if covers(network, literal) and _is_known_whole(deployment, network):
+            return (VacantAddress(text=literal, network=network.key),)
+    return (OutsideAddress(text=literal),)
+
+
+def _is_known_whole(deployment: Deployment, network: Network) -> bool:
+    """Whether every address on a network is known: all that are on it run, and the engine has said where."""
+    there = [(m, a) for m in deployment.members for a in m.attachments if a.network == network.key]
+    started = all(m.state is not State.DECLARED and (a.addresses or m.state is State.STOPPED) for m, a in there)
+    return bool(there) and started and not network.external
 
 
 def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str, down: frozenset[str]) -> Resolution:
@@ -139,7 +197,7 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str, d
             continue
         found = tuple(
             MemberAddress(member=member.name, network=network)
-            for member in deployment.called.get((network, host), ())
+            for member in _called(deployment, network, host)
             if running(member, down)
         )
         if found:
@@ -147,12 +205,38 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str, d
     return _not_found(deployment, vantage, networks, host, down)
 
 
+def _called(deployment: Deployment, network: str, host: str) -> tuple[Member, ...]:
+    """Who answers to a name on a network: in any case of letters, and with the network's name behind a dot."""
+    found = deployment.called.get((network, host))
+    if found:
+        return found
+    lowered = host.lower().rstrip(".")
+    name = deployment.networks[network].name if network in deployment.networks else network
+    bare = lowered.removesuffix(f".{name.lower()}")
+    if bare == host:
+        return ()
+    return tuple(
+        m
+        for (on, called), members in deployment.called.items()
+        if on == network and called.lower() in (lowered, bare)
+        for m in members
+    )
+
+
 def _resolve_extra_host(deployment: Deployment, address: str) -> Resolution:
     if address == "host-gateway":
-        return (HostAddress(text="host-gateway", gateway=True),)
+        if deployment.platform.kind is HostKind.DESKTOP:
+            return (HostAddress(text="host-gateway", gateway=True, desktop=True),)
+        return (HostAddress(text=_default_gateway(deployment) or "host-gateway", gateway=True),)
     if is_loopback(address):
-        return (Loopback(),)
+        return (Loopback(family=_family(address)),)
     return _resolve_literal(deployment, address)
+
+
+def _default_gateway(deployment: Deployment) -> str | None:
+    """The docker host's address on the default bridge, which host-gateway stands for; None before the engine runs."""
+    bridges = (n for n in deployment.networks.values() if n.kind is NetworkKind.DEFAULT_BRIDGE)
+    return next((gateway for bridge in bridges for gateway in bridge.gateways if ":" not in gateway), None)
 
 
 def _not_found(
@@ -160,8 +244,8 @@ def _not_found(
 ) -> Resolution:
     if any(n in deployment.networks and _may_hold(deployment.networks[n], host) for n in networks):
         return Unmodelled(because=f'an external network may hold a container called "{host}"')
-    if host in HOST_ALIASES and deployment.facts.docker_desktop:
-        return Unmodelled(because=f'"{host}" is the machine that Docker Desktop runs on')
+    if host in HOST_ALIASES and deployment.platform.kind is HostKind.DESKTOP:
+        return (HostAddress(text=host, gateway=host == HOST_ALIASES[1], desktop=host == HOST_ALIASES[0]),)
     if host in HOST_ALIASES:
         because = f'"{host}" needs an extra_hosts entry on Linux'
         return Unresolved(because=because, mechanism=Mechanism.HOST_ALIAS_MISSING)

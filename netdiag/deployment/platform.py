@@ -1,6 +1,6 @@
 """What machine an engine runs on, as far as that decides who reaches whom."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 
@@ -34,6 +34,18 @@ class Firewall(Enum):
     NFTABLES = "nftables"
 
 
+class HostInput(Enum):
+    """What the docker host's own firewall (ufw, firewalld, rules by hand) does to what comes to the host itself.
+
+    REJECT answers with a reset or "port unreachable", PROHIBIT with "administratively prohibited".
+    """
+
+    ACCEPT = "accept"
+    DROP = "drop"
+    REJECT = "reject"
+    PROHIBIT = "prohibit"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
     """The engine and its machine. None: nobody has said; where the answer hangs on it, that is unknown.
@@ -41,7 +53,9 @@ class Platform:
     `userland_proxy` None stands for Docker's default (on). `bridge_filter` is whether packets between the ports of one
     bridge pass the packet filter (`net.bridge.bridge-nf-call-iptables`); None stands for yes, as the engine sets it.
     `forward_drops` is whether the FORWARD chain drops what nothing accepts (as the engine sets it where it turned
-    forwarding on); None stands for yes.
+    forwarding on); None stands for yes. `lan_routes` is whether machines on the LAN have routes to container addresses
+    by way of the docker host, `default_route` whether the docker host has a way to anywhere else; `host_input` None
+    stands for no firewall of the host's own.
     """
 
     kind: HostKind = HostKind.LINUX
@@ -50,6 +64,24 @@ class Platform:
     firewall: Firewall | None = None
     bridge_filter: bool | None = None
     forward_drops: bool | None = None
+    lan_routes: bool | None = None
+    default_route: bool | None = None
+    host_input: HostInput | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What a user says about the engine and its machine; None where they say nothing."""
+
+    kind: HostKind | None = None
+    generation: Generation | None = None
+    userland_proxy: bool | None = None
+    firewall: Firewall | None = None
+
+    def over(self, platform: Platform) -> Platform:
+        """The platform with what is said in the place of what was found."""
+        said = {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
+        return replace(platform, **said)
 
 
 def generation_of(release: str) -> Generation | None:

@@ -64,7 +64,7 @@ def test_row(row: int, vantage: Vantage, target: Target, port: int, expected: ob
         (H, HOST, True, Reason.REFUSED),
         (L, HOST, True, Reason.REFUSED),
         (C, HOST, True, Reason.CLOSED),
-        (C, HOST, False, "unknown"),
+        (C, HOST, False, Reason.REFUSED),
         # row 2: bound to loopback inside, the container's address refuses
         (C, B1, True, Reason.REFUSED),
     ],

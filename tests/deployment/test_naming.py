@@ -4,11 +4,12 @@ import pytest
 
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.naming import (
+    Family,
     HostAddress,
     Loopback,
     MemberAddress,
+    OutsideAddress,
     Resolution,
-    Unmodelled,
     Unresolved,
     network_owner,
     resolve,
@@ -29,9 +30,19 @@ def of(vantage: Vantage, host: str, down: frozenset[str] = NOBODY) -> Resolution
 
 
 @pytest.mark.parametrize("vantage", [H, L, C, B2])
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "0.0.0.0"])
-def test_loopback_is_everybody_s_own(vantage: Vantage, host: str) -> None:
-    assert of(vantage, host) == (Loopback(),)
+@pytest.mark.parametrize(
+    ("host", "family"),
+    [
+        ("localhost", Family.ANY),
+        ("127.0.0.1", Family.IPV4),
+        ("127.0.0.5", Family.IPV4),
+        ("::1", Family.IPV6),
+        ("0.0.0.0", Family.IPV4),
+        ("::", Family.IPV6),
+    ],
+)
+def test_loopback_is_everybody_s_own(vantage: Vantage, host: str, family: Family) -> None:
+    assert of(vantage, host) == (Loopback(family=family),)
 
 
 @pytest.mark.parametrize("vantage", [H, L])
@@ -52,7 +63,7 @@ def test_a_name_goes_away_with_its_container() -> None:
 
 def test_addresses() -> None:
     assert of(C, "192.168.8.133") == (HostAddress(text="192.168.8.133"),)
-    assert isinstance(of(C, "10.0.0.1"), Unmodelled)
+    assert of(C, "10.0.0.1") == (OutsideAddress(text="10.0.0.1"),)
 
 
 def test_extra_hosts_come_first() -> None:
@@ -60,7 +71,7 @@ def test_extra_hosts_come_first() -> None:
         '    ports: ["9092', '    extra_hosts: ["broker-1:127.0.0.1", "up:host-gateway"]\n    ports: ["9092'
     )
     deployment = deployment_of(text)
-    assert resolve(deployment, B2, "broker-1", NOBODY) == (Loopback(),)
+    assert resolve(deployment, B2, "broker-1", NOBODY) == (Loopback(family=Family.IPV4),)
     assert resolve(deployment, B2, "up", NOBODY) == (HostAddress(text="host-gateway", gateway=True),)
 
 

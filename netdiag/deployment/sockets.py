@@ -1,0 +1,161 @@
+"""Which socket accepts a connection that has arrived at a container."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netdiag.deployment.binding import Binding, Reach, binding
+from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.member import Broker, Deployment, Member, State
+from netdiag.deployment.naming import Family, Unmodelled, network_owner, running
+from netdiag.deployment.observations import Failed, Reason
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.listeners import ListenerEntry, is_wildcard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """The connection is accepted by this listener of this broker."""
+
+    broker: Broker
+    entry: ListenerEntry
+    because: str
+
+
+Delivery = Landed | Failed | Unmodelled
+_Socket = tuple[Broker, ListenerEntry, Binding]
+
+
+def refused(mechanism: Mechanism, because: str) -> Failed:
+    """Somebody answers that there is nothing."""
+    return Failed(reason=Reason.REFUSED, because=because, mechanism=mechanism)
+
+
+def timed_out(mechanism: Mechanism, because: str) -> Failed:
+    """Nobody answers."""
+    return Failed(reason=Reason.TIMEOUT, because=because, mechanism=mechanism)
+
+
+def unreachable(mechanism: Mechanism, because: str) -> Failed:
+    """The client's own kernel, or one on the way, says that there is no way."""
+    return Failed(reason=Reason.UNREACHABLE, because=because, mechanism=mechanism)
+
+
+def enter(
+    deployment: Deployment, member: Member, network: str, port: int, down: frozenset[str], *, six: bool = False
+) -> Delivery:
+    """At a member's address on a network."""
+    where = f"{member.name} port {port}"
+    found = list(_sockets(deployment, member, port, down))
+    for broker, entry, bound in found:
+        everywhere = bound.reach is Reach.EVERYWHERE and (not six or _takes_six(broker, entry))
+        if everywhere or (bound.reach is Reach.ONE_NETWORK and bound.network == network and not six):
+            return _accepted(broker, entry, where)
+        if bound.reach is Reach.UNKNOWN or (six and bound.reach is Reach.ONE_NETWORK):
+            return Unmodelled(because=bound.because or f"which of its addresses {broker.name} binds cannot be told")
+    if not found and _may_listen(deployment, member):
+        return _observed(member, port, where)
+    for _, entry, bound in found:
+        if bound.reach is Reach.LOOPBACK:
+            return refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound to {entry.endpoint.host} only")
+        if bound.reach is Reach.ONE_NETWORK:
+            because = f"{where} is bound to its address on {bound.network} only"
+            return refused(Mechanism.BOUND_TO_OTHER_ADDRESS, because)
+        if bound.reach is Reach.EVERYWHERE:
+            return refused(Mechanism.NO_IPV6_BINDING, f"{where} is bound to IPv4 only")
+    return refused(Mechanism.NOBODY_LISTENS, f"{where} has no listener")
+
+
+def enter_loopback(
+    deployment: Deployment, owner: Member, port: int, down: frozenset[str], family: Family = Family.ANY
+) -> Delivery:
+    """At the loopback of a namespace, from inside."""
+    found = list(_sockets(deployment, owner, port, down))
+    for broker, entry, bound in found:
+        if bound.reach in (Reach.EVERYWHERE, Reach.LOOPBACK) and _fits(broker, entry, family):
+            return _accepted(broker, entry, "its own loopback")
+        if bound.reach is Reach.UNKNOWN:
+            return Unmodelled(because=bound.because)
+    if not found and _is_opaque(deployment, owner):
+        return Unmodelled(because=f"what {owner.name} listens on cannot be told")
+    for _, entry, bound in found:
+        host = entry.endpoint.host
+        if bound.reach is Reach.ONE_NETWORK:
+            because = f"port {port} is bound to {host} only, not to the container's loopback"
+            return refused(Mechanism.BOUND_TO_OTHER_ADDRESS, because)
+        if bound.reach is not Reach.FOREIGN:
+            return refused(Mechanism.NO_IPV6_BINDING, f"port {port} is bound to {host}, which is of the other family")
+    return refused(Mechanism.OWN_LOOPBACK, f"nothing listens on port {port} of the container's own loopback")
+
+
+def in_host_mode(
+    deployment: Deployment, port: int, down: frozenset[str], *, loopback: bool, family: Family = Family.ANY
+) -> Delivery | None:
+    """A listener in the docker host's own namespace; None where no broker there has the port."""
+    bound_to_loopback = None
+    for owner in deployment.in_host_mode:
+        for broker, entry, bound in _sockets(deployment, owner, port, down):
+            covers = bound.reach is Reach.EVERYWHERE or (loopback and bound.reach is Reach.LOOPBACK)
+            if covers and _fits(broker, entry, family):
+                return _accepted(broker, entry, "the host's own network")
+            if bound.reach is Reach.LOOPBACK and not loopback:
+                bound_to_loopback = f"{broker.name} binds port {port} to the docker host's {entry.endpoint.host} only"
+    return refused(Mechanism.BOUND_TO_LOOPBACK, bound_to_loopback) if bound_to_loopback else None
+
+
+def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> Delivery:
+    if broker.member.state is State.PAUSED:
+        because = f"{broker.name} is paused: its kernel accepts, and nobody answers"
+        return timed_out(Mechanism.PAUSED, because)
+    return Landed(broker=broker, entry=entry, because=because)
+
+
+def _sockets(deployment: Deployment, owner: Member, port: int, down: frozenset[str]) -> Iterator[_Socket]:
+    """The listeners on `port` in the namespace of `owner`, whoever opened them."""
+    for broker, entry in deployment.listening.get((owner.name, port), ()):
+        if running(broker.member, down):
+            yield broker, entry, binding(deployment, broker, entry)
+
+
+def _fits(broker: Broker, entry: ListenerEntry, family: Family) -> bool:
+    """Whether a socket takes a family of loopback: a JVM's wildcard is of both, and its localhost is 127.0.0.1."""
+    host = entry.endpoint.host
+    match family:
+        case Family.ANY:
+            return True
+        case Family.IPV4:
+            return host != "::1"
+        case Family.IPV6:
+            return host == "::1" or _takes_six(broker, entry)
+
+
+def _takes_six(broker: Broker, entry: ListenerEntry) -> bool:
+    host = entry.endpoint.host
+    return is_wildcard(host) and (broker.config.mode is not Mode.REDPANDA or ":" in host)
+
+
+def _may_listen(deployment: Deployment, member: Member) -> bool:
+    return _is_opaque(deployment, member) or not _is_broker(deployment, member)
+
+
+def _observed(member: Member, port: int, where: str) -> Delivery:
+    """What is known of a namespace without a broker's configuration: its sockets, where somebody has looked."""
+    if member.sockets is None:
+        return Unmodelled(because=f"what {member.name} listens on cannot be told")
+    bound = [address for address, number in member.sockets if number == port]
+    if not bound:
+        return refused(Mechanism.NOBODY_LISTENS, f"{where} has no listener")
+    if all(address == "::1" or address.startswith("127.") for address in bound):
+        return refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound to {bound[0]} only")
+    return Unmodelled(because=f"what listens at {where} cannot be told")
+
+
+def _is_opaque(deployment: Deployment, owner: Member) -> bool:
+    """Whether a broker in this namespace has listeners that nobody here can know."""
+    return any(
+        broker.config.is_unknown("listeners") and network_owner(deployment, broker.member) is owner
+        for broker in deployment.brokers
+    )
+
+
+def _is_broker(deployment: Deployment, member: Member) -> bool:
+    return any(network_owner(deployment, broker.member) is member for broker in deployment.brokers)

@@ -1,0 +1,98 @@
+"""Which socket of a container accepts."""
+
+from dataclasses import replace
+
+import pytest
+
+from netdiag.deployment.member import Deployment, State
+from netdiag.deployment.naming import Family, Unmodelled
+from netdiag.deployment.observations import Failed
+from netdiag.deployment.sockets import Delivery, Landed, enter, enter_loopback, in_host_mode
+from tests.deployment.worlds import NOBODY, broker, world
+
+SERVICES = (
+    broker("k", "networks: [a, b]", "ALL://0.0.0.0:9092", "LO://127.0.0.1:9093", "OWN://k:9094")
+    + broker("h", "network_mode: host", "ALL://0.0.0.0:9192", "LO://127.0.0.1:9193")
+    + "  db: {image: postgres, networks: [a]}\n"
+)
+
+
+def made() -> Deployment:
+    return world(SERVICES, "  a:\n  b:\n")
+
+
+def word(delivery: Delivery | None) -> str:
+    match delivery:
+        case Landed():
+            return delivery.entry.endpoint.listener
+        case Failed():
+            return str(delivery.mechanism)
+        case Unmodelled():
+            return "unknown"
+        case None:
+            return "nobody"
+
+
+@pytest.mark.parametrize(
+    ("network", "port", "expected"),
+    [
+        ("a", 9092, "ALL"),
+        ("b", 9092, "ALL"),
+        ("a", 9093, "bound-to-loopback"),
+        ("a", 9094, "OWN"),
+        ("b", 9094, "bound-to-other-address"),
+        ("a", 1, "nobody-listens"),
+    ],
+)
+def test_at_an_address(network: str, port: int, expected: str) -> None:
+    deployment = made()
+    assert word(enter(deployment, deployment.by_name["k"], network, port, NOBODY)) == expected
+
+
+@pytest.mark.parametrize(
+    ("family", "port", "expected"),
+    [
+        (Family.ANY, 9092, "ALL"),
+        (Family.IPV6, 9092, "ALL"),
+        (Family.IPV4, 9093, "LO"),
+        (Family.IPV6, 9093, "no-ipv6-binding"),
+        (Family.ANY, 9094, "bound-to-other-address"),
+        (Family.ANY, 1, "own-loopback"),
+    ],
+)
+def test_at_loopback(family: Family, port: int, expected: str) -> None:
+    deployment = made()
+    assert word(enter_loopback(deployment, deployment.by_name["k"], port, NOBODY, family)) == expected
+
+
+@pytest.mark.parametrize(
+    ("port", "loopback", "expected"),
+    [(9192, False, "ALL"), (9193, True, "LO"), (9193, False, "bound-to-loopback"), (1, True, "nobody")],
+)
+def test_in_host_mode(port: int, loopback: bool, expected: str) -> None:
+    assert word(in_host_mode(made(), port, NOBODY, loopback=loopback)) == expected
+
+
+@pytest.mark.parametrize(
+    ("sockets", "expected"),
+    [
+        (None, "unknown"),
+        ((), "nobody-listens"),
+        ((("127.0.0.1", 5432),), "bound-to-loopback"),
+        ((("0.0.0.0", 5432),), "unknown"),
+    ],
+)
+def test_without_a_broker_the_sockets_count(sockets: tuple[tuple[str, int], ...] | None, expected: str) -> None:
+    deployment = made()
+    member = replace(deployment.by_name["db"], sockets=sockets)
+    assert word(enter(deployment, member, "a", 5432, NOBODY)) == expected
+
+
+def test_a_paused_broker_accepts_and_says_nothing() -> None:
+    deployment = made()
+    paused = [replace(b, member=replace(b.member, state=State.PAUSED)) for b in deployment.brokers]
+    deployment = replace(deployment, brokers=tuple(paused))
+    delivery = enter(deployment, deployment.by_name["k"], "a", 9092, NOBODY)
+    assert word(delivery) == "paused"
+    assert isinstance(delivery, Failed)
+    assert delivery.reason.value == "timeout"
