@@ -30,6 +30,7 @@ from netdiag.cli.live import LiveSettings, Record, Replay, live_report, needs_ex
 from netdiag.cli.live_options import (
     ClientProperties,
     Container,
+    Every,
     Host,
     Live,
     Netns,
@@ -43,7 +44,7 @@ from netdiag.cli.projects import STDIN, Asked, bad_name, chained, distinct, foun
 from netdiag.cli.repairing import Settled
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say
-from netdiag.cli.watching import SHORTEST, Done, Watch
+from netdiag.cli.watching import Done, Watch
 from netdiag.cli.watching import watch as watched
 from netdiag.deployment.platform import Stated
 from netdiag.findings import Severity
@@ -103,16 +104,6 @@ _Profile = Annotated[
 ]
 _DockerHostIp = Annotated[
     list[str] | None, typer.Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
-]
-_Every = Annotated[
-    float | None,
-    typer.Option(
-        "--every",
-        metavar="SECONDS",
-        min=SHORTEST,
-        max=86400,
-        help="With --live --watch, also --watch=SECONDS: how often.",
-    ),
 ]
 
 
@@ -185,7 +176,7 @@ def check_listeners(
     diff: _Diff = False,
     unsafe_fixes: _UnsafeFixes = False,
     watch: Watch = False,
-    every: _Every = None,
+    every: Every = None,
     matrix: _Matrix = True,
     env_file: _EnvFile = None,
     profile: _Profile = None,

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from netdiag.cli.live import LiveSettings
+from netdiag.cli.watching import SHORTEST
 from netdiag.kafka.certificate_faults import WARN_DAYS
 
 Live = Annotated[
@@ -25,6 +26,16 @@ Timeout = Annotated[
 ]
 RequireAll = Annotated[
     bool, typer.Option("--require-all", help="With --live: exit with 3 if a vantage could not be taken.")
+]
+Every = Annotated[
+    float | None,
+    typer.Option(
+        "--every",
+        metavar="SECONDS",
+        min=SHORTEST,
+        max=86400,
+        help="With --live --watch, also --watch=SECONDS: how often.",
+    ),
 ]
 ClientProperties = Annotated[
     str | None,
