@@ -11,6 +11,9 @@ from enum import Enum
 
 from netdiag.render.links import Links, linked
 
+# A stranger may call itself by a novel; nobody reads more of a text on one line.
+_LONGEST = 4000
+
 
 class Style(Enum):
     """How a run is drawn; the value holds the SGR parameters."""
@@ -74,9 +77,12 @@ class Screen:
 
     def visible(self, text: str) -> str:
         """Text without a character that could move the cursor, hide, reorder or fail to be written."""
+        if len(text) > _LONGEST:
+            text = f"{text[:_LONGEST]} ({len(text) - _LONGEST} more characters)"
         if text.isascii() and text.isprintable():
             return text
-        return "".join(c if _harmless(c) and _encodable(c, self.encoding) else _spelled_out(c) for c in text)
+        unfit = {ord(c): _spelled_out(c) for c in set(text) if not (_harmless(c) and _encodable(c, self.encoding))}
+        return text.translate(unfit)
 
     def run(self, text: str, style: Style = Style.PLAIN) -> Run:
         """A run of foreign text."""

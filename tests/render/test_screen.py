@@ -57,3 +57,8 @@ def test_paint_colours_only_where_there_is_colour() -> None:
     lines = [(Run("bad", Style.ERROR), Run(" plain  "))]
     assert paint(lines, Screen()) == "bad plain\n"
     assert paint(lines, Screen(colour=True)) == "\x1b[1;31mbad\x1b[0m plain\n"
+
+
+def test_a_text_without_an_end_is_cut() -> None:
+    assert Screen().visible("x" * 300_000) == "x" * 4000 + " (296000 more characters)"
+    assert Screen().visible("\x1b" * 5000) == "\\x1b" * 4000 + " (1000 more characters)"
