@@ -26,7 +26,7 @@ from netdiag.cli.declared import Settings
 from netdiag.cli.engine_options import EngineOption, FirewallOption, PlatformOption, UserlandProxy, stated
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.fixing import print_patch, reading, settle, standard_input, write_repairs
-from netdiag.cli.live import LiveSettings, Record, Replay, live_report, needs_extra, recorded
+from netdiag.cli.live import LiveSettings, Record, Replay, Why, live_report, needs_extra, recorded
 from netdiag.cli.live_options import (
     ClientProperties,
     Container,
@@ -111,12 +111,12 @@ _DockerHostIp = Annotated[
 class _Options:
     inputs: tuple[tuple[str, ...], tuple[str, ...]]
     outputs: tuple[Output, ...]
-    fail_on: Severity | None
+    # From which severity on to fail, and whether to allow that there is nothing to check.
+    status: tuple[Severity | None, bool]
     control: Control
     repairs: tuple[bool, bool, bool]
     settings: Settings
     live: LiveSettings | None
-    allow_empty: bool
     again: tuple[bool, float | None]
 
     @property
@@ -195,6 +195,7 @@ def check_listeners(
     require_all: RequireAll = False,
     record: Record = None,
     replay: Replay = None,
+    why: Why = False,
     allow_empty: _AllowEmpty = False,
     verbose: Verbose = False,
     debug: Debug = False,
@@ -206,12 +207,11 @@ def check_listeners(
     options = _Options(
         inputs=(tuple(files or ()), tuple(chain or ())),
         outputs=outputs_of(context, format or (), output or ()),
-        fail_on=Severity(fail_on.value) if fail_on else None,
+        status=(Severity(fail_on.value) if fail_on else None, allow_empty),
         control=_control((select, ignore), (config, isolated), (baseline, write_baseline), exit_zero, not no_ignores),
         repairs=(fix, diff, unsafe_fixes),
         settings=_settings(meant, env_file, profile, docker_host_ip, matrix and not diff),
-        live=recorded(live_settings(live, (container, host, netns, require_all), how), record, replay),
-        allow_empty=allow_empty,
+        live=recorded(live_settings(live, (container, host, netns, require_all), how), record, replay, why=why),
         again=(watch, every),
     )
     _check(options, surface_of(context).joined(verbose=verbose, debug=debug, colour=colour))
@@ -328,7 +328,7 @@ def _run(options: _Options, surface: Surface) -> Done:
         projects = _found(options.settings)
     control = options.control
     setups = configured(projects or ("",), control.configurations.afresh(), options.settings, control.choice)
-    fail_on = fail_on_of(setups, options.fail_on)
+    fail_on = fail_on_of(setups, options.status[0])
     report = _looked(options, projects, setups, surface)
     if report.interrupted:
         say("netdiag: interrupted")
@@ -352,7 +352,7 @@ def _run(options: _Options, surface: Surface) -> Done:
             outputs = tuple(output for output in outputs if output.path is not None)
     write_outputs(outputs, without_crowds(report), surface, matrix=options.settings.matrix)
     status = status_of(report, fail_on=fail_on, require_all=options.live is not None and options.live.require_all)
-    lenient = {ExitStatus.FINDINGS: control.exit_zero, ExitStatus.NOTHING_TO_CHECK: options.allow_empty}
+    lenient = {ExitStatus.FINDINGS: control.exit_zero, ExitStatus.NOTHING_TO_CHECK: options.status[1]}
     if lenient.get(status):
         status = ExitStatus.CLEAN
     configurations = tuple(item.configuration.path for item in setups.values())

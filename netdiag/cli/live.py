@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from netdiag.cli.declared import ReadFiles, Settings, could_not_read, files_of, joined, name_of_input, too_large
+from netdiag.cli.explaining import with_causes
 from netdiag.cli.looks import failed, judged, record, replay
 from netdiag.cli.projects import STDIN, Asked, asked_for
 from netdiag.cli.sudo import sudo_line
@@ -26,6 +27,7 @@ from netdiag.deployment.secured_ports import secured_ports
 from netdiag.deployment.vantage import Vantage, bootstraps
 from netdiag.errors import MissingExtra, NetdiagError
 from netdiag.kafka.certificate_faults import WARN_DAYS
+from netdiag.linux.netns import Entrance
 from netdiag.render.report import Input, Report
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class LiveSettings:
     client_properties: str | None = None
     warn_days: int = WARN_DAYS
     require_all: bool = False
+    why: bool = False
     record: str | None = None
     replay: str | None = None
 
@@ -62,15 +65,25 @@ Replay = Annotated[
 ]
 
 
-def recorded(live: LiveSettings | None, record: str | None, replay: str | None) -> LiveSettings | None:
-    """The settings with --record and --replay."""
+Why = Annotated[
+    bool,
+    typer.Option("--why", help="With --live: name what makes each connection fail, and what would help; sends more."),
+]
+
+
+def recorded(
+    live: LiveSettings | None, record: str | None, replay: str | None, *, why: bool = False
+) -> LiveSettings | None:
+    """The settings with --record, --replay and --why."""
+    if why and live is None:
+        raise typer.BadParameter("--why asks what runs: it goes with --live")
     if replay is not None:
         if live is not None or record is not None:
             raise typer.BadParameter("--replay looks at nothing that runs: leave out --live and --record")
         return LiveSettings(replay=replay)
     if record is not None and live is None:
         raise typer.BadParameter("--record goes with --live")
-    return live if live is None else replace(live, record=record)
+    return live if live is None else replace(live, record=record, why=why)
 
 
 def live_report(paths: Sequence[str | Asked], live: LiveSettings, settings: Settings, surface: Surface) -> Report:
@@ -83,8 +96,10 @@ def live_report(paths: Sequence[str | Asked], live: LiveSettings, settings: Sett
     for index, path in enumerate(targets):
         asked = _asked(path, live)
         try:
-            look, deployment = _look(asked, path, live, settings, surface)
+            look, deployment, entrances = _look(asked, path, live, settings, surface)
             one = judged(look, deployment)
+            if live.why:
+                one = with_causes(one, entrances, live.host, surface)
         except NetdiagError as error:
             surface.trace()
             look, one = failed(asked, error), could_not_read(asked, error)
@@ -109,8 +124,8 @@ def _asked(path: str | Asked | None, live: LiveSettings) -> Input:
 
 def _look(
     asked: Input, path: str | Asked | None, live: LiveSettings, settings: Settings, surface: Surface
-) -> tuple[Look, Deployment]:
-    """All that can be seen of one thing that was asked for, and what runs of it."""
+) -> tuple[Look, Deployment, Mapping[str, Entrance]]:
+    """All that can be seen of one thing that was asked for, what runs of it, and the ways into its vantages."""
     needs_extra()
     from netdiag.io.client_identity import read_client
     from netdiag.io.live import look
@@ -131,11 +146,11 @@ def _look(
     )
     found = _found(asked, seen, deployment, read)
     if not deployment.brokers or not settings.matrix:
-        return found, deployment
+        return found, deployment, {}
     addresses = asked_addresses(deployment)
     note = too_large(asked.name, seen.stances, addresses)
     if note:
-        return replace(found, notes=(note,)), deployment
+        return replace(found, notes=(note,)), deployment, {}
     observed = observe(
         seen.stances,
         addresses,
@@ -146,7 +161,7 @@ def _look(
     )
     skipped = (*seen.skipped, *observed.skipped)
     places = _vantages(seen, skipped)
-    return replace(
+    all_seen = replace(
         found,
         vantages=places,
         speaks="PLAINTEXT" if client is None else client.properties.security_protocol,
@@ -156,7 +171,8 @@ def _look(
         mesh=observed.mesh,
         not_taken=tuple(_not_taken(item, seen) for item in skipped),
         notes=observed.notes,
-    ), deployment
+    )
+    return all_seen, deployment, {stance.vantage.label: stance.entrance for stance in seen.stances}
 
 
 def _found(asked: Input, seen: "Live", deployment: Deployment, read: ReadFiles | None) -> Look:

@@ -10,6 +10,7 @@ from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, s
 from netdiag.cli.terminal import say, write_text
 
 if TYPE_CHECKING:
+    from netdiag.topology.explained import Cause
     from netdiag.topology.graph import Topology
     from netdiag.topology.hops import Path
     from netdiag.topology.proof import Proof
@@ -61,6 +62,7 @@ def trace(
     destination, port = target_of(target)
 
     def command() -> ExitStatus:
+        from netdiag.io.explaining import explain_proof
         from netdiag.io.topology import look
 
         topology = look(host=host, engine=not no_engine)
@@ -68,7 +70,8 @@ def trace(
         proof = _proved(topology, path) if prove and path.address else None
         if prove and not path.address:
             say(f"netdiag: nothing was sent: {surface.error_screen.visible(destination)} is no address there")
-        _show(topology, path, proof, form, surface, full=full)
+        because = explain_proof(topology, path, proof)
+        _show(topology, path, proof, because, form, surface, full=full)
         return status_of(path, proof)
 
     finish(surface, command)
@@ -118,14 +121,21 @@ def _proved(topology: "Topology", path: "Path") -> "Proof":
 
 
 def _show(
-    topology: "Topology", path: "Path", proof: "Proof | None", form: TraceFormat, surface: Surface, *, full: bool
+    topology: "Topology",
+    path: "Path",
+    proof: "Proof | None",
+    causes: "tuple[Cause, ...]",
+    form: TraceFormat,
+    surface: Surface,
+    *,
+    full: bool,
 ) -> None:
     if form is TraceFormat.JSON:
         from netdiag.render.topology.document import json_text
         from netdiag.render.topology.path_document import path_document
 
-        write_text(json_text(path_document(topology, path, proof)))
+        write_text(json_text(path_document(topology, path, proof, causes)))
         return
     from netdiag.render.topology.path_text import path_text
 
-    write_text(path_text(topology, path, surface.screen, proof, full=full))
+    write_text(path_text(topology, path, surface.screen, proof, causes=causes, full=full))

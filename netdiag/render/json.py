@@ -6,6 +6,7 @@ from typing import Any
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Answered, Contact, Failed
 from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.render.causes import explained_value
 from netdiag.render.json_values import finding_value, sound
 from netdiag.render.mesh_values import edge_value
 from netdiag.render.redact import redacted
@@ -34,6 +35,7 @@ def render(report: Report) -> str:
             edge_value(matrix.input, edge) for matrix in report.matrices if matrix.mesh for edge in matrix.mesh.edges
         ],
         "security": [security_value(seen) for seen in report.security],
+        "causes": [explained_value(matrix.input, one) for matrix in report.matrices for one in matrix.causes],
         "skipped": [_skipped(item) for item in report.skipped],
         "notes": [redacted(note) for note in report.notes],
     }

@@ -9,6 +9,7 @@ from netdiag.deployment.mesh import Mesh
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell
 from netdiag.findings import Finding, Suppressed
+from netdiag.topology.explained import Explained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class Input:
 class Matrix:
     """The cells of one input; `not_running` are brokers with no inside to stand in, and the reason where known.
 
-    `mesh` is what its members get from each other; None where nobody looked.
+    `mesh` is what its members get from each other; None where nobody looked. `causes` are asked for with --why.
     """
 
     input: str
@@ -43,6 +44,7 @@ class Matrix:
     cells: tuple[Cell, ...]
     not_running: Mapping[str, str] = field(default_factory=dict)
     mesh: Mesh | None = None
+    causes: tuple[Explained, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

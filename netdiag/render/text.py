@@ -2,6 +2,7 @@
 
 from netdiag.findings import Severity
 from netdiag.render.alike import alike
+from netdiag.render.causes import explained_lines
 from netdiag.render.counts import summary
 from netdiag.render.finding_text import SEVERITY_STYLES, SourceLines, finding_lines
 from netdiag.render.matrix_text import matrix_lines
@@ -31,6 +32,8 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
                 blocks.append(matrix_lines(item, screen, named=several))
             if item.mesh and item.mesh.edges:
                 blocks.append(mesh_lines(item.mesh, screen, name=item.input if several else ""))
+            if item.causes:
+                blocks.append(explained_lines(item.causes, screen))
     if report.security:
         blocks.append(security_lines(report.security, screen))
     blocks += [_without_brokers(item, screen) for item in report.inputs if not item.error and not item.brokers]

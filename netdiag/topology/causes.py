@@ -6,8 +6,7 @@ walking again.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Answered, Failed, Reason
@@ -25,6 +24,7 @@ from netdiag.topology.causes_sockets import (
 )
 from netdiag.topology.changes import asked_anew
 from netdiag.topology.counted import ends_packets
+from netdiag.topology.explained import Cause, Certainty, Repair
 from netdiag.topology.failing import Failing, Remedy, Suspect
 from netdiag.topology.hops import End, Hop, HopKind
 from netdiag.topology.path import Walker
@@ -46,35 +46,6 @@ _BY_REASON = {
     Reason.TLS: (End.CONNECTED, End.CLOSED),
     Reason.SASL: (End.CONNECTED, End.CLOSED),
 }
-
-
-class Certainty(StrEnum):
-    """How sure a cause is; the value is the word users see before it."""
-
-    PROVEN = "because"
-    FOUND = "found"
-    CONSISTENT = "consistent with"
-    FORETOLD = "foretold"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
-    """What helps, in the imperative. `confirmed` is whether the way is foretold to work with it; `because` tells."""
-
-    text: str
-    confirmed: bool
-    because: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
-    """One cause. `repairs` stand in order, confirmed ones first."""
-
-    mechanism: Mechanism
-    certainty: Certainty
-    because: str
-    evidence: tuple[str, ...] = ()
-    repairs: tuple[Repair, ...] = ()
 
 
 def causes(failing: Failing, names: Names | None = None) -> tuple[Cause, ...]:

@@ -7,7 +7,8 @@ import pytest
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Answered
 from netdiag.io.deciding import decide
-from netdiag.topology.causes import Cause, Certainty, causes
+from netdiag.topology.causes import causes
+from netdiag.topology.explained import Cause, Certainty
 from netdiag.topology.failing import Failing
 from netdiag.topology.path import Walker
 from tests.figures import Report

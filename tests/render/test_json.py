@@ -43,7 +43,8 @@ def test_everything() -> None:
 
 def test_nothing() -> None:
     nothing: dict[str, object] = {
-        name: [] for name in ("inputs", "findings", "suppressed", "matrix", "mesh", "security", "skipped", "notes")
+        name: []
+        for name in ("inputs", "findings", "suppressed", "matrix", "mesh", "security", "causes", "skipped", "notes")
     }
     assert valid(render(Report())) == {"version": 1, **nothing}
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Answered, Failed, Reason
-from netdiag.topology.causes import Certainty, causes
+from netdiag.topology.causes import causes
+from netdiag.topology.explained import Certainty
 from netdiag.topology.hops import End
 from tests.topology.failing_cases import failing, shop
 

@@ -151,7 +151,7 @@ _SETTINGS = _fields(
     "local_port_range",
 )
 _NETNS = _fields("inode", "cookie", "names", "mounts", "pids", "process_count")
-_PROCESS = _fields("pid", "comm", "started", "netns", "parent", "container_id", "argv")
+_PROCESS = _fields("pid", "comm", "started", "netns", "parent", "container_id", "argv", "state")
 _ATTACHMENT = _fields("network", "network_id", "aliases", "ipv4_address", "ipv6_address", "gateway")
 _BINDING = _fields("target", "protocol", "host_ip", "published")
 _NETWORK = _fields("id", "name", "driver", "internal", "subnets", "gateways", "default_bridge", "bridge_name")

@@ -1,9 +1,12 @@
 """A way through the kernel as JSON, version 1, with what a real connection did if there was one."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from netdiag import __version__
+from netdiag.render.causes import cause_value
 from netdiag.render.topology.document import path_value
+from netdiag.topology.explained import Cause
 from netdiag.topology.graph import Topology
 from netdiag.topology.hops import Path
 from netdiag.topology.proof import Proof
@@ -14,7 +17,7 @@ VERSION = 1
 Value = dict[str, Any]
 
 
-def path_document(topology: Topology, path: Path, proof: Proof | None = None) -> Value:
+def path_document(topology: Topology, path: Path, proof: Proof | None = None, causes: Sequence[Cause] = ()) -> Value:
     """The document; namespaces are named by inode, `places` tells what people call those of the way."""
     met = {path.source, *(hop.netns for hop in path.hops)} | ({path.target} if path.target is not None else set())
     names = {str(place.netns): place.name for place in topology.places if place.netns in met}
@@ -25,6 +28,7 @@ def path_document(topology: Topology, path: Path, proof: Proof | None = None) ->
         "places": names,
         "path": {**path_value(path), "errno": path.errno},
         "proof": None if proof is None else _proof(proof),
+        "causes": [cause_value(cause) for cause in causes],
     }
 
 

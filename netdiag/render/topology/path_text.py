@@ -1,12 +1,14 @@
 """A way through the kernel as text: where it ends and why, then hop by hop, then what a real connection did."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from netdiag.linux.ruleset import RuleAddress
+from netdiag.render.causes import cause_lines
 from netdiag.render.counts import plural
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
+from netdiag.topology.explained import Cause
 from netdiag.topology.graph import Topology
 from netdiag.topology.hops import End, Hop, Path
 from netdiag.topology.inventory import LinkId
@@ -18,12 +20,22 @@ _WORD = 10
 _MOST_RULES = 6
 
 
-def path_text(topology: Topology, path: Path, screen: Screen, proof: Proof | None = None, *, full: bool = False) -> str:
+def path_text(
+    topology: Topology,
+    path: Path,
+    screen: Screen,
+    proof: Proof | None = None,
+    *,
+    causes: Sequence[Cause] = (),
+    full: bool = False,
+) -> str:
     """The text; `full` draws the way of the answer, too, where it ends well."""
     drawing = _Drawing(topology, screen, full=full)
     blocks = [list(drawing.verdict(path)), list(drawing.way(path))]
     if proof is not None:
         blocks.append(list(drawing.proof(proof)))
+    if causes:
+        blocks.append([(Run("why", Style.BOLD),), *cause_lines(causes, screen)])
     return paint([line for block in blocks if block for line in (*block, ())][:-1], screen)
 
 

@@ -1,0 +1,162 @@
+"""Explains what a client really got: walks the way again, reads counters where rules may be to blame, names the cause.
+
+Everything that decides is in `netdiag.topology.causes`; here is what has to look: hosts files, counters, one first
+packet after another. Bounded in how many connections are explained, and in how long counters are read for them.
+"""
+
+import os
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from netdiag.deployment.observations import Address, Contact, Failed, Reason
+from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.errors import NetdiagError
+from netdiag.io.deciding import decide
+from netdiag.io.hosts_files import read_hosts_file
+from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
+from netdiag.topology.asking import Names, names_of
+from netdiag.topology.causes import causes
+from netdiag.topology.counted import Deciding
+from netdiag.topology.explained import Cause, Explained
+from netdiag.topology.failing import Failing
+from netdiag.topology.graph import Topology
+from netdiag.topology.hops import End, HopKind, Path
+from netdiag.topology.path import Walker
+from netdiag.topology.proof import Proof
+
+MOST = 60
+# Seconds for which counters are read; what is left then is explained without.
+_BUDGET = 20.0
+_REASONS = {
+    End.REFUSED: Reason.REFUSED,
+    End.DROPPED: Reason.TIMEOUT,
+    End.NO_ROUTE: Reason.UNREACHABLE,
+    End.NO_NEIGHBOUR: Reason.UNREACHABLE,
+    End.CLOSED: Reason.CLOSED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unexplained:
+    """A contact that failed: where from, how to get there, and what was foretold of it."""
+
+    vantage: str
+    entrance: Entrance
+    address: Address
+    seen: Failed
+    foretold: Failed | None = None
+
+
+def explain_proof(topology: Topology, path: Path, proof: Proof | None) -> tuple[Cause, ...]:
+    """Why the way of a trace does not lead to a connection; without a proof nothing is sent for it."""
+    names = _names(topology, path.source)
+    if proof is None:
+        return causes(Failing(topology=topology, path=path), names)
+    reason = _REASONS.get(proof.end)
+    if reason is None:
+        return ()
+    seen = Failed(reason=reason, because=proof.because, ip=path.address)
+    deciding = _counted(topology, path) if _at_rules(path, seen) else None
+    return causes(Failing(topology=topology, path=path, seen=seen, deciding=deciding), names)
+
+
+def unexplained(cells: Sequence[Cell], entrances: Mapping[str, Entrance]) -> tuple[Unexplained, ...]:
+    """Every contact that failed, once; those of bootstrap addresses first."""
+    found: dict[tuple[str, Address], Unexplained] = {}
+    for first in (True, False):
+        for cell in cells:
+            entrance = entrances.get(cell.vantage)
+            if cell.observed is None or entrance is None:
+                continue
+            for address, contact in _contacts(cell.bootstrap, cell.observed, first=first):
+                if isinstance(contact, Failed) and (cell.vantage, address) not in found:
+                    found[cell.vantage, address] = Unexplained(
+                        vantage=cell.vantage,
+                        entrance=entrance,
+                        address=address,
+                        seen=contact,
+                        foretold=_foretold(cell, address),
+                    )
+    return tuple(found.values())
+
+
+def explain(topology: Topology, asked: Sequence[Unexplained]) -> tuple[Explained, ...]:
+    """The causes of each, as many as are explained at all; what has no cause is left out."""
+    until = time.monotonic() + _BUDGET
+    found: list[Explained] = []
+    for one in asked[:MOST]:
+        netns = namespace_of(topology, one.entrance)
+        if netns is None:
+            continue
+        names = _names(topology, netns)
+        path = Walker(topology, names).walk(netns, one.seen.ip or one.address.host, one.address.port)
+        counting = time.monotonic() < until and _at_rules(path, one.seen)
+        deciding = _counted(topology, path) if counting else None
+        failing = Failing(topology=topology, path=path, seen=one.seen, deciding=deciding, foretold=one.foretold)
+        because = causes(failing, names)
+        if because:
+            found.append(Explained(vantage=one.vantage, address=one.address, causes=because))
+    return tuple(found)
+
+
+def namespace_of(topology: Topology, entrance: Entrance) -> int | None:
+    """The namespace that a way in leads to."""
+    match entrance:
+        case OwnNamespace():
+            return topology.inventory.own
+        case ProcessNamespace():
+            try:
+                return os.stat(f"/proc/{entrance.pid}/ns/net").st_ino
+            except OSError:
+                return None
+        case NamedNamespace():
+            namespaces = topology.inventory.namespaces.items()
+            return next((inode for inode, facts in namespaces if entrance.name in facts.netns.names), None)
+
+
+def watched(topology: Topology, path: Path) -> Collection[int]:
+    """The namespaces whose rules may decide: the docker host's, those of the way, and whose address it is."""
+    host = topology.named(topology.host) if topology.host else None
+    found = [path.source, *([host.netns] if host is not None else []), *(hop.netns for hop in path.hops)]
+    owner = Failing(topology=topology, path=path).owner(path.address) if path.address else None
+    if owner is not None:
+        found.append(owner[0].inode)
+    return tuple(dict.fromkeys(found))
+
+
+def _at_rules(path: Path, seen: Failed) -> bool:
+    """Whether a rule may be to blame: silence, and what no closed socket explains."""
+    if not path.address or seen.reason in (Reason.UNRESOLVED, Reason.NOT_KAFKA, Reason.TLS, Reason.SASL):
+        return False
+    last = path.hops[-1].kind if path.hops else None
+    at_socket = last is HopKind.SOCKET and path.end is End.REFUSED and seen.reason is Reason.REFUSED
+    at_once = path.end is End.NO_ROUTE and path.target == path.source
+    return not (at_socket or at_once)
+
+
+def _counted(topology: Topology, path: Path) -> Deciding | None:
+    try:
+        return decide(topology.inventory, path.source, path.address, path.port, watched=watched(topology, path))
+    except NetdiagError:
+        # Without the rights for it the walk alone explains.
+        return None
+
+
+def _names(topology: Topology, netns: int) -> Names:
+    facts = topology.inventory.namespaces.get(netns)
+    text = read_hosts_file(facts.netns, own=netns == topology.inventory.own) if facts is not None else None
+    return names_of(topology, {} if text is None else {netns: text})
+
+
+def _contacts(bootstrap: Address, verdict: Verdict, *, first: bool) -> list[tuple[Address, Contact]]:
+    if first:
+        return [(bootstrap, verdict.bootstrap)]
+    return [(one.endpoint.address, one.contact) for one in verdict.endpoints]
+
+
+def _foretold(cell: Cell, address: Address) -> Failed | None:
+    if cell.predicted is None:
+        return None
+    known = [pair for first in (True, False) for pair in _contacts(cell.bootstrap, cell.predicted, first=first)]
+    return next((contact for at, contact in known if at == address and isinstance(contact, Failed)), None)
