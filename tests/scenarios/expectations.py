@@ -21,10 +21,11 @@ SETTLED = ("ready", "exited", "some-exited", "no-metadata", "clusters", "refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """What a cell may depend on: the engine's version ("20.10", "28", "29") and its userland proxy."""
+    """What a cell may depend on: the engine's version ("20.10", "28", "29"), its userland proxy, what it runs on."""
 
     version: str
     proxy: bool
+    platform: str = "linux"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +52,14 @@ class Case:
     kcat: str | None = None
     versions: tuple[str, ...] = ()
     proxies: tuple[bool, ...] = ()
+    platform: str | None = None
 
     def holds(self, engine: Engine) -> bool:
         """Whether this is the form of the cell on `engine`."""
-        return (not self.versions or engine.version in self.versions) and (
-            not self.proxies or engine.proxy in self.proxies
+        return (
+            (not self.versions or engine.version in self.versions)
+            and (not self.proxies or engine.proxy in self.proxies)
+            and self.platform in (None, engine.platform)
         )
 
 
@@ -160,6 +164,7 @@ def _cases(cell: object) -> tuple[Case, ...]:
             from_file=case.get("from_file"),
             kcat=case.get("kcat"),
             versions=tuple(case.get("engine", ())),
+            platform=case.get("platform"),
             proxies=({"on": True, "off": False}[case["proxy"]],) if "proxy" in case else (),
         )
         for case in cases

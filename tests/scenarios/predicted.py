@@ -11,7 +11,7 @@ from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import DEFAULT_BRIDGE, from_compose
 from netdiag.deployment.member import Deployment
 from netdiag.deployment.observations import Address
-from netdiag.deployment.platform import Platform, generation_of
+from netdiag.deployment.platform import HostKind, Platform, generation_of
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.findings import FileLocation, Finding, Severity
@@ -57,7 +57,8 @@ def prediction(stack: Stack, environ: Mapping[str, str] | None = None, *, engine
 
 def platform_of(engine: Engine) -> Platform:
     """What the model is told of an engine."""
-    return Platform(generation=generation_of(engine.version), userland_proxy=engine.proxy)
+    kind = HostKind(engine.platform)
+    return Platform(kind=kind, generation=generation_of(engine.version), userland_proxy=engine.proxy)
 
 
 def vantage_of(text: str, deployment: Deployment) -> Vantage:

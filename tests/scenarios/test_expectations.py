@@ -11,7 +11,12 @@ from ruamel.yaml import YAML
 from tests.scenarios.expectations import CELL, SCENARIOS, SETTLED, Engine, Stack, stacks
 
 STACKS = list(stacks())
-ENGINES = [Engine(version=version, proxy=proxy) for version in ("20.10", "28", "29") for proxy in (True, False)]
+ENGINES = [
+    Engine(version=version, proxy=proxy, platform=platform)
+    for version in ("20.10", "28", "29")
+    for proxy in (True, False)
+    for platform in ("linux", "desktop")
+]
 LISTENERS = ("KAFKA_LISTENERS", "KAFKA_ADVERTISED_LISTENERS")
 # what comes with a second listener: its protocol, who uses it, and the clients that move to it
 SECOND_LISTENER = (

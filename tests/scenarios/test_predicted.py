@@ -5,6 +5,7 @@ import pytest
 from netdiag.deployment.clients import attempts, health_checks
 from netdiag.deployment.reachability import predict
 from netdiag.findings import FileLocation
+from tests.figures import Report
 from tests.scenarios.expectations import Engine, Stack, stacks
 from tests.scenarios.predicted import prediction
 
@@ -37,6 +38,17 @@ def test_every_cell_is_predicted_on_every_engine(stack: Stack, engine: Engine) -
         if (said := made.cell(cell.vantage, cell.bootstrap)) != cell.from_file(engine)
     }
     assert wrong == {}
+
+
+@pytest.mark.bar("scenarios")
+@pytest.mark.parametrize("stack", [one for one in STACKS if one.scenario == "S19"], ids=lambda stack: stack.name)
+def test_every_cell_is_predicted_on_a_desktop(stack: Stack, figure: Report) -> None:
+    desktop = Engine(version="28", proxy=True, platform="desktop")
+    made = prediction(stack, engine=desktop)
+    said = {(cell.vantage, cell.bootstrap): made.cell(cell.vantage, cell.bootstrap) for cell in stack.cells}
+    figure(f"{stack.name}: cells on a desktop, by the model", len(said))
+    assert said == {(cell.vantage, cell.bootstrap): cell.from_file(desktop) for cell in stack.cells}
+    assert any(cell.on(desktop) != cell.on(ENGINES[0]) for cell in stack.cells)
 
 
 @pytest.mark.bar("static")
