@@ -10,7 +10,7 @@ from tests.scenarios.expectations import Engine, Stack, stacks
 from tests.scenarios.predicted import prediction
 
 STACKS = tuple(stacks())
-ENGINES = [Engine(version="20.10", proxy=True)]
+ENGINES = [Engine(version=version, proxy=proxy) for version in ("20.10", "28", "29") for proxy in (True, False)]
 
 
 @pytest.mark.bar("static")
