@@ -30,7 +30,10 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """What one listener binds; `network` is set for ONE_NETWORK, `because` for FOREIGN and UNKNOWN."""
+    """What one listener binds; `because` is set for FOREIGN and UNKNOWN.
+
+    `network` is that of ONE_NETWORK; None where it is an address of the docker host, in host mode.
+    """
 
     reach: Reach
     network: str | None = None
@@ -50,7 +53,8 @@ def binding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Bin
     owner = network_owner(deployment, broker.member)
     if owner.mode is NetworkMode.HOST:
         known = host in deployment.host_addresses
-        return Binding(reach=Reach.EVERYWHERE if known else Reach.UNKNOWN, because="an address of the docker host")
+        because = "" if known else f"whether {host} is an address of the docker host cannot be told"
+        return Binding(reach=Reach.ONE_NETWORK if known else Reach.UNKNOWN, because=because)
     inside = Vantage(kind=VantageKind.BROKER, label=broker.name, member=broker.name)
     return _bound_by_resolution(deployment, broker, host, inside)
 

@@ -29,7 +29,6 @@ from netdiag.deployment.sockets import (
     enter_loopback,
     refused,
     timed_out,
-    unreachable,
 )
 from netdiag.deployment.standing import Ground, Standing, standing
 from netdiag.deployment.vantage import Vantage
@@ -68,7 +67,7 @@ def _to_loopback(deployment: Deployment, stand: Standing, family: Family, port: 
     if family is Family.IPV6 and not any(network.ipv6 for network in stand.networks):
         match deployment.platform.generation:
             case Generation.V20:
-                return unreachable(Mechanism.NO_IPV6_BINDING, "there is no IPv6 in this container, not even ::1")
+                return Unmodelled(because="there is no IPv6 in this container, not even ::1: not tried")
             case None:
                 return Unmodelled(because="whether a container without IPv6 networks has ::1 depends on the engine")
     return enter_loopback(deployment, owner, port, down, family)

@@ -1,6 +1,7 @@
 """A deployment from compose files: services as members, Kafka images as brokers, every value with its place."""
 
 import posixpath
+from collections.abc import Iterable
 from dataclasses import replace
 
 from netdiag.compose.positions import Span, Text
@@ -83,7 +84,7 @@ def from_compose(
         sleeping=tuple(sleeping.values()),
         absent=frozenset(d.service for s in project.services.values() for d in s.depends_on)
         - {*project.services, *project.disabled},
-        networks=_networks(project, facts),
+        networks=_made(_networks(project, facts), members.values()),
         host_addresses=host_addresses,
         platform=platform or Platform(kind=HostKind.DESKTOP if facts.docker_desktop else HostKind.LINUX),
         facts=facts,
@@ -274,6 +275,15 @@ def _networks(project: Project, facts: Facts) -> dict[str, Network]:
     networks.setdefault("default", Network(key="default", name=f"{project.name or ''}_default"))
     networks.setdefault(DEFAULT_BRIDGE, Network(key=DEFAULT_BRIDGE, name="bridge", kind=NetworkKind.DEFAULT_BRIDGE))
     return networks
+
+
+def _made(networks: dict[str, Network], members: Iterable[Member]) -> dict[str, Network]:
+    """The networks, without addresses where no service makes compose create one."""
+    used = {attachment.network for member in members for attachment in member.attachments}
+    return {
+        key: network if key in used or network.external else replace(network, gateways=(), subnets=())
+        for key, network in networks.items()
+    }
 
 
 def _option(declared: DeclaredNetwork, name: str) -> str:

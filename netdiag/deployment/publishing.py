@@ -36,7 +36,7 @@ def to_host_loopback(
     if unsure is not None:
         return unsure
     if stand.ground is Ground.DOCKER_HOST:
-        own = in_host_mode(deployment, port, down, loopback=True, family=family)
+        own = in_host_mode(deployment, port, down, address=None, family=family)
         if own is not None:
             return own
     found = _in_force(deployment, port, down)
@@ -108,7 +108,7 @@ def _from_outside(
         return found
     if found:
         return _through(deployment, found, down)
-    return _host_service(deployment, stand, port, down)
+    return _host_service(deployment, stand, target, port, down)
 
 
 def _from_container(
@@ -122,7 +122,7 @@ def _from_container(
     if isinstance(found, Unmodelled):
         return found
     if not found:
-        return _host_service(deployment, stand, port, down)
+        return _host_service(deployment, stand, target, port, down)
     return _published_to_container(deployment, stand, way, found, down)
 
 
@@ -215,9 +215,11 @@ def _across(platform: Platform, landed: Landed | Failed, *, proxied: bool) -> De
     return timed_out(Mechanism.HAIRPIN_DROPPED, because)
 
 
-def _host_service(deployment: Deployment, stand: Standing, port: int, down: frozenset[str]) -> Delivery:
+def _host_service(
+    deployment: Deployment, stand: Standing, target: HostAddress, port: int, down: frozenset[str]
+) -> Delivery:
     """Row 34: what listens in the docker host's own namespace, behind its INPUT chain."""
-    own = in_host_mode(deployment, port, down, loopback=False)
+    own = in_host_mode(deployment, port, down, address=target.text)
     served = own or _not_offered(deployment, _in_force(deployment, port, down), port)
     return served if stand.ground is Ground.DOCKER_HOST else _filtered(deployment.platform, served)
 

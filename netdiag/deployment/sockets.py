@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 from netdiag.deployment.binding import Binding, Reach, binding
 from netdiag.deployment.mechanism import Mechanism
@@ -88,18 +89,34 @@ def enter_loopback(
 
 
 def in_host_mode(
-    deployment: Deployment, port: int, down: frozenset[str], *, loopback: bool, family: Family = Family.ANY
+    deployment: Deployment, port: int, down: frozenset[str], *, address: str | None, family: Family = Family.ANY
 ) -> Delivery | None:
-    """A listener in the docker host's own namespace; None where no broker there has the port."""
-    bound_to_loopback = None
+    """A listener in the docker host's own namespace, at an address of it or (None) at its loopback.
+
+    None where no broker there has the port.
+    """
+    loopback, closed = address is None, None
     for owner in deployment.in_host_mode:
         for broker, entry, bound in _sockets(deployment, owner, port, down):
+            host = entry.endpoint.host
             covers = bound.reach is Reach.EVERYWHERE or (loopback and bound.reach is Reach.LOOPBACK)
-            if covers and _fits(broker, entry, family):
+            if (covers and _fits(broker, entry, family)) or host == address:
                 return _accepted(broker, entry, "the host's own network")
-            if bound.reach is Reach.LOOPBACK and not loopback:
-                bound_to_loopback = f"{broker.name} binds port {port} to the docker host's {entry.endpoint.host} only"
-    return refused(Mechanism.BOUND_TO_LOOPBACK, bound_to_loopback) if bound_to_loopback else None
+            if bound.reach is Reach.UNKNOWN or (bound.reach is Reach.ONE_NETWORK and not _is_number(address)):
+                return Unmodelled(because=bound.because or f"whether {address} is {host} cannot be told")
+            because = f"{broker.name} binds port {port} to the docker host's {host} only"
+            only_loopback = bound.reach is Reach.LOOPBACK
+            mechanism = Mechanism.BOUND_TO_LOOPBACK if only_loopback else Mechanism.BOUND_TO_OTHER_ADDRESS
+            closed = refused(mechanism, because)
+    return closed
+
+
+def _is_number(address: str | None) -> bool:
+    """Whether an address of the docker host (None: its loopback) is known by number."""
+    try:
+        return address is None or bool(ip_address(address))
+    except ValueError:
+        return False
 
 
 def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> Delivery:

@@ -32,9 +32,12 @@ def obstacle_to_member(deployment: Deployment, stand: Standing, target: MemberAd
 
 def end_at_vacant(deployment: Deployment, stand: Standing, target: VacantAddress) -> Obstacle:
     """Row 4: at an address of a known network that nobody has."""
-    found = _obstacle(deployment.platform, stand, network_of(deployment, target.network), published=False)
-    because = f"nobody has the address {target.text}"
-    return found or unreachable(Mechanism.NOBODY_HAS_ADDRESS, because)
+    network = network_of(deployment, target.network)
+    vacant = unreachable(Mechanism.NOBODY_HAS_ADDRESS, f"nobody has the address {target.text}")
+    if stand.on(network):
+        # Without an answer to the neighbour question nothing is sent that icc=false could drop.
+        return vacant
+    return _obstacle(deployment.platform, stand, network, published=False) or vacant
 
 
 def end_outside(deployment: Deployment, stand: Standing, target: OutsideAddress) -> Obstacle:

@@ -66,5 +66,5 @@ def test_host_mode_binds_the_host() -> None:
     text = five_brokers(bind="192.168.8.133").replace(
         "    networks: [kafka]\n    ports", "    network_mode: host\n    ports"
     )
-    assert reach(text, host_addresses=("192.168.8.133",))[0] is Reach.EVERYWHERE
+    assert reach(text, host_addresses=("192.168.8.133",)) == (Reach.ONE_NETWORK, None)
     assert reach(text)[0] is Reach.UNKNOWN

@@ -8,11 +8,11 @@ from netdiag.deployment.member import Deployment, State
 from netdiag.deployment.naming import Family, Unmodelled
 from netdiag.deployment.observations import Failed
 from netdiag.deployment.sockets import Delivery, Landed, enter, enter_loopback, in_host_mode
-from tests.deployment.worlds import NOBODY, broker, world
+from tests.deployment.worlds import LAN_ADDRESS, NOBODY, broker, world
 
 SERVICES = (
     broker("k", "networks: [a, b]", "ALL://0.0.0.0:9092", "LO://127.0.0.1:9093", "OWN://k:9094")
-    + broker("h", "network_mode: host", "ALL://0.0.0.0:9192", "LO://127.0.0.1:9193")
+    + broker("h", "network_mode: host", "ALL://0.0.0.0:9192", "LO://127.0.0.1:9193", f"OWN://{LAN_ADDRESS}:9194")
     + "  db: {image: postgres, networks: [a]}\n"
 )
 
@@ -66,11 +66,21 @@ def test_at_loopback(family: Family, port: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("port", "loopback", "expected"),
-    [(9192, False, "ALL"), (9193, True, "LO"), (9193, False, "bound-to-loopback"), (1, True, "nobody")],
+    ("port", "address", "expected"),
+    [
+        (9192, "172.17.0.1", "ALL"),
+        (9192, None, "ALL"),
+        (9193, None, "LO"),
+        (9193, LAN_ADDRESS, "bound-to-loopback"),
+        (9194, LAN_ADDRESS, "OWN"),
+        (9194, None, "bound-to-other-address"),
+        (9194, "172.17.0.1", "bound-to-other-address"),
+        (9194, "host-gateway", "unknown"),
+        (1, None, "nobody"),
+    ],
 )
-def test_in_host_mode(port: int, loopback: bool, expected: str) -> None:
-    assert word(in_host_mode(made(), port, NOBODY, loopback=loopback)) == expected
+def test_in_host_mode(port: int, address: str | None, expected: str) -> None:
+    assert word(in_host_mode(made(), port, NOBODY, address=address)) == expected
 
 
 @pytest.mark.parametrize(
