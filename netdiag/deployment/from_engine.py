@@ -7,6 +7,7 @@ called by its compose service where that name is unique, else by its container.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from netdiag.deployment.dependents import told_by_variables
 from netdiag.deployment.member import (
@@ -30,6 +31,7 @@ from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
 from netdiag.kafka.images.settings import Launch
+from netdiag.linux.socket import ListeningSocket
 
 _NO_NETWORKS = ("host", "none")
 
@@ -85,11 +87,15 @@ def from_engine(
     name: str | None = None,
     host_addresses: tuple[str, ...] = (),
     platform: Platform | None = None,
+    sockets: Mapping[str, Sequence[ListeningSocket]] | None = None,
 ) -> Deployment:
-    """The deployment of these containers. `name` is the compose project's, where there is one."""
+    """The deployment of these containers. `name` is the compose project's, where there is one.
+
+    `sockets` are those that listen, by member, for members that could be looked into.
+    """
     known = {network.name: _network(network) for network in networks}
     names = member_names(containers)
-    members = {c.id: _member(c, names, known) for c in containers}
+    members = {c.id: _with_sockets(_member(c, names, known), sockets or {}) for c in containers}
     brokers = [c for c in containers if runs_kafka(c)]
     found = clustered([_broker(c, members[c.id]) for c in brokers])
     others = [c for c in containers if not runs_kafka(c)]
@@ -212,6 +218,11 @@ def _member(container: Container, names: Mapping[str, str], networks: Mapping[st
         state=state,
         container=container.name,
     )
+
+
+def _with_sockets(member: Member, sockets: Mapping[str, Sequence[ListeningSocket]]) -> Member:
+    found = sockets.get(member.name)
+    return member if found is None else replace(member, sockets=tuple((s.address, s.port) for s in found))
 
 
 def _state(state: ContainerState) -> State:

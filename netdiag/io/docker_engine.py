@@ -32,6 +32,15 @@ class EngineVersion:
     operating_system: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineHost:
+    """The engine's machine: the names of its system and kernel; `firewall` is told by engine 29 and newer."""
+
+    system: str
+    kernel: str
+    firewall: str
+
+
 class Engine:
     """A connection to one engine; every failure is an EngineError of one line."""
 
@@ -58,6 +67,17 @@ class Engine:
             release=text(document, "Version"),
             api_version=str(self._client.api_version),
             operating_system=text(document, "Os"),
+        )
+
+    def host(self) -> EngineHost:
+        """What the engine says about its machine; nothing where it does not answer."""
+        document: object = None
+        with suppress(EngineError):
+            document = self._ask(self._client.info)
+        return EngineHost(
+            system=text(document, "OperatingSystem"),
+            kernel=text(document, "KernelVersion"),
+            firewall=text(document, "FirewallBackend", "Driver"),
         )
 
     def containers(self) -> tuple[Container, ...]:

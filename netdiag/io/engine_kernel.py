@@ -51,7 +51,10 @@ def locate(address: EngineAddress, containers: Iterable[Container]) -> SameKerne
 
 
 def has_userland_proxy(kernel: SameKernel, containers: Iterable[Container]) -> bool | None:
-    """Whether docker-proxy serves published ports; None while nothing is published."""
+    """Whether docker-proxy serves published ports; None while nothing is published and the engine was not told."""
+    told = _told_about_proxy(read_proc(kernel.docker_host, "cmdline")) if kernel.docker_host is not None else None
+    if told is not None:
+        return told
     if not any(c.state.has_process and any(p.protocol == "tcp" and p.published for p in c.ports) for c in containers):
         return None
     proxies = [pid for name in os.listdir("/proc") if name.isdecimal() and _comm(pid := int(name)) == "docker-proxy"]
@@ -59,6 +62,15 @@ def has_userland_proxy(kernel: SameKernel, containers: Iterable[Container]) -> b
         # Other engines of this machine have proxies of their own.
         return any(_parent(pid) == kernel.docker_host for pid in proxies)
     return bool(proxies)
+
+
+def _told_about_proxy(command_line: str) -> bool | None:
+    """What --userland-proxy of an engine's command line says; None where it is not there."""
+    words = [word for word in command_line.split("\0") if word.startswith("--userland-proxy")]
+    name, _, value = words[-1].partition("=") if words else ("", "", "")
+    if name != "--userland-proxy":
+        return None
+    return value.lower() not in ("false", "f", "0")
 
 
 def _docker_host(peer: int | None, proven: list[Container]) -> int | None:

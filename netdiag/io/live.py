@@ -10,7 +10,6 @@ from pathlib import Path
 
 from netdiag.deployment.from_engine import from_engine, member_names, projects_of, runs_kafka, select
 from netdiag.deployment.member import Deployment
-from netdiag.deployment.platform import Platform, generation_of
 from netdiag.deployment.stance import (
     Skipped,
     Stance,
@@ -25,7 +24,8 @@ from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.docker_engine import EngineVersion, connect
 from netdiag.io.engine_address import EngineAddress, find_engine
-from netdiag.io.engine_kernel import OtherKernel, SameKernel, has_userland_proxy, locate
+from netdiag.io.engine_kernel import OtherKernel, SameKernel, locate
+from netdiag.io.engine_platform import read_platform
 from netdiag.io.host_addresses import host_addresses
 from netdiag.io.netns import is_process_of, open_namespace, read_proc, same_namespace_as
 from netdiag.linux.netns import OwnNamespace, ProcessNamespace
@@ -69,7 +69,8 @@ def look(
     """
     address = find_engine(host, os.environ if environment is None else environment, home or Path.home())
     with connect(address) as engine:
-        version, everything, networks = engine.version(), engine.containers(), engine.networks()
+        version, machine = engine.version(), engine.host()
+        everything, networks = engine.containers(), engine.networks()
         project = _project(everything, project, compose_file)
         chosen = select(everything, project=project, names=names)
         _must_exist(everything, names)
@@ -78,15 +79,14 @@ def look(
     kernel = locate(address, everything)
     host_stance = _docker_host(kernel)
     called = member_names(chosen)
+    sockets = _sockets(chosen, called) if isinstance(kernel, SameKernel) else {}
     deployment = from_engine(
         chosen,
         networks,
         name=project,
         host_addresses=_addresses(host_stance, networks),
-        platform=Platform(
-            generation=generation_of(version.release),
-            userland_proxy=has_userland_proxy(kernel, everything) if isinstance(kernel, SameKernel) else None,
-        ),
+        platform=read_platform(version, machine, kernel, host_stance, everything),
+        sockets=sockets,
     )
     inside = (*container_stances(deployment, chosen), *elsewhere_stances(everything, chosen))
     named = tuple(named_stance(name) for name in netns)
@@ -104,7 +104,7 @@ def look(
         stopped={called[identifier]: reason for identifier, reason in reasons.items()},
         networks=tuple(networks),
         logs={called[identifier]: tail(lines) for identifier, lines in logs.items()},
-        sockets=_sockets(chosen, called) if isinstance(kernel, SameKernel) else {},
+        sockets=sockets,
     )
 
 

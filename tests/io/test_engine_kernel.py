@@ -1,8 +1,12 @@
 """Whether an engine runs on this kernel: a pid alone proves nothing."""
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from netdiag.engine.container import PortBinding
 from netdiag.io.engine_address import EngineAddress
@@ -35,3 +39,25 @@ def test_without_a_published_port_nobody_knows_about_the_proxy() -> None:
     assert has_userland_proxy(kernel, [container()]) is None
     udp = (PortBinding(target=1, protocol="udp", host_ip="", published=1),)
     assert has_userland_proxy(kernel, [container(ports=udp)]) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["dockerd", "--userland-proxy=false", "-p", "x"], False),
+        (["dockerd", "--userland-proxy"], True),
+        (["dockerd", "--userland-proxy=true", "--userland-proxy=0"], False),
+        (["dockerd", "--userland-proxy-path=/x"], None),
+        (["dockerd"], None),
+    ],
+)
+def test_the_engine_s_own_command_line_says_it(command: list[str], expected: bool | None) -> None:
+    """A process with such a command line stands for the engine."""
+    script = "import time; print(flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", script, *command], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout
+            process.stdout.readline()
+            assert has_userland_proxy(SameKernel(docker_host=process.pid), [container()]) is expected
+        finally:
+            process.kill()
