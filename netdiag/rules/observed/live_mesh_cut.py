@@ -50,39 +50,36 @@ from collections.abc import Iterator
 
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.mesh import Edge
-from netdiag.deployment.observations import Failed, Reason
+from netdiag.deployment.mesh_edges import is_cut, worth
+from netdiag.deployment.observations import Answered, Failed
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.rules.live_words import listed
 
 ID = "live-mesh-cut"
 SEVERITY = Severity.ERROR
 
-_CUT = (Reason.UNRESOLVED, Reason.REFUSED, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.CLOSED)
-
 
 def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every endpoint that members do not reach, with all of them that fail alike."""
-    groups: dict[tuple[str, str, str, Reason], list[Edge]] = {}
+    groups: dict[tuple[str, str, str, str], list[Edge]] = {}
     for edge in view.mesh.edges if view.mesh else ():
-        cut = edge.observed
-        if not isinstance(cut, Failed) or cut.reason not in _CUT:
-            continue
         # Whoever does not run is told of as such.
-        if edge.target not in view.stopped and edge.source not in view.stopped:
-            groups.setdefault((edge.kind.value, edge.target, str(edge.address), cut.reason), []).append(edge)
-    for (kind, target, address, reason), edges in groups.items():
-        yield _finding(kind, target, address, reason, edges)
+        if is_cut(edge) and edge.observed and edge.target not in view.stopped and edge.source not in view.stopped:
+            word = worth(edge, edge.observed)
+            groups.setdefault((edge.kind.value, edge.target, str(edge.address), word), []).append(edge)
+    for (kind, target, address, word), edges in groups.items():
+        yield _finding(kind, target, address, word, edges)
 
 
-def _finding(kind: str, target: str, address: str, reason: Reason, edges: list[Edge]) -> Finding:
+def _finding(kind: str, target: str, address: str, word: str, edges: list[Edge]) -> Finding:
     sources = listed(edge.source for edge in edges)
     seen = edges[0].observed
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{sources} cannot reach {f'{target} at {address}' if target else address} ({kind}): {reason.value}",
+        message=f"{sources} cannot reach {f'{target} at {address}' if target else address} ({kind}): {word}",
         location=ContainerLocation(container=edges[0].source, part=address),
-        why=seen.because if isinstance(seen, Failed) else "",
+        why=seen.because if isinstance(seen, Failed | Answered) else "",
         hint="see with `netdiag trace` where the way between the two ends, and mend it in both directions",
         service=edges[0].source,
     )

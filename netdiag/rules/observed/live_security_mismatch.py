@@ -75,12 +75,18 @@ def _met(view: LiveView) -> Iterator[tuple[str, str, str, str]]:
             vantage = known.get(cell.vantage)
             whose = meant_for(view, vantage, cell) if vantage else None
             configured = whose.broker.config.protocol_map.get(whose.listener, "") if whose else ""
-            if whose and configured == Spoken.PLAINTEXT:
+            if whose and configured == Spoken.PLAINTEXT and _was_to_answer(cell):
                 yield whose.broker.name, whose.listener, contact.reason.value.upper(), contact.because
         elif isinstance(contact, Answered) and _was_to_refuse(cell):
             broker = answering(view, contact)
-            if broker is not None and contact.listener is not None:
+            configured = broker.config.protocol_map.get(contact.listener or "", "") if broker else ""
+            if broker is not None and contact.listener is not None and configured != Spoken.PLAINTEXT:
                 yield broker.name, contact.listener, Spoken.PLAINTEXT.value, contact.because
+
+
+def _was_to_answer(cell: Cell) -> bool:
+    """Not so for a client that itself speaks TLS or SASL to a plaintext listener."""
+    return cell.predicted is not None and isinstance(cell.predicted.bootstrap, Answered)
 
 
 def _was_to_refuse(cell: Cell) -> bool:
