@@ -77,6 +77,8 @@ def recorded(
     """The settings with --record, --replay and --why."""
     if why and live is None:
         raise typer.BadParameter("--why asks what runs: it goes with --live")
+    if why and record is not None:
+        raise typer.BadParameter("what --why finds is not recorded: leave out one of both")
     if replay is not None:
         if live is not None or record is not None:
             raise typer.BadParameter("--replay looks at nothing that runs: leave out --live and --record")

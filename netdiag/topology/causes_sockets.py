@@ -6,7 +6,7 @@ from netdiag.linux.socket import Listener
 from netdiag.topology import changes, remedies
 from netdiag.topology.docker_proxies import parse_proxy
 from netdiag.topology.failing import EVERYWHERE, Failing, Remedy, Suspect
-from netdiag.topology.graph import Published
+from netdiag.topology.graph import PlaceKind, Published
 from netdiag.topology.hops import End
 from netdiag.topology.terrain import Place, family_of
 
@@ -24,7 +24,9 @@ def suspect_of_refusal(failing: Failing) -> Suspect | None:
         return _at_socket(failing, place, inside.target, path.address, behind=True)
     if failing.host is not None and place.inode == failing.host:
         return _on_host(failing, place)
-    if (place.inode == path.source and path.address.startswith("127.")) or path.address == "::1":
+    loopback = path.address.startswith("127.") or path.address == "::1"
+    known = failing.topology.place(place.inode)
+    if loopback and (known is None or known.kind not in (PlaceKind.HOST, PlaceKind.MACHINE)):
         return _own_loopback(failing, place)
     return _at_socket(failing, place, path.port, path.address)
 

@@ -31,11 +31,10 @@ def path_text(
 ) -> str:
     """The text; `full` draws the way of the answer, too, where it ends well."""
     drawing = _Drawing(topology, screen, full=full)
-    blocks = [list(drawing.verdict(path)), list(drawing.way(path))]
+    why = [(Run("why", Style.BOLD),), *cause_lines(causes, screen)] if causes else []
+    blocks = [list(drawing.verdict(path)), why, list(drawing.way(path))]
     if proof is not None:
         blocks.append(list(drawing.proof(proof)))
-    if causes:
-        blocks.append([(Run("why", Style.BOLD),), *cause_lines(causes, screen)])
     return paint([line for block in blocks if block for line in (*block, ())][:-1], screen)
 
 
