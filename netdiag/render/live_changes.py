@@ -9,12 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
+from netdiag.deployment.mesh_edges import is_cut, worth
 from netdiag.deployment.observations import Address
 from netdiag.deployment.verdict import Cell, Verdict, Word
 from netdiag.render.json_values import sound
 from netdiag.render.labels import gathered_text, names_text
 from netdiag.render.redact import redacted
-from netdiag.render.report import Report
+from netdiag.render.report import Matrix, Report
 from netdiag.render.screen import Line, Run, Screen, Style, width, wrap
 from netdiag.render.verdict_text import explanation
 
@@ -33,9 +35,10 @@ _SEEN, _UNSEEN = "looked at", "not looked at"
 
 
 class Kind(StrEnum):
-    """What changed: one vantage x bootstrap address, a broker's being there, whether an input can be looked at."""
+    """What changed: a cell, a way between members, whether a broker runs, whether an input can be looked at."""
 
     CELL = "cell"
+    EDGE = "edge"
     BROKER = "broker"
     INPUT = "input"
 
@@ -52,13 +55,18 @@ class Turn(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change. `before` and `after` are verdicts, or what else the thing was and is; None is not there."""
+    """One change. `before` and `after` are verdicts, or what else the thing was and is; None is not there.
+
+    Of an edge `subject` is where it begins, `target` the broker where it should end, `bootstrap` the address.
+    """
 
     kind: Kind
     turn: Turn
     input: str
     subject: str
     bootstrap: Address | None = None
+    edge: str | None = None
+    target: str | None = None
     before: str | None
     after: str | None
     reason: str = ""
@@ -91,7 +99,11 @@ class Memory:
             doubts[key] = self._doubts.get(key, 0) + 1
             return cell if doubts[key] > _MOST_DOUBTS else replace(cell, observed=was.observed)
 
-        matrices = tuple(replace(m, cells=tuple(settled(m.input, cell) for cell in m.cells)) for m in report.matrices)
+        ways = _meshes(self.known)
+        matrices = tuple(
+            replace(m, cells=tuple(settled(m.input, cell) for cell in m.cells), mesh=_as_known(m, ways))
+            for m in report.matrices
+        )
         self._doubts = doubts
         return replace(report, matrices=matrices)
 
@@ -112,6 +124,7 @@ def changes(before: Report | None, after: Report) -> tuple[Change, ...]:
             found.append(_well(item.name))
     unseen = {item.name for item in after.inputs if item.error is not None}
     found += _brokers(before, after, unseen)
+    found += _edges(_meshes(before), _meshes(after), unseen)
     found += _cells(_observed(before), _observed(after), unseen)
     return tuple(found)
 
@@ -136,9 +149,10 @@ def change_line(change: Change, time: str) -> str:
         "kind": change.kind.value,
         "turn": change.turn.value,
         "input": change.input,
-        "vantage": change.subject if change.kind is Kind.CELL else None,
+        "vantage": change.subject if change.kind in (Kind.CELL, Kind.EDGE) else None,
         "bootstrap": None if change.bootstrap is None else str(change.bootstrap),
-        "broker": change.subject if change.kind is Kind.BROKER else None,
+        "broker": change.subject if change.kind is Kind.BROKER else change.target,
+        "edge": change.edge,
         "before": change.before,
         "after": change.after,
         "reason": _short(change.reason) or None,
@@ -236,6 +250,60 @@ def _standing(state: str | None) -> str | None:
     return state if state is None or state == _RUNS else _DOWN
 
 
+_Edges = dict[tuple[str, EdgeKind, str, Address], Edge]
+
+
+def _meshes(report: Report | None) -> _Edges:
+    matrices = () if report is None else report.matrices
+    return {(m.input, e.kind, e.source, e.address): e for m in matrices if m.mesh is not None for e in m.mesh.edges}
+
+
+def _edges(before: _Edges, after: _Edges, unseen: set[str]) -> Iterable[Change]:
+    """What members get from each other; one that could not be told this time is no news."""
+    for key in dict.fromkeys((*before, *after)):
+        was, now = before.get(key), after.get(key)
+        old, new = _got(was), _got(now)
+        if key[0] in unseen or old == new or (now is not None and new is None):
+            continue
+        turn = Turn.NEW if old is None else Turn.GONE if new is None else Turn.CHANGED
+        if Word.OK.value in (old, new) and turn is Turn.CHANGED:
+            turn = Turn.BROKE if old == Word.OK.value else Turn.BACK
+        edge = now or was
+        assert edge is not None
+        failed = now is not None and now.observed is not None and is_cut(now)
+        yield Change(
+            kind=Kind.EDGE,
+            turn=turn,
+            input=key[0],
+            subject=edge.source,
+            bootstrap=edge.address,
+            edge=edge.kind.value,
+            target=edge.target or None,
+            before=old,
+            after=new,
+            reason=now.observed.because if failed and now is not None and now.observed is not None else "",
+        )
+
+
+def _as_known(matrix: Matrix, before: _Edges) -> Mesh | None:
+    """The mesh, its edges that cannot be told this time as they were."""
+    if matrix.mesh is None:
+        return None
+    edges = (
+        replace(e, observed=was.observed)
+        if is_cut(e) is None and (was := before.get((matrix.input, e.kind, e.source, e.address))) is not None
+        else e
+        for e in matrix.mesh.edges
+    )
+    return replace(matrix.mesh, edges=tuple(edges))
+
+
+def _got(edge: Edge | None) -> str | None:
+    if edge is None or edge.observed is None or is_cut(edge) is None:
+        return None
+    return worth(edge, edge.observed)
+
+
 _Cells = dict[tuple[str, str, Address], Cell]
 
 
@@ -312,6 +380,8 @@ def _what(group: Sequence[Change], screen: Screen) -> str:
     arrow = screen.glyphs.arrow
     first = group[0]
     words = f" {arrow} ".join(word for word in (first.before, first.after) if word is not None)
+    if first.kind is Kind.EDGE:
+        return f"{first.subject} {arrow} {first.target or first.bootstrap} ({first.edge}, {first.bootstrap}): {words}"
     if first.kind is not Kind.CELL:
         return f"{first.subject}: {words}"
     vantages = _few(list(dict.fromkeys(change.subject for change in group)))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from netdiag.deployment.verdict import Word
 from netdiag.render.counts import plural
 from netdiag.render.matrix_text import matrix_lines
+from netdiag.render.mesh_text import mesh_lines
 from netdiag.render.redact import redacted
 from netdiag.render.report import Report
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, width
@@ -23,6 +24,8 @@ def picture(
     for matrix in report.matrices:
         if matrix.cells:
             body += [(), *matrix_lines(matrix, screen, named=several)]
+        if matrix.mesh is not None and matrix.mesh.edges:
+            body += [(), *mesh_lines(matrix.mesh, screen, name=matrix.input if several else "")]
     body += _beside(report, screen)
     room = max(0, rows - len(head))
     lower = [(), (Run("Changes", Style.BOLD),)]

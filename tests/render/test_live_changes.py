@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 import jsonschema
 import pytest
 
+from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
+from netdiag.deployment.observations import Answered, Contact, Failed, Reason, Unknown
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell, Verdict
 from netdiag.render.live_changes import Change, Kind, Memory, Turn, change_line, change_lines, changes, kept
@@ -221,3 +224,56 @@ def test_the_worst_comes_first_and_the_rest_is_counted() -> None:
     told = paint(change_lines(changes(before, after), Screen(), "12:34:56", full=True), Screen())
     assert told.count(" broke ") == 26
     assert told.splitlines()[-1] == "         back    docker host → x:1: bootstrap: refused → ok"
+
+
+REACHED = Answered(node_id=2, cluster_id="c")
+CUT = Failed(reason=Reason.TIMEOUT, because="10.0.0.2:9092 did not answer in 3.5 s")
+
+
+def meshed(contact: Contact | None) -> Report:
+    """A report whose mesh has one edge."""
+    edge = Edge(
+        kind=EdgeKind.INTER_BROKER,
+        source="one",
+        target="two",
+        address=address("two:9092"),
+        observed=contact,
+        node_id=2,
+    )
+    report = seen({(HOST, "kafka:9092"): OK})
+    return replace(report, matrices=(replace(report.matrices[0], mesh=Mesh(edges=(edge,))),))
+
+
+def test_an_edge_of_the_mesh_breaks_and_comes_back() -> None:
+    assert drawn(meshed(REACHED), meshed(CUT)) == [
+        "12:34:56 broke   one → two (inter-broker, two:9092): ok → timeout",
+        "                 10.0.0.2:9092 did not answer in 3.5 s",
+    ]
+    assert drawn(meshed(CUT), meshed(REACHED)) == ["12:34:56 back    one → two (inter-broker, two:9092): timeout → ok"]
+    assert changes(meshed(REACHED), meshed(Unknown(because="no time"))) == ()
+    assert changes(meshed(CUT), meshed(replace(CUT, because="did not answer in 3.6 s"))) == ()
+    (gone,) = changes(meshed(REACHED), seen({(HOST, "kafka:9092"): OK}))
+    assert (gone.kind, gone.turn, gone.before, gone.after) == (Kind.EDGE, Turn.GONE, "ok", None)
+    line = json.loads(change_line(changes(meshed(REACHED), meshed(CUT))[0], "2026-01-01T00:00:00+00:00"))
+    jsonschema.validate(line, SCHEMA)
+    assert (line["vantage"], line["edge"], line["broker"], line["bootstrap"]) == (
+        "one",
+        "inter-broker",
+        "two",
+        "two:9092",
+    )
+
+
+def test_an_edge_that_cannot_be_told_is_what_it_was() -> None:
+    memory = Memory()
+    looks: list[Contact | None] = [
+        REACHED,
+        Unknown(because="no time"),
+        None,
+        REACHED,
+        CUT,
+        Unknown(because="no time"),
+        REACHED,
+    ]
+    told = [[c.turn for c in memory.take(meshed(one)) if c.kind is Kind.EDGE] for one in looks]
+    assert told == [[Turn.NEW], [], [], [], [Turn.BROKE], [], [Turn.BACK]]
