@@ -83,6 +83,8 @@ def recorded(
         if live is not None or record is not None:
             raise typer.BadParameter("--replay looks at nothing that runs: leave out --live and --record")
         return LiveSettings(replay=replay)
+    if record is not None and why:
+        raise typer.BadParameter("--why asks more than a recording holds: leave out one of the two")
     if record is not None and live is None:
         raise typer.BadParameter("--record goes with --live")
     return live if live is None else replace(live, record=record, why=why)
@@ -189,7 +191,7 @@ def _found(asked: Input, seen: "Live", deployment: Deployment, read: ReadFiles |
         host_addresses=deployment.host_addresses,
         stopped={member: str(reason) for member, reason in seen.stopped.items()},
         logs=seen.logs,
-        ports={member: tuple(sorted({s.port for s in sockets})) for member, sockets in seen.sockets.items()},
+        sockets=seen.sockets,
         declared=_declared(read, deployment),
         sources=_texts(read.sources) if read else {},
     )

@@ -32,7 +32,7 @@ def judged(look: Look, deployment: Deployment | None = None) -> Report:
         deployment=deployment,
         stopped=look.stopped,
         logs=look.logs,
-        ports={name: frozenset(ports) for name, ports in look.ports.items()},
+        ports={name: frozenset(socket.port for socket in sockets) for name, sockets in look.sockets.items()},
         vantages=look.vantages,
         security=look.security,
         mesh=look.mesh,
@@ -66,6 +66,7 @@ def deployment_of(look: Look) -> Deployment:
         name=look.project,
         host_addresses=look.host_addresses,
         platform=look.platform,
+        sockets=look.sockets,
     )
 
 

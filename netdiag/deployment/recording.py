@@ -24,6 +24,7 @@ from netdiag.deployment.verdict import Cell, judge
 from netdiag.engine.container import FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError
+from netdiag.linux.socket import ListeningSocket
 
 FORMAT = "netdiag live recording"
 VERSION = 1
@@ -75,10 +76,9 @@ class SeenCell:
 class Look:
     """One thing that was asked for, and all that was seen of it.
 
-    `kind` is "project" or "engine". `stopped` and `logs`, as in a LiveView, and `ports` are by member name. `vantages`
-    and `addresses` span the matrix, which is None where there is none to show; `cells` hold what was observed by a
-    client that `speaks` this security protocol.
-    `sources` are the files that may be shown.
+    `kind` is "project" or "engine". `stopped` and `logs`, as in a LiveView, and `sockets` are by member name.
+    `vantages` and `addresses` span the matrix, which is None where there is none to show; `cells` hold what was
+    observed by a client that `speaks` this security protocol. `sources` are the files that may be shown.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Look:
     host_addresses: tuple[str, ...] = ()
     stopped: Mapping[str, str] = field(default_factory=dict)
     logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    ports: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    sockets: Mapping[str, tuple[ListeningSocket, ...]] = field(default_factory=dict)
     vantages: tuple[Vantage, ...] = ()
     addresses: tuple[Address, ...] | None = None
     cells: tuple[SeenCell, ...] = ()

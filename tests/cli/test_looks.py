@@ -19,6 +19,7 @@ from netdiag.deployment.verdict import Cell, judge
 from netdiag.engine.container import parse_container
 from netdiag.engine.network import parse_network
 from netdiag.errors import InputError
+from netdiag.linux.socket import ListeningSocket
 from tests.cli.shell import netdiag
 
 ENV = {
@@ -54,7 +55,7 @@ LOOK = Look(
     kind="engine",
     containers=(CONTAINER,),
     networks=(NETWORK,),
-    ports={"kafka": (9092,)},
+    sockets={"kafka": (ListeningSocket(address="0.0.0.0", port=9092),)},
     vantages=(Vantage(kind=VantageKind.DOCKER_HOST, label="docker host"),),
     addresses=(ADDRESS,),
     cells=seen_cells([Cell(vantage="docker host", bootstrap=ADDRESS, observed=judge(ANSWER, lambda _: SILENT))]),
@@ -159,6 +160,7 @@ def _outcome(path: str) -> str:
         ["--replay", "x", "compose.yml"],
         ["--replay", "x", "--record", "y"],
         ["--live", "--watch", "--record", "x"],
+        ["--live", "--why", "--record", "x"],
     ],
 )
 def test_options_that_do_not_go_together(tmp_path: Path, options: list[str]) -> None:

@@ -22,7 +22,9 @@ from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.deployment.verdict import Cell, judge
 from netdiag.engine.container import parse_container
 from netdiag.errors import InputError
+from netdiag.linux.socket import ListeningSocket
 
+SOCKET = ListeningSocket(address="::", port=9092, inode=7)
 KAFKA = parse_container(
     {
         "Id": "a" * 64,
@@ -57,7 +59,7 @@ LOOK = Look(
     containers=(KAFKA, DATABASE),
     stopped={"kafka": "x password=hunter2 y"},
     logs={"kafka": ("first", "sasl.password = hunter2")},
-    ports={"kafka": (9092, 45123)},
+    sockets={"kafka": (SOCKET,)},
     vantages=(Vantage(kind=VantageKind.DOCKER_HOST, label="docker host"),),
     addresses=(ADDRESS,),
     cells=seen_cells(CELLS),
@@ -80,7 +82,7 @@ def test_there_and_back() -> None:
     assert looks[1] == failed
     assert looks[0].cells == LOOK.cells
     assert looks[0].observed() == CELLS[:2]
-    assert (looks[0].ports, looks[0].vantages, looks[0].not_taken) == (LOOK.ports, LOOK.vantages, LOOK.not_taken)
+    assert (looks[0].sockets, looks[0].vantages, looks[0].not_taken) == (LOOK.sockets, LOOK.vantages, LOOK.not_taken)
 
 
 def test_no_secret_is_in_it() -> None:
