@@ -34,12 +34,16 @@ from netdiag.deployment.standing import Ground, Standing, standing
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.ways import end_at_vacant, end_outside, obstacle_to_member
 
-__all__ = ["Delivery", "Landed", "deliver"]
+__all__ = ["Delivery", "Landed", "deliver", "deliver_from"]
 
 
 def deliver(deployment: Deployment, vantage: Vantage, target: Target, port: int, down: frozenset[str]) -> Delivery:
     """Where a connection from `vantage` to `target`:`port` ends."""
-    stand = standing(deployment, vantage)
+    return deliver_from(deployment, standing(deployment, vantage), target, port, down)
+
+
+def deliver_from(deployment: Deployment, stand: Standing, target: Target, port: int, down: frozenset[str]) -> Delivery:
+    """Where a connection from a namespace to `target`:`port` ends."""
     match target:
         case Loopback():
             return _to_loopback(deployment, stand, target.family, port, down)

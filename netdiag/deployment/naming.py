@@ -91,6 +91,8 @@ Resolution = tuple[Target, ...] | Unresolved | Unmodelled
 
 def resolve(deployment: Deployment, vantage: Vantage, host: str, down: frozenset[str]) -> Resolution:
     """What `host` means at `vantage`; several targets stand in the order a client tries them."""
+    if host == "localhost":
+        return (Loopback(),)
     if is_loopback(host) or is_wildcard(host):
         # Linux connects 0.0.0.0 and :: to the machine itself.
         return (Loopback(family=_family(host)),)
@@ -151,6 +153,8 @@ def _in_host_network(deployment: Deployment, vantage: Vantage) -> bool:
 
 
 def _literal(host: str) -> str | None:
+    if not (host[:1].isdecimal() or ":" in host):
+        return None
     try:
         return str(ipaddress.ip_address(host.partition("%")[0]))
     except ValueError:

@@ -75,10 +75,11 @@ def to_host(deployment: Deployment, stand: Standing, target: HostAddress, port: 
 def _unsure(deployment: Deployment, stand: Standing, port: int, down: frozenset[str]) -> Unmodelled | None:
     """What keeps any answer about a port of the docker host from being sure."""
     platform = deployment.platform
-    for member, _ in deployment.publishing.get(port, ()):
-        network = outward(deployment, member) if running(member, down) else None
-        if network is not None and has_unsure_mode(platform, network):
-            return Unmodelled(because=UNSURE_MODE.format(network=network.name))
+    if platform.generation is Generation.V20:
+        for member, _ in deployment.publishing.get(port, ()):
+            network = outward(deployment, member) if running(member, down) else None
+            if network is not None and has_unsure_mode(platform, network):
+                return Unmodelled(because=UNSURE_MODE.format(network=network.name))
     outside = stand.ground in (Ground.USER_MACHINE, Ground.LAN) and platform.kind is HostKind.DESKTOP
     if outside and any(deployment.listening.get((owner.name, port)) for owner in deployment.in_host_mode):
         return Unmodelled(because="host mode is Docker Desktop's own machine, unless its host networking is enabled")

@@ -4,13 +4,17 @@ from collections.abc import Iterable
 
 from netdiag.deployment.client_protocol import mismatch
 from netdiag.deployment.cluster import is_informed, named_brokers
-from netdiag.deployment.delivery import Landed, deliver
+from netdiag.deployment.delivery import Landed, deliver_from
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.standing import Standing, standing
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell, EndpointOutcome, outcomes, weigh
+
+# After these a client tries the next address of a name at once.
+_NEXT = (Reason.REFUSED, Reason.UNREACHABLE)
 
 
 def predict(
@@ -68,12 +72,13 @@ class _Client:
     def __init__(self, answers: _Answers, vantage: Vantage) -> None:
         self._answers = answers
         self._vantage = vantage
+        self._stand = standing(answers.deployment, vantage)
         self._known: dict[Address, Contact] = {}
         self._outcomes: dict[tuple[object, ...], tuple[EndpointOutcome, ...]] = {}
 
     def contact(self, address: Address) -> Contact:
         if address not in self._known:
-            self._known[address] = _contact(self._answers, self._vantage, address)
+            self._known[address] = _contact(self._answers, self._vantage, self._stand, address)
         return self._known[address]
 
     def outcomes(self, answered: Answered) -> tuple[EndpointOutcome, ...]:
@@ -83,7 +88,7 @@ class _Client:
         return self._outcomes[key]
 
 
-def _contact(answers: _Answers, vantage: Vantage, address: Address) -> Contact:
+def _contact(answers: _Answers, vantage: Vantage, stand: Standing, address: Address) -> Contact:
     """What one connection from `vantage` to `address` would give."""
     deployment, down = answers.deployment, answers.down
     resolution = resolve(deployment, vantage, address.host, down)
@@ -91,10 +96,25 @@ def _contact(answers: _Answers, vantage: Vantage, address: Address) -> Contact:
         return Failed(reason=Reason.UNRESOLVED, because=resolution.because, mechanism=resolution.mechanism)
     if isinstance(resolution, Unmodelled):
         return Unknown(because=resolution.because)
-    contacts = [_contact_at(answers, deliver(deployment, vantage, target, address.port, down)) for target in resolution]
-    if len({_identity(contact) for contact in contacts}) > 1:
+    first, *others = resolution
+    contact = _contact_at(answers, deliver_from(deployment, stand, first, address.port, down))
+    if not others:
+        return contact
+    rest = (_contact_at(answers, deliver_from(deployment, stand, other, address.port, down)) for other in others)
+    return _of_several(address, (contact, *rest))
+
+
+def _of_several(address: Address, contacts: tuple[Contact, ...]) -> Contact:
+    """What a client gets that tries one address after the other until one accepts."""
+    turned_away = [c for c in contacts if isinstance(c, Failed) and c.reason in _NEXT]
+    taken = [c for c in contacts if c not in turned_away]
+    if len({_identity(contact) for contact in taken}) > 1:
         return Unknown(because=f'"{address.host}" stands for {len(contacts)} addresses that lead to different places')
-    return contacts[0]
+    if taken:
+        return taken[0]
+    if len({contact.reason for contact in turned_away}) > 1:
+        return Unknown(because=f'"{address.host}" stands for {len(contacts)} addresses that fail in different ways')
+    return turned_away[0]
 
 
 def _identity(contact: Contact) -> object:

@@ -80,9 +80,8 @@ def network_of(deployment: Deployment, key: str) -> Network:
 
 def outward(deployment: Deployment, member: Member) -> Network | None:
     """The network that a member's ports are published through; None where it is on internal ones only."""
-    return Standing(
-        ground=Ground.CONTAINER, networks=_networks(deployment, (a.network for a in member.attachments))
-    ).egress
+    networks = (network_of(deployment, attachment.network) for attachment in member.attachments)
+    return next((network for network in networks if not network.internal), None)
 
 
 def on_wire(network: Network) -> bool:
@@ -106,4 +105,5 @@ def is_bridge(network: Network) -> bool:
 
 
 def _networks(deployment: Deployment, keys: Iterable[str]) -> tuple[Network, ...]:
-    return tuple(sorted((network_of(deployment, key) for key in keys), key=lambda network: network.internal))
+    networks = tuple(network_of(deployment, key) for key in keys)
+    return networks if len(networks) < 2 else tuple(sorted(networks, key=lambda network: network.internal))

@@ -184,3 +184,34 @@ def test_every_failure_says_why() -> None:
         assert cell.predicted
         contact = cell.predicted.bootstrap
         assert contact.because
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "port", "expected"),
+    [
+        ("0.0.0.0", "0.0.0.0", 29092, "unknown"),
+        ("127.0.0.1", "0.0.0.0", 29092, "advertised: refused"),
+        ("127.0.0.1", "127.0.0.1", 29092, "bootstrap: refused"),
+        ("127.0.0.1", "127.0.0.1", 1, "bootstrap: refused"),
+    ],
+)
+def test_of_several_addresses_of_a_name_the_one_that_accepts_counts(
+    first: str, second: str, port: int, expected: str
+) -> None:
+    broker = """\
+  k{n}:
+    image: confluentinc/cp-kafka:7.9.2
+    networks: {{default: {{aliases: [all]}}}}
+    environment:
+      KAFKA_NODE_ID: {n}
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_QUORUM_VOTERS: {n}@localhost:9999
+      KAFKA_CONTROLLER_LISTENER_NAMES: C
+      KAFKA_LISTENERS: A://{host}:29092,C://localhost:9999
+      KAFKA_ADVERTISED_LISTENERS: A://localhost:29092
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: A:PLAINTEXT,C:PLAINTEXT
+      KAFKA_INTER_BROKER_LISTENER_NAME: A
+"""
+    text = "name: two\nservices:\n" + broker.format(n=1, host=first) + broker.format(n=2, host=second)
+    (cell,) = predict(deployment_of(text), [on("default")], [Address(host="all", port=port)])
+    assert str(cell.predicted) == expected
