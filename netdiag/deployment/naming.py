@@ -164,11 +164,13 @@ def _literal(host: str) -> str | None:
 def _resolve_literal(deployment: Deployment, literal: str) -> Resolution:
     if literal in deployment.host_addresses:
         return (HostAddress(text=literal),)
-    if any(literal in network.gateways for network in deployment.networks.values()):
+    bridges = [network for network in deployment.networks.values() if network.kind is not NetworkKind.OTHER]
+    if any(literal in network.gateways for network in bridges):
         return (HostAddress(text=literal, gateway=True),)
     for member, attachment in deployment.addressed.get(literal, ()):
         return (MemberAddress(member=member.name, network=attachment.network, six=":" in literal),)
-    for network in deployment.networks.values():
+    # A macvlan network shares its subnet with machines of the LAN.
+    for network in bridges:
         if covers(network, literal) and _is_known_whole(deployment, network):
             return (VacantAddress(text=literal, network=network.key),)
     return (OutsideAddress(text=literal),)

@@ -1,8 +1,11 @@
 """What a host name means, by vantage."""
 
+from dataclasses import replace
+
 import pytest
 
 from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.member import Deployment, State
 from netdiag.deployment.naming import (
     Family,
     HostAddress,
@@ -11,12 +14,14 @@ from netdiag.deployment.naming import (
     OutsideAddress,
     Resolution,
     Unresolved,
+    VacantAddress,
     network_owner,
     resolve,
     running,
 )
 from netdiag.deployment.vantage import Vantage, VantageKind
 from tests.deployment.stacks import deployment_of, five_brokers
+from tests.deployment.worlds import broker, world
 
 NOBODY: frozenset[str] = frozenset()
 H = Vantage(kind=VantageKind.DOCKER_HOST, label="H")
@@ -84,3 +89,22 @@ def test_a_shared_namespace_has_one_owner() -> None:
     assert network_owner(deployment, side).name == "broker-1"
     assert running(side, NOBODY)
     assert not running(side, frozenset({"side"}))
+
+
+def test_an_address_that_nobody_has_is_known_of_bridges_only() -> None:
+    networks = """\
+  a: {ipam: {config: [{subnet: 10.5.1.0/24}]}}
+  m: {driver: macvlan, ipam: {config: [{subnet: 192.168.8.0/24, gateway: 192.168.8.1}]}}
+"""
+    services = broker("k", "networks: {a: {ipv4_address: 10.5.1.2}}") + broker("w", "networks: [m]")
+    declared = world(services, networks)
+    running = tuple(replace(b, member=replace(b.member, state=State.RUNNING)) for b in declared.brokers)
+    started = replace(declared, brokers=running)
+
+    def meant(deployment: Deployment, host: str) -> Resolution:
+        return resolve(deployment, H, host, NOBODY)
+
+    assert meant(started, "10.5.1.9") == (VacantAddress(text="10.5.1.9", network="a"),)
+    assert meant(declared, "10.5.1.9") == (OutsideAddress(text="10.5.1.9"),)
+    assert meant(started, "192.168.8.9") == (OutsideAddress(text="192.168.8.9"),)
+    assert meant(started, "192.168.8.1") == (OutsideAddress(text="192.168.8.1"),)
