@@ -107,7 +107,7 @@ def test_nothing_of_it_reaches_the_terminal(tmp_path: Path) -> None:
             env=environment(),
             cwd=tmp_path,
             capture_output=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
     said = {"text": done.stdout, "errors": done.stderr, **{form: (tmp_path / form).read_bytes() for form in FORMATS}}
@@ -132,7 +132,7 @@ def test_nor_under_watch(tmp_path: Path, form: str) -> None:
             preexec_fn=heed_interrupts,
         )
         try:
-            end = time.monotonic() + 60
+            end = time.monotonic() + 120
             while out.stat().st_size == 0:
                 assert time.monotonic() < end
                 time.sleep(0.05)
