@@ -135,7 +135,7 @@ def listen(failing: Failing, place: Place, port: int, own: list[int], *, behind:
         if process is not None and address:
             text = f"publish {published}:{own[0]} instead, where {who} listens"
             yield Remedy(text=text, change=changes.proxied(failing.host, published, address, own[0]))
-    elif not behind:
+    elif not behind and failing.container(place.inode) is not None:
         for one in own[:2]:
             text = f"dial port {one}, where {who} listens"
             yield Remedy(text=text, destination=failing.path.address, port=one)

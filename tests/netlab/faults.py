@@ -29,7 +29,7 @@ _28 = f"{_RULE} -t raw -A PREROUTING -d 172.30.1.2/32 ! -i br-a -j DROP"
 
 FAULTS = (
     # names
-    Fault(name="typo", mechanism=Mechanism.NO_SUCH_NAME, source="same", address="kafak", row=9, quick=True),
+    Fault(name="typo", mechanism=Mechanism.NO_SUCH_NAME, source="same", address="kafak", row=9),
     Fault(name="name on b", mechanism=Mechanism.NAME_ON_OTHER_NETWORK, source="other", address="kafka", row=9),
     Fault(name="name on host", mechanism=Mechanism.NO_EMBEDDED_DNS, source="host", address="kafka"),
     Fault(name="name on lan", mechanism=Mechanism.NO_EMBEDDED_DNS, source="lan", address="kafka", inject=published()),
