@@ -33,8 +33,9 @@ TARGETS = (
     ),
     _tests(
         "scenarios",
-        "S05, S06, S09–S16, S20, broken and repaired: predicted = observed = kcat = Java console tools = kafka-python "
-        "in every cell, with the userland proxy on and off, on every engine that the lab has; S19 by the model only",
+        "S05, S06, S09–S16, S19, S20, broken and repaired: predicted = observed = kcat = Java console tools = "
+        "kafka-python in every cell on Engine 20.10; S01–S20: predicted = observed = kcat in every cell on 20.10, 28 "
+        "and 29, with the userland proxy on and off; what differs on desktops by the model only",
     ),
     _tests(
         "static",

@@ -27,7 +27,7 @@ STACK = Stack(scenario="S00", file=Path("kraft.yml"), findings=(), broker_prints
         (PREDICTED_LIVE, [True, True, False]),
         (OBSERVED, [True, True, True]),
         ("kcat", [True, False, False]),
-        ("java", [False, False, False]),
+        ("java", [True, False, False]),
     ],
 )
 def test_a_source_is_asked_for_what_it_can_know(source: str, answers: list[bool]) -> None:

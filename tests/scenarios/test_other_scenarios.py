@@ -1,7 +1,8 @@
 """The scenarios about networks, published ports, starts and dependents on a real engine, cell by cell.
 
-predicted = observed = what real clients get. `make test` starts one stack of each scenario, where netdiag says every
-cell, and kcat one of each kind; `make bars BARS=scenarios` starts all, and asks every client for every cell.
+predicted = observed = what real clients get. `make test` starts one stack of most scenarios: netdiag says every cell,
+kcat one of each kind, the Java tools and kafka-python one that works. `make bars BARS=scenarios` starts all, and asks
+every client for every cell.
 """
 
 from __future__ import annotations
