@@ -125,6 +125,11 @@ TARGETS = (
         "netdiag trace foretells what a real connection does, and where it ends: for every pair of small worlds of "
         "namespaces, and for every namespace x address of a listener in the running five-broker stacks",
     ),
+    _tests(
+        "tls-sasl",
+        "on a real broker, at least 24 combinations of listener protocol, client protocol and certificate fault: what "
+        "netdiag's client gets equals what Java's gets, the faults of a certificate equal those of openssl s_client",
+    ),
     _module(
         "fuzz",
         "ten minutes of projects from a grammar around listeners, disturbed: no defect, 2 s, valid documents, "

@@ -1,0 +1,238 @@
+"""TLS and SASL on a real broker: netdiag's client gets what Java's gets, and says of certificates what openssl says."""
+
+import re
+import shutil
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from netdiag.deployment.observations import Address
+from netdiag.deployment.stance import Stance
+from netdiag.io.client_identity import read_client
+from netdiag.io.live import look
+from netdiag.io.observe import Observed, observe
+from netdiag.kafka.security import CertificateFault, SecuritySight
+from netdiag.linux.netns import ProcessNamespace
+from tests.figures import Report
+from tests.lab.java_tools import JavaTools
+from tests.lab.lab import Lab
+from tests.lab.processes import run
+from tests.lab.stack import Stack
+from tests.lab.vantages import Vantage, same_network
+from tests.live.secured_world import IP, NAME, PASSWORD, USER, WRONG, Client, Listener, World, make
+from tests.tools import tool
+
+_API_VERSIONS = "kafka.admin.BrokerApiVersionsCommand"
+_CONFIGS = "kafka.admin.ConfigCommand"
+_NAMED = CertificateFault.NAME
+# What openssl calls what netdiag calls it (X509_V_ERR_..., openssl/x509_vfy.h).
+_CODES = {
+    9: {CertificateFault.NOT_YET_VALID},
+    10: {CertificateFault.EXPIRED},
+    18: {CertificateFault.SELF_SIGNED},
+    19: {CertificateFault.UNKNOWN_AUTHORITY},
+    20: {CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.INCOMPLETE_CHAIN},
+    21: {CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.INCOMPLETE_CHAIN},
+    62: {_NAMED},
+    64: {_NAMED},
+    66: {CertificateFault.WEAK_KEY},
+}
+
+PLAINTEXT = Client(protocol="PLAINTEXT")
+SSL = Client(protocol="SSL")
+PLAIN, SCRAM_256, SCRAM_512 = (
+    Client(protocol="SASL_PLAINTEXT", mechanism=name) for name in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+)
+SAFE_PLAIN, SAFE_SCRAM = (Client(protocol="SASL_SSL", mechanism=name) for name in ("PLAIN", "SCRAM-SHA-512"))
+
+
+def _wrong(client: Client) -> Client:
+    return Client(protocol=client.protocol, mechanism=client.mechanism, password=WRONG)
+
+
+# the listener and who comes to it
+CERTIFICATES = [
+    *((name, SSL) for name in ("GOOD", "CHAINED", "GAPPED", "ELSEWHERE", "EXPIRED", "EARLY", "STRANGE", "ALONE")),
+    *((name, SSL) for name in ("WEAK", "STAR", "DEEPSTAR", "ADDRESS", "ADDRESSOTHER", "ADDRESSNAMED")),
+    *((name, SSL) for name in ("COMMON", "COMMONOTHER", "COMMONBESIDE")),
+    ("GOOD", Client(protocol="SSL", trusts="other")),
+    ("STRANGE", Client(protocol="SSL", trusts="other")),
+    ("ALONE", Client(protocol="SSL", trusts="own")),
+    ("STALE", Client(protocol="SSL", trusts="stale")),
+    ("ELSEWHERE", Client(protocol="SSL", checks_names=False)),
+    ("EXPIRED", Client(protocol="SSL", checks_names=False)),
+]
+PROTOCOLS = [
+    *(
+        (listener, client)
+        for listener in ("OPEN", "GOOD", "LOGIN", "SAFE")
+        for client in (PLAINTEXT, SSL, PLAIN, SAFE_PLAIN)
+    ),
+]
+LOGINS = [
+    *(("LOGIN", client) for client in (SCRAM_256, SCRAM_512, _wrong(PLAIN), _wrong(SCRAM_256), _wrong(SCRAM_512))),
+    *(("SAFE", client) for client in (SAFE_SCRAM, _wrong(SAFE_PLAIN), _wrong(SAFE_SCRAM))),
+    ("SAFE", Client(protocol="SASL_SSL", mechanism="PLAIN", trusts="other")),
+    ("ONLYSCRAM", PLAIN),
+    ("ONLYSCRAM", SCRAM_512),
+    ("MUTUAL", SSL),
+    ("MUTUAL", Client(protocol="SSL", has_certificate=True)),
+]
+QUICK = {("GOOD", SSL), ("ELSEWHERE", SSL), ("EXPIRED", SSL), ("STAR", SSL), ("OPEN", SSL), ("GOOD", PLAINTEXT)}
+QUICK |= {("SAFE", SAFE_SCRAM), ("LOGIN", _wrong(PLAIN)), ("MUTUAL", SSL), ("ONLYSCRAM", PLAIN)}
+
+
+@dataclass(slots=True, kw_only=True)
+class Running:
+    """The broker, and whoever asks it."""
+
+    lab: Lab
+    stack: Stack
+    world: World
+    place: Vantage
+    stance: Stance
+    java: JavaTools
+
+    def netdiag(self, listener: Listener, client: Client | None) -> Observed:
+        """What netdiag gets, from the client container."""
+        found = None
+        if client is not None:
+            path = self.world.folder / f"{uuid.uuid4().hex}.properties"
+            path.write_text(self.world.properties(client), encoding="utf-8")
+            found = read_client(str(path))
+        address = Address(host=listener.host, port=listener.port)
+        return observe([self.stance], [address], timeout=20, client=found)
+
+    def java_says(self, listener: Listener, client: Client) -> tuple[str, str]:
+        """What Java's client gets (ok, tls, sasl, or fails), and what it prints."""
+        file = Path("/var/tmp") / f"netdiag-{uuid.uuid4().hex}.properties"
+        outside = Path(f"{self.lab.client_root}{file}")
+        outside.write_text(self.world.properties(client), encoding="utf-8")
+        try:
+            words = ["--bootstrap-server", f"{listener.host}:{listener.port}", "--command-config", str(file)]
+            printed = self.java.call(self.place.place, _API_VERSIONS, words, 25)
+        finally:
+            outside.unlink()
+        return _word_of_java(printed.text), printed.text
+
+    def openssl_says(self, listener: Listener, client: Client) -> tuple[int, str]:
+        """The verify code of `openssl s_client`, and what it prints."""
+        authority = self.world.folder / f"{client.trusts}.pem"
+        authority.write_bytes(self.world.authorities[client.trusts].pem)
+        words = [tool("openssl"), "s_client", "-connect", f"{IP}:{listener.port}", "-CAfile", str(authority)]
+        words += ["-partial_chain"] if client.trusts in ("own", "stale") else []
+        words += ["-verify_ip", IP] if listener.host == IP else ["-servername", NAME, "-verify_hostname", NAME]
+        done = run(self.place.place.argv(words), check=False, timeout=60)
+        printed = done.stdout + done.stderr
+        found = re.findall(r"Verify return code: (\d+)", printed)
+        assert found, printed[-3000:]
+        return int(found[0]), printed
+
+
+def _word_of_java(text: str) -> str:
+    if re.search(r"\(id: 1 rack:", text):
+        return "ok"
+    if re.search(r"SslAuthenticationException|SSLHandshakeException|SSL handshake failed", text):
+        return "tls"
+    if re.search(r"SaslAuthenticationException|UnsupportedSaslMechanism|IllegalSaslState", text):
+        return "sasl"
+    return "fails"
+
+
+@pytest.fixture(scope="module")
+def running(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The broker, up, with a SCRAM user."""
+    world = make(tmp_path_factory.mktemp("secured"))
+    with lab.up(world.folder / "compose.yml") as stack:
+        place = same_network(stack)
+        live = look(host=stack.engine.docker_host)
+        stance = next(
+            one
+            for one in live.stances
+            if isinstance(one.entrance, ProcessNamespace) and one.entrance.container_id == place.container_id
+        )
+        java = JavaTools(lab.client_root, lab.engine.record.run_id)
+        try:
+            for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+                words = ["--bootstrap-server", f"{NAME}:9092", "--alter", "--entity-type", "users"]
+                words += ["--entity-name", USER, "--add-config", f"{mechanism}=[password={PASSWORD}]"]
+                done = java.call(place.place, _CONFIGS, words, 60)
+                assert "Completed updating" in done.text, done.text
+            yield Running(lab=lab, stack=stack, world=world, place=place, stance=stance, java=java)
+        finally:
+            java.close()
+            shutil.rmtree(world.folder / "secrets")
+
+
+def _id(value: object) -> str:
+    if isinstance(value, Client):
+        parts = [value.protocol, value.mechanism, "" if value.password == PASSWORD else "wrong", value.trusts]
+        parts += ["certificate" if value.has_certificate else "", "" if value.checks_names else "lenient"]
+        return "-".join(part for part in parts if part and part != "root")
+    return str(value)
+
+
+COMBINATIONS = [
+    pytest.param(name, client, marks=pytest.mark.bar("tls-sasl", long=(name, client) not in QUICK))
+    for name, client in [*CERTIFICATES, *PROTOCOLS, *LOGINS]
+]
+
+
+@pytest.mark.parametrize(("name", "client"), COMBINATIONS, ids=_id)
+def test_netdiags_client_gets_what_javas_gets(running: Running, figure: Report, name: str, client: Client) -> None:
+    listener = running.world.listeners[name]
+    observed = running.netdiag(listener, client)
+    (cell,) = observed.cells
+    assert cell.observed is not None
+    word, because = str(cell.observed), cell.observed.bootstrap.because
+    java, printed = running.java_says(listener, client)
+    assert (word == "ok") == (java == "ok"), f"{word}: {because}; Java: {printed[-3000:]}"
+    if java in ("tls", "sasl"):
+        assert word == java, f"{because}; Java: {printed[-3000:]}"
+    else:
+        # Without words of its own Java waits for an answer that does not come.
+        assert word in ("ok", "tls", "sasl"), because
+    assert PASSWORD not in repr(observed)
+    assert WRONG not in repr(observed)
+    figure(f"{name} x {_id(client)}", f"netdiag {word}, Java {java}")
+
+
+@pytest.mark.bar("tls-sasl", long=True)
+@pytest.mark.parametrize(("name", "client"), CERTIFICATES, ids=_id)
+def test_a_certificates_faults_are_what_openssl_says(
+    running: Running, figure: Report, name: str, client: Client
+) -> None:
+    listener = running.world.listeners[name]
+    sight = _sight(running.netdiag(listener, client))
+    assert sight.tls is not None
+    faults = {fault for fault, _ in sight.tls.faults if fault is not CertificateFault.EXPIRES_SOON}
+    code, printed = running.openssl_says(listener, client)
+    if code:
+        assert faults & _CODES[code], f"{faults}, openssl: {code}\n{printed[-3000:]}"
+    else:
+        assert not faults, f"{faults}, openssl: {printed[-3000:]}"
+    assert sight.spoken.value == listener.protocol
+    figure(f"{name} x {_id(client)}", f"{', '.join(sorted(faults)) or 'no fault'}; openssl {code}")
+
+
+@pytest.mark.bar("tls-sasl", long=True)
+def test_what_every_listener_speaks_is_told_to_a_client_that_brings_nothing(running: Running, figure: Report) -> None:
+    told = {}
+    for listener in running.world.listeners.values():
+        if listener.protocol != "PLAINTEXT":
+            sight = _sight(running.netdiag(listener, None))
+            told[listener.name] = sight.spoken.value
+            if listener.mechanisms:
+                assert sight.sasl is not None
+                assert set(sight.sasl.mechanisms) == set(listener.mechanisms)
+            assert (sight.tls is not None and sight.tls.needs_client) is listener.needs_client
+    assert told == {one.name: one.protocol for one in running.world.listeners.values() if one.name in told}
+    figure("listeners told right", len(told))
+
+
+def _sight(observed: Observed) -> SecuritySight:
+    (port,) = observed.security
+    return port.sight
