@@ -43,6 +43,12 @@ REPAIRS = {
     "S13": {"networks", "open"},
     "S14": {"network_mode", "networks", "kafka", *LISTENERS, *SECOND_LISTENER},
     "S16": {"ports"},
+    "S17": {
+        "-ext san=dns",
+        "KAFKA_LISTENER_NAME_LOGIN_SASL_ENABLED_MECHANISMS",
+        "KAFKA_LISTENER_NAME_LOGIN_SCRAM___SHA___512_SASL_JAAS_CONFIG",
+        "KAFKA_LISTENER_NAME_LOGIN_PLAIN_SASL_JAAS_CONFIG",
+    },
     "S20": {
         "test",
         "command",

@@ -1,0 +1,72 @@
+"""S17 as its reader runs it: the command with the client.properties file that the scenario makes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.figures import Report
+from tests.lab.lab import Lab
+from tests.lab.stack import Stack
+from tests.live.stacks import SCENARIOS
+
+S17 = SCENARIOS / "S17-tls-and-sasl"
+SECRETS = ("s17-app", "s17-truststore", "s17-keystore")
+
+
+def told(stack: Stack, folder: Path) -> dict[str, Any]:
+    """What --live says in JSON with the client of the scenario; neither format shows a secret."""
+    made = stack.container("certificates")
+    for name in ("client.properties", "trust.p12"):
+        stack.engine.docker("cp", f"{made}:/secrets/{name}", str(folder / name))
+    command = [sys.executable, "-m", "netdiag", "check-listeners", "--live", "--host", stack.engine.docker_host]
+    command += ["--container", stack.container("kafka"), "--client-properties", "client.properties", "--timeout", "20"]
+    said = ""
+    for form in ("text", "json"):
+        done = subprocess.run(
+            [*command, "--format", form], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode in (0, 1), done.stdout + done.stderr
+        assert not [secret for secret in SECRETS if secret in done.stdout + done.stderr]
+        said = done.stdout
+    value = json.loads(said)
+    assert isinstance(value, dict)
+    return value
+
+
+def cell(value: dict[str, Any], bootstrap: str) -> str:
+    """The verdict on the docker host."""
+    (found,) = (c for c in value["matrix"] if c["vantage"] == "docker host" and c["bootstrap"] == bootstrap)
+    return str(found["observed"]["verdict"])
+
+
+def port(value: dict[str, Any], address: str) -> dict[str, Any]:
+    """What one address told about its security."""
+    found: dict[str, Any] = next(one for one in value["security"] if one["address"] == address)
+    return found
+
+
+@pytest.mark.bar("tls-sasl", long=True)
+def test_broken_and_repaired(lab: Lab, tmp_path: Path, figure: Report) -> None:
+    with lab.up(S17 / "kraft.broken.yml") as stack:
+        (tmp_path / "broken").mkdir()
+        broken = told(stack, tmp_path / "broken")
+    with lab.up(S17 / "kraft.repaired.yml") as stack:
+        (tmp_path / "repaired").mkdir()
+        repaired = told(stack, tmp_path / "repaired")
+    assert cell(broken, "localhost:9094") == "tls"
+    login = port(broken, "localhost:9094")
+    assert (login["spoken"], login["broker"], login["listener"]) == ("SASL_SSL", "kafka", "LOGIN")
+    assert login["sasl"]["mechanisms"] == ["SCRAM-SHA-512"]
+    assert {fault["fault"] for fault in login["tls"]["faults"]} == {"name not covered"}
+    assert "tls-name-not-covered" in {finding["rule"] for finding in broken["findings"]}
+    assert cell(repaired, "localhost:9094") == "ok"
+    login = port(repaired, "localhost:9094")
+    assert (login["sasl"]["mechanism"], login["sasl"]["authenticated"]) == ("PLAIN", True)
+    assert login["tls"]["faults"] == []
+    assert port(repaired, "localhost:9093")["spoken"] == "SSL"
+    assert not [finding for finding in repaired["findings"] if finding["rule"].startswith("tls-")]
+    figure("localhost:9094, broken and repaired", f"{cell(broken, 'localhost:9094')} and ok")
