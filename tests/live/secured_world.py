@@ -1,7 +1,7 @@
 """One real broker with a listener for every kind of certificate and login, and the clients that try them.
 
 The certificates are made anew each time. The broker is asked from a client container on its network, where its name is
-kafka.lab and its address 10.96.4.10; listeners advertise the one or the other.
+kafka.lab (and b1.kafka.lab) and its address 10.96.4.10; listeners advertise one of these.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.io.authorities import Issued, authority, issue
 
-NAME, IP = "kafka.lab", "10.96.4.10"
+NAME, DEEPER, IP = "kafka.lab", "b1.kafka.lab", "10.96.4.10"
 USER, PASSWORD, WRONG = "alice", "alice-secret-7", "wrong-secret-8"
 _PLAIN, _SCRAM = (f"org.apache.kafka.common.security.{n}LoginModule" for n in ("plain.Plain", "scram.Scram"))
 _MODULES = {"PLAIN": _PLAIN, "SCRAM-SHA-256": _SCRAM, "SCRAM-SHA-512": _SCRAM}
@@ -52,7 +52,8 @@ class World:
 
     def properties(self, client: Client) -> str:
         """A client.properties file, as the Java tools take it; certificates stand in it."""
-        lines = [f"security.protocol={client.protocol}", "request.timeout.ms=6000", "default.api.timeout.ms=9000"]
+        lines = [f"security.protocol={client.protocol}", "request.timeout.ms=15000"]
+        lines += ["default.api.timeout.ms=15000"]
         if client.protocol.endswith("SSL"):
             pem = self.authorities[client.trusts].pem.decode()
             lines += ["ssl.truststore.type=PEM", f"ssl.truststore.certificates={_one_line(pem)}"]
@@ -94,6 +95,7 @@ def make(folder: Path) -> World:
         "WEAK": issue("kafka", **named, bits=1024),  # type: ignore[arg-type]
         "STAR": issue("kafka", by=root, names=["*.lab"]),
         "DEEPSTAR": issue("kafka", by=root, names=["*.kafka.lab"]),
+        "HOSTSTAR": issue("kafka", by=root, names=["*.kafka.lab"]),
         "ADDRESS": issue("kafka", by=root, addresses=[IP]),
         "ADDRESSOTHER": issue("kafka", by=root, addresses=["10.96.4.99"]),
         "ADDRESSNAMED": issue("kafka", by=root, names=[IP]),
@@ -104,7 +106,7 @@ def make(folder: Path) -> World:
     port = 9100
     for name, certificate in certificates.items():
         port += 1
-        host = IP if name.startswith("ADDRESS") else NAME
+        host = IP if name.startswith("ADDRESS") else DEEPER if name == "HOSTSTAR" else NAME
         gap = name == "GAPPED"
         world.listeners[name] = Listener(name=name, port=port, certificate=certificate, host=host, with_issuers=not gap)
     good = certificates["GOOD"]
@@ -175,7 +177,7 @@ services:
     networks:
       front:
         ipv4_address: {IP}
-        aliases: [{NAME}]
+        aliases: [{NAME}, {DEEPER}]
     volumes: ["./secrets:/secrets:ro"]
     environment:
 {lines}

@@ -40,6 +40,8 @@ _CODES = {
     64: {_NAMED},
     66: {CertificateFault.WEAK_KEY},
 }
+# What openssl refuses and Java takes, which is whom netdiag follows: "*" before a single label.
+STRICTER = {"STAR": 62}
 
 PLAINTEXT = Client(protocol="PLAINTEXT")
 SSL = Client(protocol="SSL")
@@ -56,7 +58,7 @@ def _wrong(client: Client) -> Client:
 # the listener and who comes to it
 CERTIFICATES = [
     *((name, SSL) for name in ("GOOD", "CHAINED", "GAPPED", "ELSEWHERE", "EXPIRED", "EARLY", "STRANGE", "ALONE")),
-    *((name, SSL) for name in ("WEAK", "STAR", "DEEPSTAR", "ADDRESS", "ADDRESSOTHER", "ADDRESSNAMED")),
+    *((name, SSL) for name in ("WEAK", "STAR", "DEEPSTAR", "HOSTSTAR", "ADDRESS", "ADDRESSOTHER", "ADDRESSNAMED")),
     *((name, SSL) for name in ("COMMON", "COMMONOTHER", "COMMONBESIDE")),
     ("GOOD", Client(protocol="SSL", trusts="other")),
     ("STRANGE", Client(protocol="SSL", trusts="other")),
@@ -81,7 +83,8 @@ LOGINS = [
     ("MUTUAL", SSL),
     ("MUTUAL", Client(protocol="SSL", has_certificate=True)),
 ]
-QUICK = {("GOOD", SSL), ("ELSEWHERE", SSL), ("EXPIRED", SSL), ("STAR", SSL), ("OPEN", SSL), ("GOOD", PLAINTEXT)}
+# Without a client that waits for an answer which does not come.
+QUICK = {("GOOD", SSL), ("ELSEWHERE", SSL), ("EXPIRED", SSL)}
 QUICK |= {("SAFE", SAFE_SCRAM), ("LOGIN", _wrong(PLAIN)), ("MUTUAL", SSL), ("ONLYSCRAM", PLAIN)}
 
 
@@ -113,7 +116,7 @@ class Running:
         outside.write_text(self.world.properties(client), encoding="utf-8")
         try:
             words = ["--bootstrap-server", f"{listener.host}:{listener.port}", "--command-config", str(file)]
-            printed = self.java.call(self.place.place, _API_VERSIONS, words, 25)
+            printed = self.java.call(self.place.place, _API_VERSIONS, words, 60)
         finally:
             outside.unlink()
         return _word_of_java(printed.text), printed.text
@@ -124,7 +127,11 @@ class Running:
         authority.write_bytes(self.world.authorities[client.trusts].pem)
         words = [tool("openssl"), "s_client", "-connect", f"{IP}:{listener.port}", "-CAfile", str(authority)]
         words += ["-partial_chain"] if client.trusts in ("own", "stale") else []
-        words += ["-verify_ip", IP] if listener.host == IP else ["-servername", NAME, "-verify_hostname", NAME]
+        words += (
+            ["-verify_ip", IP]
+            if listener.host == IP
+            else ["-servername", listener.host, "-verify_hostname", listener.host]
+        )
         done = run(self.place.place.argv(words), check=False, timeout=60)
         printed = done.stdout + done.stderr
         found = re.findall(r"Verify return code: (\d+)", printed)
@@ -210,7 +217,9 @@ def test_a_certificates_faults_are_what_openssl_says(
     assert sight.tls is not None
     faults = {fault for fault, _ in sight.tls.faults if fault is not CertificateFault.EXPIRES_SOON}
     code, printed = running.openssl_says(listener, client)
-    if code:
+    if name in STRICTER:
+        assert (code, faults) == (STRICTER[name], set())
+    elif code:
         assert faults & _CODES[code], f"{faults}, openssl: {code}\n{printed[-3000:]}"
     else:
         assert not faults, f"{faults}, openssl: {printed[-3000:]}"
