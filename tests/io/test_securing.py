@@ -32,8 +32,11 @@ def sight(behaviour: Behaviour, *, host: str = "kafka", limit: float = 30) -> Se
         async def dial() -> AsyncIterator[socket.socket | None]:
             with socket.socket() as channel:
                 channel.setblocking(False)
-                await asyncio.get_running_loop().sock_connect(channel, ("127.0.0.1", port))
-                yield channel
+                connected = False
+                with contextlib.suppress(OSError):
+                    await asyncio.get_running_loop().sock_connect(channel, ("127.0.0.1", port))
+                    connected = True
+                yield channel if connected else None
 
         return await secure(dial, host, client=None, login=None, deadline=asyncio.get_running_loop().time() + limit)
 

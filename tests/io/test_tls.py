@@ -32,8 +32,11 @@ def look(port: int, *, limit: float = LONG) -> SeenTls | None:
     async def dial() -> AsyncIterator[socket.socket | None]:
         with socket.socket() as channel:
             channel.setblocking(False)
-            await asyncio.get_running_loop().sock_connect(channel, ("127.0.0.1", port))
-            yield channel
+            connected = False
+            with contextlib.suppress(OSError):
+                await asyncio.get_running_loop().sock_connect(channel, ("127.0.0.1", port))
+                connected = True
+            yield channel if connected else None
 
     async def run() -> SeenTls | None:
         return await look_at_tls(dial, "kafka", asyncio.get_running_loop().time() + limit)
