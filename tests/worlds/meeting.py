@@ -110,7 +110,8 @@ def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool, firewall
         down = condemned(check(declared), declared) | ({world.stopped} if world.stopped else set())
         places = [_as_declared(stance.vantage, declared) for stance in live.stances]
         before = predict(declared, places, world.addresses, down=frozenset(down))
-        seen = _once_more(live.stances, seen, (*known, *before))
+        for _ in range(2):
+            seen = _once_more(live.stances, seen, (*known, *before))
         contradicted = tuple(sample.contradictions(seen))
     return Met(
         seed=world.seed,
@@ -162,7 +163,7 @@ def _listens(container: Container) -> bool:
 
 
 def _once_more(stances: Sequence[Stance], seen: Sequence[Cell], foretold: Iterable[Cell]) -> tuple[Cell, ...]:
-    """Cells that came out otherwise are looked at a second time, alone: the machine may have been busy."""
+    """Cells that came out otherwise are looked at again, alone: the machine may have been busy."""
     words = {(cell.vantage, cell.bootstrap): str(cell.observed) for cell in seen}
     doubtful = {
         (cell.vantage, cell.bootstrap)
