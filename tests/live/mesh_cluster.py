@@ -105,16 +105,30 @@ class Cluster:
             return {at: answer for part in found for at, answer in part.items()}
 
     def _answers(self, source: str, ways: Sequence[tuple[Way, str]]) -> dict[Way, bool]:
+        pid = self.pid(source)
+        if not pid:
+            return {one: False for one, _ in ways}
         asked = [(kind, host, port) for (kind, _, _, port), host in ways]
-        inside = [tool("nsenter"), "-t", str(self.pid(source)), "-m", "-n", "--", "/usr/bin/python3", "-c", _ORACLE]
-        done = run([*inside, json.dumps([PATIENCE, asked])], env={"RES_OPTIONS": "timeout:1 attempts:2"}, timeout=90)
-        return {one: answer for (one, _), answer in zip(ways, json.loads(done.stdout), strict=True)}
+        inside = [tool("nsenter"), "-t", str(pid), "-m", "-n", "--", "/usr/bin/python3", "-c", _ORACLE]
+        names = {"RES_OPTIONS": "timeout:1 attempts:2"}
+        done = run([*inside, json.dumps([PATIENCE, asked])], env=names, timeout=90, check=False)
+        # It may have ended just now.
+        answers = json.loads(done.stdout) if done.returncode == 0 else [False] * len(ways)
+        return {one: answer for (one, _), answer in zip(ways, answers, strict=True)}
 
     def wait_until_whole(self) -> None:
-        """Until plain sockets get an answer on every way."""
+        """Until plain sockets get an answer on every way.
+
+        A broker that comes back before ZooKeeper has forgotten it ends again, and is started again.
+        """
         deadline = time.monotonic() + _START_LIMIT
         while True:
-            # A container that has just come back may end again: the next round sees it.
+            ended = [one for one in self.stack.containers() if not one.is_running]
+            for container in ended:
+                self._docker("start", container.id)
+            if ended and time.monotonic() < deadline:
+                time.sleep(1)
+                continue
             found = self.oracle([(one, one[2]) for one in sorted(self.ways)])
             if all(found.values()):
                 return
