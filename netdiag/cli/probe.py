@@ -1,5 +1,6 @@
 """`netdiag probe`: one client's way to its brokers told step by step, from wherever it stands."""
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from netdiag.cli.trace import target_of
 if TYPE_CHECKING:
     from netdiag.deployment.observations import Address
     from netdiag.deployment.probe_story import ProbeStory
+    from netdiag.render.report import Matrix
 
 _MOST_BOOTSTRAPS = 100
 
@@ -36,6 +38,9 @@ _Timeout = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="For everything together.")
 ]
 _Host = Annotated[str | None, typer.Option("--host", metavar="URL", help="The engine; default as docker finds it.")]
+_Matrix = Annotated[
+    bool, typer.Option("--matrix", help="Then the same addresses from everywhere: docker host and every container.")
+]
 _Group = Annotated[str, typer.Option("--group", metavar="NAME", help="The consumer group whose coordinator is asked.")]
 
 
@@ -46,6 +51,7 @@ def probe(
     form: _Form = ProbeFormat.TEXT,
     timeout: _Timeout = 10.0,
     group: _Group = "netdiag",
+    matrix: _Matrix = False,
     host: _Host = None,
     verbose: Verbose = False,
     debug: Debug = False,
@@ -70,7 +76,13 @@ def probe(
         stood = standing(place, host=host)
         surface.tell(f"standing at {stood.place}")
         story = told(stood.place, stood.entrance, Question(bootstraps=addresses, group=group, timeout=timeout))
-        _show(story, form, surface)
+        everywhere = None
+        if matrix:
+            from netdiag.cli.probe_matrix import matrix_of
+
+            everywhere, notes = matrix_of(story, surface, host=host, timeout=timeout)
+            story = replace(story, notes=(*story.notes, *notes))
+        _show(story, everywhere, form, surface)
         return ExitStatus.CLEAN if story.usable else ExitStatus.FINDINGS
 
     finish(surface, command)
@@ -89,13 +101,13 @@ def bootstraps_of(text: str) -> "tuple[Address, ...]":
     return tuple(dict.fromkeys(Address(host=host, port=port) for host, port in targets))
 
 
-def _show(story: "ProbeStory", form: ProbeFormat, surface: Surface) -> None:
+def _show(story: "ProbeStory", matrix: "Matrix | None", form: ProbeFormat, surface: Surface) -> None:
     if form is ProbeFormat.JSON:
         from netdiag.render.probe_document import probe_document
         from netdiag.render.topology.document import json_text
 
-        write_text(json_text(probe_document(story)))
+        write_text(json_text(probe_document(story, matrix)))
         return
     from netdiag.render.probe_text import probe_text
 
-    write_text(probe_text(story, surface.screen))
+    write_text(probe_text(story, surface.screen, matrix))

@@ -6,6 +6,8 @@ from netdiag import __version__
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Unknown
 from netdiag.deployment.probe_advice import next_step
 from netdiag.deployment.probe_story import BootstrapStory, Dialogue, GroupStory, ProbeStory, Step
+from netdiag.deployment.verdict import Cell
+from netdiag.render.report import Matrix
 
 FORMAT = "netdiag-probe"
 VERSION = 1
@@ -13,8 +15,8 @@ VERSION = 1
 Value = dict[str, Any]
 
 
-def probe_document(story: ProbeStory) -> Value:
-    """The document; times are in milliseconds."""
+def probe_document(story: ProbeStory, matrix: Matrix | None = None) -> Value:
+    """The document; times are in milliseconds. `matrix` is how the same addresses fare from elsewhere."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -22,6 +24,7 @@ def probe_document(story: ProbeStory) -> Value:
         "from": story.place,
         "usable": story.usable,
         "bootstraps": [_bootstrap(story.place, one) for one in story.bootstraps],
+        "matrix": None if matrix is None else [_cell(cell) for cell in matrix.cells],
         "notes": list(story.notes),
     }
 
@@ -38,6 +41,16 @@ def _bootstrap(place: str, story: BootstrapStory) -> Value:
             for outcome, dialogue in zip(verdict.endpoints, story.endpoints, strict=False)
         ],
         "group": None if story.group is None else _group(story.group),
+    }
+
+
+def _cell(cell: Cell) -> Value:
+    return {
+        "vantage": cell.vantage,
+        "address": _address(cell.bootstrap),
+        "predicted": None if cell.predicted is None else str(cell.predicted),
+        "observed": None if cell.observed is None else str(cell.observed),
+        "agrees": cell.agrees,
     }
 
 

@@ -5,16 +5,20 @@ from collections.abc import Iterator
 from netdiag.deployment.probe_advice import next_step
 from netdiag.deployment.probe_story import BootstrapStory, Dialogue, GroupStory, ProbeStory, Step
 from netdiag.deployment.verdict import EndpointOutcome, Word
+from netdiag.render.matrix_text import matrix_lines
+from netdiag.render.report import Matrix
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, paint, width, wrap
 
 _ACT = 9
 _TIME = 9
 
 
-def probe_text(story: ProbeStory, screen: Screen) -> str:
-    """The text."""
+def probe_text(story: ProbeStory, screen: Screen, matrix: Matrix | None = None) -> str:
+    """The text; `matrix` is how the same addresses fare from elsewhere."""
     drawing = _Drawing(story.place, screen)
     lines = [line for one in story.bootstraps for line in drawing.bootstrap(one)]
+    if matrix is not None and matrix.cells:
+        lines += [*matrix_lines(matrix, screen, named=False), ()]
     lines += [drawing.note(note) for note in story.notes]
     return paint(lines, screen)
 

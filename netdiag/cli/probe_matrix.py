@@ -1,0 +1,57 @@
+"""`netdiag probe --matrix`: the addresses of a probe, and those they advertise, from every vantage of the engine."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from netdiag.cli.declared import too_large
+from netdiag.cli.surface import Surface
+from netdiag.deployment.observations import Address
+from netdiag.deployment.probe_story import ProbeStory
+from netdiag.deployment.reachability import predict
+from netdiag.deployment.vantage import Vantage
+from netdiag.errors import InputError
+from netdiag.render.report import Matrix
+
+if TYPE_CHECKING:
+    from netdiag.deployment.stance import Skipped
+
+_STEP = 4.0
+
+
+def matrix_of(
+    story: ProbeStory, surface: Surface, *, host: str | None, timeout: float
+) -> tuple[Matrix, tuple[str, ...]]:
+    """The matrix, predicted and observed, and what else to know; only what the user named, and what that names."""
+    from netdiag.io.live import look
+    from netdiag.io.observe import observe
+
+    surface.tell("asking the engine")
+    seen = look(host=host)
+    addresses = addresses_of(story)
+    name = ", ".join(str(one.dialogue.address) for one in story.bootstraps)
+    note = too_large(name, seen.stances, addresses)
+    if note:
+        raise InputError(note, hint="name fewer addresses")
+    observed = observe(seen.stances, addresses, timeout=min(_STEP, timeout))
+    skipped = (*seen.skipped, *observed.skipped)
+    places = _places(tuple(stance.vantage for stance in seen.stances), skipped)
+    known = {(cell.vantage, cell.bootstrap): cell.observed for cell in observed.cells}
+    cells = tuple(
+        replace(cell, observed=known.get((cell.vantage, cell.bootstrap)))
+        for cell in predict(seen.deployment, places, addresses, down=frozenset(seen.stopped))
+    )
+    stopped = {member: str(reason) for member, reason in seen.stopped.items()}
+    notes = (*(f"{item.vantage.label} could not be taken: {item.because}" for item in skipped), *observed.notes)
+    return Matrix(input=name, vantages=places, cells=cells, not_running=stopped), notes
+
+
+def addresses_of(story: ProbeStory) -> tuple[Address, ...]:
+    """The addresses that were named, then those that their answers name."""
+    named = [one.dialogue.address for one in story.bootstraps]
+    told = [outcome.endpoint.address for one in story.bootstraps for outcome in one.verdict.endpoints]
+    return tuple(dict.fromkeys((*named, *told)))
+
+
+def _places(taken: tuple[Vantage, ...], skipped: "tuple[Skipped, ...]") -> tuple[Vantage, ...]:
+    vantages = (*taken, *(item.vantage for item in skipped))
+    return tuple({vantage.label: vantage for vantage in vantages}.values())
