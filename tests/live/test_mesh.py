@@ -81,18 +81,6 @@ def test_the_command_names_what_is_cut(cluster: Cluster, tmp_path: Path) -> None
     assert "verdict: bootstrap: unresolved" in probed.stdout.decode(), probed
 
 
-def test_the_matrix_of_a_probe(cluster: Cluster, tmp_path: Path) -> None:
-    """The address named and what it advertises, from the docker host and every container; nothing else."""
-    words = ("probe", "z2:9092", "--from", f"container:{cluster.stack.container('z1')[:12]}", "--matrix")
-    found = netdiag(*words, "--host", cluster.lab.engine.docker_host, "--format", "json", cwd=tmp_path)
-    assert found.returncode == 0, found
-    cells = json.loads(found.stdout)["matrix"]
-    assert {(cell["address"]["host"], cell["address"]["port"]) for cell in cells} == {("z2", 9092)}
-    seen = {cell["vantage"]: cell["observed"] for cell in cells if "z" in cell["vantage"] or "host" in cell["vantage"]}
-    assert seen["docker host"] == "bootstrap: unresolved"
-    assert seen["inside z3"] == "ok"
-
-
 @pytest.mark.bar("mesh-truth", long=True)
 def test_every_fault_and_random_pairs(cluster: Cluster, figure: Report) -> None:
     chance = Random(18)
