@@ -28,7 +28,7 @@ from tests.tools import tool
 from tests.worlds import meeting
 from tests.worlds.meeting import wait_until_listening
 
-PATIENCE = 6.0
+PATIENCE = 8.0
 _START_LIMIT = 90.0
 _BROKERS = (1, 2, 3)
 _STUB = "stub"
