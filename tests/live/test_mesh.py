@@ -66,13 +66,12 @@ def test_faults_at_once(cluster: Cluster) -> None:
 
 def test_the_command_names_what_is_cut(cluster: Cluster, tmp_path: Path) -> None:
     engine = cluster.lab.engine.docker_host
-    words = ("check-listeners", "--live", "--host", engine, "--container", cluster.stack.container("z1")[:12])
-    words = (*words, "--timeout", "8")
+    first = cluster.stack.container("z1")[:12]
+    words = ("check-listeners", "--live", "--host", engine, "--container", first, "--timeout", "8")
     fault = cluster.silence_names("z1")
     try:
         found = netdiag(*words, "--format", "json", "--output", "r.json", "--format", "text", cwd=tmp_path)
-        place = f"container:{cluster.stack.container('z1')[:12]}"
-        probed = netdiag("probe", "z2:9092", "--from", place, "--host", engine, cwd=tmp_path)
+        probed = netdiag("probe", "z2:9092", "--from", f"container:{first}", "--host", engine, cwd=tmp_path)
     finally:
         fault.undo()
     assert found.returncode == 1, found.stderr
