@@ -38,7 +38,13 @@ class Container:
     def is_broker(self) -> bool:
         """A Kafka node that serves clients; a pure controller does not."""
         roles = self.environment.get("KAFKA_PROCESS_ROLES", "")
-        return self.image.startswith(_BROKER_IMAGES) and roles != "controller"
+        return self.image.startswith(_BROKER_IMAGES) and roles != "controller" and not self._is_job
+
+    @property
+    def _is_job(self) -> bool:
+        """A job that has a broker's image for its tools: configured as no broker, and on no network."""
+        configured = any(name.startswith("KAFKA_") for name in self.environment)
+        return not configured and set(self.networks) <= {"none"}
 
     @property
     def node_id(self) -> int | None:
