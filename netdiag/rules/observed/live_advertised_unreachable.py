@@ -92,7 +92,7 @@ def _finding(view: LiveView, found: list[Trap], reason: Reason, *, outside: bool
     listener = first.answered.listener or (whose.listener if whose else "")
     places = listed(trap.vantage.label for trap in found)
     others = {trap.endpoint.endpoint for trap in found} - {endpoint}
-    more = f", and {len(others)} more endpoints," if others else ""
+    more = f", and {len(others)} more endpoints" if others else ""
     told = f"{endpoint.address} (node {endpoint.node_id}){more}"
     return Finding(
         rule=ID,
