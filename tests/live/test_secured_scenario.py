@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.figures import Report
+from tests.lab.engine import HOST_ADDRESS
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack
 from tests.live.stacks import SCENARIOS
@@ -68,5 +69,7 @@ def test_broken_and_repaired(lab: Lab, tmp_path: Path, figure: Report) -> None:
     assert (login["sasl"]["mechanism"], login["sasl"]["authenticated"]) == ("PLAIN", True)
     assert login["tls"]["faults"] == []
     assert port(repaired, "localhost:9093")["spoken"] == "SSL"
-    assert not [finding for finding in repaired["findings"] if finding["rule"].startswith("tls-")]
+    # The docker host's address on its LAN is tried as well, and is in neither certificate.
+    about = [finding["why"] for finding in repaired["findings"] if finding["rule"].startswith("tls-")]
+    assert not [why for why in about if HOST_ADDRESS not in why]
     figure("localhost:9094, broken and repaired", f"{cell(broken, 'localhost:9094')} and ok")
