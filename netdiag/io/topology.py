@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netdiag.deployment.platform import Platform
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import EngineError, InputError, MissingExtra
@@ -177,6 +176,7 @@ def _deployment(
 ) -> "Deployment":
     # Loading these takes longer than reading the kernel of a machine without an engine.
     from netdiag.deployment.from_engine import from_engine, select
+    from netdiag.deployment.platform import Platform
 
     chosen = select(said.containers, project=project)
     if project is not None and not chosen:

@@ -33,6 +33,8 @@ Good:
       security:
         - {vantage: inside kafka, at: "kafka:9093", member: kafka, listener: SSL, spoken: SSL,
            faults: {}}
+        - {vantage: docker host, at: "192.168.8.133:9093", member: kafka, listener: SSL, spoken: SSL,
+           faults: {"name not covered": "192.168.8.133 is none of kafka"}}
 
 Seen: CertificateException: No subject alternative DNS name matching kafka found.
 
@@ -40,6 +42,7 @@ Sources: the certificate that the listener shows for each advertised host; RFC 6
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from netdiag.deployment.live_view import LiveView
 from netdiag.findings import Finding, Severity
@@ -53,9 +56,13 @@ _FAULTS = (CertificateFault.NAME,)
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every listener and set of names."""
+    """One finding for every listener and set of names; what no broker advertises, no client is sent to."""
+    advertised = {
+        entry.endpoint.host for broker in view.deployment.brokers for entry in broker.config.advertised_listeners
+    }
+    told = tuple(seen for seen in view.security if not seen.member or seen.address.host in advertised)
     yield from certificate_findings(
-        view,
+        replace(view, security=told),
         ID,
         SEVERITY,
         _FAULTS,
