@@ -83,8 +83,6 @@ def recorded(
         if live is not None or record is not None:
             raise typer.BadParameter("--replay looks at nothing that runs: leave out --live and --record")
         return LiveSettings(replay=replay)
-    if record is not None and why:
-        raise typer.BadParameter("--why asks more than a recording holds: leave out one of the two")
     if record is not None and live is None:
         raise typer.BadParameter("--record goes with --live")
     return live if live is None else replace(live, record=record, why=why)

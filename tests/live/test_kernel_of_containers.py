@@ -38,12 +38,12 @@ def container(lab: Lab) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def inventory(container: dict[str, Any]) -> Inventory:
-    """Read when the server has begun to listen."""
+    """Read when the server has begun to listen; one that begins while /proc is read has no owner in that reading."""
     inode = os.stat(f"/proc/{container['State']['Pid']}/ns/net").st_ino
     deadline = time.monotonic() + 60
     while True:
         found = read_inventory()
-        if SERVED in [listener.port for listener in found.namespaces[inode].listeners]:
+        if any(listener.port == SERVED and listener.pids for listener in found.namespaces[inode].listeners):
             return found
         assert time.monotonic() < deadline, found.namespaces[inode]
         time.sleep(0.1)
