@@ -15,6 +15,8 @@ _WRONG = re.compile(r"not leader|unknown topic", re.IGNORECASE)
 # at most; partitions of the other are "unknown" to it although the metadata names their leader.
 _MERGED = "Unknown partition"
 _NO_BROKERS = ": 0 brokers, "
+# What kafka-python says of UNKNOWN_TOPIC_OR_PARTITION.
+_NOT_THERE = "not found in cluster metadata"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +92,9 @@ def read_python(printed: str, topic: Topic | None) -> Answer:
     leaders = topic.leaders if topic else ()
     ends = dict(zip(leaders, found["partitions"], strict=True))
     wrong = {leaders[number] for number in found["misled"] if ends[leaders[number]] is not None}
+    if topic and any(f"Topic {topic.name} {_NOT_THERE}" in line for line in found["log"]):
+        # It is in the cluster that the bootstrap address leads to; who was asked afterwards has another one.
+        wrong |= {node for node, end in ends.items() if end is not None}
     return Answer(
         oracle="kafka-python",
         bootstrap_ok=True,

@@ -82,6 +82,14 @@ def test_kafka_python(found: str, word: str) -> None:
     assert read_python(f'{{{found}, "error": "why", "log": []}}', _TWO).verdict() == word
 
 
+def test_kafka_python_that_meets_another_cluster() -> None:
+    """The topic is in the cluster of the bootstrap address, and unknown to whom the client is sent."""
+    log = f'["Topic {_TWO.name} not found in cluster metadata"]'
+    printed = f'{{"nodes": [1, 2], "partitions": ["x", "x"], "misled": [], "error": null, "log": {log}}}'
+    assert read_python(printed, _TWO).verdict() == "wrong-broker"
+    assert read_python(printed.replace(_TWO.name, "other"), _TWO).verdict() == "advertised"
+
+
 _ANSWERS = "a:1 (id: 1 rack: null isFenced: false) -> (\n\tProduce(0): 0 to 11\n)\n"
 
 
