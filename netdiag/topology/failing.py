@@ -134,14 +134,39 @@ class Failing:
         return next((view for view in self.topology.networks if view.network.bridge_name == name), None)
 
     def owner(self, address: str) -> tuple[Place, LinkId] | None:
-        """Who has an address: the namespace and the device, whatever its state."""
+        """Who has an address: the namespace and the device, whatever its state.
+
+        Every engine of a machine gives the same addresses, so who hangs together with the client comes first.
+        """
         bare = address.partition("%")[0]
+        if bare.startswith("127."):
+            return None
+        found: list[tuple[Place, LinkId]] = []
         for netns in sorted(self.topology.inventory.namespaces):
             place = self.terrain.place(netns)
             own = place.own.get(bare) if place is not None else None
-            if place is not None and own is not None and not bare.startswith("127."):
-                return place, LinkId(netns=netns, ifindex=own.ifindex)
-        return None
+            if place is not None and own is not None:
+                found.append((place, LinkId(netns=netns, ifindex=own.ifindex)))
+        return min(found, key=lambda one: self._distance(one[0].inode), default=None)
+
+    def _distance(self, netns: int) -> tuple[bool, bool]:
+        """What makes it unlikely that a namespace is meant."""
+        return netns not in self._connected, netns != self.host and self.container(netns) is None
+
+    @cached_property
+    def _connected(self) -> frozenset[int]:
+        """The namespaces that devices lead to from the client's, over any number of others."""
+        beside: dict[int, set[int]] = {}
+        for netns, facts in self.topology.inventory.namespaces.items():
+            for end in facts.ends.values():
+                beside.setdefault(netns, set()).add(end.netns)
+                beside.setdefault(end.netns, set()).add(netns)
+        found, left = {self.path.source}, [self.path.source]
+        while left:
+            new = beside.get(left.pop(), set()) - found
+            found |= new
+            left += new
+        return frozenset(found)
 
     def of_host(self, address: str) -> bool:
         """Whether an address is the docker host's own."""
