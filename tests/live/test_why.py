@@ -104,7 +104,7 @@ def _settled(lab: Lab) -> Topology:
         listening = [
             place
             for place in places
-            if any(one.port == 9092 for one in found.inventory.namespaces[place.netns].listeners)
+            if {9092, 9191} <= {one.port for one in found.inventory.namespaces[place.netns].listeners}
         ]
         if len(listening) == len(_CONTAINERS) - 1 or time.monotonic() > until:
             return found
