@@ -178,8 +178,9 @@ class Prober:
                     return await self._closed_or_other(place, target, second)
         except TimeoutError:
             return first
-        out_of_time = isinstance(second, Failed) and second.reason is Reason.TIMEOUT and self._left() < _GRACE
-        return first if out_of_time else second
+        silent = isinstance(second, Failed) and second.reason is Reason.TIMEOUT
+        # Hosts send few ICMP errors a second: that one told the way, and silence after it tells nothing more.
+        return first if silent and (first.reason is Reason.UNREACHABLE or self._left() < _GRACE) else second
 
     def _is_final(self, contact: Contact) -> bool:
         """Whether asking again is of no use: a refused login must not be tried until the account is locked."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from netdiag.deployment.observations import Address, Answered, Failed, Reason, Unknown
+from netdiag.deployment.observations import Address, Answered, Contact, Failed, Reason, Unknown
 from netdiag.io.name_service import NameService
 from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, Prober
@@ -118,3 +118,36 @@ def test_a_slow_close_is_not_repeated_and_ends_in_time() -> None:
         begin = time.perf_counter()
         run(work, patience=3, seconds=3.5)
         assert time.perf_counter() - begin < 3
+
+
+class Told(Prober):
+    """Gives one contact after the other, without a network."""
+
+    def __init__(self, *contacts: Contact) -> None:
+        super().__init__(patience=1, deadline=asyncio.get_running_loop().time() + 60, sockets=1)
+        self.left = list(contacts)
+
+    async def _try(self, place: Place, address: Address, expected_node_id: int | None) -> Contact:
+        return self.left.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stands"),
+    [
+        (Reason.UNREACHABLE, Reason.TIMEOUT, Reason.UNREACHABLE),
+        (Reason.REFUSED, Reason.TIMEOUT, Reason.TIMEOUT),
+        (Reason.REFUSED, Reason.UNREACHABLE, Reason.UNREACHABLE),
+    ],
+)
+def test_silence_does_not_take_back_that_there_is_no_way(first: Reason, second: Reason, stands: Reason) -> None:
+    async def scene() -> None:
+        with open_namespace(OwnNamespace()) as namespace:
+            names = NameService(hosts=parse_hosts(HOSTS), resolv_conf=ResolvConf())
+            place = Place(namespace=namespace, resolver=Resolver(namespace, names))
+            prober = Told(*(Failed(reason=reason, ip="127.0.0.1", because="") for reason in (first, second)))
+            contact = await prober.contact(place, Address(host="127.0.0.1", port=1))
+            assert isinstance(contact, Failed)
+            assert contact.reason is stands
+            assert prober.left == []
+
+    asyncio.run(scene())
