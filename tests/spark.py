@@ -18,7 +18,7 @@ MASTER = "local[2]"
 def java() -> str:
     """The home of a Java that Spark runs on; a test that needs one is skipped where there is none."""
     # here, because pyspark comes along, which not every environment of these tests has
-    from netdiag.io.spark.java import java_home
+    from netdiag.io.java import java_home
 
     try:
         return java_home(os.environ)

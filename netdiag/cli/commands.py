@@ -66,6 +66,11 @@ COMMANDS = {
         help="Speak with brokers as a client does, step by step: name, connection, versions, metadata, each advertised "
         "address.",
     ),
+    "doctor": Entry(
+        module="netdiag.cli.doctor",
+        function="doctor",
+        help="Look at what this machine lets netdiag do: engine, rights, libraries, programs, room.",
+    ),
     "rules": Entry(module="netdiag.cli.rules", function="rules", help="List the rules."),
     "explain": Entry(module="netdiag.cli.explain", function="explain", help="Explain a rule."),
 }

@@ -13,7 +13,7 @@ import pytest
 from tests.house.tree import PACKAGE, ROOT
 
 LAYERS = ("cli", "io", "render", "playbook", "rules", "deployment", "topology", "traffic")
-VOCABULARIES = ("compose", "config", "engine", "kafka", "linux")
+VOCABULARIES = ("compose", "config", "engine", "kafka", "linux", "machine")
 CONTRACTS = {
     contract["id"]
     for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]

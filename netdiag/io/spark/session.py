@@ -22,7 +22,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from netdiag.errors import NetdiagError
-from netdiag.io.spark.java import java_home
+from netdiag.io.java import java_home
 
 LOCAL = "local[*]"
 _LOOPBACK = "127.0.0.1"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import NetdiagError
-from netdiag.io.spark import java
-from netdiag.io.spark.java import java_home
+from netdiag.io import java
+from netdiag.io.java import java_home
 
 
 def runtime(folder: Path, version: str | None, *, prints: str = "") -> str:
