@@ -19,13 +19,13 @@ class Connection:
         "_ends",
         "_fins",
         "_initial",
-        "_interfaces",
         "_places",
         "_reset",
         "dialogue",
         "file",
         "first_time",
         "handshake",
+        "interfaces",
         "keys",
         "last_time",
         "number",
@@ -45,7 +45,7 @@ class Connection:
         first_is_answer = bool(segment.flags & SYN and segment.flags & ACK)
         self._ends = (destination, source) if first_is_answer else (source, destination)
         self._initial: list[int | None] = [None, None]
-        self._interfaces: dict[str, None] = {}
+        self.interfaces: dict[str, None] = {}
         self._places: dict[str, None] = {}
         self._fins = [False, False]
         self._reset: int | None = None
@@ -81,8 +81,8 @@ class Connection:
             self.last_time = segment.time
         elif segment.time < self.first_time:
             self.first_time = segment.time
-        if segment.interface and segment.interface not in self._interfaces and len(self._interfaces) < MAX_PLACES:
-            self._interfaces[segment.interface] = None
+        if segment.interface and segment.interface not in self.interfaces and len(self.interfaces) < MAX_PLACES:
+            self.interfaces[segment.interface] = None
         if not self.handshake.is_over or segment.flags & SYN:
             self.handshake.push(side, segment)
         if segment.flags & SYN:
@@ -170,7 +170,7 @@ class Connection:
             lost_bytes=client.lost_bytes + broker.lost_bytes,
             truncated_bytes=client.truncated_bytes + broker.truncated_bytes,
             seen_as=tuple(self._places) or None,
-            interfaces=tuple(self._interfaces) or None,
+            interfaces=tuple(self.interfaces) or None,
             digest=self.pairing.digest,
             relay_of=None,
             client_name=named.client,

@@ -49,33 +49,33 @@ class Figures(NamedTuple):
 class Dialogue:
     """One connection; side 0 is the sender of its first packet."""
 
-    __slots__ = ("_deliveries", "_talk", "client_side", "opener")
+    __slots__ = ("client_side", "deliveries", "opener", "talk")
 
     def __init__(self, sink: MessageSink, *, opener: int | None, keep: int = KEEP) -> None:
-        self._talk = Talk(sink, keep)
-        self._deliveries = (Delivery(Framer(self._talk)), Delivery(Framer(self._talk)))
+        self.talk = Talk(sink, keep)
+        self.deliveries = (Delivery(Framer(self.talk)), Delivery(Framer(self.talk)))
         self.opener = opener
         self.client_side: int | None = None
 
     @property
     def spoken(self) -> Spoken:
         """What the connection speaks, as far as is known."""
-        return self._talk.spoken
+        return self.talk.spoken
 
     @property
     def server_name(self) -> str | None:
         """The server name that a TLS client asked for."""
-        return self._talk.server_name
+        return self.talk.server_name
 
     @property
     def sasl_mechanism(self) -> str | None:
         """The mechanism of a SaslHandshake."""
-        return self._talk.sasl_mechanism
+        return self.talk.sasl_mechanism
 
     def push(self, side: int, segment: Segment) -> None:
         """The next packet of the capture."""
-        here = self._deliveries[side]
-        there = self._deliveries[1 - side]
+        here = self.deliveries[side]
+        there = self.deliveries[1 - side]
         if segment.sequence == here.next32 and segment.flags & 0x17 == ACK and segment.length:
             ahead = (segment.acknowledgement - there.next32) & MASK
             if (ahead == 0 or ahead >= HALF) and there.next >= 0 and not here.held and not there.held:
@@ -88,21 +88,21 @@ class Dialogue:
     def finish(self) -> None:
         """Nothing more comes."""
         self._settle()
-        while any(delivery.gap_end > delivery.next for delivery in self._deliveries):
-            for delivery in self._deliveries:
+        while any(delivery.gap_end > delivery.next for delivery in self.deliveries):
+            for delivery in self.deliveries:
                 if delivery.gap_end > delivery.next:
                     delivery.give_up()
                     self._settle()
         self._identify(final=True)
-        if self._talk.spoken is Spoken.NONE and any(delivery.next > delivery.start for delivery in self._deliveries):
-            showed_tls = any(delivery.framer.searcher.strangers for delivery in self._deliveries)
+        if self.talk.spoken is Spoken.NONE and any(delivery.next > delivery.start for delivery in self.deliveries):
+            showed_tls = any(delivery.framer.searcher.strangers for delivery in self.deliveries)
             self._refuse(None, Spoken.TLS if showed_tls else Spoken.UNKNOWN, b"")
-        for delivery in self._deliveries:
+        for delivery in self.deliveries:
             delivery.framer.finish()
 
     def figures(self, side: int) -> Figures:
         """The figures of one direction."""
-        it = self._deliveries[side]
+        it = self.deliveries[side]
         framer = it.framer
         span = it.next - it.start
         return Figures(
@@ -132,7 +132,7 @@ class Dialogue:
         The bytes of a direction are its messages and its losses; those that are "inside messages" are part of both.
         """
         found: list[tuple[str | None, Loss]] = []
-        for side, delivery in enumerate(self._deliveries):
+        for side, delivery in enumerate(self.deliveries):
             direction = None if self.client_side is None else "request" if side == self.client_side else "response"
             found += ((direction, loss) for loss in delivery.framer.losses)
             if delivery.strays:
@@ -161,7 +161,7 @@ class Dialogue:
             self._identify()
 
     def _push(self, side: int, segment: Segment) -> None:
-        here, there = self._deliveries[side], self._deliveries[1 - side]
+        here, there = self.deliveries[side], self.deliveries[1 - side]
         if here.next < 0 or segment.flags & SYN:
             self._begin(side, segment)
         answers = NOTHING
@@ -209,14 +209,14 @@ class Dialogue:
             return
         here.retransmissions += position < here.next
         here.data(segment, position, answers, wait)
-        if self._deliveries[0].held or self._deliveries[1].held:
+        if self.deliveries[0].held or self.deliveries[1].held:
             self._settle()
         elif here.framer.mode < FRAMES:
             self._identify()
 
     def _begin(self, side: int, segment: Segment) -> None:
         """Find where the streams begin: behind a SYN, else with the first payload."""
-        here, there = self._deliveries[side], self._deliveries[1 - side]
+        here, there = self.deliveries[side], self.deliveries[1 - side]
         if segment.flags & SYN:
             if here.next < 0:
                 here.begin((segment.sequence + 1) & MASK)
@@ -239,11 +239,11 @@ class Dialogue:
 
     def _release(self, time: int) -> None:
         """Give up holes that will not be filled any more."""
-        for side, delivery in enumerate(self._deliveries):
+        for side, delivery in enumerate(self.deliveries):
             if delivery.gap_end <= delivery.next:
                 continue
             delivery.waited += 1
-            other = self._deliveries[1 - side]
+            other = self.deliveries[1 - side]
             while delivery.is_given_up(time, other.packets == 0) or (
                 other.is_full and delivery.gap_end > delivery.next
             ):
@@ -252,7 +252,7 @@ class Dialogue:
 
     def _settle(self) -> None:
         """Deliver what was held and has become possible, each piece behind what it answers."""
-        one, two = self._deliveries
+        one, two = self.deliveries
         while True:
             if one.is_next() and one.held[0].answers <= two.next + 1:
                 one.step()
@@ -271,7 +271,7 @@ class Dialogue:
         while more:
             more = False
             for side in (0, 1) if self.client_side != 1 else (1, 0):
-                framer = self._deliveries[side].framer
+                framer = self.deliveries[side].framer
                 if framer.mode == START:
                     more = self._open(side, framer, final) or more
                 elif framer.mode == SEARCH:
@@ -279,7 +279,7 @@ class Dialogue:
 
     def _open(self, side: int, framer: Framer, final: bool) -> bool:
         """Recognise a stream by its first bytes; True where that changes something."""
-        other = self._deliveries[1 - side].framer
+        other = self.deliveries[1 - side].framer
         if self.client_side == 1 - side:
             if other.mode == FRAMES and framer.searcher.starts:
                 framer.found(framer.searcher.starts[0])
@@ -314,7 +314,7 @@ class Dialogue:
             self._refuse(None, Spoken.UNKNOWN, first)
             return True
         self._be_client(side)
-        self._talk.raw = verdict is Start.TOKEN
+        self.talk.raw = verdict is Start.TOKEN
         framer.found(framer.searcher.starts[0])
         return True
 
@@ -332,7 +332,7 @@ class Dialogue:
         found = searcher.find(role is not False, final)
         if found is not None and role is None:
             self._be_client(side)
-        if found is None and (role is None or (role is False and not self._talk.asked)):
+        if found is None and (role is None or (role is False and not self.talk.asked)):
             found = searcher.find_unasked()
             if found is not None and role is None:
                 self._be_client(1 - side)
@@ -344,16 +344,16 @@ class Dialogue:
     def _be_client(self, side: int) -> None:
         """This side sends requests, so the other one responses."""
         self.client_side = side
-        self._talk.spoken = Spoken.KAFKA
-        self._deliveries[side].framer.become(True)
-        self._deliveries[1 - side].framer.become(False)
+        self.talk.spoken = Spoken.KAFKA
+        self.deliveries[side].framer.become(True)
+        self.deliveries[1 - side].framer.become(False)
 
     def _refuse(self, client: int | None, spoken: Spoken, first: bytes) -> None:
         """Something else is spoken: all of it is counted, nothing is read."""
-        self._talk.spoken = spoken
+        self.talk.spoken = spoken
         self.client_side = client if client is not None else self.opener
         if spoken is Spoken.TLS:
-            self._talk.server_name = identify.server_name(first)
+            self.talk.server_name = identify.server_name(first)
         kind = "tls" if spoken is Spoken.TLS else "other-protocol"
-        for delivery in self._deliveries:
+        for delivery in self.deliveries:
             delivery.framer.set_aside(kind, spoken.value)

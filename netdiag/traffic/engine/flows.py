@@ -30,9 +30,9 @@ class Flows:
         self._make = make
         self._end = end
         self._max = max_connections
-        self._sides: dict[Key, tuple[Connection, int]] = {}
-        self._linker: Linker[Connection] = Linker()
-        self._live: dict[int, Connection] = {}
+        self.sides: dict[Key, tuple[Connection, int]] = {}
+        self.linker: Linker[Connection] = Linker()
+        self.live: dict[int, Connection] = {}
         self._next_sweep = 0
 
     def push(self, segment: Segment) -> None:
@@ -44,7 +44,7 @@ class Flows:
             segment.destination_port,
             segment.context,
         )
-        found = self._sides.get(key)
+        found = self.sides.get(key)
         if found is None:
             found = self._find_or_make(key, segment)
         elif segment.flags & SYN and found[0].is_another(found[1], segment):
@@ -54,12 +54,12 @@ class Flows:
         if segment.time >= self._next_sweep:
             self._sweep(segment.time)
         connection.push(side, segment)
-        self._linker.note(segment, connection, side)
+        self.linker.note(segment, connection, side)
 
     def unreachable(self, error: Unreachable) -> bool:
         """Tell the connection that an ICMP error is about; whether there is one."""
         key = (error.source, error.destination, error.source_port, error.destination_port, b"")
-        found = self._sides.get(key)
+        found = self.sides.get(key)
         if found is None:
             return False
         found[0].unreachable()
@@ -67,45 +67,45 @@ class Flows:
 
     def finish(self) -> None:
         """The capture is over, and with it every connection."""
-        for connection in list(self._live.values()):
+        for connection in list(self.live.values()):
             self._end(connection)
-        self._live.clear()
-        self._sides.clear()
+        self.live.clear()
+        self.sides.clear()
 
     def _find_or_make(self, key: Key, segment: Segment) -> tuple[Connection, int]:
-        known = self._linker.find(segment)
-        if known is not None and known[0].number in self._live:
+        known = self.linker.find(segment)
+        if known is not None and known[0].number in self.live:
             connection, side = known
             connection.also_seen(side, segment)
         else:
             side = 1 if segment.flags & SYN and segment.flags & ACK else 0
             connection = self._make(number_of(key, segment.time), segment)
-            self._live[connection.number] = connection
-            if len(self._live) > self._max:
+            self.live[connection.number] = connection
+            if len(self.live) > self._max:
                 self._shed()
         back = (key[1], key[0], key[3], key[2], key[4])
-        self._sides[key] = (connection, side)
-        self._sides[back] = (connection, 1 - side)
+        self.sides[key] = (connection, side)
+        self.sides[back] = (connection, 1 - side)
         connection.keys += (key, back)
         return connection, side
 
     def _sweep(self, now: int) -> None:
         self._next_sweep = now + SWEEP_EVERY
-        over = [c for c in self._live.values() if c.last_time < now - (CLOSED_FOR if c.is_closed else IDLE_FOR)]
+        over = [c for c in self.live.values() if c.last_time < now - (CLOSED_FOR if c.is_closed else IDLE_FOR)]
         for connection in over:
             self._forget(connection)
 
     def _shed(self) -> None:
         """Let go of the tenth that has been silent longest."""
-        oldest = sorted(self._live.values(), key=lambda connection: connection.last_time)
+        oldest = sorted(self.live.values(), key=lambda connection: connection.last_time)
         for connection in oldest[: max(1, self._max // 10)]:
             self._forget(connection)
 
     def _forget(self, connection: Connection) -> None:
-        del self._live[connection.number]
+        del self.live[connection.number]
         for key in connection.keys:
-            if self._sides.get(key, (None, 0))[0] is connection:
-                del self._sides[key]
+            if self.sides.get(key, (None, 0))[0] is connection:
+                del self.sides[key]
         self._end(connection)
 
 

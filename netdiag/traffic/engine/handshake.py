@@ -22,6 +22,11 @@ class Handshake:
         """Whether no later segment can tell anything new."""
         return self._acknowledged is not None or (self.saw_data and self.opener is None)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether no later segment without SYN or RST can tell anything new."""
+        return self.is_over or (self.saw_data and self._answered is None)
+
     def push(self, side: int, segment: Segment) -> None:
         """Look at a segment, in the order of the capture."""
         flags = segment.flags

@@ -43,7 +43,7 @@ def request_header(head: bytes, size: int) -> RequestHeader:
     if len(head) < 10:
         return _short_request(head, size)
     api_key, api_version, correlation_id, length = _FIXED(head)
-    version = _header_version(api_key, api_version)
+    version = header_version(api_key, api_version)
     if version == 0:
         return RequestHeader(api_key, api_version, correlation_id, None, 8, True)
     end = 10 + length if length > 0 else 10
@@ -61,7 +61,7 @@ def response_header(head: bytes, api_key: int, api_version: int) -> ResponseHead
     if len(head) < 4:
         return ResponseHeader(None, None)
     correlation_id: int = _CORRELATION(head)[0]
-    version = _header_version(api_key, api_version)
+    version = header_version(api_key, api_version)
     if version is None:
         return ResponseHeader(correlation_id, None)
     if version < 2 or api_key == API_VERSIONS:
@@ -73,7 +73,7 @@ def _short_request(head: bytes, size: int) -> RequestHeader:
     api_key = _KEY(head)[0] if len(head) >= 2 else None
     api_version = _KEY(head, 2)[0] if len(head) >= 4 else None
     correlation_id = _CORRELATION(head, 4)[0] if len(head) >= 8 else None
-    known = api_key is not None and api_version is not None and _header_version(api_key, api_version) is not None
+    known = api_key is not None and api_version is not None and header_version(api_key, api_version) is not None
     whole = len(head) >= 8 and size >= 8 and api_key == CONTROLLED_SHUTDOWN and api_version == 0
     return RequestHeader(api_key, api_version, correlation_id, None, 8 if whole else None, known)
 
@@ -82,7 +82,7 @@ _VERSIONS: dict[tuple[int, int], int | None] = {}
 _MOST_VERSIONS = 4096
 
 
-def _header_version(api_key: int, api_version: int) -> int | None:
+def header_version(api_key: int, api_version: int) -> int | None:
     """The version of the request header; None where the table does not have the message."""
     key = (api_key, api_version)
     try:

@@ -37,27 +37,27 @@ class Pairing:
 
     __slots__ = (
         "_bodies",
-        "_digests",
         "_emit",
         "_hear",
-        "_orphans",
-        "_pending",
-        "_waiting",
         "client_id",
         "client_software",
+        "digests",
+        "orphans",
+        "pending",
         "requests",
         "responses",
         "sasl_mechanism",
+        "waiting",
     )
 
     def __init__(self, emit: Emit, bodies: Bodies, hear: Hear | None = None) -> None:
         self._emit = emit
         self._hear = hear
         self._bodies = bodies
-        self._pending: deque[Asked] = deque()
-        self._waiting: dict[int, int] = {}
-        self._orphans: deque[Message] = deque()
-        self._digests = (blake2b(digest_size=4), blake2b(digest_size=4))
+        self.pending: deque[Asked] = deque()
+        self.waiting: dict[int, int] = {}
+        self.orphans: deque[Message] = deque()
+        self.digests = (blake2b(digest_size=4), blake2b(digest_size=4))
         self.requests = 0
         self.responses = 0
         self.client_id: str | None = None
@@ -67,7 +67,7 @@ class Pairing:
     def message(self, message: Message) -> None:
         """Take the next message of either side."""
         if (self.requests if message.is_request else self.responses) < DIGESTED:
-            self._digests[message.is_request].update(b"%d," % message.size + message.head[:DIGESTED_BYTES])
+            self.digests[message.is_request].update(b"%d," % message.size + message.head[:DIGESTED_BYTES])
         if message.is_request:
             self.requests += 1
             self._request(message)
@@ -80,11 +80,11 @@ class Pairing:
         """A hash of the first messages of both sides; None without any."""
         if not self.requests + self.responses:
             return None
-        return int.from_bytes(b"".join(digest.digest() for digest in self._digests), "big", signed=True)
+        return int.from_bytes(b"".join(digest.digest() for digest in self.digests), "big", signed=True)
 
     def expects(self, correlation_id: int) -> bool:
         """Whether a request with this id waits for its response."""
-        return correlation_id in self._waiting
+        return correlation_id in self.waiting
 
     def begin_walk(self, is_request: bool, size: int, head: bytes) -> Walker | None:
         """Produce requests and Fetch responses are read while they pass by."""
@@ -94,7 +94,7 @@ class Pairing:
                 return None
             return self._bodies.request_walker(asked.api_key, asked.api_version, asked.body, size)
         correlation_id = int.from_bytes(head[:4], "big", signed=True)
-        for pending in self._pending:
+        for pending in self.pending:
             key, version = pending.header.api_key, pending.header.api_version
             if pending.header.correlation_id == correlation_id and key is not None and version is not None:
                 said = response_header(head, key, version)
@@ -103,10 +103,10 @@ class Pairing:
 
     def finish(self) -> None:
         """Nothing more is to come."""
-        for orphan in self._orphans:
+        for orphan in self.orphans:
             self._emit(None, _alone(orphan), NO_REQUEST)
-        self._orphans.clear()
-        while self._pending:
+        self.orphans.clear()
+        while self.pending:
             self._give_up()
 
     def _request(self, message: Message) -> None:
@@ -123,38 +123,38 @@ class Pairing:
             self.client_software = asked.facts.client_software
         if asked.facts.sasl_mechanism is not None:
             self.sasl_mechanism = asked.facts.sasl_mechanism
-        for orphan in self._orphans:
+        for orphan in self.orphans:
             if _correlation(orphan) == header.correlation_id and orphan.end_time >= message.start_time - 1_000_000_000:
-                self._orphans.remove(orphan)
+                self.orphans.remove(orphan)
                 self._emit(asked, self._answer(asked, orphan), ANSWERED)
                 return
-        self._pending.append(asked)
-        self._waiting[header.correlation_id] = self._waiting.get(header.correlation_id, 0) + 1
-        if len(self._pending) > MAX_PENDING:
+        self.pending.append(asked)
+        self.waiting[header.correlation_id] = self.waiting.get(header.correlation_id, 0) + 1
+        if len(self.pending) > MAX_PENDING:
             self._give_up()
 
     def _response(self, message: Message) -> None:
         correlation_id = _correlation(message)
         if correlation_id is None:
             return
-        if correlation_id not in self._waiting:
-            self._orphans.append(message._replace(head=message.head[:ORPHAN_BYTES]))
-            if len(self._orphans) > MAX_ORPHANS:
-                self._emit(None, _alone(self._orphans.popleft()), NO_REQUEST)
+        if correlation_id not in self.waiting:
+            self.orphans.append(message._replace(head=message.head[:ORPHAN_BYTES]))
+            if len(self.orphans) > MAX_ORPHANS:
+                self._emit(None, _alone(self.orphans.popleft()), NO_REQUEST)
             return
-        while self._pending[0].header.correlation_id != correlation_id:
+        while self.pending[0].header.correlation_id != correlation_id:
             self._give_up()
         asked = self._take()
         self._emit(asked, self._answer(asked, message), ANSWERED)
 
     def _take(self) -> Asked:
-        asked = self._pending.popleft()
+        asked = self.pending.popleft()
         correlation_id = asked.header.correlation_id or 0
-        left = self._waiting[correlation_id] - 1
+        left = self.waiting[correlation_id] - 1
         if left:
-            self._waiting[correlation_id] = left
+            self.waiting[correlation_id] = left
         else:
-            del self._waiting[correlation_id]
+            del self.waiting[correlation_id]
         return asked
 
     def _give_up(self) -> None:
