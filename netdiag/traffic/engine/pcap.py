@@ -6,7 +6,7 @@ was a lie, so the search begins in the record before. A true header is told by t
 
 import re
 from struct import Struct
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from netdiag.errors import InputError
 from netdiag.traffic.engine.account import LARGEST_PACKET, Account
@@ -24,6 +24,7 @@ _FORMS: dict[bytes, tuple[Literal["<", ">"], int, int]] = {
 }
 MAGICS = frozenset(_FORMS)
 _CHAIN = 3
+Content: TypeAlias = bytes | memoryview
 _NO_HEADER = "damage", "no record header"
 _DAY = 86_400
 _YEAR = 366 * _DAY
@@ -42,7 +43,7 @@ class PcapReader:
         self._account = account
         # What is kept begins with the last record that was read, in case its length was a lie; the next one begins
         # at `_next`.
-        self._rest = b""
+        self._rest: Content = b""
         self._next = 0
         self._previous = 0
         self._opened = False
@@ -54,7 +55,7 @@ class PcapReader:
 
     def feed(self, chunk: bytes) -> list[Packet]:
         """The packets that are complete with this piece."""
-        data = self._rest + chunk if self._rest else chunk
+        data = bytes(self._rest) + chunk if self._rest else chunk
         if not self._opened and not self._open(data):
             return []
         return self._read(data, last=False)
@@ -66,7 +67,7 @@ class PcapReader:
             return []
         return self._read(self._rest, last=True)
 
-    def _open(self, data: bytes) -> bool:
+    def _open(self, data: Content) -> bool:
         if len(data) < FILE_HEADER:
             self._rest = data
             return False
@@ -75,9 +76,9 @@ class PcapReader:
         self._opened = True
         return True
 
-    def _take_header(self, data: bytes, position: int) -> None:
+    def _take_header(self, data: Content, position: int) -> None:
         """From the header of the file, or of another file that was appended to it."""
-        self._order, self._fraction, self._header = _FORMS[data[position : position + 4]]
+        self._order, self._fraction, self._header = _FORMS[bytes(data[position : position + 4])]
         major, minor, _, _, _, link = Struct(self._order + "HHIIII").unpack_from(data, position + 4)
         if major != 2:
             raise InputError(f"is a pcap file of version {major}.{minor}, which nobody writes")
@@ -87,7 +88,7 @@ class PcapReader:
         self._index = Struct(self._order + "I").unpack_from
         self._account.header_bytes += FILE_HEADER
 
-    def _read(self, data: bytes, *, last: bool) -> list[Packet]:
+    def _read(self, data: Content, *, last: bool) -> list[Packet]:
         """All there is in `data`, which begins with the last record; keeps what must be looked at again."""
         packets: list[Packet] = []
         previous, position = self._previous, self._next
@@ -133,7 +134,7 @@ class PcapReader:
         self._search_at -= previous
         return packets
 
-    def _run(self, data: bytes, previous: int, position: int, packets: list[Packet]) -> tuple[int, int]:
+    def _run(self, data: Content, previous: int, position: int, packets: list[Packet]) -> tuple[int, int]:
         """Read records up to the end of `data`, or up to damage; where the last record began, and the next begins."""
         account, file, link, fraction, header = self._account, self._file, self._link, self._fraction, self._header
         since, until, unpack, view, end = account.since, account.until, self._unpack, memoryview(data), len(data)
@@ -169,21 +170,21 @@ class PcapReader:
         account.packet_bytes += kept
         return previous, position
 
-    def _may_be_appended(self, data: bytes, position: int) -> bool:
+    def _may_be_appended(self, data: Content, position: int) -> bool:
         """The same, or more bytes will tell."""
-        is_begun = data[position : position + 4] in _FORMS and position + FILE_HEADER > len(data)
+        is_begun = bytes(data[position : position + 4]) in _FORMS and position + FILE_HEADER > len(data)
         return is_begun or self._is_appended(data, position)
 
-    def _is_appended(self, data: bytes, position: int) -> bool:
+    def _is_appended(self, data: Content, position: int) -> bool:
         """Whether the header of another file stands here: captures that somebody joined with cat."""
-        header = data[position : position + FILE_HEADER]
+        header = bytes(data[position : position + FILE_HEADER])
         if len(header) < FILE_HEADER or header[:4] not in _FORMS:
             return False
         # Time zone and accuracy are 0 in every file; of a packet these are its lengths.
         order = _FORMS[header[:4]][0]
         return header[4:16] == Struct(order + "HHII").pack(2, 4, 0, 0)
 
-    def _search(self, data: bytes, begin: int, last: bool) -> tuple[int, bool]:
+    def _search(self, data: Content, begin: int, last: bool) -> tuple[int, bool]:
         """Where the next true header begins, and whether that is sure; else from where on to search again."""
         for match in self._candidates().finditer(data, begin):
             verdict = self._is_chain(data, match.start(), last)
@@ -203,7 +204,7 @@ class PcapReader:
         fraction = b"\\0[\\0-\\x0f]" if self._fraction == 1000 else b"[\\0-\\x3b]."
         return re.compile(b"(?s)(?=%b.{3}%b.{2}\\0[\\0-\\4].{2}\\0)" % (top, fraction))
 
-    def _is_chain(self, data: bytes, position: int, last: bool) -> bool | None:
+    def _is_chain(self, data: Content, position: int, last: bool) -> bool | None:
         """Whether true headers follow one another from here on; None: more bytes will tell."""
         seconds, end = self._seconds, len(data)
         for count in range(_CHAIN):

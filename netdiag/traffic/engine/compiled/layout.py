@@ -31,7 +31,7 @@ PACKET = np.dtype(
         ("payload", "i8"),
         ("number", "i8"),
         ("captured", "i4"),
-        ("length", "i4"),
+        ("length", "u4"),
         ("kept", "i4"),
         ("size", "i4"),
         ("key", "i4"),
@@ -48,8 +48,8 @@ PACKET = np.dtype(
 )
 """A packet of a chunk. `start`: where its bytes begin in the chunk, `captured` of `length`. With `segment` 1 it is a
 TCP segment whose addresses are pair `key`, whose payload begins at `payload`, `kept` of `size` bytes; what `segment` 0
-is, only `decode_packet` can tell. `interface` is a number of the reader's list of names. Other names are those of
-`packet.Segment`."""
+is, only `decode_packet` can tell. `interface` is a number of the reader's list of names; with `segment` 0 it is NOTHING
+where that list is full. Other names are those of `packet.Segment`."""
 
 KEY = np.dtype(
     [
@@ -62,7 +62,8 @@ KEY = np.dtype(
     ],
     align=True,
 )
-"""A pair of addresses, one way; `width` is 4 or 16 bytes, `back` the number of the same pair the other way."""
+"""A pair of addresses, one way; `width` is 4 or 16 bytes, `back` the number of the same pair the other way: always the
+number ^ 1, as both are made at once, the way of the first packet even."""
 
 # How far a body was decoded, by number; `facts.FULL` and the others by name.
 DECODED = ("full", "truncated", "header", "failed")
