@@ -1,6 +1,9 @@
 """What the stages of the engine hand to each other about packets."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+Content: TypeAlias = bytes | memoryview
+"""Bytes of a capture file, wherever they lie."""
 
 
 class Packet(NamedTuple):

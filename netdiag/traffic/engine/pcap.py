@@ -6,11 +6,11 @@ was a lie, so the search begins in the record before. A true header is told by t
 
 import re
 from struct import Struct
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from netdiag.errors import InputError
 from netdiag.traffic.engine.account import LARGEST_PACKET, Account
-from netdiag.traffic.engine.packet import Packet
+from netdiag.traffic.engine.packet import Content, Packet
 
 FILE_HEADER = 24
 # magic: (byte order, nanoseconds per fraction, length of a record header)
@@ -24,7 +24,6 @@ _FORMS: dict[bytes, tuple[Literal["<", ">"], int, int]] = {
 }
 MAGICS = frozenset(_FORMS)
 _CHAIN = 3
-Content: TypeAlias = bytes | memoryview
 _NO_HEADER = "damage", "no record header"
 _DAY = 86_400
 _YEAR = 366 * _DAY

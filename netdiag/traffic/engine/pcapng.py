@@ -10,7 +10,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from netdiag.traffic.engine.account import LARGEST_PACKET, LAST_TIME, Account
-from netdiag.traffic.engine.packet import Packet
+from netdiag.traffic.engine.packet import Content, Packet
 
 MAGIC = b"\x0a\x0d\x0d\x0a"
 _SECTION, _INTERFACE, _OBSOLETE, _SIMPLE, _STATISTICS, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 5, 6
@@ -18,7 +18,7 @@ _ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _NAME, _RESOLUTION, _OFFSET = 2, 9, 14
 _DROPPED_BY_INTERFACE, _DROPPED_BY_SYSTEM = 5, 7
 # A packet with its options; larger blocks are no blocks, or hold what is of no use here and are skipped unread.
-_LARGEST_KEPT = LARGEST_PACKET + 128 * 1024
+LARGEST_KEPT = LARGEST_PACKET + 128 * 1024
 _LARGEST_BLOCK = 64 * 1024 * 1024
 _MOST_INTERFACES = 8192
 _LONGEST_NAME = 256
@@ -32,7 +32,7 @@ _KNOWN = {
 }
 
 
-class _Interface(NamedTuple):
+class Interface(NamedTuple):
     """`multiplier / divisor`: nanoseconds of one tick; `offset`: nanoseconds to add."""
 
     link: int
@@ -49,18 +49,18 @@ class PcapngReader:
     def __init__(self, *, file: int, account: Account) -> None:
         self._file = file
         self._account = account
-        self._rest = b""
+        self._rest: Content = b""
         self._skip = 0
         self._skipped = 0
         self._searching = False
-        self._interfaces: list[_Interface] = []
+        self._interfaces: list[Interface] = []
         self._drops: dict[int, int] = {}
         self._time = 0
         self._set_order("<")
 
     def feed(self, chunk: bytes) -> list[Packet]:
         """The packets that are complete with this piece."""
-        return self._read(self._rest + chunk if self._rest else chunk, last=False)
+        return self._read(bytes(self._rest) + chunk if self._rest else chunk, last=False)
 
     def finish(self) -> list[Packet]:
         """The packets that only the end of the file makes sure of; what is left is lost."""
@@ -75,7 +75,7 @@ class PcapngReader:
         self._old_packet = Struct(order + "HHIIII").unpack_from
         self._option = Struct(order + "HH").unpack_from
 
-    def _read(self, data: bytes, *, last: bool) -> list[Packet]:
+    def _read(self, data: Content, *, last: bool) -> list[Packet]:
         packets: list[Packet] = []
         position, end = self._skip_on(data, 0), len(data)
         begin = position
@@ -89,7 +89,7 @@ class PcapngReader:
                     break
             position = self._run(data, position, packets)
             length = self._block_length(data, position)
-            if length is not None and length > _LARGEST_KEPT:
+            if length is not None and length > LARGEST_KEPT:
                 self._skip, self._skipped = length, 0
                 position += self._skip_on(data, position)
             elif length is None or position + length > end:
@@ -112,7 +112,7 @@ class PcapngReader:
         self._rest = data[position:]
         return packets
 
-    def _run(self, data: bytes, position: int, packets: list[Packet]) -> int:
+    def _run(self, data: Content, position: int, packets: list[Packet]) -> int:
         """Read the enhanced packets that follow one another, which most blocks are; where something else begins."""
         account, interfaces, unpack, word, view = (
             self._account,
@@ -129,7 +129,7 @@ class PcapngReader:
             if (
                 kind != _ENHANCED
                 or included + _LEAST_ENHANCED > length
-                or length > _LARGEST_KEPT
+                or length > LARGEST_KEPT
                 or included > LARGEST_PACKET
                 or following > len(data)
                 or length % 4
@@ -154,7 +154,7 @@ class PcapngReader:
             account.header_bytes += position - begun - kept
         return position
 
-    def _skip_on(self, data: bytes, position: int) -> int:
+    def _skip_on(self, data: Content, position: int) -> int:
         """Pass over what is there of a block that is of no use; how many bytes that were."""
         taken = min(self._skip, len(data) - position)
         self._skip -= taken
@@ -162,27 +162,27 @@ class PcapngReader:
         self._account.header_bytes += taken
         return taken
 
-    def _block_length(self, data: bytes, position: int) -> int | None:
+    def _block_length(self, data: Content, position: int) -> int | None:
         """The length of the block that begins here, 0 where none does; None: more bytes will tell."""
         if position + 12 > len(data):
             return None
         if data[position : position + 4] == MAGIC:
-            order = _ORDERS.get(data[position + 8 : position + 12])
+            order = _ORDERS.get(bytes(data[position + 8 : position + 12]))
             if order is None:
                 return 0
             length: int = Struct(order + "I").unpack_from(data, position + 4)[0]
             # Only a whole section header makes its byte order that of the file.
-            if 28 <= length <= _LARGEST_KEPT and length % 4 == 0:
+            if 28 <= length <= LARGEST_KEPT and length % 4 == 0:
                 if position + length <= len(data):
                     self._set_order(order)
                 return length
             return 0
         kind, length = self._head(data, position)
-        if length % 4 or not 12 <= length <= (_LARGEST_KEPT if kind <= _ENHANCED else _LARGEST_BLOCK):
+        if length % 4 or not 12 <= length <= (LARGEST_KEPT if kind <= _ENHANCED else _LARGEST_BLOCK):
             return 0
         return length
 
-    def _search(self, data: bytes, begin: int, last: bool) -> int:
+    def _search(self, data: Content, begin: int, last: bool) -> int:
         """Where the next block of a known kind begins; where there is none yet, from where on to search again."""
         for match in _KNOWN[self._order].finditer(data, begin):
             position = match.start()
@@ -196,7 +196,7 @@ class PcapngReader:
                 return position
         return len(data) if last else max(begin, len(data) - 11)
 
-    def _block(self, data: bytes, position: int, length: int, packets: list[Packet]) -> bool:
+    def _block(self, data: Content, position: int, length: int, packets: list[Packet]) -> bool:
         """Take in a whole block; False where its content does not fit into it."""
         kind = self._head(data, position)[0]
         if kind in (_ENHANCED, _OBSOLETE):
@@ -235,12 +235,12 @@ class PcapngReader:
 
     def _add(
         self,
-        data: bytes,
+        data: Content,
         begin: int,
         included: int,
         wire: int,
         length: int,
-        interface: _Interface,
+        interface: Interface,
         packets: list[Packet],
     ) -> None:
         account = self._account
@@ -255,7 +255,7 @@ class PcapngReader:
             account.filtered += 1
             account.filtered_bytes += included
 
-    def _describe(self, data: bytes, position: int, length: int) -> bool:
+    def _describe(self, data: Content, position: int, length: int) -> bool:
         """Take in the description of an interface."""
         if length < 20 or len(self._interfaces) >= _MOST_INTERFACES:
             self._account.header_bytes -= length
@@ -271,10 +271,10 @@ class PcapngReader:
                 multiplier, divisor = (_SECOND // units, 1) if _SECOND % units == 0 else (_SECOND, units)
             elif code == _OFFSET and len(value) == 8:
                 offset = Struct(self._order + "q").unpack(value)[0] * _SECOND
-        self._interfaces.append(_Interface(link, snaplen, name, multiplier, divisor, offset))
+        self._interfaces.append(Interface(link, snaplen, name, multiplier, divisor, offset))
         return True
 
-    def _count_drops(self, data: bytes, position: int, length: int) -> None:
+    def _count_drops(self, data: Content, position: int, length: int) -> None:
         """Each interface tells again and again how many were dropped since the beginning."""
         index = self._word(data, position + 8)[0]
         if index >= len(self._interfaces):
@@ -286,7 +286,7 @@ class PcapngReader:
         self._account.dropped += max(0, dropped - self._drops.get(index, 0))
         self._drops[index] = max(dropped, self._drops.get(index, 0))
 
-    def _options(self, data: bytes, position: int, end: int) -> Iterator[tuple[int, bytes]]:
+    def _options(self, data: Content, position: int, end: int) -> Iterator[tuple[int, Content]]:
         while position + 4 <= end:
             code, length = self._option(data, position)
             if code == 0 or position + 4 + length > end:

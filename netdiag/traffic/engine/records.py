@@ -55,6 +55,11 @@ class CaptureReader:
             return pcap.PcapReader(file=self._file, account=self.account)
         if magic == pcapng.MAGIC:
             return pcapng.PcapngReader(file=self._file, account=self.account)
-        raise InputError(
-            f"is not a packet capture: it begins with {magic.hex(' ')}", hint="give a file in the format pcap or pcapng"
-        )
+        raise not_a_capture(magic)
+
+
+def not_a_capture(magic: bytes) -> InputError:
+    """Of a file that begins like this."""
+    return InputError(
+        f"is not a packet capture: it begins with {magic.hex(' ')}", hint="give a file in the format pcap or pcapng"
+    )

@@ -47,7 +47,7 @@ def _files() -> dict[str, bytes]:
 FILES = _files()
 
 
-def _mutated(random: Random, data: bytes) -> bytes:
+def mutated(random: Random, data: bytes) -> bytes:
     """The file with one to three wounds."""
     made = bytearray(data)
     for _ in range(random.randrange(1, 4)):
@@ -76,7 +76,7 @@ def test_every_byte_of_a_damaged_file_is_accounted_for(name: str) -> None:
     random = Random(name)
     refused, names = 0, Names()
     for _ in range(150):
-        data = _mutated(random, FILES[name])
+        data = mutated(random, FILES[name])
         try:
             packets, reader = read(data)
         except InputError:

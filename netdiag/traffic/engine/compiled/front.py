@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from netdiag.errors import InputError
-from netdiag.traffic.engine import pcap
+from netdiag.traffic.engine import pcap, pcapng
+from netdiag.traffic.engine.account import Account
 from netdiag.traffic.engine.compiled.front_keys import Keys
 from netdiag.traffic.engine.compiled.front_pcap import CompiledPcap
+from netdiag.traffic.engine.compiled.front_pcapng import CompiledPcapng
 from netdiag.traffic.engine.compiled.front_rows import Names, Rows
 from netdiag.traffic.engine.packet import Packet
-from netdiag.traffic.engine.records import CaptureReader
+from netdiag.traffic.engine.records import not_a_capture
 
 Array = np.ndarray[Any, Any]
 
@@ -58,20 +60,30 @@ class Chunk:
         )
 
 
-class Front(CaptureReader):
-    """Eats one capture file, as CaptureReader does, and fills the table of pairs `keys`."""
+class Front:
+    """Eats one capture file, as CaptureReader does, and fills the table of pairs `keys`.
+
+    `account` goes on where another reader has one already.
+    """
 
     def __init__(
-        self, keys: Keys, *, file: int = 0, since: int | None = None, until: int | None = None, buffers: int = BUFFERS
+        self,
+        keys: Keys,
+        *,
+        file: int = 0,
+        since: int | None = None,
+        until: int | None = None,
+        account: Account | None = None,
     ) -> None:
-        super().__init__(file=file, since=since, until=until)
+        self.account = Account(since=since, until=until) if account is None else account
+        self._file = file
         self._keys = keys
         self._names = Names()
-        self._rows = [Rows(keys, self._names) for _ in range(buffers)]
+        self._rows = [Rows(keys, self._names) for _ in range(BUFFERS)]
         self._turn = 0
-        self._buffers = [bytearray(_LEAST) for _ in range(buffers)]
+        self._buffers = [bytearray(_LEAST) for _ in range(BUFFERS)]
         self._rest: bytes | memoryview = b""
-        self._reader: CompiledPcap | None = None
+        self._reader: CompiledPcap | CompiledPcapng | None = None
 
     def place(self, size: int) -> memoryview:
         """Where the next `size` bytes of the file, or fewer, are to be put; then say `filled`."""
@@ -123,7 +135,9 @@ class Front(CaptureReader):
             strange=rows.strange,
         )
 
-    def _compiled(self, magic: bytes, rows: Rows) -> CompiledPcap:
+    def _compiled(self, magic: bytes, rows: Rows) -> CompiledPcap | CompiledPcapng:
         if magic in pcap.MAGICS:
             return CompiledPcap(file=self._file, account=self.account, rows=rows)
-        raise AssertionError
+        if magic == pcapng.MAGIC:
+            return CompiledPcapng(file=self._file, account=self.account, rows=rows)
+        raise not_a_capture(magic)

@@ -10,8 +10,8 @@ from netdiag.traffic.engine.compiled.front_keys import KeyArrays
 from netdiag.traffic.engine.compiled.front_rows import END, NAME, ODD, PAIRS, ROWS, UNKNOWN, NameArrays, Rows, name_of
 from netdiag.traffic.engine.compiled.kernel import kernel
 from netdiag.traffic.engine.compiled.layout import NOTHING
-from netdiag.traffic.engine.packet import Packet
-from netdiag.traffic.engine.pcap import Content, PcapReader
+from netdiag.traffic.engine.packet import Content, Packet
+from netdiag.traffic.engine.pcap import PcapReader
 
 _COOKED_2 = 276
 _SECOND = 1_000_000_000
