@@ -16,16 +16,21 @@ _LARGEST = 0x7FFFFFFF
 
 
 @kernel
-def half(data: Any, at: int) -> Any:
+def half(data: Any, at: Any) -> Any:
     """Two bytes of the network."""
-    return np.int64(data[at]) << 8 | np.int64(data[at + 1])
+    at = np.uint64(at)
+    return np.int64(data[at]) << 8 | np.int64(data[at + np.uint64(1)])
 
 
 @kernel
-def whole(data: Any, at: int) -> Any:
+def whole(data: Any, at: Any) -> Any:
     """Four bytes of the network."""
+    at = np.uint64(at)
     return (
-        np.int64(data[at]) << 24 | np.int64(data[at + 1]) << 16 | np.int64(data[at + 2]) << 8 | np.int64(data[at + 3])
+        np.int64(data[at]) << 24
+        | np.int64(data[at + np.uint64(1)]) << 16
+        | np.int64(data[at + np.uint64(2)]) << 8
+        | np.int64(data[at + np.uint64(3)])
     )
 
 

@@ -103,7 +103,7 @@ def enter_all(table: KeyArrays) -> None:
 
 
 @kernel
-def word(data: Array, at: int, count: int) -> Any:
+def word(data: Array, at: Any, count: int) -> Any:
     """The `count` bytes from `at` on as a number, the first one highest."""
     value = np.uint64(0)
     for index in range(count):
