@@ -182,14 +182,18 @@ def _needs_spark() -> None:
 
 def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) -> Analysis:
     from netdiag.io.spark.analysis import Wanted, analysed
+    from netdiag.io.spark.cluster import await_executors, check_executors
     from netdiag.io.spark.extraction import extract
-    from netdiag.io.spark.session import spark_session
+    from netdiag.io.spark.session import is_local, spark_session
 
     tasks = order.partitions or min(os.cpu_count() or 1, size // _LEAST + 1)
     progress = _Progress(surface)
     with _folder(order) as folder, progress:
         progress.say("starting Spark")
         with spark_session(order.master, quick=size < _LONG, small=size < _SMALL) as spark:
+            if not is_local(order.master):
+                progress.say("waiting for executors")
+                check_executors(spark, await_executors(spark, order.master), folder, reading.paths)
             surface.tell(f"Spark {spark.version} on {order.master}, {tasks} tasks")
             progress.say("reading")
             made = extract(

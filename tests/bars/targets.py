@@ -187,6 +187,12 @@ TARGETS = (
         "100 MiB; nothing left open after 100 readings",
         "tests.bars.topology_speed",
     ),
+    _tests(
+        "spark-cluster",
+        "a standalone cluster of a master and two workers: a worker killed with SIGKILL in mid-job, tasks that fail at "
+        "their first attempt, speculation, 1, 2, 3 and 7 partitions, captures behind a Hadoop file system: the answer "
+        "is that of this machine alone",
+    ),
     _module("spark-extra", "the wheel with [spark] installs into a fresh environment", "tests.bars.spark_extra"),
     _module("clean-clone", "make demo and make test pass in a clean clone", "tests.bars.clean_clone"),
     _module(

@@ -1,10 +1,13 @@
 """The engine once over all captures: every task writes its rows of every table as Parquet, beside one another.
 
-Rows do not pass through Java: what tasks hand back is a line of account each. A part is written under another name and
-renamed when it is whole, under a name that says which part it is: a task that is tried again replaces it.
+Rows do not pass through Java: what tasks hand back is a line of account each. A part is written in a folder of attempts
+and moved when it is whole, under a name that says which part it is. What a second attempt or a speculative one writes
+is the same; the first that is there stays. The folder of attempts goes before anybody looks, so that what an attempt
+that was killed has left is never seen, and a late one has no place to write to.
 """
 
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,12 +20,14 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.errors import NetdiagError
+from netdiag.io.spark.failures import told
 from netdiag.io.spark.reading import Progress, Reading, read_tables
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, record_batch, schema_of
 from netdiag.traffic.tables import NAMES, table
 
 _PROGRESS = ".progress"
+_ATTEMPTS = ".attempts"
 _LOOK_EVERY = 0.3
 
 
@@ -43,21 +48,25 @@ def extract(
     tasks: int,
     size: int,
     tell: Callable[[float, int], None] | None = None,
+    write: Callable[[Reading, str, int], dict[str, Any]] | None = None,
 ) -> Extract:
-    """Run the engine in so many tasks; `tell` hears the share of `size` bytes and the packets that are read."""
-    for name in (*NAMES, _PROGRESS):
+    """Run the engine in so many tasks; `tell` hears the share of `size` bytes and the packets that are read.
+
+    `write` is what a task does, `write_part` unless it is another function.
+    """
+    for name in (*NAMES, _PROGRESS, _ATTEMPTS):
         Path(folder, name).mkdir(parents=True, exist_ok=True)
+    work = write or write_part
     numbers = spark.sparkContext.parallelize(range(tasks), tasks)
-    with _watched(folder, tasks, size, tell):
-        accounts = numbers.map(lambda number: write_part(reading.share(number, tasks), folder, number)).collect()
+    with _watched(folder, tasks, size, tell), told():
+        accounts = numbers.map(lambda number: work(reading.share(number, tasks), folder, number)).collect()
+    for name in (_ATTEMPTS, _PROGRESS):
+        shutil.rmtree(Path(folder, name), ignore_errors=True)
     missing = [name for name in NAMES if len(list(Path(folder, name).glob("part-*.parquet"))) != tasks]
     if missing:
         raise NetdiagError(
             "what the executors wrote is not to be seen here", where=folder, hint="give --out a folder that all share"
         )
-    for path in Path(folder, _PROGRESS).iterdir():
-        path.unlink()
-    Path(folder, _PROGRESS).rmdir()
     firsts, lasts = ([account[key] for account in accounts if account[key] is not None] for key in ("first", "last"))
     return Extract(
         tables={name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES},
@@ -102,8 +111,7 @@ class _Part:
     def __init__(self, folder: str, name: str, number: int) -> None:
         self._table = table(name)
         self._path = Path(folder, name, f"part-{number:05d}.parquet")
-        # Spark leaves files alone whose names begin with a dot.
-        self._temporary = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
+        self._temporary = Path(folder, _ATTEMPTS, f"{name}-{number:05d}-{uuid4().hex}.parquet")
         self._writer = pq.ParquetWriter(self._temporary, schema_of(self._table, unit="us"), compression="zstd")
         self._held: list[Any] = []
         self._is_open = True
@@ -119,7 +127,8 @@ class _Part:
         if self._held:
             self._write()
         self._close()
-        os.replace(self._temporary, self._path)
+        if not self._path.exists():
+            os.replace(self._temporary, self._path)
 
     def drop(self) -> None:
         """Leave nothing behind of a part that was not finished."""

@@ -1,7 +1,8 @@
 """A Spark session of our own: on this machine unless told otherwise, quiet, and gone without a trace at the end.
 
 What Java and Spark print goes into a log that lives as long as the session; when something fails its last lines are
-part of the error. A local session listens on 127.0.0.1 only and has no web pages.
+part of the error. A local session listens on 127.0.0.1 only and has no web pages. On a cluster executors are given
+netdiag itself; Python, pyarrow and numpy they must have. What SPARK_CONF_DIR says holds where nothing is set here.
 """
 
 import logging
@@ -23,6 +24,7 @@ from pyspark.sql import SparkSession
 
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
+from netdiag.io.spark.shipping import package_archive
 
 LOCAL = "local[*]"
 _LOOPBACK = "127.0.0.1"
@@ -65,11 +67,20 @@ def spark_session(
         environment = {"JAVA_HOME": home}
         if is_local(master):
             environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": _LOOPBACK}
+        elif is_here(master):
+            environment["SPARK_LOCAL_IP"] = _LOOPBACK
         conf = SparkConf(loadDefaults=False).setAll(list(_settings(master, folder, partitions, quick, small).items()))
         conf.setAll(list((settings or {}).items()))
         log = Path(folder, "log")
+        archive = None if is_local(master) else package_archive(Path(folder))
         with log.open("wb") as output:
-            yield from _running(conf, environment, output, log)
+            yield from _running(conf, environment, output, log, archive)
+
+
+def is_here(master: str) -> bool:
+    """Whether this master can be reached from this machine only, so that its workers are here, too."""
+    host = re.fullmatch(r"spark://(\[[^]]*\]|[^:,/]*)(:\d+)?", master)
+    return host is not None and (host[1] == "localhost" or host[1].startswith("127."))
 
 
 def is_local(master: str) -> bool:
@@ -77,13 +88,18 @@ def is_local(master: str) -> bool:
     return re.fullmatch(r"local(\[.*\])?", master) is not None
 
 
-def _running(conf: SparkConf, environment: Mapping[str, str], output: Any, log: Path) -> Iterator[SparkSession]:
+def _running(
+    conf: SparkConf, environment: Mapping[str, str], output: Any, log: Path, archive: Path | None
+) -> Iterator[SparkSession]:
     gateway = None
+    paths = list(sys.path)
     try:
         try:
             with _environment(environment), _interruptible():
                 gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
                 session = SparkSession(SparkContext(conf=conf, gateway=gateway))
+            if archive is not None:
+                session.sparkContext.addPyFile(str(archive))
         except Exception as error:
             raise NetdiagError(
                 f"Spark does not start: {reason_of(error)}{_last(log)}", hint="check --master and the Java runtime"
@@ -94,6 +110,7 @@ def _running(conf: SparkConf, environment: Mapping[str, str], output: Any, log: 
             with suppress(Exception):
                 session.stop()
     finally:
+        sys.path[:] = paths
         _leave(gateway)
 
 
@@ -142,6 +159,10 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool, sma
             "spark.local.dir": str(scratch),
             "spark.driver.memory": "2g",
         }
+    elif quick:
+        found["spark.executor.extraJavaOptions"] = " ".join(_QUICK)
+    if is_here(master):
+        found |= {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
     return found
 
 

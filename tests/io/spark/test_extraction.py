@@ -41,7 +41,7 @@ def test_tables_and_what_was_read(spark: SparkSession, path: str, tmp_path: Path
 
 def test_a_task_that_is_tried_again_changes_nothing(path: str, tmp_path: Path) -> None:
     whole = Reading(paths=(path,), options=EngineOptions())
-    for name in NAMES:
+    for name in (*NAMES, ".attempts"):
         (tmp_path / "one" / name).mkdir(parents=True)
         (tmp_path / "two" / name).mkdir(parents=True)
     write_part(whole, str(tmp_path / "one"), 0)
@@ -55,7 +55,7 @@ def test_a_task_that_is_tried_again_changes_nothing(path: str, tmp_path: Path) -
 
 
 def test_a_task_that_fails_leaves_no_part(path: str, tmp_path: Path) -> None:
-    for name in NAMES:
+    for name in (*NAMES, ".attempts"):
         (tmp_path / name).mkdir()
     cut = tmp_path / "gone.pcap"
     cut.write_bytes(b"no capture at all")
