@@ -10,7 +10,9 @@ import os
 import stat
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from typing import BinaryIO, cast
+from contextlib import contextmanager
+from io import RawIOBase
+from typing import BinaryIO, Protocol, TypeVar, cast
 
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.decompression import DamagedStream, decompressed, is_compressed
@@ -24,7 +26,21 @@ _LEAST_PIECE = 64 * 1024
 _MOST_PIECES = 128
 # So far a file is looked into for its first packet.
 _GLANCE = 4 * 1024 * 1024
-_NEVER = 2**63
+NEVER = 2**63
+
+Made = TypeVar("Made", covariant=True)
+
+
+class Eater(Protocol[Made]):
+    """What eats a file in pieces that are put where it says, or lie elsewhere, and makes something of each."""
+
+    def place(self, size: int) -> memoryview: ...
+
+    def filled(self, count: int) -> Made: ...
+
+    def take(self, piece: bytes) -> Made: ...
+
+    def end(self) -> Made: ...
 
 
 def read_captures(
@@ -60,7 +76,7 @@ class Captures:
             if not heap:
                 continue
             _, index, packet, packets = heapq.heappop(heap)
-            limit = min(heap[0][0] if heap else _NEVER, waiting[0].first_time if waiting else _NEVER)
+            limit = min(heap[0][0] if heap else NEVER, waiting[0].first_time if waiting else NEVER)
             yield packet
             for packet in packets:
                 if packet.time > limit:
@@ -98,9 +114,38 @@ class CaptureFile:
 
     def packets(self) -> Iterator[Packet]:
         """The packets of this file alone; once."""
-        try:
+        with self._told():
             for piece in self._all_pieces():
                 yield from self._reader.feed(piece)
+        yield from self._reader.finish()
+
+    def eaten_by(self, eater: Eater[Made], piece: int) -> Iterator[Made]:
+        """What something else than the reader makes of this file, in pieces of at most so many bytes; once."""
+        with self._told():
+            if self._following is None:
+                yield from self._put_into(eater, piece)
+            else:
+                for each in self._all_pieces():
+                    yield eater.take(each)
+        with self._told():
+            made = eater.end()
+        yield made
+
+    def _put_into(self, eater: Eater[Made], piece: int) -> Iterator[Made]:
+        """Without a copy on the way, unless the file is compressed."""
+        with self._content() as content:
+            if is_compressed(content.begin(4)):
+                for each in decompressed(content):
+                    yield eater.take(each)
+                return
+            while count := content.read_into(eater.place(piece)):
+                yield eater.filled(count)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say of which file an error is; count what a damaged stream keeps for itself."""
+        try:
+            yield
         except DamagedStream as error:
             left = max(0, (self.size or 0) - self.read_bytes)
             self.account.losses.append(Undecoded("truncated" if error.ends else "damage", str(error), left))
@@ -109,7 +154,6 @@ class CaptureFile:
             raise self._named(error) from error
         except OSError as error:
             raise InputError(_reason(error), where=self.name) from error
-        yield from self._reader.finish()
 
     def _look_into(self) -> int:
         """The time of the first packet; InputError where the file is no capture."""
@@ -155,6 +199,16 @@ class CaptureFile:
 
     def _pieces(self) -> Generator[bytes, None, None]:
         """The bytes of the capture in the file, decompressed."""
+        with self._content() as content:
+            if is_compressed(content.begin(4)):
+                yield from decompressed(content)
+                return
+            while piece := content.read(self._piece):
+                yield piece
+
+    @contextmanager
+    def _content(self) -> Iterator["_Begun"]:
+        """The bytes in the file, as they are."""
         with _opened(self.name) as stream:
             status = os.fstat(stream.fileno())
             if stat.S_ISDIR(status.st_mode):
@@ -162,12 +216,7 @@ class CaptureFile:
             if stat.S_ISREG(status.st_mode):
                 self.size = status.st_size
                 self._is_lasting = self.name != STDIN
-            content = _Begun(stream, self)
-            if is_compressed(content.begin(4)):
-                yield from decompressed(content)
-                return
-            while piece := content.read(self._piece):
-                yield piece
+            yield _Begun(stream, self)
 
     def _named(self, error: NetdiagError) -> NetdiagError:
         return type(error)(error.message, where=self.name, hint=error.hint)
@@ -185,6 +234,15 @@ class _Begun:
         while len(self._begin) < size and (more := self._stream.read(size - len(self._begin))):
             self._begin += more
         return self._begin
+
+    def read_into(self, place: memoryview) -> int:
+        """As many bytes as there are, at most what the place has room for, which is no less than what `begin` gave."""
+        begun, self._begin = self._begin, b""
+        place[: len(begun)] = begun
+        count = len(begun) or cast(RawIOBase, self._stream).readinto(place) or 0
+        if self._owner is not None:
+            self._owner.read_bytes += count
+        return count
 
     def read(self, size: int, /) -> bytes:
         data = self._begin or self._stream.read(size) or b""

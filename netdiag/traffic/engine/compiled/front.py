@@ -4,7 +4,7 @@ The readers in plain Python stay in charge: kernels run over what is in order, a
 damage, joined files and the account are the same for both, by construction.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,9 @@ _LEAST = 64 * 1024
 class Chunk:
     """Packets of one file whose bytes have come; `packets` are of dtype PACKET, `keys` of dtype KEY.
 
-    Good until the front was fed twice more (`BUFFERS`). `epoch` tells when the numbers of pairs began anew: `keys` are
-    those that were known when the chunk was made, of which there are `pairs`. `interfaces` only grows; `strange` are
-    those of packets by index that found no room there.
+    Good until the front was fed three times more (`BUFFERS`). `epoch` tells when the numbers of pairs began anew:
+    `keys` are those that were known when the chunk was made, of which there are `pairs`. `interfaces` only grows;
+    `strange` are those of packets by index that found no room there.
     """
 
     file: int
@@ -42,6 +42,11 @@ class Chunk:
     epoch: int
     interfaces: list[str]
     strange: dict[int, str]
+
+    def part(self, begin: int, end: int) -> "Chunk":
+        """The packets from `begin` to before `end`."""
+        strange = {index - begin: name for index, name in self.strange.items() if begin <= index < end}
+        return replace(self, packets=self.packets[begin:end], strange=strange)
 
     def packet(self, index: int) -> Packet:
         """One of the packets, with a copy of its bytes."""
@@ -81,13 +86,16 @@ class Front:
         self._names = Names()
         self._rows = [Rows(keys, self._names) for _ in range(BUFFERS)]
         self._turn = 0
+        self._is_filled = False
         self._buffers = [bytearray(_LEAST) for _ in range(BUFFERS)]
         self._rest: bytes | memoryview = b""
         self._reader: CompiledPcap | CompiledPcapng | None = None
 
     def place(self, size: int) -> memoryview:
         """Where the next `size` bytes of the file, or fewer, are to be put; then say `filled`."""
-        self._turn = (self._turn + 1) % len(self._buffers)
+        if self._is_filled:
+            self._turn = (self._turn + 1) % len(self._buffers)
+            self._is_filled = False
         rest = self._rest
         if len(self._buffers[self._turn]) < len(rest) + size:
             self._buffers[self._turn] = bytearray(len(rest) + size)
@@ -115,6 +123,7 @@ class Front:
     def _read(self, data: memoryview, *, last: bool) -> Chunk:
         if self._keys.is_crowded:
             self._keys.start_over()
+        self._is_filled = True
         rows = self._rows[self._turn]
         rows.begin(data)
         if self._reader is None and len(data) >= 4:
