@@ -1,5 +1,6 @@
 """From what both messages of an exchange tell to the rows of the tables."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from netdiag.kafka import protocol as wire
@@ -21,7 +22,7 @@ class Context(NamedTuple):
     connection: int
     client: str
     broker: str
-    files: tuple[str, ...]
+    files: Sequence[str] | Mapping[int, str]
     topic_ids: TopicIds
     named: Named = NOBODY
 

@@ -65,6 +65,12 @@ class Connection:
         """The client.id that was seen first."""
         return None if self.pairing is None else self.pairing.client_id
 
+    def files(self) -> set[int]:
+        """The files that rows to come may name, by their index."""
+        if self.dialogue is None or self.pairing is None:
+            return set()
+        return self.dialogue.files() | self.pairing.files()
+
     def finish(self) -> None:
         """No more segments are to come."""
         if self.dialogue is not None and self.pairing is not None:

@@ -102,6 +102,15 @@ class Delivery:
         self.window = -1
         self.fin = self.rst = False
 
+    def files(self) -> set[int]:
+        """The files that what is to come may name."""
+        found = {piece.file for piece in self.held} | {piece.file for piece in self.framer.searcher.pieces}
+        if self.evidence is not None:
+            found.add(self.evidence[2])
+        if self.place is not None:
+            found.add(self.place[1])
+        return found
+
     def begin(self, sequence: int) -> None:
         """The first byte of the stream has this sequence number."""
         self.start = self.next = self.next32 = sequence
@@ -225,7 +234,7 @@ class Delivery:
         end = self.gap_end
         length = end - self.next
         if length > 0:
-            time, number, file = self.evidence or (self.last_time, 0, 0)
+            time, number, file = self.evidence or (self.last_time, 0, self.place[1] if self.place else 0)
             self.lost_bytes += length
             self.next = end
             self.next32 = end & MASK

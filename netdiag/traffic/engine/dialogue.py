@@ -72,6 +72,10 @@ class Dialogue:
         """The mechanism of a SaslHandshake."""
         return self.talk.sasl_mechanism
 
+    def files(self) -> set[int]:
+        """The files that what is to come may name."""
+        return self._deliveries[0].files() | self._deliveries[1].files()
+
     def push(self, side: int, segment: Segment) -> None:
         """The next packet of the capture."""
         here = self.deliveries[side]

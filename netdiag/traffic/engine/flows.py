@@ -4,8 +4,9 @@ A connection is found by addresses and ports in either direction; under other ad
 `linking`. A SYN with another initial sequence number on known addresses begins another connection (port reuse).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from typing import Any
 
 from netdiag.traffic.engine.connection import Connection
 from netdiag.traffic.engine.linking import Linker
@@ -31,7 +32,8 @@ class Flows:
         self._end = end
         self._max = max_connections
         self.sides: dict[Key, tuple[Connection, int]] = {}
-        self.linker: Linker[Connection] = Linker()
+        # By number, so that what is over is not held on to.
+        self.linker: Linker[int] = Linker()
         self.live: dict[int, Connection] = {}
         self._next_sweep = 0
 
@@ -54,7 +56,7 @@ class Flows:
         if segment.time >= self._next_sweep:
             self._sweep(segment.time)
         connection.push(side, segment)
-        self.linker.note(segment, connection, side)
+        self.linker.note(segment, connection.number, side)
 
     def unreachable(self, error: Unreachable) -> bool:
         """Tell the connection that an ICMP error is about; whether there is one."""
@@ -65,6 +67,15 @@ class Flows:
         found[0].unreachable()
         return True
 
+    def state(self) -> dict[str, Any]:
+        """What goes on where a capture goes on, see `state`."""
+        return {"live": self.live, "sides": self.sides, "linker": self.linker, "next_sweep": self._next_sweep}
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """Take up what `state` gave."""
+        self.live, self.sides = state["live"], state["sides"]
+        self.linker, self._next_sweep = state["linker"], state["next_sweep"]
+
     def finish(self) -> None:
         """The capture is over, and with it every connection."""
         for connection in list(self.live.values()):
@@ -74,8 +85,9 @@ class Flows:
 
     def _find_or_make(self, key: Key, segment: Segment) -> tuple[Connection, int]:
         known = self.linker.find(segment)
-        if known is not None and known[0].number in self.live:
-            connection, side = known
+        linked = None if known is None else self.live.get(known[0])
+        if known is not None and linked is not None:
+            connection, side = linked, known[1]
             connection.also_seen(side, segment)
         else:
             side = 1 if segment.flags & SYN and segment.flags & ACK else 0

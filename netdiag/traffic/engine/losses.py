@@ -41,8 +41,9 @@ class Losses:
         entry[1] = (total or 0) + bytes
         entry[2] = (count or 0) + times
 
-    def drain(self) -> list[LossRow]:
-        """The sums so far, which are forgotten."""
+    def drain(self, of: str | None = None) -> list[LossRow]:
+        """The sums so far, or those of one file; they are forgotten."""
+        sums = {key: entry for key, entry in self._sums.items() if of in (None, key[0])}
         rows = [
             LossRow(
                 file=file,
@@ -54,8 +55,10 @@ class Losses:
                 times=entry[2] or 0,
                 detail=detail,
             )
-            for (file, connection, direction, kind, detail), entry in self._sums.items()
+            for (file, connection, direction, kind, detail), entry in sums.items()
         ]
-        self._sums.clear()
-        self._details.clear()
+        for key in sums:
+            del self._sums[key]
+        for detailed in [each for each in self._details if of in (None, each[0])]:
+            del self._details[detailed]
         return rows

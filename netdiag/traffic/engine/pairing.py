@@ -8,6 +8,7 @@ been captured before it (a card with two queues), so the last few of these wait.
 from collections import deque
 from collections.abc import Callable
 from hashlib import blake2b
+from typing import Any
 
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.bodies import Bodies, BodyWalker, RequestFacts, ResponseFacts
@@ -24,9 +25,28 @@ ORPHAN_BYTES = 16_384
 
 ANSWERED, NO_RESPONSE, UNANSWERED, NO_REQUEST = "answered", "no-response", "unanswered", "no-request"
 
+# What is no part of the state.
+_HANDED = frozenset({"_emit", "_hear", "_bodies"})
 
 Emit = Callable[[Asked | None, Answer | None, str], None]
 Hear = Callable[[Asked], None]
+
+
+class Digest:
+    """A hash of what is not much: the state of one that hashlib makes cannot be stored."""
+
+    __slots__ = ("text",)
+
+    def __init__(self) -> None:
+        self.text = b""
+
+    def update(self, data: bytes) -> None:
+        """The next bytes."""
+        self.text += data
+
+    def digest(self) -> bytes:
+        """Four bytes."""
+        return blake2b(self.text, digest_size=4).digest()
 
 
 class Pairing:
@@ -57,12 +77,28 @@ class Pairing:
         self.pending: deque[Asked] = deque()
         self.waiting: dict[int, int] = {}
         self.orphans: deque[Message] = deque()
-        self.digests = (blake2b(digest_size=4), blake2b(digest_size=4))
+        self.digests = (Digest(), Digest())
         self.requests = 0
         self.responses = 0
         self.client_id: str | None = None
         self.client_software: str | None = None
         self.sasl_mechanism: str | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name not in _HANDED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in self.__slots__:
+            if name not in _HANDED:
+                setattr(self, name, state[name])
+
+    def hand(self, emit: Emit, bodies: Bodies) -> None:
+        """What a pairing needs that was made of its state."""
+        self._emit, self._bodies, self._hear = emit, bodies, None
+
+    def files(self) -> set[int]:
+        """The files that rows to come may name."""
+        return {asked.message.file for asked in self.pending} | {orphan.file for orphan in self.orphans}
 
     def message(self, message: Message) -> None:
         """Take the next message of either side."""

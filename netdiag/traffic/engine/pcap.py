@@ -6,7 +6,7 @@ was a lie, so the search begins in the record before. A true header is told by t
 
 import re
 from struct import Struct
-from typing import Literal
+from typing import Any, Literal
 
 from netdiag.errors import InputError
 from netdiag.traffic.engine.account import LARGEST_PACKET, Account
@@ -24,6 +24,8 @@ _FORMS: dict[bytes, tuple[Literal["<", ">"], int, int]] = {
 }
 MAGICS = frozenset(_FORMS)
 _CHAIN = 3
+# What is made of the rest of a reader's state.
+_MADE = frozenset({"_unpack", "_index"})
 _NO_HEADER = "damage", "no record header"
 _DAY = 86_400
 _YEAR = 366 * _DAY
@@ -51,6 +53,14 @@ class PcapReader:
         self._search_at = 0
         self._seconds = -1
         self._last_wanted = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _MADE}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self._opened:
+            self._set_order(self._order)
 
     def feed(self, chunk: bytes) -> list[Packet]:
         """The packets that are complete with this piece."""
@@ -83,9 +93,12 @@ class PcapReader:
             raise InputError(f"is a pcap file of version {major}.{minor}, which nobody writes")
         # The upper bits tell of a checksum behind each frame.
         self._link = link & 0xFFFF
-        self._unpack = Struct(self._order + "IIII").unpack_from
-        self._index = Struct(self._order + "I").unpack_from
+        self._set_order(self._order)
         self._account.header_bytes += FILE_HEADER
+
+    def _set_order(self, order: Literal["<", ">"]) -> None:
+        self._unpack = Struct(order + "IIII").unpack_from
+        self._index = Struct(order + "I").unpack_from
 
     def _read(self, data: Content, *, last: bool) -> list[Packet]:
         """All there is in `data`, which begins with the last record; keeps what must be looked at again."""

@@ -7,7 +7,7 @@ whose lengths agree goes on.
 import re
 from collections.abc import Iterator
 from struct import Struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from netdiag.traffic.engine.account import LARGEST_PACKET, LAST_TIME, Account
 from netdiag.traffic.engine.packet import Content, Packet
@@ -23,6 +23,8 @@ _LARGEST_BLOCK = 64 * 1024 * 1024
 _MOST_INTERFACES = 8192
 _LONGEST_NAME = 256
 _LEAST_ENHANCED = 32
+# What is made of the rest of a reader's state.
+_MADE = frozenset({"_head", "_word", "_run_head", "_packet", "_old_packet", "_option"})
 _SECOND = 1_000_000_000
 # Of a NamedTuple, without the function around it.
 _new = tuple.__new__
@@ -57,6 +59,13 @@ class PcapngReader:
         self._drops: dict[int, int] = {}
         self._time = 0
         self._set_order("<")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _MADE}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._set_order(self._order)
 
     def feed(self, chunk: bytes) -> list[Packet]:
         """The packets that are complete with this piece."""

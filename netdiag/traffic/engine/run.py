@@ -4,7 +4,7 @@ Give it packets in the order of the capture, take rows whenever it suits, say wh
 the connections that are open in the capture, nothing of those that are over.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet, Segment, Undecoded, Unreachable
 from netdiag.traffic.engine.pairing import Pairing
 from netdiag.traffic.engine.payloads import KEEP_WHOLE, Payloads
+from netdiag.traffic.engine.state import decode, encode, reading_state
 from netdiag.traffic.rows import LossRow
 
 Row = tuple[Any, ...]
@@ -34,10 +35,11 @@ class Engine:
 
     def __init__(self, options: EngineOptions, files: Sequence[str]) -> None:
         self._options = options
-        self._files = tuple(files)
+        self._files = dict(enumerate(files))
+        self._next_file = len(self._files)
         self._losses = Losses()
         self._assembly = Assembly()
-        self._bodies = Bodies(options.tables)
+        self._bodies = Bodies(options.tables, lasting=options.lasting)
         self._rows: dict[str, list[Row]] = {name: [] for name in options.tables}
         self._flows = Flows(self._open, self._close, options.max_connections)
         self._class, self._classes = options.flow_class
@@ -69,6 +71,50 @@ class Engine:
         """Count packets that whoever captured says were dropped; nobody knows their bytes."""
         if self._counts_strays and packets:
             self._losses.add(file=self._files[file], kind="dropped", bytes=0, times=packets, detail="while capturing")
+
+    def add_file(self, name: str) -> int:
+        """One more capture file; the index by which packets name it."""
+        self._files[self._next_file] = name
+        self._next_file += 1
+        return self._next_file - 1
+
+    def end_file(self, file: int) -> None:
+        """A file has no more packets: what of it belongs to no connection is summed up."""
+        if "losses" in self._rows:
+            self._rows["losses"] += self._losses.drain(self._files[file])
+
+    def save(self, open_files: Collection[int] = ()) -> bytes:
+        """The state, from which `restored` goes on; to be called when all rows are drained.
+
+        `open_files`: those with packets to come. The names of others are kept as long as rows to come may name them.
+        """
+        if any(self._rows.values()) or not self._options.lasting or self._payloads is not None:
+            raise ValueError("the engine holds what is no part of its state")
+        used = {0, *open_files}.union(*(connection.files() for connection in self._flows.live.values()))
+        return encode(
+            {
+                "files": {file: name for file, name in self._files.items() if file in used},
+                "next_file": self._next_file,
+                "losses": self._losses,
+                "assembly": self._assembly,
+                "flows": self._flows.state(),
+                "names": self._names,
+            }
+        )
+
+    @classmethod
+    def restored(cls, options: EngineOptions, state: bytes) -> "Engine":
+        """The engine that was saved under the same options; DamagedState where these bytes are no state."""
+        engine = cls(options, ())
+        with reading_state():
+            it = decode(state)
+            engine._files, engine._next_file = it["files"], it["next_file"]
+            engine._losses, engine._assembly, engine._names = it["losses"], it["assembly"], it["names"]
+            engine._flows.go_on(it["flows"])
+            for connection in engine._flows.live.values():
+                if connection.pairing is not None:
+                    connection.pairing.hand(partial(engine._emit, connection), engine._bodies)
+        return engine
 
     def finish(self) -> None:
         """There are no more packets."""

@@ -45,9 +45,13 @@ _Readers = dict[tuple[int, int, bool], Reader]
 
 
 class Bodies:
-    """Reads bodies for the tables that are wanted; what only others need is stepped over."""
+    """Reads bodies for the tables that are wanted; what only others need is stepped over.
 
-    def __init__(self, tables: Iterable[str] = NAMES) -> None:
+    `lasting`: large messages can be stored while they are on their way.
+    """
+
+    def __init__(self, tables: Iterable[str] = NAMES, *, lasting: bool = False) -> None:
+        self._lasting = lasting
         self._wanted = frozenset(tables)
         self._requests: _Readers = {}
         self._responses: _Readers = {}
@@ -97,11 +101,11 @@ class Bodies:
 
     def request_walker(self, api_key: int, api_version: int, header: int, size: int) -> BodyWalker | None:
         """A walker for a request of `size` bytes whose body begins behind `header` bytes."""
-        return walker(api_key, api_version, Direction.REQUEST, header, size, self._wanted)
+        return walker(api_key, api_version, Direction.REQUEST, header, size, self._wanted, lasting=self._lasting)
 
     def response_walker(self, api_key: int, api_version: int, header: int, size: int) -> BodyWalker | None:
         """A walker for a response of `size` bytes whose body begins behind `header` bytes."""
-        return walker(api_key, api_version, Direction.RESPONSE, header, size, self._wanted)
+        return walker(api_key, api_version, Direction.RESPONSE, header, size, self._wanted, lasting=self._lasting)
 
     def _reader(self, readers: _Readers, direction: Direction, key: tuple[int, int, bool]) -> Reader | None:
         """The reader of a message, kept once it was made; None where the table does not have the message."""
