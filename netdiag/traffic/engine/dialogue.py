@@ -74,7 +74,7 @@ class Dialogue:
 
     def files(self) -> set[int]:
         """The files that what is to come may name."""
-        return self._deliveries[0].files() | self._deliveries[1].files()
+        return self.deliveries[0].files() | self.deliveries[1].files()
 
     def push(self, side: int, segment: Segment) -> None:
         """The next packet of the capture."""

@@ -45,7 +45,7 @@ _CLASSES = {
     "packet": ("Packet", "Undecoded"),
     "pairing": ("Digest", "Pairing"),
     "pcap": ("PcapReader",),
-    "pcapng": ("PcapngReader", "_Interface"),
+    "pcapng": ("PcapngReader", "Interface"),
     "records": ("CaptureReader",),
     "resync": ("Searcher",),
     "sessions": ("FetchSessions",),
