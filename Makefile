@@ -1,6 +1,7 @@
 # make demo    what netdiag does, on a broken five-broker compose file; needs no Docker and no Java
 # make test    everything that a change must pass; CI runs the same
 # make bars    the long measurements, resumable; writes docs/bars.md (make bars BARS="name ..." for some)
+# make bench   netdiag exchanges against tshark on captures made here; writes docs/benchmarks.md (BENCH="--help" for more)
 # make lint    ruff, mypy, import-linter
 # make format  lets ruff rewrite the sources
 # make readme  runs the commands of README.md, writes their output into it
@@ -12,7 +13,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint c
 # The extras that some test uses.
 EXTRAS := live,capture,spark,picture
 
-.PHONY: help demo test bars lint format readme docs constraints clean
+.PHONY: help demo test bars bench lint format readme docs constraints clean
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
@@ -27,6 +28,9 @@ lint: .venv/.full
 
 bars: .venv/.full
 	@$(BIN)/python -m tests.bars $(BARS)
+
+bench: .venv/.full
+	@$(BIN)/python -m tests.bench $(BENCH)
 
 format: .venv/.full
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

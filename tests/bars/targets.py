@@ -25,6 +25,10 @@ def _module(name: str, promise: str, *arguments: str) -> Target:
     return Target(name=name, promise=promise, command=(sys.executable, "-m", *arguments))
 
 
+def _bench(name: str, promise: str, *arguments: str) -> Target:
+    return _module(name, promise, "tests.bench", *arguments)
+
+
 TARGETS = (
     _tests(
         "cells",
@@ -192,6 +196,45 @@ TARGETS = (
         "a standalone cluster of a master and two workers: a worker killed with SIGKILL in mid-job, tasks that fail at "
         "their first attempt, speculation, 1, 2, 3 and 7 partitions, captures behind a Hadoop file system: the answer "
         "is that of this machine alone",
+    ),
+    _bench(
+        "engine-rate",
+        "`netdiag exchanges FILE --format arrow` (interpreter start included) on at least 3 GB, bulk and chatty: wall "
+        "at most 1/25 of tshark 4.4 giving the same columns, or 1/32 of 4.0; as many messages as tshark finds",
+        *("bulk", "chatty", "--bar", "tshark"),
+    ),
+    _bench(
+        "engine-cold",
+        "the same from a file that is not in memory: wall within 15 % of cat",
+        *("cold", "--bar", ""),
+    ),
+    _bench(
+        "engine-memory",
+        "the engine alone, all its processes together: at most 250 MB, also with one message of 100 MB",
+        *("bulk", "connections", "linear", "--bar", "memory"),
+    ),
+    _bench(
+        "engine-linear",
+        "cost linear in size within 10 % from 1 to 16 GB (NETDIAG_BENCH_GIGABYTES='1 4 16'; without it to 4 GB)",
+        *("linear", "--bar", "dearest"),
+    ),
+    _bench(
+        "engine-connections",
+        "cost at most 1.5 times for 100,000 connections against 100 in as many bytes, every message found",
+        *("connections", "--bar", "100,000"),
+    ),
+    _bench(
+        "engine-one-connection",
+        "cost at most 1.5 times for one connection that holds everything, every message found",
+        *("connections", "--bar", "1 connection"),
+    ),
+    _bench("engine-cores", "two cores at least 1.7 times as fast as one", "cores", "--bar", ""),
+    _bench("small-cpu", "`netdiag exchanges` of a small capture: at most 1.0 s of CPU", "small", "--bar", ""),
+    _bench(
+        "spark-rate",
+        "PySpark in local[2], cold, end to end, on at least 3 GB: the time of a job that reads nothing + at most 0.8 s "
+        "per GB",
+        *("spark", "--bar", ""),
     ),
     _module("spark-extra", "the wheel with [spark] installs into a fresh environment", "tests.bars.spark_extra"),
     _module("clean-clone", "make demo and make test pass in a clean clone", "tests.bars.clean_clone"),

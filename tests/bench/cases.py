@@ -1,0 +1,207 @@
+"""What is measured: for each case some captures, and the commands that read them in turn, round after round."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.bench import peers, results
+from tests.bench.captures import Capture, Recipe, cache, obtain
+from tests.bench.results import Result
+from tests.bench.running import Cost, cached, run, uncached
+
+LARGE_MESSAGE = 100_000_000
+_SMALL = Recipe(mix="made", megabytes=1, connections=20)
+_ONE_CORE = ("taskset", "--cpu-list")
+_EMPTY_JOB = ("-m", "tests.bench.empty_job")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """How much is read: megabytes for rates, gigabytes where sizes are compared, and how often."""
+
+    megabytes: int = 3000
+    compared: int = 1000
+    gigabytes: tuple[int, ...] = (1, 4)
+    rounds: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contestant:
+    """A command. `counts` says how many messages are in what it wrote."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    prepare: Callable[[], None] | None = None
+    counts: Callable[[Path], int] | None = None
+    may_find_nothing: bool = False
+
+
+def rate(mix: str, sizes: Sizes) -> Result:
+    """The engine, tshark with the same columns, and what merely reads the file."""
+    capture = obtain(Recipe(mix=mix, megabytes=sizes.megabytes))
+    tshark = peers.tshark()
+    contestants = [_ours(capture, counted=True)]
+    facts = _told(capture)
+    if tshark:
+        facts["tshark"] = tshark.version
+        command = tshark.command(capture)
+        contestants.append(Contestant(name="tshark", command=command, counts=peers.messages))
+    contestants += [Contestant(name=name, command=command) for name, command in peers.floors(capture)]
+    return measured(f"rate-{mix}-{sizes.megabytes}", contestants, sizes.rounds, facts, [capture])
+
+
+def cold(sizes: Sizes) -> Result:
+    """The engine and cat, on a file that is not in memory."""
+    capture = obtain(Recipe(mix="bulk", megabytes=sizes.megabytes))
+
+    def forgotten() -> None:
+        uncached(capture.path)
+
+    ours = ("netdiag", peers.netdiag(capture.path))
+    contestants = [
+        Contestant(name=name, command=command, prepare=forgotten)
+        for name, command in (ours, ("cat", ("cat", str(capture.path))))
+    ]
+    return measured(f"cold-{sizes.megabytes}", contestants, sizes.rounds, _told(capture), [])
+
+
+def linear(sizes: Sizes) -> Result:
+    """The engine on captures of rising sizes."""
+    captures = {f"{size} GB": obtain(Recipe(mix="bulk", megabytes=1000 * size)) for size in sizes.gigabytes}
+    name = "linear-" + "-".join(map(str, sizes.gigabytes))
+    return _each(name, captures, sizes.rounds)
+
+
+def connections(sizes: Sizes) -> Result:
+    """The same exchanges over 100 connections, over 100,000, over one, and with one message that is very large."""
+    recipes = {
+        "100": Recipe(mix="made", megabytes=sizes.compared, connections=100),
+        "100,000": Recipe(mix="made", megabytes=sizes.compared, connections=100_000),
+        "1": Recipe(mix="made", megabytes=sizes.compared, connections=1),
+        "large message": Recipe(
+            mix="made", megabytes=sizes.compared, connections=100, largest=min(LARGE_MESSAGE, sizes.compared * 100_000)
+        ),
+    }
+    return _each(f"connections-{sizes.compared}", {n: obtain(r) for n, r in recipes.items()}, sizes.rounds)
+
+
+def cores(sizes: Sizes) -> Result:
+    """The engine on one core and on two."""
+    capture = obtain(Recipe(mix="bulk", megabytes=sizes.megabytes))
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    contestants = [
+        Contestant(
+            name=f"{len(chosen)} core{'s' if len(chosen) > 1 else ''}",
+            command=(*_ONE_CORE, ",".join(map(str, chosen)), *peers.netdiag(capture.path)),
+        )
+        for chosen in (cores[:1], cores)
+    ]
+    return measured(f"cores-{sizes.megabytes}", contestants, sizes.rounds, _told(capture), [capture])
+
+
+def small(sizes: Sizes) -> Result:
+    """The engine's start, on a capture of 1 MB."""
+    capture = obtain(_SMALL)
+    words = (sys.executable, "-m", "netdiag", "exchanges", str(capture.path))
+    contestants = [
+        Contestant(name="bare interpreter", command=(sys.executable, "-c", "pass")),
+        Contestant(name="netdiag --help", command=(sys.executable, "-m", "netdiag", "--help")),
+        Contestant(name="netdiag exchanges", command=words),
+        Contestant(name="netdiag exchanges --format arrow", command=(*words, "--format", "arrow")),
+    ]
+    return measured("small", contestants, max(5, sizes.rounds), _told(capture), [capture])
+
+
+def spark(sizes: Sizes) -> Result:
+    """`netdiag analyze` in local[2] from its start, and a job of Spark that reads nothing."""
+    capture = obtain(Recipe(mix="bulk", megabytes=sizes.megabytes))
+    analyze = (sys.executable, "-m", "netdiag", "analyze", str(capture.path), "--master", "local[2]")
+    contestants = [
+        Contestant(name="empty job", command=(sys.executable, *_EMPTY_JOB)),
+        Contestant(name="netdiag analyze", command=analyze, may_find_nothing=True),
+    ]
+    return measured(f"spark-{sizes.megabytes}", contestants, sizes.rounds, _told(capture), [capture])
+
+
+def _each(case: str, captures: Mapping[str, Capture], rounds: int) -> Result:
+    facts: dict[str, int | str] = {}
+    contestants = []
+    for name, capture in captures.items():
+        facts |= {f"{key} of {name}": value for key, value in _told(capture).items()}
+        contestants.append(_ours(capture, name=name, counted=True))
+    return measured(case, contestants, rounds, facts, list(captures.values()))
+
+
+def _ours(capture: Capture, *, name: str = "netdiag", counted: bool) -> Contestant:
+    return Contestant(
+        name=name, command=peers.netdiag(capture.path), counts=peers.messages_in_arrow if counted else None
+    )
+
+
+def _told(capture: Capture) -> dict[str, int | str]:
+    facts: dict[str, int | str] = {"capture": capture.recipe.name, "bytes": capture.size, "packets": capture.packets}
+    if capture.exchanges >= 0:
+        facts["messages that were made"] = 2 * capture.exchanges
+    if capture.made_instead:
+        facts["made instead"] = "of real clients, who cannot be recorded here"
+    return facts
+
+
+def measured(
+    case: str,
+    contestants: Sequence[Contestant],
+    rounds: int,
+    facts: Mapping[str, int | str],
+    warm: Sequence[Capture],
+) -> Result:
+    """All rounds that are not there yet. In the first one, what is written is kept and counted."""
+    result = results.begun(case) or results.blank(case)
+    while result.finished < rounds:
+        costs, counted = {}, dict(facts)
+        for contestant in contestants:
+            print(f"{case}: round {result.finished + 1} of {rounds}: {contestant.name}", file=sys.stderr, flush=True)
+            for capture in warm:
+                if str(capture.path) in contestant.command:
+                    cached(capture.path)
+            costs[contestant.name] = _run(contestant, counted, keep=result.finished == 0)
+        result = result.with_round(costs, counted)
+        results.save(result)
+    return result
+
+
+class Failed(Exception):
+    """A contestant did not come to its end."""
+
+
+def _run(contestant: Contestant, counted: dict[str, int | str], *, keep: bool) -> Cost:
+    with TemporaryDirectory(dir=cache()) as folder:
+        output, errors = Path(folder) / "output", Path(folder) / "errors"
+        cost = run(
+            contestant.command,
+            output=output if keep and contestant.counts else Path(os.devnull),
+            errors=errors,
+            environment=contestant.environment,
+            prepare=contestant.prepare,
+        )
+        if cost.status and not (contestant.may_find_nothing and cost.status == 1):
+            told = errors.read_text(encoding="utf-8", errors="replace").strip()
+            raise Failed(f"{contestant.name} ended with {cost.status}: {told[-300:]}")
+        if keep and contestant.counts:
+            counted[f"messages of {contestant.name}"] = contestant.counts(output)
+    return cost
+
+
+def every(sizes: Sizes) -> Iterator[tuple[str, Callable[[], Result]]]:
+    """All cases: a name to choose it by, and what measures it."""
+    yield "small", lambda: small(sizes)
+    yield "bulk", lambda: rate("bulk", sizes)
+    yield "chatty", lambda: rate("chatty", sizes)
+    yield "cores", lambda: cores(sizes)
+    yield "connections", lambda: connections(sizes)
+    yield "linear", lambda: linear(sizes)
+    yield "cold", lambda: cold(sizes)
+    yield "spark", lambda: spark(sizes)

@@ -1,0 +1,99 @@
+"""Record what the clients of `clients` say to their brokers, in a network of their own where nothing else is.
+
+Needs root, or a kernel that lets users make networks of their own, and tcpdump or dumpcap. No packet leaves: in that
+network there is a loopback interface and nothing else. Its MTU is that of a wire, and segments are cut to it.
+"""
+
+import array
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.house.tree import ROOT
+
+_MTU = 1500
+_SET_MTU, _GET_FLAGS, _SET_FLAGS, _ETHTOOL = 0x8922, 0x8913, 0x8914, 0x8946
+_UP = 1
+# ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO
+_OFFLOADS = (0x1F, 0x24, 0x2C)
+_FLUSHED = 2.0
+_INSIDE = "--inside"
+
+
+class CannotRecord(Exception):
+    """This machine does not let us; says what is missing."""
+
+
+def record(path: Path, mix: str, seconds: int) -> tuple[int, ...]:
+    """Record a mix for so long; gives the ports of the brokers."""
+    command = [sys.executable, "-m", "tests.bench.recording", _INSIDE, _recorder(), str(path), mix, str(seconds)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([*_apart(), *command], cwd=ROOT, capture_output=True, text=True, env=environment)
+    ports = done.stdout.split()
+    if done.returncode or not ports:
+        raise CannotRecord(f"the recording failed: {done.stderr.strip()[-400:]}")
+    return tuple(int(port) for port in ports)
+
+
+def _apart() -> Sequence[str]:
+    """The command that runs another one in a new network, with its children killed when it ends."""
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        raise CannotRecord("no command 'unshare' (package util-linux)")
+    kinds = [[unshare, "--net"], [unshare, "--user", "--map-root-user", "--net"]]
+    for kind in kinds:
+        if subprocess.run([*kind, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+            return kind
+    raise CannotRecord("neither root nor a kernel that lets users make networks of their own")
+
+
+def _recorder() -> str:
+    for name in ("tcpdump", "dumpcap"):
+        if found := shutil.which(name):
+            return found
+    raise CannotRecord("neither tcpdump nor dumpcap is installed")
+
+
+def _inside(recorder: str, path: str, mix: str, seconds: str) -> int:
+    _loopback_like_a_wire()
+    dumpcap = Path(recorder).name == "dumpcap"
+    options = ["-q", "-P", "-f", "tcp", "-B", "256"] if dumpcap else ["-s", "0", "-B", "262144", "-Z", "root", "tcp"]
+    recording = subprocess.Popen(
+        [recorder, "-i", "lo", "-w", path, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        time.sleep(1)
+        talk = [sys.executable, "-m", "tests.bench.clients", mix, seconds]
+        status = subprocess.run(talk, check=False, stderr=subprocess.DEVNULL).returncode
+        time.sleep(_FLUSHED)
+    finally:
+        recording.send_signal(signal.SIGINT)
+        told = recording.communicate()[1]
+    print(told, file=sys.stderr)
+    return status or recording.returncode
+
+
+def _loopback_like_a_wire() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        fcntl.ioctl(one, _SET_MTU, struct.pack("16si", b"lo", _MTU))
+        for setting in _OFFLOADS:
+            value = array.array("I", [setting, 0])
+            # an old kernel that cannot switch one of them off records larger packets
+            with contextlib.suppress(OSError):
+                fcntl.ioctl(one, _ETHTOOL, struct.pack("16sP", b"lo", value.buffer_info()[0]))
+        flags = struct.unpack("16sh", fcntl.ioctl(one, _GET_FLAGS, struct.pack("16sh", b"lo", 0)))[1]
+        fcntl.ioctl(one, _SET_FLAGS, struct.pack("16sh", b"lo", flags | _UP))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == [_INSIDE]:
+        sys.exit(_inside(*sys.argv[2:]))

@@ -1,0 +1,45 @@
+"""Captures that are grown: copies stay whole, and are told apart by address and time."""
+
+from pathlib import Path
+
+from netdiag.io.captures import Captures
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.engine.run import Engine
+from netdiag.traffic.rows import ExchangeRow
+from tests.bench.growing import cut, grow
+from tests.bench.making import make
+
+
+def _exchanges(path: Path) -> list[ExchangeRow]:
+    engine = Engine(EngineOptions(tables=frozenset({"exchanges"})), [str(path)])
+    for packet in Captures([str(path)]).packets():
+        engine.feed(packet)
+    engine.finish()
+    return [ExchangeRow(*row) for row in engine.drain()["exchanges"]]
+
+
+def test_copies_are_clusters_of_their_own_one_after_another(tmp_path: Path) -> None:
+    seed, grown = tmp_path / "seed.pcap", tmp_path / "grown.pcap"
+    made = make(seed, 200_000, connections=8)
+    size = seed.stat().st_size
+    packets = grow(seed, grown, 3 * size, (9092,))
+    assert packets >= 3 * made.packets - 1
+    rows = _exchanges(grown)
+    assert 3 * made.exchanges - 1 <= len(rows) <= 3 * made.exchanges
+    assert len({row.broker for row in rows}) == 3
+    assert len({row.client for row in rows}) == 24
+    times = [row.time for row in rows]
+    assert times == sorted(times)
+
+
+def test_what_is_cut_off_ends_at_a_packet(tmp_path: Path) -> None:
+    seed, grown, part = tmp_path / "seed.pcap", tmp_path / "grown.pcap", tmp_path / "part.pcap"
+    made = make(seed, 200_000, connections=8)
+    size = seed.stat().st_size * 5 // 2
+    packets = grow(seed, grown, size, (9092,))
+    assert size - 2000 < grown.stat().st_size <= size
+    assert 2 * made.packets < packets < 3 * made.packets
+    assert sum(1 for _ in Captures([str(grown)]).packets()) == packets
+    packets = cut(seed, part, 100_001)
+    assert 98_000 < part.stat().st_size <= 100_001
+    assert sum(1 for _ in Captures([str(part)]).packets()) == packets

@@ -1,0 +1,54 @@
+"""Captures that are made: what is in them is what the maker says, for our engine and for tshark."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netdiag.io.captures import Captures
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.engine.run import Engine
+from netdiag.traffic.rows import ExchangeRow
+from tests.bench.captures import Capture, Recipe
+from tests.bench.making import make
+from tests.bench.peers import Tshark, messages, tshark
+
+
+def _rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    captures = Captures([str(path)])
+    engine = Engine(EngineOptions(tables=frozenset({"exchanges", "losses", "connections"})), [str(path)])
+    for packet in captures.packets():
+        engine.feed(packet)
+    engine.finish()
+    return engine.drain()
+
+
+@pytest.mark.parametrize(("connections", "largest"), [(1, 0), (7, 0), (60, 0), (300, 0), (60, 100_000)])
+def test_every_exchange_that_is_made_is_found_whole(tmp_path: Path, connections: int, largest: int) -> None:
+    path = tmp_path / "made.pcap"
+    made = make(path, 500_000, connections=connections, largest=largest)
+    rows = _rows(path)
+    exchanges = [ExchangeRow(*row) for row in rows["exchanges"]]
+    assert len(exchanges) == made.exchanges >= connections
+    assert {(row.outcome, row.decoded) for row in exchanges} == {("answered", "full")}
+    assert len(rows["connections"]) == connections
+    assert rows["losses"] == []
+    assert path.stat().st_size > 400_000
+    assert max(row.response_bytes or 0 for row in exchanges) > largest
+
+
+def test_tshark_finds_as_many(tmp_path: Path) -> None:
+    found = tshark()
+    if found is None:
+        pytest.skip("no command 'tshark'")
+    path = tmp_path / "made.pcap"
+    made = make(path, 300_000, connections=50)
+    assert _counted(found, path, tmp_path / "output") == 2 * made.exchanges
+
+
+def _counted(found: Tshark, path: Path, output: Path) -> int:
+    capture = Capture(path=path, recipe=Recipe(mix="made", megabytes=1), ports=(9092,), packets=0)
+    with output.open("wb") as file:
+        subprocess.run(found.command(capture), stdout=file, stderr=subprocess.DEVNULL, check=True)
+    return messages(output)
