@@ -97,7 +97,7 @@ class Dialogue:
                 if delivery.gap_end > delivery.next:
                     delivery.give_up()
                     self._settle()
-        self._identify(final=True)
+        self.identify(final=True)
         if self.talk.spoken is Spoken.NONE and any(delivery.next > delivery.start for delivery in self.deliveries):
             showed_tls = any(delivery.framer.searcher.strangers for delivery in self.deliveries)
             self._refuse(None, Spoken.TLS if showed_tls else Spoken.UNKNOWN, b"")
@@ -162,7 +162,7 @@ class Dialogue:
         here.next32 = here.next & MASK
         here.framer.take(segment.payload, length, time, segment.number, segment.file)
         if here.framer.mode < FRAMES:
-            self._identify()
+            self.identify()
 
     def _push(self, side: int, segment: Segment) -> None:
         here, there = self.deliveries[side], self.deliveries[1 - side]
@@ -216,7 +216,7 @@ class Dialogue:
         if self.deliveries[0].held or self.deliveries[1].held:
             self._settle()
         elif here.framer.mode < FRAMES:
-            self._identify()
+            self.identify()
 
     def _begin(self, side: int, segment: Segment) -> None:
         """Find where the streams begin: behind a SYN, else with the first payload."""
@@ -266,10 +266,10 @@ class Dialogue:
                 (one if one.held[0].number < two.held[0].number else two).step()
             else:
                 break
-            self._identify()
-        self._identify()
+            self.identify()
+        self.identify()
 
-    def _identify(self, final: bool = False) -> None:
+    def identify(self, final: bool = False) -> None:
         """See what can be recognised, on one side and then with what that tells about the other."""
         more = True
         while more:

@@ -35,7 +35,7 @@ class Flows:
         # By number, so that what is over is not held on to.
         self.linker: Linker[int] = Linker()
         self.live: dict[int, Connection] = {}
-        self._next_sweep = 0
+        self.next_sweep = 0
 
     def push(self, segment: Segment) -> None:
         """Give a segment to its connection."""
@@ -53,7 +53,7 @@ class Flows:
             self._forget(found[0])
             found = self._find_or_make(key, segment)
         connection, side = found
-        if segment.time >= self._next_sweep:
+        if segment.time >= self.next_sweep:
             self._sweep(segment.time)
         connection.push(side, segment)
         self.linker.note(segment, connection.number, side)
@@ -102,7 +102,7 @@ class Flows:
         return connection, side
 
     def _sweep(self, now: int) -> None:
-        self._next_sweep = now + SWEEP_EVERY
+        self.next_sweep = now + SWEEP_EVERY
         over = [c for c in self.live.values() if c.last_time < now - (CLOSED_FOR if c.is_closed else IDLE_FOR)]
         for connection in over:
             self._forget(connection)

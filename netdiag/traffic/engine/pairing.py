@@ -149,7 +149,7 @@ class Pairing:
         header = request_header(message.head, message.size)
         if header.correlation_id is None:
             return
-        asked = Asked(header, _light(message), self._request_facts(header, message))
+        asked = Asked(header, _light(message), self.request_facts(header, message))
         if self.client_id is None:
             self.client_id = header.client_id
         if self._hear is not None and asked.facts.record_bytes:
@@ -162,7 +162,7 @@ class Pairing:
         for orphan in self.orphans:
             if _correlation(orphan) == header.correlation_id and orphan.end_time >= message.start_time - 1_000_000_000:
                 self.orphans.remove(orphan)
-                self._emit(asked, self._answer(asked, orphan), ANSWERED)
+                self._emit(asked, self.answer(asked, orphan), ANSWERED)
                 return
         self.pending.append(asked)
         self.waiting[header.correlation_id] = self.waiting.get(header.correlation_id, 0) + 1
@@ -181,7 +181,7 @@ class Pairing:
         while self.pending[0].header.correlation_id != correlation_id:
             self._give_up()
         asked = self._take()
-        self._emit(asked, self._answer(asked, message), ANSWERED)
+        self._emit(asked, self.answer(asked, message), ANSWERED)
 
     def _take(self) -> Asked:
         asked = self.pending.popleft()
@@ -198,7 +198,7 @@ class Pairing:
         silent = asked.header.api_key == PRODUCE and asked.facts.acks == 0
         self._emit(asked, None, NO_RESPONSE if silent else UNANSWERED)
 
-    def _request_facts(self, header: RequestHeader, message: Message) -> RequestFacts:
+    def request_facts(self, header: RequestHeader, message: Message) -> RequestFacts:
         if header.api_key is None or header.api_version is None or header.body is None:
             facts = RequestFacts()
             facts.decoded = _headless(header.known, message)
@@ -210,7 +210,7 @@ class Pairing:
         body = message.head[header.body :]
         return self._bodies.request_facts(header.api_key, header.api_version, body, message.size - header.body)
 
-    def _answer(self, asked: Asked, message: Message) -> Answer:
+    def answer(self, asked: Asked, message: Message) -> Answer:
         key, version = asked.header.api_key, asked.header.api_version
         assert key is not None
         assert version is not None

@@ -1,0 +1,317 @@
+"""Connections between the twin's objects and the arrays: checked in while all is calm on them, else checked out.
+
+Objects stay while their connection is checked in; what of them an ordinary packet changes is then in the arrays, and
+is put back before the twin looks at it.
+"""
+
+from collections import deque
+from typing import Any
+
+from netdiag.traffic.engine.assemble import Asked
+from netdiag.traffic.engine.bodies.facts import RequestFacts
+from netdiag.traffic.engine.compiled import handover_direction
+from netdiag.traffic.engine.compiled.handover_direction import MOST_PLACES
+from netdiag.traffic.engine.compiled.lane_state import (
+    ABSENT,
+    CARRY,
+    DIGESTS,
+    FREE_PENDING,
+    KEYS,
+    LISTENED,
+    LONG_AGO,
+    NOT_LISTENED,
+    VERSIONS,
+    Lane,
+    compacted_carry,
+    more_pending,
+    more_slots,
+    new_lane,
+)
+from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING, UNKNOWN_KEY
+from netdiag.traffic.engine.connection import MAX_PLACES as MOST_SEEN
+from netdiag.traffic.engine.connection import Connection
+from netdiag.traffic.engine.headers import RequestHeader, header_version
+from netdiag.traffic.engine.message import Message, Spoken
+from netdiag.traffic.engine.packet import Segment
+from netdiag.traffic.engine.pairing import PRODUCE, Pairing
+from netdiag.traffic.engine.talk import WAITING, Talk
+
+TWINS = UNKNOWN_KEY - 2
+"""What `lanes` says where the twin has the connection."""
+
+MOST_INTERFACES = 64
+EVERYWHERE = (1 << MOST_INTERFACES) - 1
+"""Interfaces whose number is none of these the arrays cannot tell apart."""
+MOST_PATIENCE = 32
+CALM_LONG = 64
+_SECOND = 1_000_000_000
+
+
+class Kept(RequestFacts):
+    """Facts that are in the arrays, as message `number`; all that the twin needs to know of them is `acks`."""
+
+    number: int = NOTHING
+
+
+class LaneConnection(Connection):
+    """A connection that can be checked in; its place in the arrays is `slot`.
+
+    `key_numbers`: the sides of those pairs of addresses that are known by number. After a check-out the twin has it
+    for at least `patience` packets.
+    """
+
+    __slots__ = ("_handover", "context", "is_in", "key_numbers", "patience", "since", "slot")
+
+    def __init__(self, number: int, segment: Segment, file: str, handover: "Handover") -> None:
+        super().__init__(number, segment, file)
+        self._handover = handover
+        self.slot = self.context = NOTHING
+        self.is_in = False
+        self.key_numbers: dict[int, int] = {}
+        self.patience, self.since = 1, 0
+
+    def push(self, side: int, segment: Segment) -> None:
+        """Take a segment; for this the twin must have the connection."""
+        if self.is_in:
+            self._handover.check_out(self)
+        self._handover.touched = self
+        self._handover.place(segment.interface, segment.file)
+        super().push(side, segment)
+
+
+class Handover:
+    """The arrays, and whose they are. `held`: what pairs refer to that the twin has read."""
+
+    def __init__(self) -> None:
+        self.lane: Lane = new_lane()
+        self.lanes = handover_direction.no_lanes(1024)
+        self.connections: list[LaneConnection | None] = []
+        self.held: list[Any] = []
+        self.kept: dict[int, Kept] = {}
+        self.touched: LaneConnection | None = None
+        self.places: dict[tuple[str, int], int] = {}
+        self.place_names: list[tuple[str, int]] = []
+        self.interfaces: dict[str, int] = {}
+        self._free: list[int] = []
+
+    def place(self, interface: str, file: int) -> int:
+        """The number of a place."""
+        here = (interface, file)
+        number = self.places.get(here)
+        if number is None:
+            number = self.places[here] = len(self.places)
+            self.place_names.append(here)
+            self.interfaces.setdefault(interface, len(self.interfaces))
+        return number
+
+    def bind(self, connection: LaneConnection, number: int, side: int) -> None:
+        """A pair of addresses is this connection's."""
+        connection.key_numbers[number] = side
+        self.lanes[number] = 2 * connection.slot + side if connection.is_in else TWINS
+
+    def unbind(self, connection: LaneConnection) -> None:
+        """The connection is over."""
+        for number in connection.key_numbers:
+            self.lanes[number] = UNKNOWN_KEY
+        connection.key_numbers = {}
+        if connection.slot >= 0:
+            self.connections[connection.slot] = None
+            self._free.append(connection.slot)
+            connection.slot = NOTHING
+
+    def check_in(self, connection: LaneConnection, context: int) -> bool:
+        """Put a calm connection into the arrays; whether it is one."""
+        dialogue, pairing = connection.dialogue, connection.pairing
+        if dialogue is None or pairing is None:
+            if not connection.handshake.is_settled:
+                return False
+            self._take_slot(connection)
+            self._write(connection, None, None, context)
+        else:
+            if len(self.places) > MOST_PLACES or not is_calm(connection):
+                return False
+            self._take_slot(connection)
+            self._write(connection, dialogue.talk, pairing, context)
+            for side, delivery in enumerate(dialogue.deliveries):
+                framer = delivery.framer
+                if framer.left and self.lane.numbers[CARRY] + framer.size > len(self.lane.carry):
+                    self.lane = compacted_carry(self.lane, framer.size)
+                handover_direction.check_in(self.lane, 2 * connection.slot + side, delivery, self.places)
+        connection.is_in = True
+        for number, side in connection.key_numbers.items():
+            self.lanes[number] = 2 * connection.slot + side
+        return True
+
+    def check_out(self, connection: LaneConnection) -> None:
+        """Give a connection back to the twin."""
+        connection.is_in = False
+        for number in connection.key_numbers:
+            self.lanes[number] = TWINS
+        row = self.lane.connections[connection.slot].item()
+        connection.first_time, connection.last_time = row[:2]
+        connection.since = 0
+        dialogue, pairing = connection.dialogue, connection.pairing
+        if dialogue is None or pairing is None:
+            return
+        before = dialogue.deliveries[0].packets + dialogue.deliveries[1].packets
+        self.apply_digests()
+        talk = dialogue.talk
+        talk.asked, pairing.requests, pairing.responses = row[5:8]
+        talk.last_request, talk.last_response = (None if number == ABSENT else number for number in row[8:10])
+        versions = self.lane.versions[connection.slot].tolist()
+        talk.versions = {key: version for key, version in enumerate(versions) if version >= 0}
+        self._read_pending(talk, pairing, connection.slot, row[10])
+        for side, delivery in enumerate(dialogue.deliveries):
+            handover_direction.check_out(self.lane, 2 * connection.slot + side, delivery, self.place_names)
+        calm = dialogue.deliveries[0].packets + dialogue.deliveries[1].packets - before
+        connection.patience = 1 if calm > CALM_LONG else min(2 * connection.patience, MOST_PATIENCE)
+
+    def sync_time(self, connection: LaneConnection) -> None:
+        """Have the connection know when its last packet was."""
+        if connection.is_in:
+            connection.last_time = int(self.lane.connections["last_time"][connection.slot])
+
+    def apply_digests(self) -> None:
+        """Tell the connections of the first messages that were not told yet."""
+        count = int(self.lane.numbers[DIGESTS])
+        if not count:
+            return
+        self.lane.numbers[DIGESTS] = 0
+        for entry in self.lane.digests[:count]:
+            connection = self.connections[entry["slot"]]
+            assert connection is not None
+            assert connection.pairing is not None
+            head = entry["head"].tobytes()[: entry["length"]]
+            connection.pairing.digests[entry["is_request"]].update(b"%d," % entry["size"] + head)
+
+    def _take_slot(self, connection: LaneConnection) -> None:
+        if connection.slot >= 0:
+            return
+        if not self._free:
+            known = len(self.connections)
+            self.lane = more_slots(self.lane, max(256, 2 * known))
+            grown = len(self.lane.connections)
+            self.connections += [None] * (grown - known)
+            self._free = list(range(grown - 1, known - 1, -1))
+        connection.slot = self._free.pop()
+        self.connections[connection.slot] = connection
+
+    def _seen(self, connection: LaneConnection) -> int:
+        known = connection.interfaces
+        if len(known) >= MOST_SEEN:
+            return EVERYWHERE
+        return sum(
+            1 << number
+            for interface, number in self.interfaces.items()
+            if number < MOST_INTERFACES and (not interface or interface in known)
+        )
+
+    def _write(self, connection: LaneConnection, talk: Talk | None, pairing: Pairing | None, context: int) -> None:
+        slot = connection.slot
+        times = (connection.first_time, connection.last_time, connection.number)
+        seen = self._seen(connection)
+        if talk is None or pairing is None or connection.dialogue is None:
+            nothing = (0, 0, 0, ABSENT, ABSENT, NOTHING, NOTHING, 0, context, 0, 0)
+            self.lane.connections[slot] = (*times, LONG_AGO, seen, *nothing, NOT_LISTENED)
+            return
+        orphans = max((orphan.end_time for orphan in pairing.orphans), default=LONG_AGO - _SECOND) + _SECOND
+        counts = (talk.asked, pairing.requests, pairing.responses)
+        lasts = (ABSENT if last is None else last for last in (talk.last_request, talk.last_response))
+        first, last = self._write_pending(pairing)
+        self.lane.connections[slot] = (
+            *times,
+            orphans,
+            seen,
+            *counts,
+            *lasts,
+            first,
+            last,
+            len(pairing.pending),
+            context,
+            connection.dialogue.client_side,
+            pairing.client_id is not None,
+            LISTENED,
+        )
+        versions = [-1] * KEYS
+        for key, version in talk.versions.items():
+            versions[key] = version
+        self.lane.versions[slot] = versions
+
+    def _write_pending(self, pairing: Pairing) -> tuple[int, int]:
+        """The first and the last of the entries for what waits."""
+        first = last = NOTHING
+        for asked in pairing.pending:
+            at = int(self.lane.numbers[FREE_PENDING])
+            if at == NOTHING:
+                self.lane = more_pending(self.lane)
+                at = int(self.lane.numbers[FREE_PENDING])
+            self.lane.numbers[FREE_PENDING] = self.lane.pending["next"][at]
+            header, facts = asked.header, asked.facts
+            if isinstance(facts, Kept):
+                number = facts.number
+                del self.kept[number]
+            else:
+                number = self.hold(asked)
+            silent = header.api_key == PRODUCE and facts.acks == 0
+            self.lane.pending[at] = (number, header.correlation_id, _api(header), NOTHING, silent)
+            if last == NOTHING:
+                first = at
+            else:
+                self.lane.pending["next"][last] = at
+            last = at
+        return first, last
+
+    def hold(self, thing: Any) -> int:
+        """Keep what a pair refers to; gives the reference."""
+        self.held.append(thing)
+        return FROM_TWIN - (len(self.held) - 1)
+
+    def _read_pending(self, talk: Talk, pairing: Pairing, slot: int, first: int) -> None:
+        pairing.pending, pairing.waiting = deque(), {}
+        last, at = NOTHING, first
+        waiting: deque[tuple[int, int]] = deque(maxlen=WAITING)
+        while at != NOTHING:
+            number, correlation_id, api, following, silent = self.lane.pending[at].item()
+            if number <= FROM_TWIN:
+                asked: Asked = self.held[FROM_TWIN - number]
+                self.held[FROM_TWIN - number] = None
+            else:
+                asked = self._kept(number, correlation_id, api, bool(silent))
+            pairing.pending.append(asked)
+            pairing.waiting[correlation_id] = pairing.waiting.get(correlation_id, 0) + 1
+            waiting.append((correlation_id, api))
+            last, at = at, following
+        talk.waiting = waiting
+        if last != NOTHING:
+            self.lane.pending["next"][last] = self.lane.numbers[FREE_PENDING]
+            self.lane.numbers[FREE_PENDING] = first
+
+    def _kept(self, number: int, correlation_id: int, api: int, silent: bool) -> Asked:
+        key, version = api >> 16, api & 0xFFFF
+        facts = self.kept[number] = Kept()
+        facts.number = number
+        if silent:
+            facts.acks = 0
+        header = RequestHeader(key, version, correlation_id, None, None, header_version(key, version) is not None)
+        return Asked(header, Message(True, 0, b"", None, 0, 0, 0, 0, 0), facts)
+
+
+def is_calm(connection: Connection) -> bool:
+    """Whether the next packets can be ordinary ones."""
+    dialogue, pairing = connection.dialogue, connection.pairing
+    if dialogue is None or pairing is None or dialogue.client_side is None:
+        return False
+    talk = dialogue.talk
+    if talk.spoken is not Spoken.KAFKA or talk.raw or talk.client_id is None:
+        return False
+    if not all(map(handover_direction.is_calm, dialogue.deliveries)) or not connection.handshake.is_settled:
+        return False
+    if not all(0 <= key < KEYS and 0 <= version < VERSIONS for key, version in talk.versions.items()):
+        return False
+    pending = [(asked.header.correlation_id, _api(asked.header)) for asked in pairing.pending]
+    return pending[-WAITING:] == list(talk.waiting) and all(api >= 0 for _, api in pending)
+
+
+def _api(header: RequestHeader) -> int:
+    key, version = header.api_key, header.api_version
+    return NOTHING if key is None or version is None or key < 0 or version < 0 else key << 16 | version

@@ -1,0 +1,161 @@
+"""One direction of a connection between the twin's objects and the arrays."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from netdiag.traffic.engine.compiled.lane_state import BARE, CARRY, Array, Lane
+from netdiag.traffic.engine.compiled.layout import NOTHING, UNKNOWN_KEY
+from netdiag.traffic.engine.delivery import HALF, MASK, REMEMBERED, Copy, Delivery
+from netdiag.traffic.engine.frames import FRAMES, INSIDE, Framer
+
+MOST_PLACES = (1 << 16) - 1
+MOST_COPIES = 4
+"""So many places are remembered of a packet, 16 bits each: the number of the place and 1; the first lowest."""
+
+_CUT = ("truncated", INSIDE)
+
+
+def no_lanes(count: int) -> Array:
+    """Nobody has looked at so many pairs of addresses."""
+    return np.full(count, UNKNOWN_KEY, "i4")
+
+
+def is_calm(delivery: Delivery) -> bool:
+    """Whether nothing is missing, and messages are read."""
+    framer = delivery.framer
+    if framer.mode != FRAMES or delivery.held or delivery.next < 0 or delivery.acked > delivery.next + 1:
+        return False
+    if delivery.place is None or delivery.first_time < 0 or delivery.rst:
+        return False
+    if framer.left and framer.size > framer.talk.keep:
+        return False
+    recent, older = delivery.recent, delivery.older
+    if len(recent) > REMEMBERED or len(older) > REMEMBERED:
+        return False
+    return all(
+        len(places) <= MOST_COPIES and (key < 0 or (key - delivery.next32) & MASK >= HALF)
+        for copies in (recent, older)
+        for key, (_, _, _, places) in copies.items()
+    )
+
+
+def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[str, int], int]) -> None:
+    """Write a calm direction into the arrays."""
+    framer = delivery.framer
+    carry, room = _carry(lane, framer)
+    lane.directions[number] = (
+        delivery.start,
+        delivery.next,
+        delivery.packets,
+        delivery.duplicates,
+        delivery.keep_alives,
+        delivery.zero_windows,
+        delivery.last_time,
+        framer.frames,
+        framer.frame_bytes,
+        framer.truncated_bytes,
+        0,
+        0,
+        0,
+        framer.start_time,
+        framer.start_number,
+        carry,
+        len(framer.buffer),
+        room,
+        delivery.window,
+        NOTHING if delivery.place is None else places.get(delivery.place, NOTHING),
+        framer.size,
+        framer.left,
+        int.from_bytes(framer.header, "big"),
+        len(framer.header),
+        framer.broken,
+        0,
+        len(delivery.recent),
+        len(delivery.older),
+    )
+    remembered = lane.remembered[number]
+    for begin, copies in ((0, delivery.recent), (REMEMBERED, delivery.older)):
+        if copies:
+            remembered[begin : begin + len(copies)] = [_copy(key, copy, places) for key, copy in copies.items()]
+
+
+def check_out(lane: Lane, number: int, delivery: Delivery, places: Sequence[tuple[str, int]]) -> None:
+    """Give the twin what the arrays have of a direction."""
+    framer = delivery.framer
+    (
+        _,
+        delivery.next,
+        delivery.packets,
+        delivery.duplicates,
+        delivery.keep_alives,
+        delivery.zero_windows,
+        delivery.last_time,
+        framer.frames,
+        framer.frame_bytes,
+        framer.truncated_bytes,
+        cut_bytes,
+        cut_times,
+        cut_time,
+        framer.start_time,
+        framer.start_number,
+        carry,
+        carried,
+        _,
+        delivery.window,
+        _,
+        framer.size,
+        framer.left,
+        header,
+        header_length,
+        broken,
+        half,
+        recent,
+        older,
+    ) = lane.directions[number].item()
+    delivery.next32 = delivery.next & MASK
+    framer.header = header.to_bytes(header_length, "big")
+    framer.broken = bool(broken)
+    framer.walker, framer.decided = None, False
+    framer.buffer = bytearray(lane.carry[carry : carry + carried].tobytes()) if framer.left else bytearray()
+    lane.directions["room"][number] = 0
+    if cut_times:
+        entry = framer.noted.setdefault(_CUT, [0, 0, cut_time])
+        entry[0] += cut_bytes
+        entry[1] += cut_times
+    begin = half * REMEMBERED
+    delivery.recent = _copies(lane.remembered[number, begin : begin + recent], places)
+    begin = REMEMBERED - begin
+    delivery.older = _copies(lane.remembered[number, begin : begin + older], places)
+
+
+def _carry(lane: Lane, framer: Framer) -> tuple[int, int]:
+    """Put the beginning of an unfinished message where the kernels go on with it; where, and the room there."""
+    if not framer.left:
+        return 0, 0
+    at, length = int(lane.numbers[CARRY]), len(framer.buffer)
+    lane.carry[at : at + length] = np.frombuffer(framer.buffer, "u1")
+    lane.numbers[CARRY] = at + framer.size
+    return at, framer.size
+
+
+def _copy(key: int, copy: Copy, places: Mapping[tuple[str, int], int]) -> tuple[int, int, int, int, int, int]:
+    """An entry of `remembered`."""
+    length, time, identification, seen = copy
+    mask = sum((places[place] + 1) << 16 * index for index, place in enumerate(seen))
+    if key >= 0:
+        return time, mask, key, 0, length, identification
+    bare = -1 - key
+    return time, mask, bare >> 56, bare >> 24 & MASK, BARE | bare & 0xFFFFFF, identification
+
+
+def _copies(entries: Array, places: Sequence[tuple[str, int]]) -> dict[int, Copy]:
+    """The twin's form of entries of `remembered`."""
+    copies: dict[int, Copy] = {}
+    for time, mask, sequence, acknowledgement, what, identification in entries.tolist():
+        seen = tuple(places[number - 1] for shift in (0, 16, 32, 48) if (number := mask >> shift & 0xFFFF))
+        if what & BARE:
+            copies[-1 - (sequence << 56 | acknowledgement << 24 | what & 0xFFFFFF)] = (0, time, identification, seen)
+        else:
+            copies[sequence] = (what, time, identification, seen)
+    return copies

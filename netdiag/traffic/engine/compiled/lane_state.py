@@ -1,0 +1,224 @@
+"""What the kernels know of connections while all is calm on them, as arrays.
+
+A connection has number `slot`, its directions are 2 * slot + side: what `Connection`, `Dialogue`, `Delivery`, `Framer`,
+`Talk` and `Pairing` hold that an ordinary packet changes. All else stays where it is, with the twin.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netdiag.traffic.engine.compiled.layout import FACTS, NOTHING, PAIR
+from netdiag.traffic.engine.delivery import REMEMBERED
+from netdiag.traffic.engine.linking import RECENT
+
+Array = NDArray[Any]
+
+LISTENED, NOT_LISTENED = 1, 2
+
+CONNECTION = np.dtype(
+    [
+        ("first_time", "i8"),
+        ("last_time", "i8"),
+        ("number", "i8"),
+        ("orphans_until", "i8"),
+        ("seen", "u8"),
+        ("asked", "i8"),
+        ("requests", "i8"),
+        ("responses", "i8"),
+        ("last_request", "i8"),
+        ("last_response", "i8"),
+        ("pending_first", "i4"),
+        ("pending_last", "i4"),
+        ("pending", "i4"),
+        ("context", "i4"),
+        ("client_side", "u1"),
+        ("has_client_id", "u1"),
+        ("kind", "u1"),
+    ],
+    align=True,
+)
+"""`seen`: a bit for every interface at which a segment tells nothing new about those of the connection.
+`orphans_until`: requests that began later than this answer to no response that came before them. `last_request` and
+`last_response` are ABSENT where there was none."""
+
+ABSENT = -(1 << 40)
+LONG_AGO = -(1 << 62)
+
+DIRECTION = np.dtype(
+    [
+        ("start", "i8"),
+        ("next", "i8"),
+        ("packets", "i8"),
+        ("duplicates", "i8"),
+        ("keep_alives", "i8"),
+        ("zero_windows", "i8"),
+        ("last_time", "i8"),
+        ("frames", "i8"),
+        ("frame_bytes", "i8"),
+        ("truncated_bytes", "i8"),
+        ("cut_bytes", "i8"),
+        ("cut_times", "i8"),
+        ("cut_time", "i8"),
+        ("start_time", "i8"),
+        ("start_number", "i8"),
+        ("carry", "i8"),
+        ("carried", "i4"),
+        ("room", "i4"),
+        ("window", "i4"),
+        ("place", "i4"),
+        ("size", "i4"),
+        ("left", "i4"),
+        ("header", "u4"),
+        ("header_length", "u1"),
+        ("broken", "u1"),
+        ("half", "u1"),
+        ("recent", "u1"),
+        ("older", "u1"),
+    ],
+    align=True,
+)
+"""`cut_bytes` and so on: what messages lack that the snap length cut, since the check-in. `carry`: where the `carried`
+bytes of the unfinished message lie, with `room` for so many. `half`: in which half of `remembered` the recent ones
+are; the number of these, and of the older ones in the other half."""
+
+COPY = np.dtype(
+    [
+        ("time", "i8"),
+        ("places", "u8"),
+        ("sequence", "u4"),
+        ("acknowledgement", "u4"),
+        ("what", "u4"),
+        ("identification", "i4"),
+    ],
+    align=True,
+)
+"""What a packet is known again by. `what`: the length of its payload; of one without, BARE, its window and flags."""
+
+BARE = 1 << 31
+
+PENDING = np.dtype(
+    [("asked", "i8"), ("correlation_id", "i4"), ("api", "i4"), ("next", "i4"), ("silent", "u1")], align=True
+)
+"""A request that waits. `asked` as in PAIR, `api` is key << 16 | version; `silent`: no response is to come."""
+
+SENT = np.dtype(
+    [
+        ("number", "i8"),
+        ("time", "i8"),
+        ("sequence", "u4"),
+        ("acknowledgement", "u4"),
+        ("length", "i4"),
+        ("source_port", "u2"),
+        ("destination_port", "u2"),
+        ("side", "u1"),
+    ],
+    align=True,
+)
+"""What the linker notes of a segment; `number` is that of the connection."""
+
+DIGESTED_BYTES = 64
+DIGEST = np.dtype(
+    [("slot", "i4"), ("size", "i4"), ("length", "u1"), ("is_request", "u1"), ("head", "u1", (DIGESTED_BYTES,))],
+    align=True,
+)
+"""One of the first messages of a connection, for its digest."""
+
+KEYS, VERSIONS = 96, 128
+"""Api keys and versions that are ordinary."""
+
+SENT_SLOTS = 4 * RECENT
+
+# What `Lane.numbers` counts.
+PAIRS, DIGESTS, CARRY, FREE_PENDING, SENT_COUNT, SENT_NEXT, NEXT_SWEEP, FACTS_COUNT, RAW_COUNT = range(9)
+
+
+class Store(NamedTuple):
+    """Messages: their FACTS, and the bytes of those that are not read yet."""
+
+    facts: Array
+    raw: Array
+
+
+class Lane(NamedTuple):
+    """The arrays, as the kernels take them."""
+
+    connections: Array
+    directions: Array
+    remembered: Array
+    versions: Array
+    pending: Array
+    pairs: Array
+    digests: Array
+    carry: Array
+    sent: Array
+    sent_index: Array
+    message: Array
+    numbers: Array
+
+
+def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 20) -> Lane:
+    """Arrays for so many connections; all but the linker's grow."""
+    numbers = np.zeros(16, "i8")
+    numbers[FREE_PENDING] = NOTHING
+    lane = Lane(
+        connections=np.zeros(0, CONNECTION),
+        directions=np.zeros(0, DIRECTION),
+        remembered=np.zeros((0, 2 * REMEMBERED), COPY),
+        versions=np.zeros((0, KEYS), "i1"),
+        pending=np.zeros(0, PENDING),
+        pairs=np.zeros(pairs, PAIR),
+        digests=np.zeros(4096, DIGEST),
+        carry=np.zeros(carry, "u1"),
+        sent=np.zeros(RECENT, SENT),
+        sent_index=np.zeros(SENT_SLOTS, "i4"),
+        message=np.zeros(1, FACTS),
+        numbers=numbers,
+    )
+    return more_pending(more_slots(lane, slots))
+
+
+def more_slots(lane: Lane, slots: int) -> Lane:
+    """Room for more connections."""
+    return lane._replace(
+        connections=_longer(lane.connections, slots),
+        directions=_longer(lane.directions, 2 * slots),
+        remembered=_longer(lane.remembered, 2 * slots),
+        versions=_longer(lane.versions, slots),
+    )
+
+
+def more_pending(lane: Lane) -> Lane:
+    """Room for more requests that wait; the new entries are free ones."""
+    known = len(lane.pending)
+    pending = _longer(lane.pending, max(1024, 2 * known))
+    pending["next"][known:] = np.arange(known + 1, len(pending) + 1)
+    pending["next"][-1] = lane.numbers[FREE_PENDING]
+    lane.numbers[FREE_PENDING] = known
+    return lane._replace(pending=pending)
+
+
+def compacted_carry(lane: Lane, least: int) -> Lane:
+    """Room for `least` more bytes of unfinished messages: those that are not unfinished any more are forgotten."""
+    unfinished = np.flatnonzero((lane.directions["left"] > 0) & (lane.directions["room"] > 0))
+    needed = int(lane.directions["room"][unfinished].sum()) + least
+    carry = np.zeros(len(lane.carry), "u1")
+    while len(carry) < 2 * needed:
+        carry = np.zeros(2 * len(carry), "u1")
+    at = 0
+    for index in unfinished.tolist():
+        begin, carried, room = (int(lane.directions[name][index]) for name in ("carry", "carried", "room"))
+        carry[at : at + carried] = lane.carry[begin : begin + carried]
+        lane.directions["carry"][index] = at
+        at += room
+    lane.numbers[CARRY] = at
+    return lane._replace(carry=carry)
+
+
+def _longer(array: Array, length: int) -> Array:
+    if len(array) >= length:
+        return array
+    longer = np.zeros((length, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer

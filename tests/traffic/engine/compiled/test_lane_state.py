@@ -1,0 +1,44 @@
+"""The arrays grow and keep what is in them."""
+
+from netdiag.traffic.engine.compiled.lane_state import (
+    CARRY,
+    FREE_PENDING,
+    compacted_carry,
+    more_pending,
+    more_slots,
+    new_lane,
+)
+from netdiag.traffic.engine.compiled.layout import NOTHING
+
+
+def test_more_connections() -> None:
+    lane = new_lane(4)
+    lane.connections["number"][3] = 7
+    lane = more_slots(lane, 8)
+    assert (len(lane.connections), len(lane.directions)) == (8, 16)
+    assert lane.connections["number"][3] == 7
+
+
+def test_more_pending_are_all_free() -> None:
+    lane = new_lane()
+    lane.numbers[FREE_PENDING] = lane.pending["next"][lane.numbers[FREE_PENDING]]
+    lane = more_pending(lane)
+    seen = []
+    at = int(lane.numbers[FREE_PENDING])
+    while at != NOTHING:
+        seen.append(at)
+        at = int(lane.pending["next"][at])
+    assert sorted(seen) == [number for number in range(len(lane.pending)) if number]
+
+
+def test_what_is_carried_moves_together() -> None:
+    lane = new_lane(carry=1000)
+    for number, (begin, left) in enumerate(((100, 5), (300, 0), (600, 9))):
+        lane.carry[begin : begin + 10] = number + 1
+        for name, value in (("carry", begin), ("carried", 10), ("room", 20), ("left", left)):
+            lane.directions[name][number] = value
+    lane = compacted_carry(lane, 900)
+    assert len(lane.carry) >= 940
+    assert lane.numbers[CARRY] == 40
+    assert lane.carry[:30].tolist() == [1] * 10 + [0] * 10 + [3] * 10
+    assert lane.directions["carry"][:3].tolist() == [0, 300, 20]

@@ -1,0 +1,28 @@
+"""The contexts of pairs."""
+
+from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
+from netdiag.traffic.engine.compiled.layout import NOTHING
+from netdiag.traffic.engine.compiled.run_twin import Contexts
+from tests.traffic.engine.segments import segment
+
+
+def test_a_connection_keeps_its_context() -> None:
+    contexts = Contexts()
+    connection = LaneConnection(5, segment(), "a.pcap", Handover())
+    number = contexts.of(connection)
+    assert contexts.of(connection) == number
+    context = contexts.all[number]
+    assert context is not None
+    assert (context.number, context.client, context.broker) == (5, "10.0.0.1:40000", "10.0.0.2:9092")
+
+
+def test_a_context_is_forgotten_behind_its_pairs() -> None:
+    contexts = Contexts()
+    connection = LaneConnection(5, segment(), "a.pcap", Handover())
+    number = contexts.of(connection)
+    contexts.end(connection)
+    assert connection.context == NOTHING
+    assert contexts.all[number] is not None
+    contexts.flushed()
+    assert contexts.all[number] is None
+    assert contexts.of(connection) == number
