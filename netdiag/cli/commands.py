@@ -66,6 +66,16 @@ COMMANDS = {
         help="Speak with brokers as a client does, step by step: name, connection, versions, metadata, each advertised "
         "address.",
     ),
+    "diagnose": Entry(
+        module="netdiag.cli.diagnose",
+        function="diagnose",
+        help="Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs.",
+    ),
+    "playbook": Entry(
+        module="netdiag.cli.playbook",
+        function="playbook",
+        help="Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair.",
+    ),
     "doctor": Entry(
         module="netdiag.cli.doctor",
         function="doctor",

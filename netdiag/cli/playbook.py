@@ -1,0 +1,109 @@
+"""`netdiag playbook list|show|run`: the runbooks that there are, one of them, and what comes of it."""
+
+from enum import StrEnum
+from typing import Annotated, assert_never
+
+import typer
+
+from netdiag.cli.diagnose import DiagnosisFormat, Files, Form, Host, Live, Order, Timeout, document, status_of, taken
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
+from netdiag.cli.telling import told_playbook
+from netdiag.cli.terminal import write_text
+from netdiag.errors import UsageError
+from netdiag.playbook.runner import variables_of
+from netdiag.render.playbook_text import playbook_list, playbook_page
+
+
+class What(StrEnum):
+    """What is to be done."""
+
+    LIST = "list"
+    SHOW = "show"
+    RUN = "run"
+
+
+_What = Annotated[What, typer.Argument(metavar="list|show|run", help="List them, show one, run one.")]
+_Name = Annotated[
+    str | None, typer.Argument(metavar="[NAME|FILE]", help="One of netdiag's playbooks, or a file with another.")
+]
+_Told = Annotated[list[str] | None, typer.Option("--var", metavar="NAME=VALUE", help="Tell the playbook something.")]
+
+
+def playbook(
+    context: typer.Context,
+    what: _What,
+    name: _Name = None,
+    told: _Told = None,
+    live: Live = False,
+    files: Files = None,
+    form: Form = DiagnosisFormat.TEXT,
+    host: Host = None,
+    timeout: Timeout = 4.0,
+    verbose: Verbose = False,
+    debug: Debug = False,
+    colour: ColourOption = None,
+) -> None:
+    """Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair."""
+    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    order = Order(form=form, live=live, files=tuple(files or ()), host=host, timeout=timeout)
+
+    def command() -> ExitStatus:
+        match what:
+            case What.LIST:
+                return _list(name, surface)
+            case What.SHOW:
+                return _show(_given(name), surface)
+            case What.RUN:
+                return _run(_given(name), _variables(told), order, surface)
+            case _:
+                assert_never(what)
+
+    finish(surface, command)
+
+
+def _list(name: str | None, surface: Surface) -> ExitStatus:
+    from netdiag.io.playbooks import shipped
+
+    if name is not None:
+        raise UsageError("list names all of them", hint=f"netdiag playbook show {name} shows one")
+    found = [(each.name, each.title) for each in shipped()]
+    write_text(playbook_list(found, surface.screen))
+    return ExitStatus.CLEAN
+
+
+def _show(name: str, surface: Surface) -> ExitStatus:
+    from netdiag.io.playbooks import find, shipped
+
+    write_text(playbook_page(told_playbook(find(name, shipped())), surface.screen))
+    return ExitStatus.CLEAN
+
+
+def _run(name: str, told: dict[str, str], order: Order, surface: Surface) -> ExitStatus:
+    from netdiag.io.playbooks import find, shipped
+
+    chosen = find(name, shipped())
+    strange = [each for each in told if each not in chosen.variables]
+    if strange:
+        known = ", ".join(chosen.variables) or "none"
+        raise UsageError(f"'{strange[0]}' is no variable of {chosen.name}", hint=f"there are: {known}")
+    made = taken(chosen, variables_of(chosen, {}, {**told, **order.told}), order.looks(surface), order, surface)
+    if order.form is not DiagnosisFormat.TEXT:
+        write_text(document(order.form, (), (made,)))
+    return status_of((made,))
+
+
+def _given(name: str | None) -> str:
+    if name is None:
+        raise UsageError("which playbook?", hint="netdiag playbook list names them")
+    return name
+
+
+def _variables(pairs: list[str] | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in pairs or ():
+        name, sign, value = pair.partition("=")
+        if not sign or not name.isidentifier():
+            raise UsageError(f"'{pair}' is no NAME=VALUE", hint="write --var NAME=VALUE")
+        found[name] = value
+    return found

@@ -1,0 +1,118 @@
+"""The actions of playbooks, as the commands take them: each is one look, and a look is taken once in a run."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from netdiag.cli.declared import Settings, report_on
+from netdiag.cli.projects import Asked, found
+from netdiag.cli.surface import Surface, defect
+from netdiag.errors import NetdiagError
+from netdiag.findings import Finding
+from netdiag.playbook.actions import ActionName
+from netdiag.playbook.document import Step
+from netdiag.playbook.items import of_cell, of_edge, of_finding, of_line
+from netdiag.playbook.outcome import Item, Outcome
+from netdiag.render.report import Report
+
+_MOST_ITEMS = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """What a run is about: compose files (those of this folder where none is named), and an engine."""
+
+    files: tuple[str, ...] = ()
+    host: str | None = None
+    timeout: float = 4.0
+
+
+class Looks:
+    """Takes steps; two steps that ask for the same look share it."""
+
+    def __init__(self, where: Where, surface: Surface) -> None:
+        self._where = where
+        self._surface = surface
+        self._live: Report | None = None
+
+    def perform(self, step: Step, arguments: Mapping[str, str]) -> Outcome:
+        """What a step saw; whatever goes wrong is an outcome that did not look."""
+        actions: Mapping[ActionName, Callable[[Mapping[str, str]], Outcome]] = {
+            ActionName.LINT: self._lint,
+            ActionName.MATRIX: self._matrix,
+            ActionName.MESH: self._mesh,
+            ActionName.TOPOLOGY: self._topology,
+            ActionName.LOG: self._log,
+        }
+        begun = time.monotonic()
+        try:
+            outcome = actions[step.action](arguments)
+        except NetdiagError as error:
+            self._surface.trace()
+            outcome = Outcome(why_not=str(error), fix=error.hint or "")
+        except Exception as error:  # noqa: BLE001 (a defect of ours ends a step, not the run)
+            self._surface.trace()
+            outcome = Outcome(why_not=str(defect(error)), fix=defect(error).hint or "")
+        return replace(outcome, seconds=time.monotonic() - begun)
+
+    def _lint(self, arguments: Mapping[str, str]) -> Outcome:
+        settings = Settings(environ=os.environ, matrix=False)
+        named: tuple[str | Asked, ...] = tuple(arguments.get("files", "").split("\n")) if arguments.get("files") else ()
+        if not named:
+            here = found(settings.environ, (), None)
+            named = () if here is None else (here,)
+        if not named:
+            return Outcome(notes=("no compose file is here, and none was named",))
+        return _of_report(report_on(named, settings, self._surface))
+
+    def _matrix(self, arguments: Mapping[str, str]) -> Outcome:
+        report = self._looked()
+        outcome = _of_report(report)
+        cells = tuple(of_cell(cell) for matrix in report.matrices for cell in matrix.cells)
+        return replace(outcome, items=(*outcome.items, *cells)[:_MOST_ITEMS])
+
+    def _mesh(self, arguments: Mapping[str, str]) -> Outcome:
+        report = self._looked()
+        if failed := _of_report(report).why_not:
+            return Outcome(why_not=failed, fix=_of_report(report).fix)
+        meshes = [matrix.mesh for matrix in report.matrices if matrix.mesh is not None]
+        return Outcome(items=tuple(of_edge(edge) for mesh in meshes for edge in mesh.edges)[:_MOST_ITEMS])
+
+    def _topology(self, arguments: Mapping[str, str]) -> Outcome:
+        from netdiag.cli.topology_looking import Order, judged, look_at  # loads pyroute2
+
+        seen = look_at(Order(host=self._where.host), self._surface)
+        return Outcome(items=_findings(judged(seen)))
+
+    def _log(self, arguments: Mapping[str, str]) -> Outcome:
+        from netdiag.io.container_logs import read_logs  # loads the library of the engine
+
+        logs = read_logs(self._where.host, container=arguments.get("container") or None)
+        return Outcome(items=tuple(of_line(name, line) for name, lines in logs.items() for line in lines)[:_MOST_ITEMS])
+
+    def _looked(self) -> Report:
+        if self._live is None:
+            from netdiag.cli.live import LiveSettings, live_report, needs_extra
+
+            needs_extra()
+            live = LiveSettings(host=self._where.host, timeout=self._where.timeout)
+            settings = Settings(environ=os.environ)
+            self._live = live_report(self._where.files, live, settings, self._surface)
+        return self._live
+
+
+def _of_report(report: Report) -> Outcome:
+    """The findings of a report; why it could not look where an input could not be read."""
+    errors = [one.error for one in report.inputs if one.error is not None]
+    notes = (*report.notes, *(f"{item.vantage}: not taken, {item.reason}" for item in report.skipped))
+    items = _findings(report.findings)
+    if errors and not items:
+        first = errors[0]
+        where = f"{first.where}: " if first.where else ""
+        return Outcome(why_not=f"{where}{first.message}", fix=first.hint or "", notes=notes)
+    return Outcome(items=items, notes=notes)
+
+
+def _findings(findings: tuple[Finding, ...]) -> tuple[Item, ...]:
+    return tuple(of_finding(finding) for finding in findings)[:_MOST_ITEMS]

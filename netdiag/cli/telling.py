@@ -1,0 +1,127 @@
+"""From playbooks and their runs to what is told of them: sentences, and the few things that matter most."""
+
+from netdiag.playbook.actions import ACTIONS
+from netdiag.playbook.document import Conclusion, Playbook
+from netdiag.playbook.outcome import Item, Outcome
+from netdiag.playbook.recognise import Recognised
+from netdiag.playbook.runner import End, Reached, Run, Taken
+from netdiag.render.told_run import ToldConclusion, ToldPlaybook, ToldRun, ToldStep, ToldSymptom
+
+_MOST_EVIDENCE = 5
+_NAMES = {
+    "findings": ("finding", "findings"),
+    "cells": ("cell", "cells"),
+    "edges": ("edge", "edges"),
+    "lines": ("line", "lines"),
+}
+
+
+def told_playbook(playbook: Playbook) -> ToldPlaybook:
+    """A playbook that is shown."""
+    return ToldPlaybook(
+        name=playbook.name,
+        title=playbook.title,
+        means=playbook.means,
+        symptoms=tuple((symptom.who, symptom.line.text) for symptom in playbook.symptoms),
+        steps=tuple((step.title, step.action.value, ACTIONS[step.action].live) for step in playbook.steps),
+        conclusions=tuple(_conclusion(one) for one in playbook.conclusions),
+    )
+
+
+def told_symptom(one: Recognised) -> ToldSymptom:
+    """A line that was recognised."""
+    return ToldSymptom(
+        playbook=one.playbook.name,
+        title=one.playbook.title,
+        means=one.playbook.means,
+        who=one.symptom.who,
+        line=one.line.strip(),
+        number=one.number,
+        times=one.times,
+        values=tuple(one.values.items()),
+    )
+
+
+def told_step(taken: Taken) -> ToldStep:
+    """A step that is over."""
+    outcome = taken.outcome
+    if outcome is None:
+        state, told = "passed over", taken.passed_over
+    elif outcome.looked:
+        state, told = "looked", _counted(outcome)
+    else:
+        state, told = "could not look", outcome.why_not
+    return ToldStep(
+        id=taken.step.id,
+        title=taken.step.title,
+        action=taken.step.action.value,
+        state=state,
+        told=told,
+        fix="" if outcome is None else outcome.fix,
+        seconds=0.0 if outcome is None else round(outcome.seconds, 3),
+        notes=() if outcome is None else outcome.notes,
+    )
+
+
+def told_run(run: Run) -> ToldRun:
+    """A run that is over."""
+    return ToldRun(
+        playbook=run.playbook.name,
+        title=run.playbook.title,
+        end=run.end.value,
+        summary=_summary(run),
+        steps=tuple(told_step(each) for each in run.taken),
+        reached=tuple(_reached(one) for one in run.reached),
+        variables=tuple(run.variables.items()),
+    )
+
+
+def _summary(run: Run) -> str:
+    match run.end:
+        case End.CAUSE:
+            return run.reached[0].cause
+        case End.NOTHING_WRONG:
+            return "nothing wrong was found: everything was looked at, and none of the causes is there"
+        case End.COULD_NOT_LOOK:
+            first = next((each.outcome for each in run.taken if each.outcome and not each.outcome.looked), None)
+            return f"no cause was found, and not everything could be looked at: {first.why_not if first else ''}"
+
+
+def _reached(one: Reached) -> ToldConclusion:
+    shown = tuple(_item(item) for item in one.evidence[:_MOST_EVIDENCE])
+    more = len(one.evidence) - len(shown)
+    return ToldConclusion(
+        name=one.conclusion.id,
+        confidence=one.confidence.value,
+        cause=one.cause,
+        repair=one.repair,
+        rules=one.conclusion.rules,
+        evidence=(*shown, f"and {more} more") if more else shown,
+    )
+
+
+def _conclusion(one: Conclusion) -> ToldConclusion:
+    return ToldConclusion(
+        name=one.id, confidence=one.confidence.value, cause=one.cause, repair=one.repair, rules=one.rules
+    )
+
+
+def _item(item: Item) -> str:
+    field = item.fields
+    match item.of:
+        case "findings":
+            return f"{field['where']}: {field['message']} ({field['rule']})"
+        case "cells":
+            return f"{field['vantage']} at {field['bootstrap']}: {field['verdict']}"
+        case "edges":
+            return f"{field['source']} to {field['target'] or field['address']}: {field['reason'] or field['worth']}"
+        case _:
+            return ": ".join(value for value in field.values() if value)
+
+
+def _counted(outcome: Outcome) -> str:
+    counts: dict[str, int] = {}
+    for item in outcome.items:
+        counts[item.of] = counts.get(item.of, 0) + 1
+    said = [f"{count} {_NAMES.get(of, (of, of))[count != 1]}" for of, count in counts.items()]
+    return ", ".join(said) or "nothing amiss"

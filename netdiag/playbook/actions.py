@@ -1,0 +1,76 @@
+"""The actions of playbooks: what each looks at, what it must be told, and what kinds of things it gives.
+
+The set is closed. All of them look, and none changes anything; those that are `live` ask the engine and send packets,
+so they are taken with --live only.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ActionName(StrEnum):
+    """The actions."""
+
+    LINT = "lint"
+    MATRIX = "matrix"
+    MESH = "mesh"
+    TOPOLOGY = "topology"
+    LOG = "log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """What an action may be told; `most` bounds a number."""
+
+    required: bool = False
+    number: bool = False
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """`gives`: kind of thing -> names of its fields, which conditions may compare."""
+
+    what: str
+    live: bool
+    arguments: Mapping[str, Argument]
+    gives: Mapping[str, tuple[str, ...]]
+
+
+FINDING = ("rule", "severity", "message", "where", "why", "hint")
+CELL = ("vantage", "bootstrap", "host", "port", "verdict", "word", "reason", "mechanism", "because", "endpoints")
+_LINE = ("container", "line")
+
+ACTIONS: Mapping[ActionName, Action] = {
+    ActionName.LINT: Action(
+        what="judge compose files",
+        live=False,
+        arguments={"files": Argument()},
+        gives={"findings": FINDING},
+    ),
+    ActionName.MATRIX: Action(
+        what="contact every listener from every vantage",
+        live=True,
+        arguments={},
+        gives={"cells": CELL, "findings": FINDING},
+    ),
+    ActionName.MESH: Action(
+        what="try every connection between brokers, controllers and ZooKeeper",
+        live=True,
+        arguments={},
+        gives={"edges": ("kind", "source", "target", "address", "worth", "reason")},
+    ),
+    ActionName.TOPOLOGY: Action(
+        what="read bridges, addresses, NAT and sockets",
+        live=True,
+        arguments={},
+        gives={"findings": FINDING},
+    ),
+    ActionName.LOG: Action(
+        what="read the last lines that containers wrote",
+        live=True,
+        arguments={"container": Argument()},
+        gives={"lines": _LINE},
+    ),
+}

@@ -1,0 +1,102 @@
+"""What looks give, as the things that conditions compare: findings, cells, edges, hops, lines."""
+
+from typing import assert_never
+
+from netdiag.deployment.mesh import Edge
+from netdiag.deployment.mesh_edges import is_cut, worth
+from netdiag.deployment.observations import Contact, Failed, Unknown
+from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
+from netdiag.playbook.outcome import Item
+
+_LONGEST = 600
+
+
+def of_finding(finding: Finding) -> Item:
+    """A finding."""
+    fields = {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "where": place(finding.location),
+        "why": finding.why,
+        "hint": finding.hint or "",
+    }
+    return Item(of="findings", fields=_cut(fields))
+
+
+def of_cell(cell: Cell) -> Item:
+    """A cell of the matrix: what was observed there, what was foretold where nobody looked."""
+    verdict = cell.observed or cell.predicted
+    fields = {
+        "vantage": cell.vantage,
+        "bootstrap": str(cell.bootstrap),
+        "host": cell.bootstrap.host,
+        "port": str(cell.bootstrap.port),
+        "verdict": "" if verdict is None else str(verdict),
+        "word": "" if verdict is None else str(verdict.word),
+        "reason": "" if verdict is None else verdict.reason or "",
+        "mechanism": "" if verdict is None else _mechanism(verdict),
+        "because": "" if verdict is None else _because(verdict),
+        "endpoints": "" if verdict is None else _endpoints(verdict),
+    }
+    return Item(of="cells", fields=_cut(fields))
+
+
+def of_edge(edge: Edge) -> Item:
+    """A connection between members of a cluster."""
+    contact = edge.observed
+    cut = is_cut(edge)
+    fields = {
+        "kind": edge.kind.value,
+        "source": edge.source,
+        "target": edge.target,
+        "address": str(edge.address),
+        "worth": "unknown" if cut is None else "cut" if cut else "ok",
+        "reason": "" if contact is None else _told(worth(edge, contact), contact),
+    }
+    return Item(of="edges", fields=_cut(fields))
+
+
+def of_line(container: str, line: str) -> Item:
+    """A line of a container's log."""
+    return Item(of="lines", fields=_cut({"container": container, "line": line}))
+
+
+def place(location: Location) -> str:
+    """A place in few words."""
+    match location:
+        case FileLocation():
+            return f"{location.path}:{location.line}"
+        case ContainerLocation():
+            return f"{location.container} {location.part}".rstrip()
+        case WireLocation():
+            return location.connection
+        case TopologyLocation():
+            return " ".join(part for part in (location.place, location.device, location.part) if part)
+        case _:
+            assert_never(location)
+
+
+def _mechanism(verdict: Verdict) -> str:
+    contacts = [verdict.bootstrap, *(outcome.contact for outcome in verdict.endpoints)]
+    found = (contact.mechanism for contact in contacts if isinstance(contact, Failed))
+    return next((each.value for each in found if each is not None), "")
+
+
+def _because(verdict: Verdict) -> str:
+    contacts = [verdict.bootstrap, *(outcome.contact for outcome in verdict.endpoints)]
+    return next((contact.because for contact in contacts if isinstance(contact, Failed | Unknown)), "")
+
+
+def _endpoints(verdict: Verdict) -> str:
+    return ", ".join(f"{each.endpoint.address} {each.outcome}" for each in verdict.endpoints)
+
+
+def _told(word: str, contact: Contact) -> str:
+    because = contact.because
+    return f"{word}: {because}" if because else word
+
+
+def _cut(fields: dict[str, str]) -> dict[str, str]:
+    return {name: value[:_LONGEST] for name, value in fields.items()}

@@ -1,0 +1,208 @@
+"""YAML text becomes a Playbook, strictly; whatever is wrong is one InputError with file, line and what to do."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from netdiag.compose.errors import ComposeError
+from netdiag.compose.nodes import load_nodes
+from netdiag.compose.positions import Source
+from netdiag.errors import InputError
+from netdiag.playbook.actions import ACTIONS, ActionName
+from netdiag.playbook.conditions import Condition, Either, Every, No, There, is_comparison
+from netdiag.playbook.document import VERSION, Conclusion, Confidence, Playbook, Step, Symptom, Variable
+from netdiag.playbook.fields import Place
+from netdiag.playbook.pattern import Malformed, Pattern, match, parse_pattern
+
+MOST_BYTES = 200_000
+GIVEN = ("files",)
+"""Variables that every run has, told or not."""
+
+_TOP = ("playbook", "title", "means", "symptoms", "variables", "steps", "conclusions", "reading")
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_REFERENCE = re.compile(r"\{([^{}]*)\}")
+_DEEPEST = 6
+
+
+def load(name: str, path: str, data: bytes) -> Playbook:
+    """The playbook in the bytes of a file; `name` is what it is called, `path` how messages call it."""
+    if len(data) > MOST_BYTES:
+        raise InputError(f"is larger than {MOST_BYTES} bytes, as no playbook is", where=path)
+    source = Source(path, data)
+    try:
+        documents = load_nodes(source)
+    except ComposeError as error:
+        raise InputError(error.message, where=str(error).rpartition(f": {error.message}")[0] or path) from error
+    if len(documents) != 1:
+        raise InputError("must hold one document" if documents else "is empty", where=path)
+    return _playbook(name, Place(source, documents[0], "a playbook"))
+
+
+def _playbook(name: str, place: Place) -> Playbook:
+    version = place.mapping().get("playbook")
+    if version is None:
+        place.refuse("needs 'playbook'", hint=f"begin with playbook: {VERSION}")
+    if version.text() != str(VERSION):
+        version.refuse(f"is {version.text()[:20]}, and this netdiag reads {VERSION}", hint="use a netdiag as new as it")
+    if not _NAME.fullmatch(name):
+        place.refuse("must be in a file named with small letters, digits and hyphens")
+    top = place.mapping(_TOP, ("title", "means", "symptoms", "steps", "conclusions"))
+    symptoms = top["symptoms"].all(_symptom)
+    holes = frozenset(hole for symptom in symptoms for hole in symptom.line.holes)
+    variables = _variables(top.get("variables"), holes)
+    steps = _steps(top["steps"], frozenset({*variables, *GIVEN}))
+    names = frozenset({*variables, *GIVEN, *holes})
+    return Playbook(
+        name=name,
+        title=top["title"].text(),
+        means=top["means"].text(),
+        symptoms=symptoms,
+        variables=variables,
+        steps=steps,
+        conclusions=_conclusions(top["conclusions"], steps, names),
+        reading=top["reading"].all(Place.text) if "reading" in top else (),
+    )
+
+
+def _symptom(place: Place) -> Symptom:
+    said = place.mapping(("who", "line", "example"), ("who", "line", "example"))
+    pattern = _pattern(said["line"])
+    example = said["example"].text()
+    if match(pattern, example) is None:
+        said["example"].refuse("is no line of this symptom", hint="show a line that 'line' fits")
+    return Symptom(who=said["who"].text(), line=pattern, example=example)
+
+
+def _pattern(place: Place) -> Pattern:
+    try:
+        return parse_pattern(place.text())
+    except Malformed as error:
+        place.refuse(str(error))
+
+
+def _variables(place: Place | None, holes: frozenset[str]) -> Mapping[str, Variable]:
+    found: dict[str, Variable] = {}
+    for name, value in {} if place is None else place.mapping().items():
+        if not name.isidentifier() or name in GIVEN:
+            value.refuse("is no name for a variable" if name not in GIVEN else "is a variable of every run")
+        said = value.mapping(("about", "default"), ("about",))
+        default = said.get("default")
+        if default is not None:
+            _check_references(default, default.text(), holes)
+        found[name] = Variable(about=said["about"].text(), default=None if default is None else default.text())
+    return found
+
+
+def _steps(place: Place, names: frozenset[str]) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for each in place.items():
+        said = each.mapping(("id", "title", "action", "with", "when"), ("id", "title", "action"))
+        action = said["action"].text()
+        if action not in list(ActionName):
+            said["action"].refuse(f"cannot be '{action[:40]}'", hint=f"the actions are {', '.join(ActionName)}")
+        ids = [step.id for step in steps]
+        step = Step(
+            id=_new_id(said["id"], ids),
+            title=said["title"].text(),
+            action=ActionName(action),
+            arguments=_arguments(each, said.get("with"), ActionName(action), names),
+            when=_condition(said["when"], steps, _DEEPEST) if "when" in said else None,
+        )
+        steps.append(step)
+    if not steps:
+        place.refuse("must not be empty")
+    return tuple(steps)
+
+
+def _arguments(step: Place, place: Place | None, action: ActionName, names: frozenset[str]) -> Mapping[str, str]:
+    known = ACTIONS[action].arguments
+    said = {} if place is None else place.mapping(tuple(known))
+    if said and not known:
+        step.refuse(f"tells {action} something, which takes nothing")
+    for name, argument in known.items():
+        if argument.required and name not in said:
+            step.refuse(f"must tell '{name}' to {action}")
+        if argument.number and name in said:
+            said[name].number(1, argument.most)
+    for value in said.values():
+        _check_references(value, value.text(), names)
+    return {name: value.text() for name, value in said.items()}
+
+
+def _conclusions(place: Place, steps: tuple[Step, ...], names: frozenset[str]) -> tuple[Conclusion, ...]:
+    found: list[Conclusion] = []
+    keys = ("id", "when", "confidence", "cause", "repair", "rules")
+    for each in place.items():
+        said = each.mapping(keys, keys[:-1])
+        sure = said["confidence"].text()
+        if sure not in list(Confidence):
+            said["confidence"].refuse(f"cannot be '{sure[:40]}'", hint=f"say {', '.join(Confidence)}")
+        for name in ("cause", "repair"):
+            _check_references(said[name], said[name].text(), names)
+        found.append(
+            Conclusion(
+                id=_new_id(said["id"], [one.id for one in found]),
+                when=_condition(said["when"], steps, _DEEPEST),
+                confidence=Confidence(sure),
+                cause=said["cause"].text(),
+                repair=said["repair"].text(),
+                rules=said["rules"].all(Place.text) if "rules" in said else (),
+            )
+        )
+    if not found:
+        place.refuse("must not be empty")
+    return tuple(found)
+
+
+def _condition(place: Place, steps: Iterable[Step], deepest: int) -> Condition:
+    if not deepest:
+        place.refuse("lies too deep in conditions")
+    said = place.mapping()
+    if len(said) == 1 and set(said) <= {"all", "any", "none"}:
+        [(word, inner)] = said.items()
+        if word == "none":
+            return No(part=_condition(inner, steps, deepest - 1))
+        parts = inner.all(lambda each: _condition(each, steps, deepest - 1))
+        if not parts:
+            inner.refuse("must not be empty")
+        return Every(parts=parts) if word == "all" else Either(parts=parts)
+    said = place.mapping(("step", "of", "where", "at_least"), ("of",))
+    step, of = said["step"].text() if "step" in said else "", said["of"].text()
+    asked_of = [each for each in steps if not step or each.id == step]
+    if step and not asked_of:
+        said["step"].refuse(f"'{step}' is no step before this")
+    fields = {name for each in asked_of for name in ACTIONS[each.action].gives.get(of, ())}
+    if not fields:
+        said["of"].refuse(f"'{of}' is nothing that {f'step {step!r}' if step else 'a step'} gives")
+    where = said["where"].mapping(tuple(sorted(fields))) if "where" in said else {}
+    return There(
+        step=step,
+        of=of,
+        where={name: value.all(_value) for name, value in where.items()},
+        at_least=said["at_least"].number(1, 1000) if "at_least" in said else 1,
+    )
+
+
+def _value(place: Place) -> str:
+    text = place.text()
+    if is_comparison(text):
+        try:
+            float(text.lstrip("<>="))
+        except ValueError:
+            place.refuse(f"'{text}' compares with no number")
+    return text
+
+
+def _new_id(place: Place, taken: Iterable[str]) -> str:
+    text = place.text()
+    if not _NAME.fullmatch(text):
+        place.refuse(f"'{text[:40]}' must be small letters, digits and hyphens")
+    if text in taken:
+        place.refuse(f"'{text}' is taken")
+    return text
+
+
+def _check_references(place: Place, text: str, names: frozenset[str]) -> None:
+    for name in _REFERENCE.findall(text):
+        if name not in names:
+            known = ", ".join(sorted(names)) or "none"
+            place.refuse(f"names '{{{name}}}', which nobody tells", hint=f"there are {known}")

@@ -1,0 +1,162 @@
+"""Run a playbook: step after step by actions that are injected, until a cause is proven or nothing is left to look at.
+
+The runner opens, dials and reads nothing. What an action gives is a value, so a run over recorded outcomes is the same.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from netdiag.playbook.actions import ACTIONS
+from netdiag.playbook.conditions import evidence
+from netdiag.playbook.document import Conclusion, Confidence, Playbook, Step
+from netdiag.playbook.outcome import Item, Outcome
+
+_REFERENCE = re.compile(r"\{([^{}]*)\}")
+_ORDER = tuple(Confidence)
+NOT_LIVE = "asks what runs"
+WITH_LIVE = "run again with --live"
+
+Perform = Callable[[Step, Mapping[str, str]], Outcome]
+"""Take a step with its arguments filled in; what goes wrong is an outcome that did not look."""
+
+
+class End(StrEnum):
+    """How a run ended."""
+
+    CAUSE = "cause"
+    NOTHING_WRONG = "nothing wrong"
+    COULD_NOT_LOOK = "could not look"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A step as it was taken; `passed_over` is why it was not ("" where it was), and then there is no outcome."""
+
+    step: Step
+    arguments: Mapping[str, str]
+    outcome: Outcome | None = None
+    passed_over: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """A conclusion that holds, with its texts filled in and the things that make it hold.
+
+    Notes prove nothing: what they alone show is likely at most.
+    """
+
+    conclusion: Conclusion
+    confidence: Confidence
+    cause: str
+    repair: str
+    evidence: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What came of it: `reached` surest first."""
+
+    playbook: Playbook
+    variables: Mapping[str, str]
+    taken: tuple[Taken, ...]
+    reached: tuple[Reached, ...]
+    end: End
+
+
+def run(
+    playbook: Playbook,
+    variables: Mapping[str, str],
+    perform: Perform,
+    *,
+    live: bool,
+    tell: Callable[[Taken], None] = lambda taken: None,
+) -> Run:
+    """Take the steps. `variables`: all that are told, by name; `tell` hears of each step when it is over."""
+    seen: dict[str, Outcome] = {}
+    taken: list[Taken] = []
+    for step in playbook.steps:
+        each = _take(step, variables, seen, perform, live=live)
+        taken.append(each)
+        tell(each)
+        if each.outcome is not None:
+            seen[step.id] = each.outcome
+        if any(one.confidence is Confidence.PROVEN for one in _reached(playbook, variables, seen)):
+            break
+    reached = _reached(playbook, variables, seen)
+    return Run(
+        playbook=playbook,
+        variables=variables,
+        taken=tuple(taken),
+        reached=reached,
+        end=_end(reached, taken),
+    )
+
+
+def filled(text: str, variables: Mapping[str, str]) -> str:
+    """A text with its variables; one that nobody told is empty."""
+    return _REFERENCE.sub(lambda found: variables.get(found[1], ""), text)
+
+
+def variables_of(playbook: Playbook, holes: Mapping[str, str], told: Mapping[str, str]) -> dict[str, str]:
+    """All variables of a run: what was told, else the default, which the holes of the symptom fill in.
+
+    A default of which a hole is not known is none.
+    """
+    found = dict(holes)
+    for name, variable in playbook.variables.items():
+        if variable.default is not None and all(each in holes for each in _REFERENCE.findall(variable.default)):
+            found[name] = filled(variable.default, holes)
+    return {**found, **told}
+
+
+def missing(playbook: Playbook, variables: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables that steps need and nobody has told."""
+    return tuple(name for name in playbook.variables if not variables.get(name))
+
+
+def _take(
+    step: Step, variables: Mapping[str, str], seen: Mapping[str, Outcome], perform: Perform, *, live: bool
+) -> Taken:
+    arguments = {name: filled(value, variables) for name, value in step.arguments.items()}
+    if step.when is not None and evidence(step.when, seen) is None:
+        return Taken(step=step, arguments=arguments, passed_over="what came before makes no use of it")
+    empty = [name for name, argument in ACTIONS[step.action].arguments.items() if argument.required]
+    untold = [name for name in empty if not arguments.get(name)]
+    if untold:
+        why = f"nobody told '{untold[0]}'"
+        return Taken(step=step, arguments=arguments, outcome=Outcome(why_not=why, fix="tell it with --var"))
+    if ACTIONS[step.action].live and not live:
+        return Taken(step=step, arguments=arguments, outcome=Outcome(why_not=NOT_LIVE, fix=WITH_LIVE))
+    return Taken(step=step, arguments=arguments, outcome=perform(step, arguments))
+
+
+def _reached(playbook: Playbook, variables: Mapping[str, str], seen: Mapping[str, Outcome]) -> tuple[Reached, ...]:
+    found: list[Reached] = []
+    for conclusion in playbook.conclusions:
+        things = evidence(conclusion.when, seen)
+        if things is None:
+            continue
+        found.append(
+            Reached(
+                conclusion=conclusion,
+                confidence=_confidence(conclusion, things),
+                cause=filled(conclusion.cause, variables),
+                repair=filled(conclusion.repair, variables),
+                evidence=things,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: _ORDER.index(one.confidence)))
+
+
+def _confidence(conclusion: Conclusion, things: tuple[Item, ...]) -> Confidence:
+    only_notes = bool(things) and all(item.fields.get("severity") == "note" for item in things)
+    return Confidence.LIKELY if only_notes and conclusion.confidence is Confidence.PROVEN else conclusion.confidence
+
+
+def _end(reached: tuple[Reached, ...], taken: list[Taken]) -> End:
+    if reached:
+        return End.CAUSE
+    looked = [each.outcome.looked for each in taken if each.outcome is not None]
+    return End.NOTHING_WRONG if looked and all(looked) else End.COULD_NOT_LOOK

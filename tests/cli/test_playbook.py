@@ -1,0 +1,59 @@
+"""The command line of playbook."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from netdiag.io.playbooks import shipped
+from tests.cli.shell import BROKEN, CLEAN, netdiag
+from tests.playbook.examples import TEXT
+
+
+def test_list_and_show(tmp_path: Path) -> None:
+    listed = netdiag("playbook", "list", cwd=tmp_path)
+    assert listed.returncode == 0
+    assert [line.split()[0] for line in listed.stdout.decode().splitlines()] == [book.name for book in shipped()]
+    shown = netdiag("playbook", "show", "cannot-bind", cwd=tmp_path)
+    assert shown.returncode == 0
+    assert b"Lines that lead here" in shown.stdout
+
+
+def test_run(tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text(BROKEN)
+    found = netdiag("playbook", "run", "cannot-bind", "--format", "json", cwd=tmp_path)
+    assert found.returncode == 1
+    document = json.loads(found.stdout)
+    assert document["symptoms"] == []
+    assert document["runs"][0]["conclusions"][0]["name"] == "foreign-address"
+    (tmp_path / "compose.yml").write_text(CLEAN)
+    assert netdiag("playbook", "run", "image-gone", cwd=tmp_path).returncode == 0
+
+
+def test_a_stranger_s_playbook(tmp_path: Path) -> None:
+    (tmp_path / "closed.yml").write_text(TEXT)
+    (tmp_path / "compose.yml").write_text(BROKEN)
+    found = netdiag("playbook", "run", "closed.yml", "--var", "other=x", cwd=tmp_path)
+    assert found.returncode == 3, found
+    (tmp_path / "closed.yml").write_text(TEXT.replace("action: matrix", "action: shell"))
+    refused = netdiag("playbook", "run", "closed.yml", cwd=tmp_path)
+    assert refused.returncode == 3
+    assert refused.stderr.count(b"\n") == 2
+    assert b"closed.yml:18:" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run"], b"which playbook?"),
+        (["show"], b"which playbook?"),
+        (["list", "x"], b"list names all of them"),
+        (["run", "cannot-bind", "--var", "x"], b"'x' is no NAME=VALUE"),
+        (["run", "cannot-bind", "--var", "x=1"], b"'x' is no variable of cannot-bind"),
+    ],
+)
+def test_usage(words: list[str], said: bytes, tmp_path: Path) -> None:
+    found = netdiag("playbook", *words, cwd=tmp_path)
+    assert found.returncode == 2
+    assert said in found.stderr
+    assert b"Traceback" not in found.stderr

@@ -1,0 +1,47 @@
+"""Actions without an engine: files are judged, what cannot be looked at is an outcome that says so."""
+
+from pathlib import Path
+
+import pytest
+
+from netdiag.cli.playbook_actions import Looks, Where
+from netdiag.cli.surface import Surface
+from netdiag.playbook.actions import ActionName
+from netdiag.playbook.document import Step
+from netdiag.playbook.outcome import Outcome
+from tests.cli.shell import BROKEN, CLEAN
+
+
+def look(action: ActionName, where: Where, **arguments: str) -> Outcome:
+    return Looks(where, Surface()).perform(Step(id="x", title="X", action=action), arguments)
+
+
+def test_files(tmp_path: Path) -> None:
+    broken, clean = tmp_path / "broken.yml", tmp_path / "clean.yml"
+    broken.write_text(BROKEN)
+    clean.write_text(CLEAN)
+    rules = [item.fields["rule"] for item in look(ActionName.LINT, Where(), files=f"{clean}\n{broken}").items]
+    known = [item.fields["rule"] for item in look(ActionName.LINT, Where(), files=str(clean)).items]
+    assert rules == [*known, "listener-bound-to-foreign-address"]
+
+
+def test_the_files_of_this_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert look(ActionName.LINT, Where()).notes == ("no compose file is here, and none was named",)
+    (tmp_path / "compose.yml").write_text(BROKEN)
+    assert [item.fields["rule"] for item in look(ActionName.LINT, Where()).items] == [
+        "listener-bound-to-foreign-address"
+    ]
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    outcome = look(ActionName.LINT, Where(), files=str(tmp_path / "none.yml"))
+    assert not outcome.looked
+    assert "none.yml" in outcome.why_not
+
+
+@pytest.mark.parametrize("action", [ActionName.MATRIX, ActionName.MESH, ActionName.LOG])
+def test_no_engine(action: ActionName, tmp_path: Path) -> None:
+    outcome = look(action, Where(host=f"unix://{tmp_path}/no.sock"))
+    assert not outcome.looked
+    assert "no engine answers there" in outcome.why_not

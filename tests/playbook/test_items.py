@@ -1,0 +1,67 @@
+"""What looks give has exactly the fields that conditions may name."""
+
+import pytest
+
+from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.mesh import Edge, EdgeKind
+from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason
+from netdiag.deployment.verdict import Cell, judge
+from netdiag.findings import (
+    ContainerLocation,
+    FileLocation,
+    Finding,
+    Location,
+    Severity,
+    TopologyLocation,
+    WireLocation,
+)
+from netdiag.playbook.actions import ACTIONS, ActionName
+from netdiag.playbook.items import of_cell, of_edge, of_finding, of_line, place
+
+BROKER = Address(host="kafka", port=9092)
+REFUSED = Failed(reason=Reason.REFUSED, because="nobody listens", ip="127.0.0.1", mechanism=Mechanism.OWN_LOOPBACK)
+
+
+def test_a_finding() -> None:
+    location = ContainerLocation(container="kafka-1", part="PLAINTEXT")
+    finding = Finding(rule="r", severity=Severity.ERROR, message="m" * 5000, location=location)
+    made = of_finding(finding)
+    assert tuple(made.fields) == ACTIONS[ActionName.LINT].gives["findings"]
+    assert made.fields["where"] == "kafka-1 PLAINTEXT"
+    assert len(made.fields["message"]) == 600
+
+
+def test_a_cell() -> None:
+    answer = Answered(node_id=1, cluster_id="c", brokers=(NodeEndpoint(node_id=1, host="localhost", port=9092),))
+    cell = Cell(vantage="C", bootstrap=BROKER, observed=judge(answer, lambda endpoint: REFUSED))
+    fields = of_cell(cell).fields
+    assert tuple(fields) == ACTIONS[ActionName.MATRIX].gives["cells"]
+    assert (fields["verdict"], fields["word"], fields["reason"]) == ("advertised: refused", "advertised", "refused")
+    assert (fields["host"], fields["port"], fields["mechanism"]) == ("kafka", "9092", "own-loopback")
+    assert fields["endpoints"] == "localhost:9092 refused"
+    assert of_cell(Cell(vantage="C", bootstrap=BROKER)).fields["verdict"] == ""
+
+
+def test_an_edge() -> None:
+    edge = Edge(kind=EdgeKind.INTER_BROKER, source="a", target="b", address=BROKER, observed=REFUSED)
+    fields = of_edge(edge).fields
+    assert tuple(fields) == ACTIONS[ActionName.MESH].gives["edges"]
+    assert (fields["worth"], fields["reason"]) == ("cut", "refused: nobody listens")
+    unseen = Edge(kind=EdgeKind.ZOOKEEPER, source="a", target="", address=BROKER)
+    assert of_edge(unseen).fields["worth"] == "unknown"
+
+
+def test_a_line() -> None:
+    assert tuple(of_line("kafka", "x").fields) == ACTIONS[ActionName.LOG].gives["lines"]
+
+
+@pytest.mark.parametrize(
+    ("location", "text"),
+    [
+        (FileLocation(path="a.yml", line=3, column=1, end_line=3, end_column=2, start=0, end=1), "a.yml:3"),
+        (WireLocation(file="x", packet=1, time=0, client="1.1.1.1:1", broker="2.2.2.2:2"), "1.1.1.1:1 > 2.2.2.2:2"),
+        (TopologyLocation(place="docker host", device="br0", part="port 1"), "docker host br0 port 1"),
+    ],
+)
+def test_places(location: Location, text: str) -> None:
+    assert place(location) == text

@@ -1,0 +1,56 @@
+"""A run to be told, with things in it that a stranger wrote."""
+
+from netdiag.render.told_run import ToldConclusion, ToldPlaybook, ToldRun, ToldStep, ToldSymptom
+
+EVIL = "<script>alert(1)</script>\x1b[2J‮"
+
+CAUSE = ToldConclusion(
+    name="client-dials-itself",
+    confidence="proven",
+    cause="the client dials itself",
+    repair="give it the service name",
+    rules=("dependent-bootstrap-localhost",),
+    evidence=("compose.yml:7: localhost", EVIL),
+)
+RUN = ToldRun(
+    playbook="bootstrap-refused",
+    title="The address refuses",
+    end="cause",
+    summary="the client dials itself",
+    steps=(
+        ToldStep(id="files", title="what files declare", action="lint", state="looked", told="1 finding", seconds=0.2),
+        ToldStep(
+            id="live",
+            title="what runs",
+            action="matrix",
+            state="could not look",
+            told="no engine",
+            fix="run again with --live",
+            notes=(EVIL,),
+        ),
+        ToldStep(id="log", title="the log", action="log", state="passed over", told="no use"),
+    ),
+    reached=(CAUSE,),
+    variables=(("host", EVIL),),
+)
+NOTHING = ToldRun(
+    playbook="x", title="X", end="nothing wrong", summary="nothing wrong was found", steps=RUN.steps[:1], reached=()
+)
+SYMPTOM = ToldSymptom(
+    playbook="bootstrap-refused",
+    title="The address refuses",
+    means="Nobody listens.",
+    who="Java clients",
+    line=f"Connection refused {EVIL}",
+    number=3,
+    times=2,
+    values=(("host", "kafka"),),
+)
+PLAYBOOK = ToldPlaybook(
+    name="bootstrap-refused",
+    title="The address refuses",
+    means="Nobody listens.",
+    symptoms=(("Java clients", "Connection refused {host}"),),
+    steps=(("what files declare", "lint", False), ("what runs", "matrix", True)),
+    conclusions=(CAUSE,),
+)
