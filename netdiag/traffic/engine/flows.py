@@ -69,12 +69,12 @@ class Flows:
 
     def state(self) -> dict[str, Any]:
         """What goes on where a capture goes on, see `state`."""
-        return {"live": self.live, "sides": self.sides, "linker": self.linker, "next_sweep": self._next_sweep}
+        return {"live": self.live, "sides": self.sides, "linker": self.linker, "next_sweep": self.next_sweep}
 
     def go_on(self, state: Mapping[str, Any]) -> None:
         """Take up what `state` gave."""
         self.live, self.sides = state["live"], state["sides"]
-        self.linker, self._next_sweep = state["linker"], state["next_sweep"]
+        self.linker, self.next_sweep = state["linker"], state["next_sweep"]
 
     def finish(self) -> None:
         """The capture is over, and with it every connection."""

@@ -94,44 +94,42 @@ def note(
     sent[entry].time = time
 
 
-class ArrayLinker(Linker[Any]):
-    """The twin's linker over the arrays; `live` has the connections by number."""
+class ArrayLinker(Linker[int]):
+    """The twin's linker over the arrays."""
 
-    def __init__(self, lane: Lane, live: dict[int, Any]) -> None:
+    def __init__(self, lane: Lane) -> None:
         super().__init__()
-        self._sent_ring, self._sent_index, self._numbers = lane.sent, lane.sent_index, lane.numbers
-        self._live = live
+        self._ring, self._places, self._numbers = lane.sent, lane.sent_index, lane.numbers
 
-    def find(self, segment: Segment) -> tuple[Any, int] | None:
-        """As the twin's; of a connection that is over, nothing is known."""
+    def find(self, segment: Segment) -> tuple[int, int] | None:
+        """As the twin's."""
         if segment.flags & SYN:
             return super().find(segment)
-        entry = find_note(self._sent_ring, self._sent_index, segment.sequence, segment.acknowledgement, segment.length)
+        entry = find_note(self._ring, self._places, segment.sequence, segment.acknowledgement, segment.length)
         if entry < 0:
             return None
-        sent = self._sent_ring[entry]
+        sent = self._ring[entry]
         if sent["time"] < segment.time - SEEN_WITHIN:
             return None
         if sent["source_port"] != segment.source_port and sent["destination_port"] != segment.destination_port:
             return None
-        connection = self._live.get(int(sent["number"]))
-        return None if connection is None else (connection, int(sent["side"]))
+        return int(sent["number"]), int(sent["side"])
 
-    def note(self, segment: Segment, connection: Any, side: int) -> None:
+    def note(self, segment: Segment, connection: int, side: int) -> None:
         """As the twin's."""
         if segment.flags & SYN and not segment.flags & ACK:
             super().note(segment, connection, side)
             return
         note(
-            self._sent_ring,
-            self._sent_index,
+            self._ring,
+            self._places,
             self._numbers,
             segment.sequence,
             segment.acknowledgement,
             segment.length,
             segment.source_port,
             segment.destination_port,
-            connection.number,
+            connection,
             side,
             segment.time,
         )

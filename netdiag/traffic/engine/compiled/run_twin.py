@@ -77,7 +77,7 @@ class LaneFlows(Flows):
     ) -> None:
         super().__init__(make, end, max_connections)
         self._handover = handover
-        self.linker = ArrayLinker(handover.lane, self.live)
+        self.linker = ArrayLinker(handover.lane)
 
     def _sweep(self, now: int) -> None:
         self._sync()
