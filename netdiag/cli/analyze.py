@@ -5,11 +5,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,6 +39,7 @@ from netdiag.traffic.places import NOWHERE, Places
 from netdiag.traffic.tables import NAMES
 
 if TYPE_CHECKING:
+    from netdiag.io.spark.extraction import Extract
     from netdiag.io.spark.reading import Reading
 
 # Java takes its time to make fast what runs long: worth it from here on.
@@ -182,33 +184,50 @@ def _needs_spark() -> None:
 
 def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) -> Analysis:
     from netdiag.io.spark.analysis import Wanted, analysed
-    from netdiag.io.spark.cluster import await_executors, check_executors
-    from netdiag.io.spark.extraction import extract
+    from netdiag.io.spark.extraction import extract_here, opened
     from netdiag.io.spark.session import is_local, spark_session
 
     tasks = order.partitions or min(os.cpu_count() or 1, size // _LEAST + 1)
     progress = _Progress(surface)
-    with _folder(order) as folder, progress:
+    few = tasks == 1 and size < _LEAST and is_local(order.master)
+    with _folder(order) as folder, progress, ThreadPoolExecutor(1) as beside:
+        # What one task reads in no time is read while Java starts, and no Python of Spark's has to.
+        ahead = beside.submit(extract_here, reading, folder) if few else None
         progress.say("starting Spark")
-        with spark_session(order.master, quick=size < _LONG, small=size < _SMALL) as spark:
-            if not is_local(order.master):
-                progress.say("waiting for executors")
-                check_executors(spark, await_executors(spark, order.master), folder, reading.paths)
+        with spark_session(
+            order.master, quick=size < _LONG, small=size < _SMALL, partitions=1 if few else None
+        ) as spark:
             surface.tell(f"Spark {spark.version} on {order.master}, {tasks} tasks")
-            progress.say("reading")
-            made = extract(
-                spark,
-                reading,
-                folder,
-                tasks=tasks,
-                size=size,
-                tell=lambda share, packets: progress.say(f"reading: {share:.0%}, {packets:,} packets"),
-            )
+            if ahead is not None:
+                made = opened(spark, ahead.result(), reading, folder, size=size)
+            else:
+                made = _extracted(spark, reading, folder, tasks, size, order.master, progress)
             surface.tell(f"{made.seen.packets:,} packets read")
             answers = os.path.join(folder, _ANSWERS) if order.out else None
             named = reading.options.places != NOWHERE
             wanted = Wanted(topics=order.topics, out=answers, named=named)
             return analysed(made, wanted, progress.say)
+
+
+def _extracted(
+    spark: Any, reading: "Reading", folder: str, tasks: int, size: int, master: str, progress: "_Progress"
+) -> "Extract":
+    from netdiag.io.spark.cluster import await_executors, check_executors
+    from netdiag.io.spark.extraction import extract
+    from netdiag.io.spark.session import is_local
+
+    if not is_local(master):
+        progress.say("waiting for executors")
+        check_executors(spark, await_executors(spark, master), folder, reading.paths)
+    progress.say("reading")
+    return extract(
+        spark,
+        reading,
+        folder,
+        tasks=tasks,
+        size=size,
+        tell=lambda share, packets: progress.say(f"reading: {share:.0%}, {packets:,} packets"),
+    )
 
 
 @contextmanager

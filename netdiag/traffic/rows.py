@@ -283,3 +283,20 @@ class SegmentRow(NamedTuple):
     window: int
     length: int
     captured: int
+
+
+class LatencyRow(NamedTuple):
+    """A row of `latencies`."""
+
+    api_name: str | None
+    client: str
+    client_id: str | None
+    broker: str
+    bucket: int | None
+    requests: int
+    responses: int
+    unanswered: int
+    errors: int
+    request_bytes: int
+    response_bytes: int
+    latency_ns: int

@@ -23,6 +23,8 @@ NAMES = (
 )
 # What the engine fills only where keys and values may be stored.
 PAYLOAD_NAMES = ("records",)
+# What exchanges are summed up to where they are found.
+PARTIAL_NAMES = ("latencies",)
 # What there is before the engine.
 RAW_NAMES = ("packets", "segments")
 

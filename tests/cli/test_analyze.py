@@ -30,8 +30,8 @@ def shared(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
     """The session of the test run in the place of one of the command's own."""
 
     @contextmanager
-    def session(master: str, *, quick: bool, small: bool) -> Iterator["SparkSession"]:
-        assert (master, quick, small) == ("local[*]", True, True)
+    def session(master: str, *, quick: bool, small: bool, partitions: int | None) -> Iterator["SparkSession"]:
+        assert (master, quick, small, partitions or 1) == ("local[*]", True, True, 1)
         yield spark
 
     monkeypatch.setattr("netdiag.io.spark.session.spark_session", session)

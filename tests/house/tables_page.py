@@ -9,7 +9,7 @@ from pathlib import Path
 from netdiag.render.rule_markdown import escaped
 from netdiag.traffic.aggregates import declared
 from netdiag.traffic.column import Kind, Table
-from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES, RAW_NAMES, table
+from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, PAYLOAD_NAMES, RAW_NAMES, table
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "tables.md"
@@ -50,11 +50,23 @@ no rows. snappy, lz4 and zstd need pyarrow (`pip install 'netdiag[spark]'`), gzi
 is told on standard error.
 """
 
+_PARTIALS = """Who asks what, how often, how slow: for captures so large that a row per exchange is too much. The
+Spark format has them as the level `latencies`, and `netdiag.traffic.aggregates.partial` adds them up:
+
+    from netdiag.traffic.aggregates.partial import percentiles
+
+    percentiles(spark.read.format("kafka_pcap").option("level", "latencies").load("captures/"), "api_name", "broker")
+
+gives requests, responses, unanswered, errors, bytes, the mean latency and its percentiles 50, 95 and 99 and maximum,
+these within 0.4 %, by any of `api_name`, `client`, `client_id` and `broker`; the same however many tasks there are.
+"""
+
 
 def page() -> str:
     """The text of the page."""
     parts = [_HEAD, "## Tables of the engine\n", *(_table(table(name)) for name in NAMES)]
     parts += ["## With keys and values\n", _PAYLOADS, *(_table(table(name)) for name in PAYLOAD_NAMES)]
+    parts += ["## Partial sums\n", _PARTIALS, *(_table(table(name)) for name in PARTIAL_NAMES)]
     parts += ["## Before the engine\n", *(_table(table(name)) for name in RAW_NAMES)]
     parts += ["## Aggregates\n", *(_table(declared.aggregate(name)) for name in declared.names())]
     return "\n".join(parts)

@@ -7,7 +7,7 @@ import pytest
 
 from netdiag.traffic import rows
 from netdiag.traffic.column import Kind
-from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES, RAW_NAMES, table
+from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, PAYLOAD_NAMES, RAW_NAMES, table
 
 CLASSES = {
     "exchanges": rows.ExchangeRow,
@@ -22,6 +22,7 @@ CLASSES = {
     "records": rows.RecordRow,
     "packets": rows.PacketRow,
     "segments": rows.SegmentRow,
+    "latencies": rows.LatencyRow,
 }
 TYPES = {
     Kind.BOOL: bool,
@@ -35,7 +36,7 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES + PAYLOAD_NAMES + RAW_NAMES)
+@pytest.mark.parametrize("name", NAMES + PAYLOAD_NAMES + RAW_NAMES + PARTIAL_NAMES)
 def test_a_row_has_the_columns_of_its_table(name: str) -> None:
     hints = typing.get_type_hints(CLASSES[name])
     assert tuple(hints) == table(name).names
@@ -46,4 +47,4 @@ def test_a_row_has_the_columns_of_its_table(name: str) -> None:
 
 
 def test_there_is_a_class_for_every_table() -> None:
-    assert tuple(CLASSES) == NAMES + PAYLOAD_NAMES + RAW_NAMES
+    assert tuple(CLASSES) == NAMES + PAYLOAD_NAMES + RAW_NAMES + PARTIAL_NAMES

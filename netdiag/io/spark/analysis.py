@@ -45,7 +45,7 @@ class Wanted:
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
     """Everything there is to say."""
-    tables = of_topics(resolved(once(extract.tables)), wanted.topics)
+    tables = of_topics(resolved(once(extract.tables, extract.rows), extract.rows), wanted.topics)
     shown = called_by_name(tables) if wanted.named else tables
     # In a thread of its own on Java's side, too.
     own = inheritable_thread_target(tables["exchanges"].sparkSession)
@@ -53,7 +53,7 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
         row["protocol"]: int(row["count"]) for row in tables["connections"].groupBy("protocol").count().collect()
     }
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        judged = pool.submit(own(findings), tables)
+        judged = pool.submit(own(findings), tables, extract.rows)
         asked = {
             name: pool.submit(own(_answer), name, shown, wanted.out, any_rows=extract.rows[question.of] > 0)
             for name, question in ALL.items()
@@ -72,13 +72,18 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
     )
 
 
-def findings(tables: Tables) -> tuple[Finding, ...]:
+def findings(tables: Tables, rows: Mapping[str, int] | None = None) -> tuple[Finding, ...]:
     """What wire rules find in the tables."""
-    return tuple(check_wire(wire_view(tables)))
+    return tuple(check_wire(wire_view(tables, rows)))
 
 
-def resolved(tables: Tables) -> dict[str, DataFrame]:
-    """The tables with topic names where only ids travelled: the names are those of the whole capture."""
+def resolved(tables: Tables, rows: Mapping[str, int] | None = None) -> dict[str, DataFrame]:
+    """The tables with topic names where only ids travelled: the names are those of the whole capture.
+
+    `rows`: how many there are of each table, where that is known.
+    """
+    if rows is not None and not rows["leaders"] + rows["partitions"]:
+        return dict(tables)
     told = topic_names(tables["leaders"], tables["partitions"]).collect()
     if not told:
         return dict(tables)
@@ -88,8 +93,10 @@ def resolved(tables: Tables) -> dict[str, DataFrame]:
     return {**tables, **named, "exchanges": with_named_topics(tables["exchanges"], names)}
 
 
-def once(tables: Tables) -> dict[str, DataFrame]:
+def once(tables: Tables, rows: Mapping[str, int] | None = None) -> dict[str, DataFrame]:
     """The tables with relays marked among the connections, and without what was said on them a second time."""
+    if rows is not None and rows["connections"] < 2:
+        return dict(tables)
     marked = with_relays(tables["connections"])
     found = marked.where(F.col("relay_of").isNotNull()).select("connection", "relay_of").collect()
     if not found:

@@ -9,7 +9,7 @@ that was killed has left is never seen, and a late one has no place to write to.
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,8 @@ from netdiag.traffic.tables import NAMES, table
 _PROGRESS = ".progress"
 _ATTEMPTS = ".attempts"
 _LOOK_EVERY = 0.3
+# So many rows of all tables together are sent along with every question.
+_FEW = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,22 +56,55 @@ def extract(
 
     `write` is what a task does, `write_part` unless it is another function.
     """
-    for name in (*NAMES, _PROGRESS, _ATTEMPTS):
-        Path(folder, name).mkdir(parents=True, exist_ok=True)
+    _make_folders(folder)
     work = write or write_part
     numbers = spark.sparkContext.parallelize(range(tasks), tasks)
     with _watched(folder, tasks, size, tell), told():
         accounts = numbers.map(lambda number: work(reading.share(number, tasks), folder, number)).collect()
-    for name in (_ATTEMPTS, _PROGRESS):
-        shutil.rmtree(Path(folder, name), ignore_errors=True)
+    _drop_folders(folder)
     missing = [name for name in NAMES if len(list(Path(folder, name).glob("part-*.parquet"))) != tasks]
     if missing:
         raise NetdiagError(
             "what the executors wrote is not to be seen here", where=folder, hint="give --out a folder that all share"
         )
+    tables = {name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES}
+    return _extract(tables, accounts, reading, size)
+
+
+def extract_here(reading: Reading, folder: str) -> dict[str, Any]:
+    """Run the engine in this process, without Spark: the one part of all tables, and its account for `opened`."""
+    _make_folders(folder)
+    account = write_part(reading, folder, 0)
+    _drop_folders(folder)
+    return account
+
+
+def opened(spark: SparkSession, account: Mapping[str, Any], reading: Reading, folder: str, *, size: int) -> Extract:
+    """What `extract_here` wrote; few rows are given to Spark as they are, which saves it looking into files."""
+    if sum(account["rows"].values()) > _FEW:
+        tables = {name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES}
+    else:
+        parts = {name: pq.read_table(Path(folder, name, "part-00000.parquet")) for name in NAMES}
+        tables = {name: spark.createDataFrame(part) for name, part in parts.items()}
+    return _extract(tables, [account], reading, size)
+
+
+def _make_folders(folder: str) -> None:
+    for name in (*NAMES, _PROGRESS, _ATTEMPTS):
+        Path(folder, name).mkdir(parents=True, exist_ok=True)
+
+
+def _drop_folders(folder: str) -> None:
+    for name in (_ATTEMPTS, _PROGRESS):
+        shutil.rmtree(Path(folder, name), ignore_errors=True)
+
+
+def _extract(
+    tables: dict[str, DataFrame], accounts: Sequence[Mapping[str, Any]], reading: Reading, size: int
+) -> Extract:
     firsts, lasts = ([account[key] for account in accounts if account[key] is not None] for key in ("first", "last"))
     return Extract(
-        tables={name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES},
+        tables=tables,
         rows={name: sum(account["rows"][name] for account in accounts) for name in NAMES},
         seen=Seen(
             files=reading.names or reading.paths,

@@ -7,7 +7,7 @@ connection a packet belongs to, and the tasks together give every row once, howe
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from netdiag.io.captures import Captures
 from netdiag.traffic.engine.addresses import endpoint_text
@@ -15,7 +15,8 @@ from netdiag.traffic.engine.links import decode_packet
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Segment
 from netdiag.traffic.engine.run import Engine
-from netdiag.traffic.rows import PacketRow, SegmentRow
+from netdiag.traffic.partials import Latencies
+from netdiag.traffic.rows import ExchangeRow, PacketRow, SegmentRow
 from netdiag.traffic.tables import RAW_NAMES
 
 Row = tuple[Any, ...]
@@ -80,6 +81,14 @@ def read_tables(reading: Reading, tell: Callable[[Progress], None] = _silent) ->
     yield engine.drain()
     progress.read = sum(file.read_bytes for file in captures.files)
     tell(progress)
+
+
+def read_latencies(reading: Reading) -> Iterator[Row]:
+    """The exchanges of one task summed up: rows of `latencies`, to be added to those of the other tasks."""
+    sums = Latencies()
+    for ready in read_tables(replace(reading, options=replace(reading.options, tables=frozenset({"exchanges"})))):
+        yield from sums.add(cast("Sequence[ExchangeRow]", ready["exchanges"]))
+    yield from sums.drain()
 
 
 def read_raw(reading: Reading, name: str) -> Iterator[Row]:

@@ -64,7 +64,8 @@ def spark_session(
     # What it says is in the exception, too.
     logging.getLogger("DataFrameQueryContextLogger").disabled = True
     with tempfile.TemporaryDirectory(prefix="netdiag-spark-") as folder:
-        environment = {"JAVA_HOME": home}
+        # A Java of its own puts the command of the session together.
+        environment = {"JAVA_HOME": home, "SPARK_LAUNCHER_OPTS": " ".join((*_QUICK, "-XX:-UsePerfData"))}
         if is_local(master):
             environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": _LOOPBACK}
         elif is_here(master):

@@ -5,6 +5,7 @@
 
 Options: `level` (a table of docs/tables.md, exchanges by default), `columns` (comma-separated; `.schema(...)` does the
 same), `since` and `until`, `ports`, `clients`, `brokers`, `topics` (comma-separated), `partitions` (how many tasks).
+`latencies` are partial sums, see netdiag.traffic.aggregates.partial: `percentiles(frame)`.
 Filters that Spark hands over (spark.sql.python.filterPushdown.enabled) are hints: rows are filtered by Spark again, and
 only what cannot change a row is left unread. An exchange that began before a time may end long after it, so an upper
 bound has a margin, and a lower bound counts for packets and segments only: what a connection is, its beginning says.
@@ -33,13 +34,13 @@ from pyspark.sql.types import StructType
 
 from netdiag.errors import InputError, UsageError
 from netdiag.io.captures import Captures
-from netdiag.io.spark.reading import Reading, is_raw, read_raw, read_tables
+from netdiag.io.spark.reading import Reading, is_raw, read_latencies, read_raw, read_tables
 from netdiag.traffic.aggregates.spark_types import struct_of
 from netdiag.traffic.arrow import record_batches
 from netdiag.traffic.column import Table
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.moments import nanoseconds
-from netdiag.traffic.tables import NAMES, RAW_NAMES, table
+from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, RAW_NAMES, table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 FORMAT = "kafka_pcap"
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-LEVELS = NAMES + RAW_NAMES
+LEVELS = NAMES + PARTIAL_NAMES + RAW_NAMES
 OPTIONS = ("level", "columns", "since", "until", "ports", "clients", "brokers", "topics", "partitions")
 # A task that reads less than this is not worth its start.
 _LEAST_BYTES = 4 * 1024 * 1024
@@ -114,6 +115,8 @@ class CaptureReader(DataSourceReader):
         reading = self._reading.share(partition.number, partition.of)
         if is_raw(name):
             yield from record_batches(self._table, read_raw(reading, name), self._names, unit="us")
+        elif name in PARTIAL_NAMES:
+            yield from record_batches(self._table, read_latencies(reading), self._names, unit="us")
         else:
             rows = (row for ready in read_tables(reading) for row in ready[name])
             yield from record_batches(self._table, rows, self._names, unit="us")
@@ -222,7 +225,7 @@ def _reading(options: Mapping[str, str], level: str) -> Reading:
         since_ns=since,
         until_ns=until,
         options=EngineOptions(
-            tables=frozenset({level} if level in NAMES else ()),
+            tables=frozenset({level} if level in NAMES else {"exchanges"} if level in PARTIAL_NAMES else ()),
             ports=frozenset(_port(text) for text in _listed(options, "ports")),
             clients=frozenset(_listed(options, "clients")),
             brokers=frozenset(_listed(options, "brokers")),

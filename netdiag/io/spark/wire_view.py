@@ -7,15 +7,25 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from netdiag.traffic.facts import WireView
-from netdiag.traffic.insights.all_insights import ALL
+from netdiag.traffic.insights.all_insights import ALL, Insight
 from netdiag.traffic.insights.shape import Tables
 
 
-def wire_view(tables: Tables) -> WireView:
-    """Everything that rules are told of these tables; each insight is bounded, so is this."""
-    told: dict[str, Any] = {name: _facts(insight.fact, insight.ask(tables)) for name, insight in ALL.items()}
+def wire_view(tables: Tables, rows: Mapping[str, int] | None = None) -> WireView:
+    """Everything that rules are told of these tables; each insight is bounded, so is this.
+
+    `rows`: how many there are of each table, where that is known: what would come out empty is not asked.
+    """
+    told: dict[str, Any] = {
+        name: _facts(insight.fact, insight.ask(tables)) if _may_be(insight, rows) else ()
+        for name, insight in ALL.items()
+    }
     (told["coverage"],) = told["coverage"]
     return WireView(**told)
+
+
+def _may_be(insight: Insight, rows: Mapping[str, int] | None) -> bool:
+    return rows is None or not insight.of or any(rows[name] for name in insight.of)
 
 
 def _facts(fact: type, frame: DataFrame) -> tuple[Any, ...]:

@@ -1,5 +1,6 @@
 """The data source: levels, columns, filters, tasks."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import netdiag.io.spark
 from netdiag.errors import InputError, UsageError
 from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.source import FORMAT, LEVELS, MARGIN_NS, CaptureReader, CaptureSource, Share, narrowed
+from netdiag.traffic.aggregates.partial import merged, percentiles
 from netdiag.traffic.aggregates.spark_types import struct_of
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.tables import table
@@ -45,9 +47,23 @@ def test_exchanges_are_what_one_gets(spark: SparkSession, path: str) -> None:
 
 
 def test_the_number_of_tasks_changes_nothing(spark: SparkSession, path: str) -> None:
-    one, five = (read(spark, path, partitions=tasks) for tasks in (1, 5))
-    assert five.rdd.getNumPartitions() == 5
-    assert one.exceptAll(five).count() == five.exceptAll(one).count() == 0
+    found = {tasks: read(spark, path, partitions=tasks) for tasks in (1, 2, 3, 7)}
+    assert found[7].rdd.getNumPartitions() == 7
+    rows = {tasks: Counter(map(str, frame.collect())) for tasks, frame in found.items()}
+    assert rows[1].total() == 38
+    assert rows[1] == rows[2] == rows[3] == rows[7]
+
+
+def test_partial_sums_are_those_of_the_exchanges_however_many_tasks(spark: SparkSession, path: str) -> None:
+    found = {
+        tasks: Counter(merged(read(spark, path, level="latencies", partitions=tasks)).collect()) for tasks in (1, 2, 7)
+    }
+    assert found[1] == found[2] == found[7]
+    assert sum(row["requests"] for row in found[1]) == 38
+    exchanges = read(spark, path, partitions=1)
+    asked = exchanges.groupBy("broker").agg(F.count("request_bytes"), F.sum("request_bytes")).collect()
+    summed = percentiles(read(spark, path, level="latencies", partitions=3), "broker")
+    assert Counter(asked) == Counter(summed.select("broker", "requests", "request_bytes").collect())
 
 
 def test_several_paths(spark: SparkSession, path: str) -> None:
