@@ -127,11 +127,10 @@ def _count_data(lane: Lane, number: Any, direction: Any, packet: Any, place: Any
 @kernel
 def _count_bare(lane: Lane, number: Any, direction: Any, packet: Any, place: Any) -> Any:
     what = BARE | np.int64(packet.window) << 8 | np.int64(packet.flags)
-    remembered = lane.remembered[number]
     for half in range(2):
         count = direction.recent if half == direction.half else direction.older
         for index in range(half * REMEMBERED, half * REMEMBERED + count):
-            copy = remembered[index]
+            copy = lane.remembered[number, index]
             if (
                 copy.what == what
                 and copy.sequence == packet.sequence

@@ -100,7 +100,8 @@ def _go_on(
         if not _has_room(lane, direction, carried + there):
             return FULL
         to, begin = direction.carry + carried, packet.payload + at
-        lane.carry[to : to + there] = data[begin : begin + there]
+        for index in range(there):
+            lane.carry[to + index] = data[begin + index]
         carried += there
     if inside == direction.left:
         _describe(lane, direction, packet, direction.size, file, is_request)

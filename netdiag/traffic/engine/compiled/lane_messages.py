@@ -148,7 +148,8 @@ def _store(lane: Lane, store: Store, slot: Any, data: Array, begin: Any, end: An
     message.connection = connection.context
     message.raw = raw
     message.raw_size = length
-    store.raw[raw : raw + length] = data[begin:end]
+    for index in range(length):
+        store.raw[raw + index] = data[begin + index]
     store.facts[at] = message
     numbers[FACTS_COUNT] = at + 1
     numbers[RAW_COUNT] = raw + length
