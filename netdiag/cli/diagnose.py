@@ -14,9 +14,10 @@ from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, s
 from netdiag.cli.telling import told_run, told_step, told_symptom
 from netdiag.cli.terminal import say, write_text
 from netdiag.errors import InputError, UsageError
+from netdiag.playbook.bundle import recorded, to_json
 from netdiag.playbook.document import Playbook
 from netdiag.playbook.recognise import Recognised, recognised
-from netdiag.playbook.runner import End, Run, Taken, run, variables_of
+from netdiag.playbook.runner import End, Perform, Run, Taken, run, variables_of
 from netdiag.render.playbook_html import diagnosis_html
 from netdiag.render.playbook_json import diagnosis_json
 from netdiag.render.playbook_markdown import diagnosis_markdown
@@ -45,6 +46,9 @@ Files = Annotated[
     list[str] | None, typer.Option("--file", metavar="FILE", help="Compose files; those of this folder otherwise.")
 ]
 Host = Annotated[str | None, typer.Option("--host", metavar="URL", help="The engine; default as docker finds it.")]
+Bundled = Annotated[
+    str | None, typer.Option("--bundle", metavar="FILE.zip", help="Save what was seen, secrets hidden, to be replayed.")
+]
 Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=60, help="For each connection.")]
 
 
@@ -57,6 +61,7 @@ class Order:
     files: tuple[str, ...] = ()
     host: str | None = None
     timeout: float = 4.0
+    bundle: str | None = None
 
     @property
     def told(self) -> dict[str, str]:
@@ -76,13 +81,14 @@ def diagnose(
     form: Form = DiagnosisFormat.TEXT,
     host: Host = None,
     timeout: Timeout = 4.0,
+    bundle: Bundled = None,
     verbose: Verbose = False,
     debug: Debug = False,
     colour: ColourOption = None,
 ) -> None:
     """Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs."""
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
-    order = Order(form=form, live=live, files=tuple(files or ()), host=host, timeout=timeout)
+    order = Order(form=form, live=live, files=tuple(files or ()), host=host, timeout=timeout, bundle=bundle)
     finish(surface, lambda: _diagnosed(_lines(lines or []), order, surface))
 
 
@@ -98,18 +104,20 @@ def _diagnosed(lines: Sequence[str], order: Order, surface: Surface) -> ExitStat
     runs: list[Run] = []
     for one in best:
         variables = variables_of(one.playbook, one.values, order.told)
-        runs.append(taken(one.playbook, variables, looks, order, surface))
+        runs.append(taken(one.playbook, variables, looks.perform, order, surface))
         if runs[-1].end is End.CAUSE:
             break
     if not text:
         write_text(document(order.form, found, runs))
+    if order.bundle is not None and runs:
+        save(order.bundle, found, [(made, made.playbook.name) for made in runs], order)
     if not found:
         say("netdiag: no symptom is recognised in these lines; netdiag playbook list names those that are known")
         return ExitStatus.NOTHING_TO_CHECK
     return status_of(runs)
 
 
-def taken(playbook: Playbook, variables: Mapping[str, str], looks: Looks, order: Order, surface: Surface) -> Run:
+def taken(playbook: Playbook, variables: Mapping[str, str], perform: Perform, order: Order, surface: Surface) -> Run:
     """Run a playbook; where people read, each step is told as it is over, and the end."""
     text = order.form is DiagnosisFormat.TEXT
 
@@ -119,10 +127,21 @@ def taken(playbook: Playbook, variables: Mapping[str, str], looks: Looks, order:
 
     if text:
         write_text(f"\n{playbook.name}: {playbook.title}\n")
-    made = run(playbook, variables, looks.perform, live=order.live, tell=tell)
+    made = run(playbook, variables, perform, live=order.live, tell=tell)
     if text:
         write_text(end_text(told_run(made), surface.screen))
     return made
+
+
+def save(path: str, found: Sequence[Recognised], runs: Sequence[tuple[Run, str]], order: Order) -> None:
+    """Write a bundle of runs, each with the name that its playbook was found by."""
+    from netdiag.io.bundles import write_bundle
+    from netdiag.io.playbooks import text_of
+
+    records = [recorded(made, text_of(name, made.playbook), live=order.live) for made, name in runs]
+    page = diagnosis_markdown([told_symptom(one) for one in found], [told_run(made) for made, _ in runs])
+    write_bundle(path, to_json(found, records), page)
+    say(f"netdiag: what was seen is in '{path}', without secrets: netdiag playbook run --replay judges it again")
 
 
 def status_of(runs: Sequence[Run]) -> ExitStatus:

@@ -1,17 +1,36 @@
 """`netdiag playbook list|show|run`: the runbooks that there are, one of them, and what comes of it."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, assert_never
 
 import typer
 
-from netdiag.cli.diagnose import DiagnosisFormat, Files, Form, Host, Live, Order, Timeout, document, status_of, taken
+from netdiag.cli.diagnose import (
+    Bundled,
+    DiagnosisFormat,
+    Files,
+    Form,
+    Host,
+    Live,
+    Order,
+    Timeout,
+    document,
+    save,
+    status_of,
+    taken,
+)
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.telling import told_playbook
 from netdiag.cli.terminal import write_text
 from netdiag.errors import UsageError
-from netdiag.playbook.runner import variables_of
+from netdiag.playbook.bundle import Recorded
+from netdiag.playbook.document import Step
+from netdiag.playbook.load import load
+from netdiag.playbook.outcome import Outcome
+from netdiag.playbook.runner import Run, variables_of
 from netdiag.render.playbook_text import playbook_list, playbook_page
 
 
@@ -27,6 +46,9 @@ _What = Annotated[What, typer.Argument(metavar="list|show|run", help="List them,
 _Name = Annotated[
     str | None, typer.Argument(metavar="[NAME|FILE]", help="One of netdiag's playbooks, or a file with another.")
 ]
+_Replay = Annotated[
+    str | None, typer.Option("--replay", metavar="FILE.zip", help="Judge what --bundle saved; looks nowhere else.")
+]
 _Told = Annotated[list[str] | None, typer.Option("--var", metavar="NAME=VALUE", help="Tell the playbook something.")]
 
 
@@ -40,13 +62,15 @@ def playbook(
     form: Form = DiagnosisFormat.TEXT,
     host: Host = None,
     timeout: Timeout = 4.0,
+    bundle: Bundled = None,
+    replay: _Replay = None,
     verbose: Verbose = False,
     debug: Debug = False,
     colour: ColourOption = None,
 ) -> None:
     """Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair."""
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
-    order = Order(form=form, live=live, files=tuple(files or ()), host=host, timeout=timeout)
+    order = Order(form=form, live=live, files=tuple(files or ()), host=host, timeout=timeout, bundle=bundle)
 
     def command() -> ExitStatus:
         match what:
@@ -54,6 +78,8 @@ def playbook(
                 return _list(name, surface)
             case What.SHOW:
                 return _show(_given(name), surface)
+            case What.RUN if replay is not None:
+                return _replayed(replay, name, order, surface)
             case What.RUN:
                 return _run(_given(name), _variables(told), order, surface)
             case _:
@@ -87,10 +113,33 @@ def _run(name: str, told: dict[str, str], order: Order, surface: Surface) -> Exi
     if strange:
         known = ", ".join(chosen.variables) or "none"
         raise UsageError(f"'{strange[0]}' is no variable of {chosen.name}", hint=f"there are: {known}")
-    made = taken(chosen, variables_of(chosen, {}, {**told, **order.told}), order.looks(surface), order, surface)
+    made = taken(chosen, variables_of(chosen, {}, {**told, **order.told}), order.looks(surface).perform, order, surface)
     if order.form is not DiagnosisFormat.TEXT:
         write_text(document(order.form, (), (made,)))
+    if order.bundle is not None:
+        save(order.bundle, (), ((made, name),), order)
     return status_of((made,))
+
+
+def _replayed(path: str, name: str | None, order: Order, surface: Surface) -> ExitStatus:
+    from netdiag.io.bundles import read_bundle
+
+    if name is not None or order.live or order.bundle is not None:
+        raise UsageError("--replay holds what was asked for", hint="leave out NAME, --live and --bundle")
+    runs = [_judged(each, path, order, surface) for each in read_bundle(path).runs]
+    if order.form is not DiagnosisFormat.TEXT:
+        write_text(document(order.form, (), runs))
+    return status_of(runs)
+
+
+def _judged(record: Recorded, path: str, order: Order, surface: Surface) -> Run:
+    """A run over what was recorded."""
+
+    def perform(step: Step, arguments: Mapping[str, str]) -> Outcome:
+        return record.outcomes.get(step.id, Outcome(why_not="it is not in the bundle"))
+
+    chosen = load(record.name, f"{path}: {record.name}.yml", record.text.encode())
+    return taken(chosen, record.variables, perform, replace(order, live=record.live), surface)
 
 
 def _given(name: str | None) -> str:

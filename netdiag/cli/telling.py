@@ -1,5 +1,6 @@
 """From playbooks and their runs to what is told of them: sentences, and the few things that matter most."""
 
+from netdiag.deployment.secret_names import masked, masked_text
 from netdiag.playbook.actions import ACTIONS
 from netdiag.playbook.document import Conclusion, Playbook
 from netdiag.playbook.outcome import Item, Outcome
@@ -35,10 +36,10 @@ def told_symptom(one: Recognised) -> ToldSymptom:
         title=one.playbook.title,
         means=one.playbook.means,
         who=one.symptom.who,
-        line=one.line.strip(),
+        line=masked_text(one.line.strip()),
         number=one.number,
         times=one.times,
-        values=tuple(one.values.items()),
+        values=tuple((name, masked_text(value)) for name, value in one.values.items()),
     )
 
 
@@ -50,7 +51,7 @@ def told_step(taken: Taken) -> ToldStep:
     elif outcome.looked:
         state, told = "looked", _counted(outcome)
     else:
-        state, told = "could not look", outcome.why_not
+        state, told = "could not look", masked_text(outcome.why_not)
     return ToldStep(
         id=taken.step.id,
         title=taken.step.title,
@@ -72,7 +73,7 @@ def told_run(run: Run) -> ToldRun:
         summary=_summary(run),
         steps=tuple(told_step(each) for each in run.taken),
         reached=tuple(_reached(one) for one in run.reached),
-        variables=tuple(run.variables.items()),
+        variables=tuple((name, masked(name, value)) for name, value in run.variables.items()),
     )
 
 
@@ -107,7 +108,7 @@ def _conclusion(one: Conclusion) -> ToldConclusion:
 
 
 def _item(item: Item) -> str:
-    field = item.fields
+    field = {name: masked_text(value) for name, value in item.fields.items()}
     match item.of:
         case "findings":
             return f"{field['where']}: {field['message']} ({field['rule']})"

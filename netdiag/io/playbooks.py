@@ -20,14 +20,24 @@ def shipped() -> tuple[Playbook, ...]:
     return tuple(load(each.name.removesuffix(".yml"), each.name, each.read_bytes()) for each in files)
 
 
+def text_of(name: str, playbook: Playbook) -> bytes:
+    """The bytes of a playbook that `find` gave for a name."""
+    if _is_path(name):
+        return read_file(name, limit=MOST_BYTES)
+    return resources.files("netdiag.data").joinpath(_FOLDER).joinpath(f"{playbook.name}.yml").read_bytes()
+
+
 def find(name: str, playbooks: Sequence[Playbook]) -> Playbook:
     """The playbook of that name, or in the file of that path; InputError where there is none."""
     for each in playbooks:
         if each.name == name:
             return each
-    path = Path(name)
-    if path.suffix in _SUFFIXES or path.exists():
-        return load(path.stem, name, read_file(name, limit=MOST_BYTES))
+    if _is_path(name):
+        return load(Path(name).stem, name, read_file(name, limit=MOST_BYTES))
     near = ", ".join(each.name for each in playbooks if name and (name in each.name or each.name in name))
     hint = f"perhaps {near}" if near else "netdiag playbook list names them"
     raise InputError(f"there is no playbook '{name}'", hint=hint)
+
+
+def _is_path(name: str) -> bool:
+    return Path(name).suffix in _SUFFIXES or Path(name).exists()

@@ -1,6 +1,7 @@
 """The command line of playbook."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,23 @@ def test_a_stranger_s_playbook(tmp_path: Path) -> None:
     assert refused.returncode == 3
     assert refused.stderr.count(b"\n") == 2
     assert b"closed.yml:18:" in refused.stderr
+
+
+def test_a_bundle_is_judged_alike_elsewhere(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    secret = BROKEN + '      KAFKA_LISTENER_NAME_X_PLAIN_SASL_JAAS_CONFIG: x password="hunter2";\n'
+    (here / "compose.yml").write_text(secret)
+    bundle = tmp_path / "b.zip"
+    made = netdiag("playbook", "run", "cannot-bind", "--bundle", bundle, "--format", "json", cwd=here)
+    again = netdiag("playbook", "run", "--replay", bundle, "--format", "json", cwd=there)
+    assert (made.returncode, again.returncode) == (1, 1)
+    assert json.loads(again.stdout)["runs"] == json.loads(made.stdout)["runs"]
+    with zipfile.ZipFile(bundle) as archive:
+        assert not any(b"hunter2" in archive.read(name) for name in archive.namelist())
+    assert netdiag("playbook", "run", "x", "--replay", bundle, cwd=there).returncode == 2
+    assert netdiag("playbook", "run", "--replay", there / "none.zip", cwd=there).returncode == 3
 
 
 @pytest.mark.parametrize(

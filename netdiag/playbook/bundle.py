@@ -1,0 +1,162 @@
+"""What a run saw, to be judged again elsewhere: outcomes and the playbook itself, as JSON, without secrets.
+
+No payload of a capture and no file of the machine is in it: only what conditions compare, and the pasted lines.
+What is secret of a text is hidden when the bundle is made, so that the file may be handed to others.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from netdiag import __version__
+from netdiag.deployment.secret_names import masked, masked_text
+from netdiag.errors import InputError
+from netdiag.playbook.outcome import Item, Outcome
+from netdiag.playbook.recognise import Recognised
+from netdiag.playbook.runner import Run
+
+FORMAT = "netdiag-bundle"
+VERSION = 1
+LARGEST = 16 * 1024 * 1024
+_MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """One run: the text of its playbook, what was told, and what each step saw by its id."""
+
+    name: str
+    text: str
+    variables: Mapping[str, str]
+    live: bool
+    outcomes: Mapping[str, Outcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """The runs in a bundle, and the lines that led to them."""
+
+    lines: tuple[str, ...]
+    runs: tuple[Recorded, ...]
+
+
+def recorded(run: Run, text: bytes, *, live: bool) -> Recorded:
+    """A run with the text of its playbook, secrets hidden."""
+    return Recorded(
+        name=run.playbook.name,
+        text=text.decode("utf-8", "replace"),
+        variables={name: masked(name, value) for name, value in run.variables.items()},
+        live=live,
+        outcomes={each.step.id: _hidden(each.outcome) for each in run.taken if each.outcome is not None},
+    )
+
+
+def to_json(found: Sequence[Recognised], runs: Sequence[Recorded]) -> str:
+    """The document."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "netdiag": __version__,
+        "lines": [masked_text(one.line.strip()) for one in found],
+        "runs": [
+            {
+                "playbook": run.name,
+                "text": run.text,
+                "variables": dict(run.variables),
+                "live": run.live,
+                "outcomes": {step: _outcome(outcome) for step, outcome in run.outcomes.items()},
+            }
+            for run in runs
+        ],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+
+
+def from_json(text: bytes, where: str) -> Bundle:
+    """The bundle in a document; InputError where it is none."""
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError("is no bundle of netdiag: not JSON", where=where) from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InputError("is no bundle of netdiag", where=where, hint="give what --bundle wrote")
+    if document.get("version") != VERSION:
+        said = str(document.get("version"))[:20]
+        raise InputError(f"is of version {said}, and this netdiag reads {VERSION}", where=where)
+    try:
+        return Bundle(
+            lines=tuple(_text(line) for line in _list(document["lines"])),
+            runs=tuple(_recorded(run) for run in _list(document["runs"])),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"is damaged: {error}", where=where) from error
+
+
+def _hidden(outcome: Outcome) -> Outcome:
+    return Outcome(
+        items=tuple(
+            Item(of=item.of, fields={name: masked_text(value) for name, value in item.fields.items()})
+            for item in outcome.items
+        ),
+        notes=tuple(map(masked_text, outcome.notes)),
+        why_not=masked_text(outcome.why_not),
+        fix=masked_text(outcome.fix),
+        seconds=outcome.seconds,
+    )
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "items": [{"of": item.of, **item.fields} for item in outcome.items],
+        "notes": list(outcome.notes),
+        "why_not": outcome.why_not,
+        "fix": outcome.fix,
+        "seconds": round(outcome.seconds, 3),
+    }
+
+
+def _recorded(document: Any) -> Recorded:
+    outcomes = _mapping(document["outcomes"])
+    return Recorded(
+        name=_text(document["playbook"]),
+        text=_text(document["text"]),
+        variables={name: _text(value) for name, value in _mapping(document["variables"]).items()},
+        live=document["live"] is True,
+        outcomes={step: _read(outcome) for step, outcome in outcomes.items()},
+    )
+
+
+def _read(document: Any) -> Outcome:
+    items = []
+    for item in _list(document["items"]):
+        fields = {name: _text(value) for name, value in _mapping(item).items()}
+        items.append(Item(of=fields.pop("of"), fields=fields))
+    seconds = document["seconds"]
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool):
+        raise TypeError("seconds are no number")
+    return Outcome(
+        items=tuple(items),
+        notes=tuple(_text(note) for note in _list(document["notes"])),
+        why_not=_text(document["why_not"]),
+        fix=_text(document["fix"]),
+        seconds=float(seconds),
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{str(value)[:40]!r} is no text")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) > _MOST:
+        raise TypeError("a list is none, or too long")
+    return value
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or len(value) > _MOST:
+        raise TypeError("a mapping is none, or too long")
+    return value
