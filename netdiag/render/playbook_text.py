@@ -76,7 +76,8 @@ def _conclusion(one: ToldConclusion, screen: Screen, indent: int = 4) -> list[Li
     blank = " " * indent
     lines: list[Line] = [(Run(blank), Run(one.confidence, Style.WARNING), Run("  "), screen.run(one.name, Style.BOLD))]
     lines += _wrapped(one.cause, screen, indent + 4)
-    lines += [(Run(blank + "    "), screen.run(f"seen: {each}", Style.DIM)) for each in one.evidence]
+    for each in one.evidence:
+        lines += _wrapped(f"seen: {each}", screen, indent + 4, Style.DIM)
     lines += _wrapped(f"{screen.glyphs.arrow} {one.repair}", screen, indent + 4, Style.GOOD)
     if one.rules:
         words = ", ".join(f"netdiag explain {rule}" for rule in one.rules)
