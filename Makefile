@@ -11,7 +11,7 @@
 BIN := .venv/bin
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint constraints.txt
 # The extras that some test uses.
-EXTRAS := live,capture,spark,picture
+EXTRAS := live,capture,spark,picture,report
 
 .PHONY: help demo test bars bench lint format readme docs constraints clean
 help:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.report_file import refuse_report, write_report
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say, write_text
 from netdiag.cli.traffic_filters import (
@@ -33,6 +34,7 @@ from netdiag.cli.traffic_filters import (
 from netdiag.errors import InputError, MissingExtra, NetdiagError, UsageError
 from netdiag.findings import Severity
 from netdiag.render.analysis_json import analysis_json
+from netdiag.render.analysis_page.page import page
 from netdiag.render.analysis_text import TOP, analysis_text
 from netdiag.traffic.analysis import Analysis
 from netdiag.traffic.places import NOWHERE, Places
@@ -69,7 +71,8 @@ class FailOn(StrEnum):
 Files = Annotated[list[str], typer.Argument(metavar="FILES|DIRS|GLOBS", help="Captures, folders or patterns.")]
 Form = Annotated[AnalysisFormat, typer.Option("--format", "-f", help="text or json (docs/output.md).")]
 Out = Annotated[str | None, typer.Option("--out", metavar="DIR", help="Write all tables there as Parquet.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what --out names.")]
+Report = Annotated[str | None, typer.Option("--report", metavar="FILE", help="Write one HTML page to look at there.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what --out and --report name.")]
 Master = Annotated[str, typer.Option("--master", metavar="URL", help="Spark's master: this machine, or a cluster.")]
 Partitions = Annotated[int | None, typer.Option("--partitions", min=1, max=10_000, help="How many tasks read.")]
 Top = Annotated[int, typer.Option("--top", min=1, max=1000, help="How many rows of each table text shows.")]
@@ -85,6 +88,7 @@ class _Order:
     topics: frozenset[str]
     out: str | None
     force: bool
+    charts: bool
 
 
 def analyze(
@@ -92,6 +96,7 @@ def analyze(
     files: Files,
     form: Form = AnalysisFormat.TEXT,
     out: Out = None,
+    report: Report = None,
     force: Force = False,
     since: Since = None,
     until: Until = None,
@@ -114,7 +119,7 @@ def analyze(
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
 
     def command() -> ExitStatus:
-        _refuse(files, out, force)
+        _refuse(files, out, report, force)
         _needs_spark()
         from netdiag.io.captures import Captures
         from netdiag.io.spark.reading import Reading
@@ -129,12 +134,19 @@ def analyze(
             options=replace(options, places=places) if places else options,
             **bounds,
         )
-        order = _Order(master=master, partitions=partitions, topics=frozenset(topic or ()), out=out, force=force)
+        order = _Order(
+            master=master,
+            partitions=partitions,
+            topics=frozenset(topic or ()),
+            out=out,
+            force=force,
+            charts=report is not None,
+        )
         analysis = _analyzed(reading, sum(file.size or 0 for file in found), order, surface)
-        if form is AnalysisFormat.JSON:
-            write_text(analysis_json(analysis))
-        else:
-            write_text(analysis_text(analysis, surface.screen, top=top))
+        if report is not None:
+            write_report(report, page(analysis))
+        is_json = form is AnalysisFormat.JSON
+        write_text(analysis_json(analysis) if is_json else analysis_text(analysis, surface.screen, top=top))
         return _status(analysis, Severity(fail_on.value))
 
     finish(surface, command)
@@ -150,12 +162,14 @@ def _places(live: bool, host: str | None, project: str | None, surface: Surface)
     return None
 
 
-def _refuse(files: list[str], out: str | None, force: bool) -> None:
+def _refuse(files: list[str], out: str | None, report: str | None, force: bool) -> None:
     if "-" in files:
         raise UsageError("standard input can be read once only, and tasks share a capture", hint="name a file")
+    if force and out is None and report is None:
+        raise UsageError("--force goes with --out or --report")
+    if report is not None:
+        refuse_report(report, force=force)
     if out is None:
-        if force:
-            raise UsageError("--force goes with --out")
         return
     if os.path.lexists(out) and not force:
         raise UsageError("exists already", where=out, hint="name another folder, or use --force")
@@ -205,7 +219,7 @@ def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) ->
             surface.tell(f"{made.seen.packets:,} packets read")
             answers = os.path.join(folder, _ANSWERS) if order.out else None
             named = reading.options.places != NOWHERE
-            wanted = Wanted(topics=order.topics, out=answers, named=named)
+            wanted = Wanted(topics=order.topics, out=answers, named=named, charts=order.charts)
             return analysed(made, wanted, progress.say)
 
 

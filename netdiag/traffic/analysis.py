@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netdiag.findings import Finding
+from netdiag.traffic.buckets import Buckets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +28,30 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Charts:
+    """What a report draws beside the answers: rows by the name of the chart, and the buckets that they speak of."""
+
+    span: Buckets
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+
+    def rows(self, name: str) -> tuple[Mapping[str, Any], ...]:
+        """The rows of a chart."""
+        return self.answers.get(name, Answer()).rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """`protocols`: connections by what they speak. `answers` by the names of the aggregates."""
+    """`protocols`: connections by what they speak. `answers` by the names of the aggregates.
+
+    `charts` where a report was asked for, and there is a moment to draw.
+    """
 
     seen: Seen
     connections: int = 0
     protocols: Mapping[str, int] = field(default_factory=dict)
     answers: Mapping[str, Answer] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    charts: Charts | None = None
 
     @property
     def exchanges(self) -> int:

@@ -64,6 +64,22 @@ def test_text_json_and_tables_of_one_capture(path: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("shared")
+def test_a_report_is_a_page_of_what_the_text_says(path: str, tmp_path: Path) -> None:
+    report = tmp_path / "new" / "out.html"
+    done = run(path, "--report", str(report))
+    assert done.exit_code in (0, 1), done.output
+    assert "exchanges   12, 100.0 % decoded in full" in done.stdout
+    text = report.read_text(encoding="utf-8")
+    assert "12 requests, 0 of them with an error or no answer" in text
+    assert text.count("<tr class") + text.count("<tr><th scope='row'>") == 4
+    assert [entry.name for entry in report.parent.iterdir()] == ["out.html"]
+    again = run(path, "--report", str(report))
+    assert (again.exit_code, "exists already" in again.stderr) == (2, True)
+    assert run(path, "--report", str(report), "--force", "--topic", "topic-1").exit_code in (0, 1)
+    assert "12 requests" not in report.read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("shared")
 def test_filters_choose_rows(path: str) -> None:
     done = run(path, "--client", "app-1", "--topic", "topic-1", "--since", str((START + 40) / 1000))
     assert done.exit_code in (0, 1), done.output
@@ -85,7 +101,9 @@ def test_what_cannot_be_is_refused_before_spark_starts(path: str, tmp_path: Path
     (tmp_path / "precious" / "letter.txt").write_text("dear")
     for arguments, status, said in (
         (("-",), 2, "standard input"),
-        ((path, "--force"), 2, "--force goes with --out"),
+        ((path, "--force"), 2, "--force goes with --out or --report"),
+        ((path, "--report", str(tmp_path / "precious" / "letter.txt")), 2, "exists already"),
+        ((path, "--report", str(tmp_path / "precious" / "letter.txt"), "--force"), 2, "is no report of ours"),
         ((path, "--since", "9", "--until", "8"), 2, "is not before"),
         ((path, "--out", str(tmp_path)), 2, "exists already"),
         ((path, "--out", str(tmp_path / "precious"), "--force"), 2, "is no folder of tables"),

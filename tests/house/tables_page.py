@@ -61,6 +61,10 @@ gives requests, responses, unanswered, errors, bytes, the mean latency and its p
 these within 0.4 %, by any of `api_name`, `client`, `client_id` and `broker`; the same however many tasks there are.
 """
 
+_CHARTS = """`netdiag analyze --report FILE` asks these, too, and draws them; they are in the page only. The
+time of the capture is cut into at most 240 buckets of a round length, so that they are small whatever it holds.
+"""
+
 
 def page() -> str:
     """The text of the page."""
@@ -69,6 +73,7 @@ def page() -> str:
     parts += ["## Partial sums\n", _PARTIALS, *(_table(table(name)) for name in PARTIAL_NAMES)]
     parts += ["## Before the engine\n", *(_table(table(name)) for name in RAW_NAMES)]
     parts += ["## Aggregates\n", *(_table(declared.aggregate(name)) for name in declared.names())]
+    parts += ["## Of a report\n", _CHARTS, *(_table(declared.aggregate(name)) for name in declared.chart_names())]
     return "\n".join(parts)
 
 

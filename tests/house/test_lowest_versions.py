@@ -12,7 +12,7 @@ import pytest
 from tests.house.environments import Environment, build_wheel, create, extras, lower_bounds, pinned
 from tests.house.tree import PACKAGE, ROOT, modules
 
-PROVEN = ("", "live", "capture", "picture")
+PROVEN = ("", "live", "capture", "picture", "report")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema")
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 # The layers that import a library, and the examples of the rules, which are loaded with one.
@@ -36,8 +36,9 @@ QUICK = "not lab and not slow and not alone"
 TESTS = (
     *("tests/compose", "tests/io", "tests/rules/test_examples.py"),
     *(f"tests/cli/test_{name}.py" for name in COMMANDS),
-    # where networkx is asked for an order, the one library below io and cli
+    # where networkx is asked for an order, and Vega for a picture: the libraries below io and cli
     "tests/render/topology/test_order.py",
+    "tests/render/analysis_page/test_vega.py",
     # the extra that is not proven here
     "--ignore=tests/io/spark",
 )

@@ -19,8 +19,8 @@ DATA = {
 # What each extra must make importable. Spark is 500 MB: `make bars BARS=spark-extra` installs it.
 IMPORTS = {
     "live": "import docker, pyroute2, dns.resolver, cryptography.x509",
-    # side by side in one environment: neither needs anything of the other, and making one takes long
-    "capture,picture": "import scapy.utils, zstandard, networkx",
+    # side by side in one environment: none needs anything of the others, and making one takes long
+    "capture,picture,report": "import scapy.utils, zstandard, networkx, vl_convert",
 }
 ONLY_IN_BARS = {"spark"}
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
@@ -140,6 +140,7 @@ def test_lint_loads_nothing_that_it_does_not_use(extended: tuple[str, Environmen
             "numba",
             "zstandard",
             "networkx",
+            "vl_convert",
             "rich",
             "pydantic",
         }

@@ -27,6 +27,7 @@ EXTRAS = {
     "numpy",
     "zstandard",
     "networkx",
+    "vl_convert",
 }
 
 # A rule is tested by the examples in its own docstring, all rules by one test: two files make a rule, not three.

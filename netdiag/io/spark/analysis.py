@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 from pyspark import inheritable_thread_target
@@ -12,7 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from netdiag.findings import Finding
+from netdiag.io.spark.charts import charts_of
 from netdiag.io.spark.extraction import Extract
+from netdiag.io.spark.plain_rows import plain_rows
 from netdiag.io.spark.wire_view import wire_view
 from netdiag.rules.run import check_wire
 from netdiag.traffic.aggregates.declared import aggregate
@@ -35,12 +36,13 @@ _WITH_TOPIC = ("partitions", "batches", "leaders")
 class Wanted:
     """What of an analysis is wanted: rows of these topics only (all, where none is named), and a folder for answers.
 
-    `named`: the answers call clients and brokers by name where they have one.
+    `named`: the answers call clients and brokers by name where they have one. `charts`: what a report draws, too.
     """
 
     topics: frozenset[str] = frozenset()
     out: str | None = None
     named: bool = False
+    charts: bool = False
 
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
@@ -62,6 +64,7 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
         for number, (name, future) in enumerate(asked.items(), 1):
             answers[name] = future.result()
             tell(f"{number} of {len(asked)} questions answered")
+        charts = charts_of(shown, extract.rows, lambda ask: pool.submit(own(ask))) if wanted.charts else None
         found = judged.result()
     return Analysis(
         seen=extract.seen,
@@ -69,6 +72,7 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
         protocols=protocols,
         answers=answers,
         findings=found,
+        charts=charts,
     )
 
 
@@ -152,18 +156,4 @@ def _answer(name: str, tables: Tables, out: str | None, *, any_rows: bool = True
             pq.write_table(first, folder / "part-00000.parquet", compression="zstd")
         else:
             asked.write.parquet(folder.as_uri())
-    return Answer(rows=tuple(_plain(row) for row in first.to_pylist()), total=total)
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Times as nanoseconds, lists as tuples."""
-    return {
-        name: (
-            (int(value.replace(microsecond=0).timestamp()) * 1_000_000 + value.microsecond) * 1000
-            if hasattr(value, "microsecond")
-            else tuple(value)
-            if isinstance(value, list)
-            else value
-        )
-        for name, value in row.items()
-    }
+    return Answer(rows=plain_rows(first), total=total)

@@ -49,19 +49,35 @@ def lag(partitions: DataFrame, batches: DataFrame, exchanges: DataFrame) -> Data
     return shaped(found, aggregate("lag"))
 
 
+def group_offsets(partitions: DataFrame) -> DataFrame:
+    """Every offset of a group and partition that was committed, or told by OffsetFetch: `_offset` at `time`."""
+    own = _commits(partitions).where(_ok()).withColumn("_offset", F.col("request_offset"))
+    asked = (F.col("api_key") == OFFSET_FETCH) & F.col("group").isNotNull() & (F.col("response_offset") >= 0)
+    told = _named(partitions).where(asked).withColumn("_offset", F.col("response_offset"))
+    return own.unionByName(told)
+
+
+def log_ends(partitions: DataFrame) -> DataFrame:
+    """Every end of a partition's log that some answer shows: `_end` at `time`."""
+    api = F.col("api_key")
+    end = (
+        F.when(api == FETCH, F.col("high_watermark"))
+        .when((api == LIST_OFFSETS) & (F.col("timestamp") == _LATEST), F.col("response_offset"))
+        .when((api == PRODUCE) & (F.col("response_offset") >= 0), F.col("response_offset") + F.col("records"))
+    )
+    return _named(partitions).where(_ok()).withColumn("_end", end).where(F.col("_end") >= 0)
+
+
 def _commits(partitions: DataFrame) -> DataFrame:
     of_groups = F.col("api_key").isin(OFFSET_COMMIT, TXN_OFFSET_COMMIT) & F.col("group").isNotNull()
     return _named(partitions).where(of_groups & (F.col("request_offset") >= 0))
 
 
 def _committed(partitions: DataFrame) -> DataFrame:
-    """The last offset of every group and partition: committed, or told by OffsetFetch."""
-    own = _commits(partitions).where(_ok()).withColumn("_offset", F.col("request_offset"))
-    asked = (F.col("api_key") == OFFSET_FETCH) & F.col("group").isNotNull() & (F.col("response_offset") >= 0)
-    told = _named(partitions).where(asked).withColumn("_offset", F.col("response_offset"))
+    """The last offset of every group and partition."""
     last = F.max(F.struct("time", "_offset", "client_id")).alias("_last")
     return (
-        own.unionByName(told)
+        group_offsets(partitions)
         .groupBy(*_GROUP)
         .agg(last)
         .select(
@@ -75,14 +91,7 @@ def _committed(partitions: DataFrame) -> DataFrame:
 
 def _ends(partitions: DataFrame) -> DataFrame:
     """The highest end of the log that some answer shows."""
-    api = F.col("api_key")
-    end = (
-        F.when(api == FETCH, F.col("high_watermark"))
-        .when((api == LIST_OFFSETS) & (F.col("timestamp") == _LATEST), F.col("response_offset"))
-        .when((api == PRODUCE) & (F.col("response_offset") >= 0), F.col("response_offset") + F.col("records"))
-    )
-    shown = _named(partitions).where(_ok()).withColumn("_end", end).where(F.col("_end") >= 0)
-    return shown.groupBy(*_PLACE).agg(F.max("_end").alias("end_offset"))
+    return log_ends(partitions).groupBy(*_PLACE).agg(F.max("_end").alias("end_offset"))
 
 
 def _placed(batches: DataFrame, partitions: DataFrame) -> DataFrame:

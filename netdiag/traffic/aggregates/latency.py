@@ -1,6 +1,6 @@
 """How long answers take: service time, with the waiting that was asked for told apart."""
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.declared import aggregate
@@ -13,19 +13,30 @@ def latency(exchanges: DataFrame) -> DataFrame:
     """Table `latency`."""
     asked = exchanges.where(F.col("api_name").isNotNull())
     whole = F.col("latency_ms")
-    for_members = F.col("api_key").isin(JOIN_GROUP, SYNC_GROUP)
-    long_poll = (F.col("api_key") == FETCH) & F.col("empty") & (F.col("wait_ms") > 0)
-    service = (
-        F.when(for_members, F.lit(None))
-        .when(long_poll & (whole >= F.col("wait_ms")), whole - F.col("wait_ms"))
-        .otherwise(whole)
-    )
     found = asked.groupBy("api_name", "broker").agg(
         F.count("request_bytes").alias("requests"),
         F.count("latency_ms").alias("answered"),
         count_if(F.col("outcome") == UNANSWERED).alias("unanswered"),
         *quantiles(whole, "latency"),
-        count_if(F.coalesce(for_members | long_poll, F.lit(False)) & whole.isNotNull()).alias("waiting"),
-        *quantiles(service, "service"),
+        count_if(F.coalesce(_for_members() | _long_poll(), F.lit(False)) & whole.isNotNull()).alias("waiting"),
+        *quantiles(service(), "service"),
     )
     return shaped(found, aggregate("latency"))
+
+
+def service() -> Column:
+    """Milliseconds of an exchange less the waiting that was asked for; null where all of it is waiting for members."""
+    whole = F.col("latency_ms")
+    return (
+        F.when(_for_members(), F.lit(None))
+        .when(_long_poll() & (whole >= F.col("wait_ms")), whole - F.col("wait_ms"))
+        .otherwise(whole)
+    )
+
+
+def _for_members() -> Column:
+    return F.col("api_key").isin(JOIN_GROUP, SYNC_GROUP)
+
+
+def _long_poll() -> Column:
+    return (F.col("api_key") == FETCH) & F.col("empty") & (F.col("wait_ms") > 0)

@@ -171,6 +171,10 @@ class Page:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self._call("Emulation.setEmulatedMedia", media=kind, features=features)
 
+    def size(self, width: int, height: int) -> None:
+        """As large as this many pixels."""
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
     def screenshot(self, path: Path) -> None:
         """What a person sees, as PNG."""
         path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))

@@ -1,0 +1,33 @@
+"""Pieces of HTML."""
+
+from netdiag.render.analysis_page.elements import folded, name, table, text
+from netdiag.render.analysis_page.figure import Table
+
+
+def test_foreign_text_is_escaped_and_harmless() -> None:
+    assert text("<b>\"'&\u202e\x00") == "&lt;b&gt;&quot;&#x27;&amp;\\u202e\\x00"
+
+
+def test_a_long_name_is_whole_where_the_pointer_rests() -> None:
+    assert name("orders") == "<bdi>orders</bdi>"
+    assert name(None) == '<span class="none">-</span>'
+    long = name("x" * 100)
+    assert long.startswith(f'<bdi title="{"x" * 100}">')
+    assert long.count("x") < 170
+
+
+def test_a_table_has_a_caption_and_heads_of_rows_and_columns() -> None:
+    shown = Table(
+        caption="a <table>", headings=("who", "count"), rows=(("x<y", "5"),), numbers=(False, True), more=1234
+    )
+    assert "".join(table(shown)) == (
+        '<div class="scroll" tabindex="0" role="region" aria-label="a &lt;table&gt;"><table>'
+        "<caption>a &lt;table&gt; (1,234 more are not shown)</caption>"
+        '<thead><tr><th scope="col">who</th><th scope="col" class="number">count</th></tr></thead><tbody>'
+        '<tr><th scope="row"><bdi>x&lt;y</bdi></th><td class="number">5</td></tr></tbody></table></div>'
+    )
+
+
+def test_what_is_folded_opens_without_a_script() -> None:
+    lines = list(folded("more", iter(["<p>x</p>"])))
+    assert lines == ['<details class="figures"><summary>more</summary>', "<p>x</p>", "</details>"]

@@ -1,0 +1,301 @@
+"""The page as text, and in a real browser: nothing runs that is not ours, everything can be reached and read."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from netdiag.render.analysis_page.page import GENERATOR, page
+from netdiag.traffic.analysis import Analysis
+from tests.render.analysis_page.pages import EVIL, broken, calm, empty, hostile
+from tests.render.topology.browser import Browser, Page, browser
+from tests.tools import tool
+
+ANALYSES: dict[str, Callable[[], Analysis]] = {"broken": broken, "calm": calm, "empty": empty, "hostile": hostile}
+Opened = Callable[[str], Page]
+FIGURES = [
+    *("requests", "latency", "errors", "lag", "opened", "bytes", "rebalances"),
+    *("heat-bytes", "heat-requests", "heat-errors"),
+]
+
+
+class Outline(HTMLParser):
+    """Headings with their depth, landmarks, identifiers, and the elements that are never closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.depths: list[int] = []
+        self.marks: list[str] = []
+        self.ids: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Anything that begins."""
+        if re.fullmatch(r"h\d", tag):
+            self.depths.append(int(tag[1]))
+        if tag in ("header", "nav", "main", "footer"):
+            self.marks.append(tag)
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in ("meta", "input"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Anything of an SVG that has nothing inside."""
+
+    def handle_endtag(self, tag: str) -> None:
+        """Anything that ends."""
+        while self.open and self.open.pop() != tag:
+            pass
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    """The pages."""
+    return {name: page(made()) for name, made in ANALYSES.items()}
+
+
+@pytest.fixture(scope="module")
+def folder(texts: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where they are."""
+    made = tmp_path_factory.mktemp("pages")
+    for name, text in texts.items():
+        (made / f"{name}.html").write_text(text, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all tests of this file."""
+    with browser(tool("chromium"), tmp_path_factory.mktemp("browser")) as running:
+        yield running
+
+
+@pytest.fixture
+def opened(chromium: Browser, folder: Path) -> Iterator[Opened]:
+    """Opens a page; afterwards it must have asked for nothing and complained of nothing."""
+    with ExitStack() as stack:
+        pages: list[Page] = []
+
+        def opening(name: str) -> Page:
+            pages.append(stack.enter_context(chromium.page(folder / f"{name}.html")))
+            pages[-1].wait("document.documentElement.dataset.ready === 'yes'")
+            return pages[-1]
+
+        yield opening
+        for one in pages:
+            assert one.complaints() == []
+            assert one.requests() == [one.url]
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_headings_landmarks_and_identifiers_are_in_order(texts: dict[str, str], name: str) -> None:
+    found = Outline(texts[name])
+    assert found.depths[0] == 1
+    assert found.depths.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(found.depths, found.depths[1:], strict=False))
+    assert found.marks == ["header", "nav", "main", "footer"]
+    assert len(found.ids) == len(set(found.ids))
+    assert found.open == []
+
+
+def test_what_is_wrong_comes_first_then_time_then_the_rest(texts: dict[str, str]) -> None:
+    text = texts["broken"]
+    assert GENERATOR in text[:200]
+    places = [text.index(part) for part in ("<h1>7 errors and 1 warning</h1>", "since 2023-11-14 22:16:40.000 UTC")]
+    places += [
+        text.index(f'<section id="{name}"') for name in ("insights", "charts", "connections", "coverage", "tables")
+    ]
+    assert places == sorted(places)
+    assert re.findall(r'<figure class="[^"]*" id="([\w-]+)"', text) == FIGURES
+    assert text.count("<svg aria-hidden") == 2 * len(FIGURES)
+    assert text.count("<summary>the figures as a table</summary>") == len(FIGURES)
+    assert "Bytes that were not decoded, and why" in text
+    assert "<summary>clients <small>70</small></summary>" in text
+    assert "(69 more are not shown)" in text
+
+
+def test_equal_analyses_give_equal_pages(texts: dict[str, str]) -> None:
+    assert page(broken()) == texts["broken"]
+
+
+def test_an_empty_analysis_is_a_page_too(texts: dict[str, str]) -> None:
+    text = texts["empty"]
+    assert "There is no Kafka here that can be read" in text
+    assert "There is nothing to draw." in text
+    assert "<figure" not in text
+
+
+def test_hostile_names_are_text(texts: dict[str, str]) -> None:
+    text = texts["hostile"]
+    assert text.count("<script") == text.count("</script>") == 2
+    assert "<img" not in text
+    assert not {"\u2028", "\u2029", "\u202e", "\x00", "\x1b", "\u200b", "\ufeff"} & set(text)
+    assert "long" * 600 not in text
+    assert len(text) < 1_200_000
+    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    labels = [label for label, *_ in data["charts"]["lag"]["series"]]
+    assert any(label.startswith("</script>") for label in labels)
+
+
+def test_hostile_names_do_nothing_in_a_browser(opened: Opened) -> None:
+    shown = opened("hostile")
+    counted = "document.querySelectorAll('script, img, b, i, iframe, style').length"
+    before = shown.evaluate(counted)
+    assert shown.evaluate("document.scripts.length") == 2
+    assert shown.evaluate("document.title").startswith("3 errors - </script></title><script>")
+    shown.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    for name in ("lag", "rebalances", "heat-bytes"):
+        shown.evaluate(f"document.querySelector('[data-figure={name}]').focus()")
+        shown.key("End")
+        told = shown.evaluate(f"document.querySelector('[data-figure={name}] .tip').textContent")
+        assert "</script>" in told or name == "rebalances"
+    # what the pointer tells is a heading in bold: three of them now
+    assert shown.evaluate(counted) == before + 3
+    shown.evaluate("document.getElementById('filter').focus()")
+    shown.type(EVIL[:20])
+    shown.wait("document.getElementById('shown').value === '40 shown'")
+    assert shown.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_policy_is_in_force(chromium: Browser, folder: Path) -> None:
+    with chromium.page(folder / "broken.html") as shown:
+        shown.evaluate(
+            "(() => { const s = document.createElement('script'); s.textContent = 'window.ran = true';"
+            " document.body.append(s); document.body.setAttribute('style', 'margin: 99px');"
+            " document.body.append(Object.assign(new Image(), { src: 'http://example.invalid/a.png' })); })()"
+        )
+        assert shown.evaluate("fetch('http://example.invalid/').then(() => 'sent', () => 'refused')") == "refused"
+        assert shown.evaluate("window.ran") is None
+        assert shown.evaluate("getComputedStyle(document.body).marginTop") == "0px"
+        said = "\n".join(shown.complaints())
+        for directive in ("script-src", "style-src", "img-src", "connect-src"):
+            assert directive in said
+
+
+def test_connections_are_filtered_and_sorted_by_keyboard(opened: Opened) -> None:
+    shown = opened("broken")
+    visible = "[...document.querySelectorAll('#connection-rows tr')].filter((row) => !row.hidden)"
+    shown.evaluate("document.getElementById('filter').focus()")
+    shown.type("refused 10.0.0.3:")
+    shown.wait("document.getElementById('shown').value === '1 shown'")
+    assert shown.evaluate(f"{visible}.map((row) => row.cells[0].textContent)") == ["10.0.0.3:40003"]
+    shown.evaluate(
+        "(() => { const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input'));"
+        " document.getElementById('troubled').click(); })()"
+    )
+    shown.wait("document.getElementById('shown').value === '5 shown'")
+    head = "[...document.querySelectorAll('#rows thead th')].find((e) => e.textContent === 'requests')"
+    for order, first in (("descending", "40"), ("ascending", "0")):
+        shown.evaluate(f"{head}.querySelector('button').focus()")
+        shown.key("Enter")
+        shown.wait(f"{head}.getAttribute('aria-sort') === '{order}'")
+        assert shown.evaluate(f"{visible}[0].cells[9].textContent") == first
+
+
+def test_the_pointer_and_the_arrow_keys_tell_the_same(opened: Opened) -> None:
+    shown = opened("broken")
+    tip = "document.querySelector('[data-figure=requests] .tip')"
+    shown.evaluate("document.querySelector('[data-figure=requests]').focus()")
+    for _ in range(3):
+        shown.key("ArrowRight")
+    assert shown.evaluate(f"{tip}.textContent") == "22:13:35with an error or no answer0/sothers160/s"
+    assert shown.evaluate("document.querySelector('p.skip').textContent") == (
+        "22:13:35: with an error or no answer 0/s, others 160/s"
+    )
+    shown.key("Escape")
+    assert shown.evaluate(f"{tip}.hidden")
+    place = shown.evaluate(
+        "(() => { const s = document.querySelector('[data-figure=requests] svg.wide'); s.scrollIntoView();"
+        " const r = s.getBoundingClientRect(); const k = r.width / s.viewBox.baseVal.width;"
+        " const [x, y, w] = s.dataset.plot.split(' ').map(Number);"
+        " return [r.x + (x + w * 3.5 / 120) * k, r.y + (y + 20) * k]; })()"
+    )
+    shown.mouse("mouseMoved", *place)
+    shown.wait(f"!{tip}.hidden")
+    assert shown.evaluate(f"{tip}.textContent").startswith("22:13:35")
+    lines = "document.querySelectorAll('.cross[visibility=visible]').length"
+    assert shown.evaluate(lines) == shown.evaluate("document.querySelectorAll('.cross').length") > 10
+
+
+def test_a_heat_map_can_be_of_something_else(opened: Opened) -> None:
+    shown = opened("broken")
+    assert shown.evaluate("[...document.querySelectorAll('figure[id^=heat]')].map((f) => f.hidden)") == [
+        *(False, True, True)
+    ]
+    shown.evaluate("document.querySelector('input[value=heat-errors]').click()")
+    assert shown.evaluate("document.getElementById('heat-bytes').hidden")
+    assert not shown.evaluate("document.getElementById('heat-errors').hidden")
+
+
+CONTRAST = """(() => {
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255)
+      .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (colour !== 'rgba(0, 0, 0, 0)') return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const low = [];
+  const texts = 'h1, h2, h3, p, dt, dd, small, summary, a, caption, th, td, bdi, code, b, .badge, .kind, svg text,'
+    + ' label, output';
+  for (const e of document.querySelectorAll(texts)) {
+    if (!e.textContent.trim()) continue;
+    const colour = e.closest('svg') ? getComputedStyle(e).fill : getComputedStyle(e).color;
+    const [a, b] = [light(colour), light(ground(e))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) low.push(`${e.textContent.slice(0, 40)}: ${colour} on ${ground(e)}`);
+  }
+  return [...new Set(low)].slice(0, 9);
+})()"""
+
+
+def test_it_is_readable_in_light_and_in_dark_and_the_switch_has_the_last_word(opened: Opened) -> None:
+    shown = opened("broken")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    seen = {}
+    for scheme in ("light", "dark"):
+        shown.media(scheme=scheme)
+        seen[scheme] = shown.evaluate(paper)
+        assert shown.evaluate(CONTRAST) == [], scheme
+    assert seen["light"] != seen["dark"]
+    for theme in ("light", "dark"):
+        shown.evaluate(
+            f"(() => {{ const s = document.getElementById('theme'); s.value = '{theme}';"
+            " s.dispatchEvent(new Event('change')); })()"
+        )
+        assert shown.evaluate(paper) == seen[theme]
+        assert shown.evaluate(CONTRAST) == [], theme
+
+
+def test_on_a_telephone_nothing_is_wider_than_it(opened: Opened) -> None:
+    shown = opened("broken")
+    shown.size(400, 800)
+    assert shown.evaluate("document.documentElement.scrollWidth") == 400
+    drawn = "[...document.querySelectorAll('.plot svg')].filter((s) => s.getClientRects().length)"
+    shown.wait(f"{drawn}.every((s) => s.classList.contains('narrow'))")
+    assert shown.evaluate(f"{drawn}.length") == len(FIGURES) - 2
+    assert shown.evaluate(
+        f"Math.min(...{drawn}.flatMap((s) => [...s.querySelectorAll('text')]).map((t) =>"
+        " t.getBoundingClientRect().height)) > 9"
+    )
+
+
+def test_everything_that_can_be_pressed_has_a_name_and_shows_its_focus(opened: Opened) -> None:
+    shown = opened("broken")
+    nameless = shown.evaluate(
+        "[...document.querySelectorAll('button, input, select, [tabindex]')].filter((e) =>"
+        " !(e.ariaLabel || e.textContent.trim() || e.closest('label')?.textContent.trim())).length"
+    )
+    assert nameless == 0
+    for _ in range(12):
+        shown.key("Tab")
+        assert shown.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"

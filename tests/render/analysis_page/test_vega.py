@@ -1,0 +1,41 @@
+"""Vega draws, fetches nothing, and writes nothing that the page's policy would refuse."""
+
+import sys
+
+import pytest
+
+from netdiag.errors import MissingExtra
+from netdiag.render.analysis_page.vega import svg
+
+NAME = "</text><script>alert(1)</script>\"'& \u2028"
+SPEC = {
+    "data": {"values": [{"x": 1, "t": NAME}]},
+    "mark": {"type": "text", "aria": False},
+    "encoding": {
+        "x": {"field": "x", "type": "quantitative"},
+        "text": {"field": "t", "type": "nominal"},
+        "color": {"value": "var(--c1)"},
+    },
+}
+
+
+def test_a_picture_has_no_style_no_script_and_no_name_of_its_own() -> None:
+    drawn = svg(SPEC)
+    assert drawn.startswith("<svg ")
+    assert 'fill="var(--c1)"' in drawn
+    assert "&lt;script&gt;" in drawn
+    for refused in ("<script", "<style", " style=", " id=", "href"):
+        assert refused not in drawn
+    assert svg(SPEC) == drawn
+
+
+def test_nothing_is_fetched() -> None:
+    with pytest.raises(ValueError, match="url not allowed"):
+        svg({**SPEC, "data": {"url": "http://127.0.0.1:9/a.json"}})
+
+
+def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(MissingExtra) as raised:
+        svg(SPEC)
+    assert raised.value.hint == "pip install 'netdiag[report]'"
