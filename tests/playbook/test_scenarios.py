@@ -1,0 +1,80 @@
+"""Playbooks over the scenarios' files: the broken stack leads to its cause, the repaired one to nothing wrong."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from netdiag.cli.declared import Settings, report_on
+from netdiag.cli.surface import Surface
+from netdiag.io.playbooks import shipped
+from netdiag.playbook.actions import ActionName
+from netdiag.playbook.document import Step
+from netdiag.playbook.items import of_finding
+from netdiag.playbook.outcome import Outcome
+from netdiag.playbook.runner import End, Run, run
+from tests.house.tree import ROOT
+
+BOOKS = {book.name: book for book in shipped()}
+FOLDER = ROOT / "compose" / "scenarios"
+# folder, stacks, playbook, its conclusion
+CASES = [
+    ("S02-inter-broker-loopback", "kraft zookeeper", "brokers-cut-off", "bound-to-loopback"),
+    ("S03-bind-own-name", "kraft zookeeper", "accepted-then-closed", "nobody-behind"),
+    ("S04-bind-foreign-address", "kraft zookeeper", "cannot-bind", "foreign-address"),
+    ("S05-bind-static-address", "kraft", "cannot-bind", "foreign-address"),
+    ("S07-single-listener-container-name", "kraft zookeeper", "advertised-unresolved", "internal-name-advertised"),
+    ("S08-single-listener-localhost", "kraft zookeeper", "advertised-refused", "one-listener-for-two-worlds"),
+    ("S09-published-port-moved", "kraft kraft.two-clusters", "advertised-refused", "published-port-differs"),
+    ("S09-published-port-moved", "kraft.two-clusters", "wrong-broker-answers", "port-moved"),
+    ("S10a-brokers-that-do-not-start", "kraft", "broker-refuses-wildcard", "wildcard-advertised"),
+    ("S10a-brokers-that-do-not-start", "kraft", "listener-unmapped", "map-lacks-name"),
+    ("S10a-brokers-that-do-not-start", "kraft", "listeners-collide", "same-port"),
+    ("S10a-brokers-that-do-not-start", "kraft", "inter-broker-listener-missing", "wrong-name"),
+    ("S10a-brokers-that-do-not-start", "kraft", "controller-listener-missing", "no-controller-listener"),
+    ("S10a-brokers-that-do-not-start", "kraft", "mode-lost", "defaults-dropped"),
+    ("S10b-start-and-mislead", "kraft", "container-id-advertised", "nothing-advertised"),
+    ("S11-two-networks", "kraft", "bootstrap-unresolved", "no-shared-network"),
+    ("S11-two-networks", "kraft", "client-times-out", "no-shared-network"),
+    ("S12-default-bridge", "kraft", "bootstrap-unresolved", "no-shared-network"),
+    ("S13-internal-network", "kraft", "bootstrap-refused", "not-published"),
+    ("S14-host-network", "kraft", "advertised-unresolved", "no-shared-network"),
+    ("S15-duplicate-advertised-endpoint", "zookeeper", "endpoint-registered-twice", "same-endpoint"),
+    ("S15-duplicate-advertised-endpoint", "kraft", "wrong-broker-answers", "one-address-for-several"),
+    ("S16-docker-proxy-dead-port", "kraft", "accepted-then-closed", "nobody-behind"),
+    ("S20-dependents", "kraft", "bootstrap-refused", "client-dials-itself"),
+    ("S20-dependents", "kraft", "controller-as-bootstrap", "control-port"),
+    ("S20-dependents", "kraft", "coordinator-unavailable", "endpoint-unreachable"),
+]
+PAIRS = [(folder, stack, book, conclusion) for folder, stacks, book, conclusion in CASES for stack in stacks.split()]
+ALL_REPAIRED = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.repaired.yml"))
+
+
+def over(book: str, path: str) -> Run:
+    """A run in which files are all that there is to see."""
+    report = report_on((str(FOLDER / path),), Settings(environ={}, matrix=False), Surface())
+    items = tuple(map(of_finding, report.findings))
+
+    def perform(step: Step, arguments: Mapping[str, str]) -> Outcome:
+        return Outcome(items=items if step.action is ActionName.LINT else ())
+
+    return run(BOOKS[book], {}, perform, live=True)
+
+
+@pytest.mark.parametrize(("folder", "stack", "book", "conclusion"), PAIRS)
+def test_the_broken_stack_leads_to_its_cause(folder: str, stack: str, book: str, conclusion: str) -> None:
+    broken = over(book, f"{folder}/{stack}.broken.yml")
+    assert broken.reached[0].conclusion.id == conclusion
+    assert broken.reached[0].evidence
+
+
+@pytest.mark.parametrize(("folder", "stack", "book", "conclusion"), PAIRS)
+def test_the_repaired_stack_leads_to_nothing_wrong(folder: str, stack: str, book: str, conclusion: str) -> None:
+    repaired = over(book, f"{folder}/{stack}.repaired.yml")
+    assert conclusion not in [one.conclusion.id for one in repaired.reached]
+    assert repaired.end is End.NOTHING_WRONG
+
+
+@pytest.mark.parametrize("path", ALL_REPAIRED)
+def test_no_playbook_proves_anything_of_a_repaired_stack(path: str) -> None:
+    proven = [name for name in BOOKS for one in over(name, path).reached if one.confidence.value == "proven"]
+    assert proven == []
