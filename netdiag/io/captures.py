@@ -144,16 +144,13 @@ class CaptureFile:
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Say of which file an error is; count what a damaged stream keeps for itself."""
-        try:
-            yield
-        except DamagedStream as error:
-            left = max(0, (self.size or 0) - self.read_bytes)
-            self.account.losses.append(Undecoded("truncated" if error.ends else "damage", str(error), left))
-            self.account.lost_bytes += left
-        except NetdiagError as error:
-            raise self._named(error) from error
-        except OSError as error:
-            raise InputError(_reason(error), where=self.name) from error
+        with told_of(self.name):
+            try:
+                yield
+            except DamagedStream as error:
+                left = max(0, (self.size or 0) - self.read_bytes)
+                self.account.losses.append(Undecoded("truncated" if error.ends else "damage", str(error), left))
+                self.account.lost_bytes += left
 
     def _look_into(self) -> int:
         """The time of the first packet; InputError where the file is no capture."""
@@ -220,6 +217,17 @@ class CaptureFile:
 
     def _named(self, error: NetdiagError) -> NetdiagError:
         return type(error)(error.message, where=self.name, hint=error.hint)
+
+
+@contextmanager
+def told_of(path: str) -> Iterator[None]:
+    """Say which file an error is about."""
+    try:
+        yield
+    except NetdiagError as error:
+        raise type(error)(error.message, where=path, hint=error.hint) from error
+    except OSError as error:
+        raise InputError(_reason(error), where=path, hint=_hint(error)) from error
 
 
 class _Begun:

@@ -31,6 +31,16 @@ class Account:
         # How far reading was at the last loss.
         self._place = (-1, -1)
 
+    def add(self, following: "Account") -> None:
+        """Count what another reader found in the bytes that follow."""
+        for name in ("packets", "filtered", "dropped", "packet_bytes", "header_bytes", "filtered_bytes", "lost_bytes"):
+            setattr(self, name, getattr(self, name) + getattr(following, name))
+        for loss in following.losses:
+            if len(self.losses) < _MOST_LOSSES:
+                self.losses.append(loss)
+            else:
+                self.losses[-1] = Undecoded("damage", "further damage", self.losses[-1].bytes + loss.bytes)
+
     def lose(self, kind: str, detail: str, count: int) -> None:
         """Count bytes that belong to no packet; what follows a loss of the same kind at once belongs to it."""
         if count <= 0:

@@ -14,7 +14,7 @@ from netdiag.traffic.engine.packet import Content, Packet
 
 FILE_HEADER = 24
 # magic: (byte order, nanoseconds per fraction, length of a record header)
-_FORMS: dict[bytes, tuple[Literal["<", ">"], int, int]] = {
+FORMS: dict[bytes, tuple[Literal["<", ">"], int, int]] = {
     b"\xd4\xc3\xb2\xa1": ("<", 1000, 16),
     b"\xa1\xb2\xc3\xd4": (">", 1000, 16),
     b"\x4d\x3c\xb2\xa1": ("<", 1, 16),
@@ -22,7 +22,7 @@ _FORMS: dict[bytes, tuple[Literal["<", ">"], int, int]] = {
     b"\x34\xcd\xb2\xa1": ("<", 1000, 24),
     b"\xa1\xb2\xcd\x34": (">", 1000, 24),
 }
-MAGICS = frozenset(_FORMS)
+MAGICS = frozenset(FORMS)
 _CHAIN = 3
 # What is made of the rest of a reader's state.
 _MADE = frozenset({"_unpack", "_index"})
@@ -76,6 +76,13 @@ class PcapReader:
             return []
         return self._read(self._rest, last=True)
 
+    @property
+    def standing(self) -> object:
+        """What it knows behind the last record; None within one, or where it looks for one."""
+        if not self._opened or self._searching or self._next != len(self._rest):
+            return None
+        return self._order, self._fraction, self._header, self._link
+
     def _open(self, data: Content) -> bool:
         if len(data) < FILE_HEADER:
             self._rest = data
@@ -87,7 +94,7 @@ class PcapReader:
 
     def _take_header(self, data: Content, position: int) -> None:
         """From the header of the file, or of another file that was appended to it."""
-        self._order, self._fraction, self._header = _FORMS[bytes(data[position : position + 4])]
+        self._order, self._fraction, self._header = FORMS[bytes(data[position : position + 4])]
         major, minor, _, _, _, link = Struct(self._order + "HHIIII").unpack_from(data, position + 4)
         if major != 2:
             raise InputError(f"is a pcap file of version {major}.{minor}, which nobody writes")
@@ -184,16 +191,16 @@ class PcapReader:
 
     def _may_be_appended(self, data: Content, position: int) -> bool:
         """The same, or more bytes will tell."""
-        is_begun = bytes(data[position : position + 4]) in _FORMS and position + FILE_HEADER > len(data)
+        is_begun = bytes(data[position : position + 4]) in FORMS and position + FILE_HEADER > len(data)
         return is_begun or self._is_appended(data, position)
 
     def _is_appended(self, data: Content, position: int) -> bool:
         """Whether the header of another file stands here: captures that somebody joined with cat."""
         header = bytes(data[position : position + FILE_HEADER])
-        if len(header) < FILE_HEADER or header[:4] not in _FORMS:
+        if len(header) < FILE_HEADER or header[:4] not in FORMS:
             return False
         # Time zone and accuracy are 0 in every file; of a packet these are its lengths.
-        order = _FORMS[header[:4]][0]
+        order = FORMS[header[:4]][0]
         return header[4:16] == Struct(order + "HHII").pack(2, 4, 0, 0)
 
     def _search(self, data: Content, begin: int, last: bool) -> tuple[int, bool]:

@@ -14,7 +14,7 @@ from netdiag.traffic.engine.packet import Content, Packet
 
 MAGIC = b"\x0a\x0d\x0d\x0a"
 _SECTION, _INTERFACE, _OBSOLETE, _SIMPLE, _STATISTICS, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 5, 6
-_ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
+ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _NAME, _RESOLUTION, _OFFSET = 2, 9, 14
 _DROPPED_BY_INTERFACE, _DROPPED_BY_SYSTEM = 5, 7
 # A packet with its options; larger blocks are no blocks, or hold what is of no use here and are skipped unread.
@@ -74,6 +74,13 @@ class PcapngReader:
     def finish(self) -> list[Packet]:
         """The packets that only the end of the file makes sure of; what is left is lost."""
         return self._read(self._rest, last=True)
+
+    @property
+    def standing(self) -> object:
+        """What it knows behind the last block; None within one, or where it looks for one."""
+        if self._rest or self._skip or self._searching:
+            return None
+        return self._order, tuple(self._interfaces), tuple(sorted(self._drops.items()))
 
     def _set_order(self, order: str) -> None:
         self._order = order
@@ -176,7 +183,7 @@ class PcapngReader:
         if position + 12 > len(data):
             return None
         if data[position : position + 4] == MAGIC:
-            order = _ORDERS.get(bytes(data[position + 8 : position + 12]))
+            order = ORDERS.get(bytes(data[position + 8 : position + 12]))
             if order is None:
                 return 0
             length: int = Struct(order + "I").unpack_from(data, position + 4)[0]

@@ -11,6 +11,9 @@ MAGICS = pcap.MAGICS | {pcapng.MAGIC}
 
 
 class _Format(Protocol):
+    @property
+    def standing(self) -> object: ...
+
     def feed(self, chunk: bytes) -> list[Packet]: ...
 
     def finish(self) -> list[Packet]: ...
@@ -33,6 +36,11 @@ class CaptureReader:
     def losses(self) -> list[Undecoded]:
         """What could not be read so far."""
         return self.account.losses
+
+    @property
+    def standing(self) -> object:
+        """All that reading on depends on, when what was fed ends with a packet; else None."""
+        return None if self._format is None else self._format.standing
 
     def feed(self, chunk: bytes) -> list[Packet]:
         """The packets that are complete with this piece; InputError where the file is no capture."""

@@ -28,3 +28,18 @@ def test_a_loss_found_piece_by_piece_is_one() -> None:
         ("no block", 2),
         ("no block", 2),
     ]
+
+
+def test_an_account_goes_on_with_that_of_the_bytes_that_follow() -> None:
+    first, second = Account(), Account()
+    for account, count in ((first, 2), (second, 3)):
+        account.packets, account.packet_bytes, account.header_bytes = count, 10 * count, 100 * count
+        account.filtered, account.filtered_bytes, account.dropped = 1, 5, count
+        for _ in range(600):
+            account.packets += 1
+            account.lose("damage", "no block", count)
+    first.add(second)
+    assert (first.packets, first.packet_bytes, first.header_bytes) == (1205, 50, 500)
+    assert (first.filtered, first.filtered_bytes, first.dropped, first.lost_bytes) == (2, 10, 5, 3000)
+    assert len(first.losses) == 1000
+    assert sum(loss.bytes for loss in first.losses) == 3000

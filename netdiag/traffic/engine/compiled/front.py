@@ -91,6 +91,11 @@ class Front:
         self._rest: bytes | memoryview = b""
         self._reader: CompiledPcap | CompiledPcapng | None = None
 
+    @property
+    def standing(self) -> object:
+        """All that reading on depends on, when what was fed ends with a packet; else None."""
+        return None if self._reader is None else self._reader.standing
+
     def place(self, size: int) -> memoryview:
         """Where the next `size` bytes of the file, or fewer, are to be put; then say `filled`."""
         if self._is_filled:
