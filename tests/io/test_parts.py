@@ -48,9 +48,8 @@ def _by_parts(path: str, size: int, piece: int = 100_000) -> tuple[Read, Account
     made: Read = []
     base = 0
     for index in good:
-        made += [
-            (_renumbered(packet, base), _renumbered(decoded, base), done) for packet, decoded, done in reads[index]
-        ]
+        for packet, decoded, is_done in reads[index]:
+            made.append((packet._replace(number=packet.number + base), _renumbered(decoded, base), is_done))
         base += results[index][1].packets
     return made, account, len(found) - len(good)
 
