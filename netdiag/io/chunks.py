@@ -4,7 +4,7 @@ Files that follow one another are given chunk by chunk. Where files overlap in t
 another file is given as a part of a chunk, and as single packets where that is little.
 """
 
-import heapq
+from bisect import insort
 from collections import deque
 from collections.abc import Iterator
 
@@ -12,8 +12,11 @@ import numpy as np
 
 from netdiag.io.ahead import ahead
 from netdiag.io.captures import NEVER, CaptureFile, Captures
+from netdiag.traffic.engine.compiled import front_merge
 from netdiag.traffic.engine.compiled.front import BUFFERS, Array, Chunk, Front
 from netdiag.traffic.engine.compiled.front_keys import Keys
+from netdiag.traffic.engine.compiled.front_merge import Waiting, merged
+from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.packet import Packet
 
 PIECE = 2 * 1024 * 1024
@@ -24,27 +27,48 @@ _MOST_BYTES = 64 * 1024 * 1024
 _MOST_AHEAD = 2
 # Fewer packets than this are given one by one.
 _FEW = 8
+# So many files at a time are merged.
+_MOST_MERGED = 16
 
 
-def read_chunks(captures: Captures, keys: Keys, *, piece: int = PIECE) -> Iterator[Chunk | Packet]:
+def read_chunks(
+    captures: Captures, keys: Keys, *, piece: int = PIECE, can_merge: bool = False
+) -> Iterator[Chunk | Packet]:
     """All packets by time, those of one file in its order; `keys` get their pairs of addresses.
 
-    A chunk is good until the next one is asked for.
+    A chunk is good until the next one is asked for. With `can_merge` one may hold packets of several files.
     """
     piece = max(min(piece, _LEAST_PIECE), min(piece, _MOST_BYTES // (BUFFERS * len(captures.files))))
     waiting = deque(sorted(captures.files, key=lambda file: (file.first_time, file.index)))
-    heap: list[tuple[int, int, _Cursor]] = []
-    while heap or waiting:
-        while waiting and (not heap or waiting[0].first_time <= heap[0][0]):
-            opened = _Cursor(waiting.popleft(), keys, piece, is_ahead=len(heap) < _MOST_AHEAD)
+    # Those that are open, by their number; the one that gave the last packet goes on as long as it may.
+    cursors: list[_Cursor] = []
+    running: _Cursor | None = None
+    while cursors or waiting:
+        while waiting and (not cursors or waiting[0].first_time <= min(cursor.time for cursor in cursors)):
+            opened = _Cursor(waiting.popleft(), keys, piece, is_ahead=len(cursors) < _MOST_AHEAD)
             if not opened.is_over:
-                heapq.heappush(heap, (opened.time, opened.index, opened))
-        if not heap:
+                insort(cursors, opened, key=lambda cursor: cursor.index)
+        if not cursors:
             continue
-        cursor = heapq.heappop(heap)[2]
-        yield from cursor.until(min(heap[0][0] if heap else NEVER, waiting[0].first_time if waiting else NEVER))
-        if not cursor.is_over:
-            heapq.heappush(heap, (cursor.time, cursor.index, cursor))
+        until = waiting[0].first_time if waiting else NEVER
+        heads = [cursor.waiting for cursor in cursors]
+        if can_merge and 1 < len(cursors) <= _MOST_MERGED and front_merge.can_merge(heads):
+            turn = NOTHING if running is None else cursors.index(running)
+            chunk, taken, turn = merged(heads, turn, NOTHING if until == NEVER else until)
+            if chunk is not None:
+                yield chunk
+            running = None if turn == NOTHING else cursors[turn]
+            for cursor, count in zip(cursors, taken, strict=True):
+                cursor.pass_over(count)
+        else:
+            limit = min([until, *(cursor.time for cursor in cursors if cursor is not running)])
+            if running is None or running.time > limit:
+                running = min(cursors, key=lambda cursor: (cursor.time, cursor.index))
+                limit = min([until, *(cursor.time for cursor in cursors if cursor is not running)])
+            yield from running.until(limit)
+            running = None
+        cursors = [cursor for cursor in cursors if not cursor.is_over]
+        running = running if running in cursors else None
 
 
 class _Cursor:
@@ -63,6 +87,17 @@ class _Cursor:
     def time(self) -> int:
         """When the next packet was captured."""
         return int(self._times[self._at])
+
+    @property
+    def waiting(self) -> Waiting:
+        """The packets of the chunk that were not given yet."""
+        return Waiting(self._chunk, self._at)
+
+    def pass_over(self, count: int) -> None:
+        """So many were given."""
+        self._at += count
+        if self._at == len(self._times):
+            self._next_chunk()
 
     def until(self, limit: int) -> Iterator[Chunk | Packet]:
         """The next packet, and those behind it before the first one that is later than `limit`."""

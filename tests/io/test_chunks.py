@@ -23,10 +23,10 @@ from tests.traffic.engine.frames import ethernet, ipv4, tcp
 Given = list[tuple[Packet, Decoded]]
 
 
-def _by_chunks(captures: Captures, piece: int) -> tuple[Given, int]:
+def _by_chunks(captures: Captures, piece: int, *, can_merge: bool = False) -> tuple[Given, int]:
     found: Given = []
     chunks = 0
-    for each in read_chunks(captures, Keys(), piece=piece):
+    for each in read_chunks(captures, Keys(), piece=piece, can_merge=can_merge):
         if isinstance(each, Chunk):
             chunks += 1
             found += [(packet, decoded) for packet, decoded, _ in unpacked(each)]
@@ -37,13 +37,15 @@ def _by_chunks(captures: Captures, piece: int) -> tuple[Given, int]:
 
 def _same(paths: Sequence[str], piece: int = 5000, **options: int) -> int:
     """The number of chunks."""
-    one, other = Captures(paths, **options), Captures(paths, **options)
+    one = Captures(paths, **options)
     meant = [(packet._replace(data=memoryview(bytes(packet.data))), decode_packet(packet)) for packet in one.packets()]
-    found, chunks = _by_chunks(other, piece)
-    assert found == meant
-    for file, twin in zip(other.files, one.files, strict=True):
-        assert explained(file.account) == explained(twin.account)
-        assert (file.read_bytes, file.size) == (twin.read_bytes, twin.size)
+    for can_merge in (True, False):
+        other = Captures(paths, **options)
+        found, chunks = _by_chunks(other, piece, can_merge=can_merge)
+        assert found == meant
+        for file, twin in zip(other.files, one.files, strict=True):
+            assert explained(file.account) == explained(twin.account)
+            assert (file.read_bytes, file.size) == (twin.read_bytes, twin.size)
     return chunks
 
 
@@ -79,6 +81,16 @@ def test_files_that_overlap_are_interleaved(tmp_path: Path, seed: int) -> None:
     names = _files(tmp_path, random, spans)
     assert _same(names, random.choice((500, 5000, 1 << 20))) > 6
     assert _same(names, 5000, since_ns=START + 10 * SECOND, until_ns=START + 20 * SECOND)
+
+
+def test_files_that_overlap_are_merged_where_that_is_asked_for(tmp_path: Path) -> None:
+    names = _files(tmp_path, Random(4), [(0, 10), (0, 10), (5, 15)])
+    packets = [
+        len(each.packets) if isinstance(each, Chunk) else 0
+        for each in read_chunks(Captures(names), Keys(), piece=1 << 20, can_merge=True)
+    ]
+    assert sum(packets) > 590
+    assert len(packets) < 10
 
 
 def test_packets_at_the_same_time_or_back_in_time(tmp_path: Path) -> None:

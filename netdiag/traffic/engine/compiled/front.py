@@ -31,7 +31,8 @@ class Chunk:
 
     Good until the front was fed three times more (`BUFFERS`). `epoch` tells when the numbers of pairs began anew:
     `keys` are those that were known when the chunk was made, of which there are `pairs`. `interfaces` only grows;
-    `strange` are those of packets by index that found no room there.
+    `strange` are those of packets by index that found no room there. Of several files `file` is NOTHING, and `files`
+    tells for each of the interfaces whose it is.
     """
 
     file: int
@@ -42,6 +43,7 @@ class Chunk:
     epoch: int
     interfaces: list[str]
     strange: dict[int, str]
+    files: list[int] | None = None
 
     def part(self, begin: int, end: int) -> "Chunk":
         """The packets from `begin` to before `end`."""
@@ -61,7 +63,7 @@ class Chunk:
             memoryview(data),
             int(row["length"]),
             int(row["number"]),
-            self.file,
+            self.file if self.files is None else self.files[row["interface"]],
         )
 
 

@@ -81,7 +81,7 @@ def unpacked(chunk: Chunk) -> Read:
             context=b"",
             interface=chunk.interfaces[row["interface"]],
             number=int(row["number"]),
-            file=chunk.file,
+            file=packet.file,
         )
         found.append((packet, segment, True))
     return found

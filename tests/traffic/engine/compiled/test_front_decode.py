@@ -81,7 +81,7 @@ def test_lengths_beyond_31_bits(more: int) -> None:
 def test_layers_at_random_whole_and_damaged() -> None:
     random = Random(11)
     records: dict[int, list[Record]] = defaultdict(list)
-    for _ in range(1500):
+    for _ in range(600):
         link, data = nested(random)
         for turn in range(6):
             made = bytearray(data)
@@ -92,4 +92,4 @@ def test_layers_at_random_whole_and_damaged() -> None:
     decoded = 0
     for link, each in records.items():
         decoded += assert_same(_pcap(link, each), [100_000])[1]
-    assert decoded > 1000
+    assert decoded > 400

@@ -10,7 +10,7 @@ from tests.traffic.engine.frames import ethernet, ipv4, tcp
 
 DATA = [ethernet(ipv4(tcp(bytes([index]) * index * 7, sequence=index))) for index in range(40)]
 RECORDS = [(START + index * 1_001, data) for index, data in enumerate(DATA)]
-SIZES = ([1], [13, 500], [100_000])
+SIZES = ([130, 1, 500], [100_000])
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)

@@ -9,7 +9,7 @@ from tests.traffic.engine.compiled.fronts import assert_same
 from tests.traffic.engine.frames import ethernet, ipv4, tcp
 
 DATA = [ethernet(ipv4(tcp(bytes([index]) * index * 7, sequence=index))) for index in range(40)]
-SIZES = ([1], [13, 500], [100_000])
+SIZES = ([130, 1, 500], [100_000])
 TICKS = START // 1000
 
 
