@@ -94,7 +94,8 @@ def _order(times: Array, places: Array, ends: Array, until: int, state: Array, o
     running: Any = np.int64(state[0])
     count = 0
     while True:
-        limit, first = np.int64(_NEVER if until < 0 else until), np.int64(-1)
+        limit: Any = np.int64(_NEVER if until < 0 else until)
+        first: Any = np.int64(-1)
         for file in range(len(places)):
             if places[file] >= ends[file]:
                 state[0], state[1] = running, count

@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 END, ODD, ROWS, PAIRS, NAME = range(5)
 
 UNKNOWN = -2
-_MOST_NAMES = 32_000
+MOST_NAMES = 32_000
 _LEAST_ROWS = 4096
 
 
@@ -39,7 +39,7 @@ class Names:
     def number(self, name: str) -> int:
         """The number of this name, NOTHING where there is no room for it."""
         number = self._known.get(name, NOTHING)
-        if number == NOTHING and len(self.names) < _MOST_NAMES:
+        if number == NOTHING and len(self.names) < MOST_NAMES:
             number = self._known[name] = len(self.names)
             self.names.append(name)
         return number

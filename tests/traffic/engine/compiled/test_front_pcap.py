@@ -4,6 +4,7 @@ from struct import pack
 
 import pytest
 
+from netdiag.traffic.engine.compiled import front_rows
 from tests.traffic.engine.capture_files import SECOND, START, pcap
 from tests.traffic.engine.compiled.fronts import assert_same
 from tests.traffic.engine.frames import ethernet, ipv4, tcp
@@ -40,10 +41,11 @@ def test_only_the_wanted_time_is_given(sizes: list[int]) -> None:
     assert_same(data[: 24 + 16 * 3] + b"\xff" * 40 + data[24 + 16 * 3 :], sizes, since=since, until=until)
 
 
-def test_more_interfaces_than_there_are_numbers_for() -> None:
+def test_more_interfaces_than_there_are_numbers_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front_rows, "MOST_NAMES", 500)
     header = pack("<IHHiIII", 0xA1B2CD34, 2, 4, 0, 0, 262_144, 1)
     record = pack("<IIII", 1_700_000_000, 0, len(DATA[0]), len(DATA[0]))
-    records = (record + pack("<IHBB", index, 0x0800, 0, 0) + DATA[0] for index in range(33_000))
+    records = (record + pack("<IHBB", index, 0x0800, 0, 0) + DATA[0] for index in range(600))
     count, decoded = assert_same(header + b"".join(records), [1 << 20])
-    assert count == 33_000
-    assert 31_000 < decoded < 32_001
+    assert count == 600
+    assert decoded == 499
