@@ -1,11 +1,18 @@
 """What every test run has: the skip policy, figures, the choice of bars, the mark on tests that need the lab."""
 
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
+from netdiag.io.kernels import CACHE, folder
 from tests.bars.targets import TARGETS
 
 pytest_plugins = ["pytester", "tests.skips", "tests.figures", "tests.sharing", "tests.spark", "tests.lab.fixtures"]
+
+# Kernels are compiled once for all processes of a run, and anew when one of their sources is another.
+os.environ.setdefault(CACHE, folder({"XDG_CACHE_HOME": str(Path(__file__).parents[1] / ".cache")}))
 
 # A run of make test is the same every time; `make bars BARS=fuzz` looks for what is new.
 settings.register_profile("test", derandomize=True, deadline=None)

@@ -1,21 +1,56 @@
 """The rows of one table out of captures, and on standard error what of them was not read."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from netdiag.cli.terminal import say
+from netdiag.io.ahead import ahead
 from netdiag.io.captures import Captures
+from netdiag.io.kernels import Kind, chosen
 from netdiag.render.coverage import Coverage
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.run import Engine
+from netdiag.traffic.tables import table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Batch = list[tuple[Any, ...]]
 
 DRAIN_EVERY = 500
 
 
-def row_batches(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[Batch]:
-    """The rows, as many at a time as came together; at the end, on standard error, what was not read."""
+def row_batches(
+    captures: Captures, options: EngineOptions, wanted: str, names: Sequence[str] | None = None
+) -> Iterator[Batch]:
+    """The rows, as many at a time as came together, of all columns or of those named.
+
+    At the end it says on standard error what was not read.
+    """
+    if chosen(captures, payloads=options.payloads) is Kind.COMPILED:
+        from netdiag.traffic.arrow_rows import rows_of  # pyarrow, an extra
+
+        shape = table(wanted)
+        yield from (rows_of(batch) for batch in _compiled(captures, options, wanted, names or shape.names))
+        return
+    places = None if names is None else [table(wanted).names.index(name) for name in names]
+    for rows in _plain(captures, options, wanted):
+        yield rows if places is None else [tuple(row[place] for place in places) for row in rows]
+
+
+def arrow_batches(
+    captures: Captures, options: EngineOptions, wanted: str, names: Sequence[str]
+) -> Iterator["pa.RecordBatch"]:
+    """The same as record batches of the columns named."""
+    from netdiag.traffic.arrow import record_batch  # pyarrow, an extra
+
+    if chosen(captures, payloads=options.payloads) is Kind.COMPILED:
+        return _compiled(captures, options, wanted, names)
+    shape = table(wanted)
+    return (record_batch(shape, rows, names) for rows in _plain(captures, options, wanted) if rows)
+
+
+def _plain(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[Batch]:
     coverage = Coverage()
     engine = Engine(options, [file.name for file in captures.files])
     # What comes through a pipe may come slowly: nothing waits for more. Payloads are large.
@@ -34,6 +69,26 @@ def row_batches(captures: Captures, options: EngineOptions, wanted: str) -> Iter
     rows = engine.drain()
     coverage.add(rows["losses"])
     yield rows[wanted]
+    _tell(coverage, wanted)
+
+
+def _compiled(
+    captures: Captures, options: EngineOptions, wanted: str, names: Sequence[str]
+) -> Iterator["pa.RecordBatch"]:
+    from netdiag.io.compiled_tables import read_tables  # numba, an extra
+    from netdiag.traffic.arrow import record_batch
+
+    coverage = Coverage()
+    # While one batch is written the engine makes the next one.
+    for ready in ahead(read_tables(captures, options, columns={wanted: names})):
+        coverage.add(ready.rows.get("losses", ()))
+        if rows := ready.rows.get(wanted):
+            yield record_batch(table(wanted), rows, names)
+        yield from ready.batches.get(wanted, ())
+    _tell(coverage, wanted)
+
+
+def _tell(coverage: Coverage, wanted: str) -> None:
     told = coverage.line
     if told and wanted != "losses":
         say(f"netdiag: {told} (--table losses says where)")

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated, Any, assert_never
+from typing import Annotated, Any, NamedTuple, assert_never
 
 import typer
 
-from netdiag.cli.captured_rows import Batch, row_batches
+from netdiag.cli.captured_rows import Batch, arrow_batches, row_batches
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface, finish, surface_of
 from netdiag.cli.terminal import say, write_bytes, write_text
@@ -31,6 +31,7 @@ from netdiag.render.rows_csv import csv_header, csv_lines
 from netdiag.render.rows_json import json_lines
 from netdiag.render.screen import paint
 from netdiag.traffic.column import Column, Table
+from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.rows import ExchangeRow
 from netdiag.traffic.tables import table
 
@@ -109,7 +110,7 @@ def exchanges(
         elif host or project:
             raise UsageError("--host and --project say what --live asks", hint="add --live")
         captures = Captures(files, **span(since, until))
-        rows = _write(form, shape, chosen, row_batches(captures, options, shape.name), surface)
+        rows = _write(form, shape, chosen, _Asked(captures, options), surface)
         return ExitStatus.CLEAN if rows else _nothing(files)
 
     finish(surface, command)
@@ -136,20 +137,26 @@ def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
     return tuple(known[name] for name in names)
 
 
-def _write(
-    form: RowFormat, shape: Table, chosen: tuple[Column, ...], batches: Iterator[Batch], surface: Surface
-) -> int:
+class _Asked(NamedTuple):
+    """What is to be read, and what of it is looked at."""
+
+    captures: Captures
+    options: EngineOptions
+
+
+def _write(form: RowFormat, shape: Table, chosen: tuple[Column, ...], asked: _Asked, surface: Surface) -> int:
     """Write every row; how many there were."""
+    names = tuple(column.name for column in chosen)
     match form:
         case RowFormat.TEXT:
-            return _write_text(batches, surface)
+            return _write_text(row_batches(*asked, shape.name), surface)
         case RowFormat.ARROW:
-            return _write_arrow(shape, chosen, batches)
+            return _write_arrow(shape, names, asked)
         case RowFormat.CSV:
             write_text(csv_header(chosen))
-            return _write_lines(batches, shape, chosen, csv_lines)
+            return _write_lines(row_batches(*asked, shape.name, names), chosen, csv_lines)
         case RowFormat.JSON:
-            return _write_lines(batches, shape, chosen, json_lines)
+            return _write_lines(row_batches(*asked, shape.name, names), chosen, json_lines)
         case _:
             assert_never(form)
 
@@ -165,30 +172,27 @@ def _write_text(batches: Iterator[Batch], surface: Surface) -> int:
 
 def _write_lines(
     batches: Iterator[Batch],
-    shape: Table,
     chosen: tuple[Column, ...],
     lines: Callable[[Sequence[Column], Iterable[Row]], Iterator[str]],
 ) -> int:
-    places = [shape.columns.index(column) for column in chosen]
-    all_of_it = chosen == shape.columns
     count = 0
     for batch in batches:
         count += len(batch)
-        rows: Iterable[Row] = batch if all_of_it else ([row[place] for place in places] for row in batch)
         if batch:
-            write_text("".join(lines(chosen, rows)))
+            write_text("".join(lines(chosen, batch)))
     return count
 
 
-def _write_arrow(shape: Table, chosen: tuple[Column, ...], batches: Iterator[Batch]) -> int:
+def _write_arrow(shape: Table, names: tuple[str, ...], asked: _Asked) -> int:
     try:
         from netdiag.traffic.arrow_stream import ArrowStream  # pyarrow is an extra, and slow to import
     except ImportError as error:
         raise MissingExtra("--format arrow needs pyarrow", hint="pip install 'netdiag[spark]'") from error
     count = 0
-    stream = ArrowStream(shape, tuple(column.name for column in chosen))
+    stream, batches = ArrowStream(shape, names), arrow_batches(*asked, shape.name, names)
+    write_bytes(stream.begin())
     for batch in batches:
-        count += len(batch)
+        count += batch.num_rows
         write_bytes(stream.encode(batch))
     write_bytes(stream.end())
     return count

@@ -78,7 +78,7 @@ def write_text(text: str) -> None:
     _write(text, None)
 
 
-def write_bytes(data: bytes) -> None:
+def write_bytes(data: bytes | memoryview) -> None:
     """Write bytes as they are to standard output."""
     _write("", data)
 
@@ -112,7 +112,7 @@ def silence(stream: TextIO | None) -> None:
         pass
 
 
-def _write(text: str, data: bytes | None) -> None:
+def _write(text: str, data: bytes | memoryview | None) -> None:
     stream = sys.stdout
     if stream is None:
         raise InputError("standard output is closed", hint="use --output FILE")

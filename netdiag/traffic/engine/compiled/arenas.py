@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from netdiag.traffic.engine.compiled.layout import NOTHING
@@ -66,6 +67,17 @@ class Arenas(NamedTuple):
     forgotten: Numbers
     texts: Numbers
     ids: Numbers
+
+
+class _Nothing(NamedTuple):
+    data: Numbers
+    bounds: Numbers
+    counts: Numbers
+
+
+def no_strings() -> Strings:
+    """No texts."""
+    return _Nothing(np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(2, np.int64))
 
 
 def text_of(strings: Strings, number: int) -> str | None:

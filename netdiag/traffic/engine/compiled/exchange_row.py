@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from netdiag.traffic.engine.bodies.facts import HEADER
 from netdiag.traffic.engine.compiled.arenas import Arenas
 from netdiag.traffic.engine.compiled.kernel import kernel
-from netdiag.traffic.engine.compiled.layout import SCALARS
+from netdiag.traffic.engine.compiled.layout import DECODED, OUTCOMES, SCALARS
 from netdiag.traffic.engine.compiled.row_bits import bit, mask
 from netdiag.traffic.engine.compiled.words import Words, text_of
+from netdiag.traffic.engine.pairing import ANSWERED, NO_REQUEST, NO_RESPONSE, PRODUCE, UNANSWERED
 from netdiag.traffic.rows import ExchangeRow
 
 TOPICS = bit(ExchangeRow, "topics")
@@ -46,7 +48,10 @@ _RECORDS = mask(SCALARS, "records")
 _RECORD_BYTES = mask(SCALARS, "record_bytes")
 _GROUP = mask(SCALARS, "group")
 _TRANSACTIONAL_ID = mask(SCALARS, "transactional_id")
-_HEADER = 2
+_HEADER = DECODED.index(HEADER)
+_ANSWERED, _NO_RESPONSE, _UNANSWERED, _NO_REQUEST = (
+    OUTCOMES.index(each) for each in (ANSWERED, NO_RESPONSE, UNANSWERED, NO_REQUEST)
+)
 
 
 @kernel
@@ -105,9 +110,17 @@ def asked_for(row: Any, words: Words, arenas: Arenas, asked: Any) -> None:
 
 
 @kernel
+def unanswered(row: Any, words: Words, asked: Any) -> None:
+    """There is no response: to a Produce with acks=0 none was to come."""
+    silent = asked.api_key == PRODUCE and asked.present & _ACKS != 0 and asked.acks == 0
+    row.outcome = words.outcomes[_NO_RESPONSE if silent else _UNANSWERED]
+
+
+@kernel
 def answered(row: Any, words: Words, asked: Any, said: Any) -> None:
     """What the response to that request says."""
     present = row.present | _X_RESPONSE | _X_LATENCY
+    row.outcome = words.outcomes[_ANSWERED]
     row.response_bytes = said.size
     row.response_time = said.end_time
     row.response_packet = said.end_number
@@ -132,6 +145,7 @@ def answered(row: Any, words: Words, asked: Any, said: Any) -> None:
 @kernel
 def alone(row: Any, words: Words, said: Any) -> None:
     """A response without its request."""
+    row.outcome = words.outcomes[_NO_REQUEST]
     row.time = said.end_time
     row.correlation_id = said.correlation_id
     row.response_bytes = said.size

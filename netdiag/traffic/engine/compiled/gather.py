@@ -6,7 +6,7 @@ A request or answer is a record of `main`, or with a number below NOTHING one of
 from typing import Any, NamedTuple
 
 from netdiag.traffic.engine.compiled.arenas import Arenas
-from netdiag.traffic.engine.compiled.exchange_row import TOPICS, alone, answered, asked_for, placed
+from netdiag.traffic.engine.compiled.exchange_row import TOPICS, alone, answered, asked_for, placed, unanswered
 from netdiag.traffic.engine.compiled.joining import NONE, Join, prepare
 from netdiag.traffic.engine.compiled.kernel import kernel
 from netdiag.traffic.engine.compiled.layout import NOTHING, SCALARS
@@ -91,7 +91,7 @@ def gather(
                 return ROWS_FULL, index
             source = main if pair.answer >= 0 else side
             said = source.facts[pair.answer if pair.answer >= 0 else -2 - pair.answer]
-            _alone(words, where, said, pair.outcome, wish, out)
+            _alone(words, where, said, wish, out)
             continue
         one = main if pair.asked >= 0 else side
         asked = one.facts[pair.asked if pair.asked >= 0 else -2 - pair.asked]
@@ -113,7 +113,7 @@ def gather(
             slot = begin(sessions, where.broker, one, asked, said.session_id if says else _SAYS_NONE)
         number = serial + index
         if _is_wanted(words, where, text_of(one, asked.client_id), wish) and _exchange(
-            words, where, one, asked, two, said, has_answer, pair.outcome, number, wish, out
+            words, where, one, asked, two, said, has_answer, number, wish, out
         ):
             if wish.partitions:
                 _partitions(words, where, one, asked, two, said, has_answer, number, sessions, slot, join, out)
@@ -158,13 +158,12 @@ def _is_wanted(words: Words, where: Any, client_id: int, wish: Wish) -> bool:
 
 
 @kernel
-def _alone(words: Words, where: Any, said: Any, outcome: int, wish: Wish, out: Out) -> None:
+def _alone(words: Words, where: Any, said: Any, wish: Wish, out: Out) -> None:
     if wish.topics or not wish.exchanges or not _is_wanted(words, where, where.client_id, wish):
         return
     row = out.exchanges[out.ends[EXCHANGES]]
     placed(row, where)
     alone(row, words, said)
-    row.outcome = words.outcomes[outcome]
     row.topics[0] = row.topics[1] = out.ends[LISTED]
     out.ends[EXCHANGES] += 1
 
@@ -178,7 +177,6 @@ def _exchange(
     two: Arenas,
     said: Any,
     has_answer: bool,
-    outcome: int,
     number: int,
     wish: Wish,
     out: Out,
@@ -197,7 +195,8 @@ def _exchange(
     asked_for(row, words, one, asked)
     if has_answer:
         answered(row, words, asked, said)
-    row.outcome = words.outcomes[outcome]
+    else:
+        unanswered(row, words, asked)
     row.topics[0] = before
     row.topics[1] = out.ends[LISTED]
     if out.ends[LISTED] > before:

@@ -3,8 +3,7 @@
 Rare are the rows of `group_events`, `endpoints` and `leaders`: their makers are those of the plain engine.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from netdiag.traffic.engine import details
 from netdiag.traffic.engine.assemble import Answer, Asked
@@ -17,7 +16,13 @@ from netdiag.traffic.engine.compiled.side import Side
 from netdiag.traffic.engine.details import Exchange
 from netdiag.traffic.engine.options import EngineOptions
 
-Held = Mapping[int, Asked | Answer]
+
+class Held(Protocol):
+    """Messages of the plain engine by number."""
+
+    def __getitem__(self, number: int, /) -> Asked | Answer: ...
+
+
 TABLES = ("group_events", "endpoints", "leaders")
 
 

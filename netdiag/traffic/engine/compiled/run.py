@@ -4,12 +4,14 @@ Kernels take the packets of calm connections in a row, the twin takes every othe
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.bodies import Bodies
+from netdiag.traffic.engine.compiled.arenas import Strings, no_strings
+from netdiag.traffic.engine.compiled.columns import Columns
 from netdiag.traffic.engine.compiled.front import Chunk
 from netdiag.traffic.engine.compiled.handover import MOST_INTERFACES, Handover, LaneConnection
 from netdiag.traffic.engine.compiled.handover_direction import no_lanes
@@ -26,8 +28,11 @@ from netdiag.traffic.engine.compiled.lane_state import (
     more_pending,
 )
 from netdiag.traffic.engine.compiled.layout import (
+    BATCH,
     DONE,
+    ENDPOINT,
     FACTS,
+    FORGOTTEN,
     FROM_TWIN,
     FULL,
     LEFT_OUT,
@@ -35,6 +40,7 @@ from netdiag.traffic.engine.compiled.layout import (
     ODD_PACKET,
     OUTCOMES,
     PAIR,
+    PARTITION,
     UNKNOWN_KEY,
 )
 from netdiag.traffic.engine.compiled.run_twin import Row, Twin
@@ -52,10 +58,11 @@ _LEAST_CARRY = 2 * KEEP
 class CompiledEngine:
     """As `Engine`, but `feed` takes chunks of a Front; packets of `feed_packet` go in between.
 
-    `odd` counts the packets that the twin had to look at.
+    With `columns` these make the rows of their tables, and `drain` gives those of the others. `odd` counts the packets
+    that the twin had to look at.
     """
 
-    def __init__(self, options: EngineOptions, files: Sequence[str]) -> None:
+    def __init__(self, options: EngineOptions, files: Sequence[str], columns: Columns | None = None) -> None:
         if options.payloads:
             raise ValueError("payloads are for the engine in plain Python")
         self.handover = Handover()
@@ -64,6 +71,7 @@ class CompiledEngine:
         self.odd = 0
         self._ports = options.ports
         self._epoch = 0
+        self._columns = columns
         self._readers = _Readers(Bodies(options.tables))
 
     def feed(self, chunk: Chunk) -> None:
@@ -134,7 +142,11 @@ class CompiledEngine:
         handover = self.handover
         handover.apply_digests()
         numbers = handover.lane.numbers
-        self._emit(handover.lane.pairs[: numbers[PAIRS]])
+        pairs = handover.lane.pairs[: numbers[PAIRS]]
+        if self._columns is None:
+            self._emit(pairs)
+        else:
+            self._columns.emit(_arrays(self.store), pairs, self.twin.contexts.all, handover.held)
         numbers[PAIRS] = 0
         self.twin.contexts.flushed()
         self._compact()
@@ -245,7 +257,6 @@ class CompiledEngine:
                 assert asked is not None
                 answer = self._readers.answer(self.store, asked, says)
             where = self.twin.contexts.all[context]
-            assert where is not None
             word = OUTCOMES[outcome]
             if asked is not None and answer is None:
                 silent = asked.header.api_key == PRODUCE and asked.facts.acks == 0
@@ -279,6 +290,34 @@ class CompiledEngine:
         for row, facts in handover.kept.items():
             facts.number = row
         lane.numbers[DIGESTS] = 0
+
+
+class _Arrays(NamedTuple):
+    """A store whose messages are all kept raw, as the rows want it."""
+
+    facts: Any
+    raw: Any
+    topics: Any
+    partitions: Any
+    batches: Any
+    forgotten: Any
+    endpoints: Any
+    strings: Strings
+    ids: Strings
+
+
+def _arrays(store: Store) -> _Arrays:
+    return _Arrays(
+        facts=store.facts,
+        raw=store.raw,
+        topics=np.zeros(0, "i4"),
+        partitions=np.zeros(0, PARTITION),
+        batches=np.zeros(0, BATCH),
+        forgotten=np.zeros(0, FORGOTTEN),
+        endpoints=np.zeros(0, ENDPOINT),
+        strings=no_strings(),
+        ids=no_strings(),
+    )
 
 
 def _waiting(lane: Any) -> Any:

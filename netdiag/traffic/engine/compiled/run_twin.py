@@ -5,13 +5,14 @@ What it pairs goes where the kernels put their pairs, so that there is one order
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.compiled.handover import Handover, Kept, LaneConnection
 from netdiag.traffic.engine.compiled.lane_notes import ArrayLinker
 from netdiag.traffic.engine.compiled.lane_state import PAIRS
 from netdiag.traffic.engine.compiled.layout import NOTHING, OUTCOMES
+from netdiag.traffic.engine.compiled.naming import Ends
 from netdiag.traffic.engine.connection import Connection
 from netdiag.traffic.engine.flows import Flows
 from netdiag.traffic.engine.options import EngineOptions
@@ -19,27 +20,20 @@ from netdiag.traffic.engine.packet import Segment
 from netdiag.traffic.engine.pairing import Pairing
 from netdiag.traffic.engine.run import Engine
 
-
-class Context(NamedTuple):
-    """What a pair is part of: the connection's number, who spoke, and the client.id that was known by then."""
-
-    number: int
-    client: str
-    broker: str
-    client_id: str | None
+_NOBODY = Ends(0, "", "", None)
 
 
 class Contexts:
     """The contexts of pairs by number; those of connections that are over are forgotten when their pairs are."""
 
     def __init__(self) -> None:
-        self.all: list[Context | None] = []
+        self.all: list[Ends] = []
         self._free: list[int] = []
         self._over: list[int] = []
 
     def of(self, connection: LaneConnection) -> int:
         """The number of the context that pairs of a connection have now."""
-        context = Context(connection.number, connection.client, connection.broker, connection.client_id)
+        context = Ends(connection.number, connection.client, connection.broker, connection.client_id)
         if connection.context != NOTHING and self.all[connection.context] == context:
             return connection.context
         self.end(connection)
@@ -47,7 +41,7 @@ class Contexts:
             connection.context = self._free.pop()
         else:
             connection.context = len(self.all)
-            self.all.append(None)
+            self.all.append(_NOBODY)
         self.all[connection.context] = context
         return connection.context
 
@@ -60,7 +54,7 @@ class Contexts:
     def flushed(self) -> None:
         """Nobody asks any more for what is over."""
         for number in self._over:
-            self.all[number] = None
+            self.all[number] = _NOBODY
         self._free += self._over
         self._over = []
 
@@ -139,7 +133,7 @@ class Twin(Engine):
         del self.handover.kept[asked.facts.number]
         return asked.facts.number
 
-    def emit_row(self, context: Context, pair: tuple[Asked | None, Answer | None, str]) -> None:
+    def emit_row(self, context: Ends, pair: tuple[Asked | None, Answer | None, str]) -> None:
         """Make rows of a pair, as the engine in plain Python does."""
         self._emit(context, *pair)  # type: ignore[arg-type]
 

@@ -3,6 +3,7 @@
 from netdiag.traffic.engine.compiled.arenas import Numbers
 from netdiag.traffic.engine.compiled.kernel import kernel
 from netdiag.traffic.engine.compiled.layout import NOTHING
+from netdiag.traffic.engine.pairing import PRODUCE
 
 
 @kernel
@@ -19,7 +20,9 @@ def rare_pairs(
         rare = asked < NOTHING or answer < NOTHING
         if not rare and asked >= 0:
             request = facts[asked]
-            rare = reads_raw and request.raw != NOTHING
+            # Whether a Produce is answered at all stands in its body.
+            reads = reads_raw or (answer == NOTHING and request.api_key == PRODUCE)
+            rare = reads and request.raw != NOTHING
             if 0 <= request.api_key < len(groups) and groups[request.api_key]:
                 rare = True
             if not rare and answer >= 0:

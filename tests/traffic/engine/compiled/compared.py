@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from netdiag.traffic.engine.compiled.columns import Columns
 from netdiag.traffic.engine.compiled.front import Front
 from netdiag.traffic.engine.compiled.front_keys import Keys
 from netdiag.traffic.engine.compiled.run import CompiledEngine
@@ -13,6 +14,7 @@ from netdiag.traffic.engine.packet import Packet
 from netdiag.traffic.engine.records import CaptureReader
 from netdiag.traffic.engine.run import Engine
 from tests.traffic.engine.capture_files import pcap
+from tests.traffic.engine.compiled.exchanges import rows_of
 from tests.traffic.engine.compiled.fronts import pieces
 
 RECORDED = sorted(Path(__file__).parents[3].glob("fuzz/captures/*.pcap"))
@@ -31,13 +33,15 @@ def by_twin(data: bytes, options: EngineOptions | None = None) -> Rows:
 
 def by_kernels(data: bytes, sizes: Sequence[int] = (1 << 20,), options: EngineOptions | None = None) -> Rows:
     """The rows of the compiled engine, which is fed pieces of these sizes."""
-    engine = CompiledEngine(options or EngineOptions(), ["a.pcap"])
+    options = options or EngineOptions()
+    columns = Columns(options, ["a.pcap"])
+    engine = CompiledEngine(options, ["a.pcap"], columns)
     front = Front(Keys())
     for piece in pieces(data, sizes):
         engine.feed(front.take(piece))
     engine.feed(front.end())
     engine.finish()
-    return engine.drain()
+    return {**engine.drain(), **rows_of(columns)}
 
 
 def packets_of(data: bytes) -> list[Packet]:

@@ -18,12 +18,13 @@ from netdiag.traffic.engine.compiled.layout import DECODED, OUTCOMES, SCALARS, T
 from netdiag.traffic.engine.compiled.naming import Ends
 from netdiag.traffic.engine.headers import RequestHeader
 from netdiag.traffic.engine.message import Message
+from netdiag.traffic.engine.pairing import PRODUCE
 from tests.traffic.engine.compiled.exchanges import Exchange
 
 IDS = [bytes(15) + bytes([number]) for number in range(6)]
 TOPICS: list[Topic] = ["orders", "", "päyments", *IDS]
 GROUPS = [None, "", "group-a", "group-b"]
-KEYS = [0, 1, 1, 1, 2, 8, 9, 11, 12, 13, 14, 3, 99, -7]
+KEYS = [0, 0, 0, 1, 1, 1, 2, 8, 9, 11, 12, 13, 14, 3, 99, -7]
 OF_REQUESTS = frozenset(vars(RequestFacts)) | frozenset(RequestFacts.__annotations__)
 FLAGS = frozenset({"empty", "committed"})
 LARGE = [-1, 0, 1, 5, 70, 1 << 31, (1 << 63) - 1, -(1 << 63)]
@@ -42,6 +43,9 @@ def _exchange(random: Random) -> Exchange:
     outcome = random.choice(OUTCOMES)
     asked = None if outcome == "no-request" else _asked(random)
     answer = _answer(random, asked) if outcome in ("answered", "no-request") else None
+    if asked is not None and answer is None:
+        silent = asked.header.api_key == PRODUCE and asked.facts.acks == 0
+        outcome = "no-response" if silent else "unanswered"
     return Exchange(ends, asked, answer, outcome)
 
 

@@ -1,0 +1,89 @@
+"""The tables out of captures by the compiled engine: record batches of what is large, rows of what is small."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from netdiag.io.captures import Captures
+from netdiag.io.chunks import read_chunks
+from netdiag.traffic.arrow import Unit
+from netdiag.traffic.engine.compiled.columns import Columns
+from netdiag.traffic.engine.compiled.front import Chunk, Front
+from netdiag.traffic.engine.compiled.front_keys import Keys
+from netdiag.traffic.engine.compiled.run import CompiledEngine
+from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.engine.sample import sample_pcap, sample_pcapng
+
+# Rows that are worth a batch while more are to come.
+LEAST = 1 << 14
+
+
+class Ready(NamedTuple):
+    """Batches by table, and rows by table of those tables that the plain engine keeps."""
+
+    batches: Mapping[str, Sequence[pa.RecordBatch]]
+    rows: Mapping[str, Sequence[tuple[Any, ...]]]
+
+
+class Seen:
+    """How far it is: packets, and the times of the first and the last of them."""
+
+    def __init__(self) -> None:
+        self.packets = 0
+        self.first: int | None = None
+        self.last: int | None = None
+
+    def add(self, packets: int, first: int, last: int) -> None:
+        """So many more."""
+        self.packets += packets
+        self.first = first if self.first is None else min(self.first, first)
+        self.last = last if self.last is None else max(self.last, last)
+
+
+def read_tables(
+    captures: Captures,
+    options: EngineOptions,
+    *,
+    names: Sequence[str] = (),
+    columns: Mapping[str, Sequence[str]] | None = None,
+    unit: Unit = "ns",
+    seen: Seen | None = None,
+    least: int = LEAST,
+) -> Iterator[Ready]:
+    """The tables of `options`, with all columns where `columns` does not say which; as they become ready."""
+    files = names or [file.name for file in captures.files]
+    made = Columns(options, files, unit, columns=columns)
+    engine = CompiledEngine(options, files, made)
+    for each in read_chunks(captures, Keys()):
+        if isinstance(each, Chunk):
+            engine.feed(each)
+            if seen is not None and len(each.packets):
+                times = each.packets["time"]
+                seen.add(len(times), int(times.min()), int(times.max()))
+        else:
+            engine.feed_packet(each)
+            if seen is not None:
+                seen.add(1, each.time, each.time)
+        yield Ready(made.drain(least), engine.drain())
+    for file in captures.files:
+        engine.dropped(file.index, file.account.dropped)
+        for lost in file.losses:
+            engine.lose(file.index, lost)
+    engine.finish()
+    yield Ready(made.drain(), engine.drain())
+
+
+def read_sample() -> int:
+    """Compile what is not compiled yet, by reading captures that have every usual thing; gives how many exchanges."""
+    count = 0
+    options = EngineOptions()
+    for data in (sample_pcap(), sample_pcapng()):
+        columns = Columns(options, ["sample"])
+        engine = CompiledEngine(options, ["sample"], columns)
+        front = Front(Keys())
+        for chunk in (front.take(data), front.end()):
+            engine.feed(chunk)
+        engine.finish()
+        count += sum(batch.num_rows for batch in columns.drain()["exchanges"])
+    return count
