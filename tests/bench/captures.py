@@ -51,13 +51,17 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
-    """A file, and what is known of it. `exchanges` is -1 where real clients decided."""
+    """A file, and what is known of it.
+
+    `exchanges` is -1 where real clients decided; `dropped` packets were missed when they were recorded.
+    """
 
     path: Path
     recipe: Recipe
     ports: tuple[int, ...]
     packets: int
     exchanges: int = -1
+    dropped: int = 0
     made_instead: bool = False
 
     @property
@@ -109,12 +113,13 @@ def _kept(recipe: Recipe, make_in: Callable[[Path], Facts]) -> Capture:
 
 
 def _record(folder: Path, recipe: Recipe) -> Facts:
-    return {"ports": record(folder / _FILE, recipe.mix, recipe.seconds), "packets": -1}
+    recording = record(folder / _FILE, recipe.mix, recipe.seconds)
+    return {"ports": recording.ports, "packets": -1, "dropped": recording.dropped}
 
 
 def _grow(folder: Path, recipe: Recipe, seed: Capture) -> Facts:
     packets = grow(seed.path, folder / _FILE, recipe.megabytes * _MEGABYTE, seed.ports)
-    return {"ports": seed.ports, "packets": packets}
+    return {"ports": seed.ports, "packets": packets, "dropped": seed.dropped}
 
 
 def _make(folder: Path, recipe: Recipe) -> Facts:

@@ -146,6 +146,8 @@ def _told(capture: Capture) -> dict[str, int | str]:
     facts: dict[str, int | str] = {"capture": capture.recipe.name, "bytes": capture.size, "packets": capture.packets}
     if capture.exchanges >= 0:
         facts["messages that were made"] = 2 * capture.exchanges
+    if capture.dropped:
+        facts["packets that the recorder missed"] = capture.dropped
     if capture.made_instead:
         facts["made instead"] = "of real clients, who cannot be recorded here"
     return facts

@@ -68,6 +68,8 @@ def _told(result: Result) -> str:
     if "capture" in facts:
         packets = f", {facts['packets']:,} packets" if int(facts["packets"]) >= 0 else ""
         words.insert(0, f"{facts['capture']} ({facts['bytes']:,} bytes{packets})")
+    if "packets that the recorder missed" in facts:
+        words.append(f"{facts['packets that the recorder missed']:,} packets missed while its seed was recorded")
     if "tshark" in facts:
         words.append(f"tshark {facts['tshark']}")
     if any(name.startswith("made instead") for name in facts):

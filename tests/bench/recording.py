@@ -8,6 +8,7 @@ import array
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import signal
 import socket
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.house.tree import ROOT
@@ -27,21 +29,32 @@ _UP = 1
 _OFFLOADS = (0x1F, 0x24, 0x2C)
 _FLUSHED = 2.0
 _INSIDE = "--inside"
+# of tcpdump, of dumpcap
+_DROPPED = re.compile(r"(\d+) packets? dropped by kernel|dropped on interface 'lo': \d+/(\d+)")
 
 
 class CannotRecord(Exception):
     """This machine does not let us; says what is missing."""
 
 
-def record(path: Path, mix: str, seconds: int) -> tuple[int, ...]:
-    """Record a mix for so long; gives the ports of the brokers."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """The ports of the brokers, and how many packets the recorder did not keep up with."""
+
+    ports: tuple[int, ...]
+    dropped: int
+
+
+def record(path: Path, mix: str, seconds: int) -> Recording:
+    """Record a mix for so long."""
     command = [sys.executable, "-m", "tests.bench.recording", _INSIDE, _recorder(), str(path), mix, str(seconds)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run([*_apart(), *command], cwd=ROOT, capture_output=True, text=True, env=environment)
     ports = done.stdout.split()
     if done.returncode or not ports:
         raise CannotRecord(f"the recording failed: {done.stderr.strip()[-400:]}")
-    return tuple(int(port) for port in ports)
+    dropped = _DROPPED.search(done.stderr)
+    return Recording(ports=tuple(int(port) for port in ports), dropped=int(dropped[1] or dropped[2]) if dropped else 0)
 
 
 def _apart() -> Sequence[str]:
@@ -49,7 +62,7 @@ def _apart() -> Sequence[str]:
     unshare = shutil.which("unshare")
     if unshare is None:
         raise CannotRecord("no command 'unshare' (package util-linux)")
-    kinds = [[unshare, "--net"], [unshare, "--user", "--map-root-user", "--net"]]
+    kinds = [[unshare, "--net"], [unshare, "--user", "--map-current-user", "--keep-caps", "--net"]]
     for kind in kinds:
         if subprocess.run([*kind, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
             return kind
@@ -66,7 +79,9 @@ def _recorder() -> str:
 def _inside(recorder: str, path: str, mix: str, seconds: str) -> int:
     _loopback_like_a_wire()
     dumpcap = Path(recorder).name == "dumpcap"
-    options = ["-q", "-P", "-f", "tcp", "-B", "256"] if dumpcap else ["-s", "0", "-B", "262144", "-Z", "root", "tcp"]
+    # as root, tcpdump would become another user, who may not write here
+    stay = ["-Z", "root"] if os.geteuid() == 0 else []
+    options = ["-q", "-P", "-f", "tcp", "-B", "256"] if dumpcap else ["-s", "0", "-B", "262144", *stay, "tcp"]
     recording = subprocess.Popen(
         [recorder, "-i", "lo", "-w", path, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )

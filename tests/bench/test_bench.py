@@ -10,7 +10,7 @@ from tests.bench import captures, cases, peers, results
 from tests.bench.captures import NoRoom, Recipe, obtain
 from tests.bench.cases import Contestant
 from tests.bench.page import render
-from tests.bench.recording import CannotRecord
+from tests.bench.recording import CannotRecord, Recording
 from tests.bench.results import Result
 from tests.bench.running import Cost
 from tests.bench.verdicts import of
@@ -22,7 +22,7 @@ SIZES = cases.Sizes(megabytes=1, compared=1, gigabytes=(), rounds=1)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, and a machine where no clients can be recorded."""
 
-    def refuse(*_: object) -> tuple[int, ...]:
+    def refuse(*_: object) -> Recording:
         raise CannotRecord("not in this test")
 
     monkeypatch.setenv("NETDIAG_BENCH_CACHE", str(tmp_path / "cache"))

@@ -15,7 +15,7 @@ from tests.bench.recording import CannotRecord, record
 def test_what_clients_say_is_in_the_capture(tmp_path: Path) -> None:
     path = tmp_path / "seed.pcap"
     try:
-        ports = record(path, "chatty", 8)
+        recording = record(path, "chatty", 8)
     except CannotRecord as error:
         pytest.skip(str(error))
     captures = Captures([str(path)])
@@ -26,7 +26,8 @@ def test_what_clients_say_is_in_the_capture(tmp_path: Path) -> None:
         engine.feed(packet)
     engine.finish()
     rows = [ExchangeRow(*row) for row in engine.drain()["exchanges"]]
-    assert {int(row.broker.rpartition(":")[2]) for row in rows} == set(ports)
+    assert {int(row.broker.rpartition(":")[2]) for row in rows} == set(recording.ports)
+    assert recording.dropped == 0
     assert {"Produce", "Metadata", "ApiVersions", "JoinGroup"} <= {row.api_name for row in rows}
     # cut to the wire, not to the memory of the loopback interface
     assert max(sizes) <= 1514
