@@ -21,11 +21,16 @@ class Confidence(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
-    """A line that somebody's log shows: who writes it, what it looks like, and a line of that kind."""
+    """A line that somebody's log shows: who writes it, what it looks like, and a line of that kind.
+
+    `often`: programs that are well write it, too, now and then while they start, so in a log it counts from so many
+    lines on.
+    """
 
     who: str
     line: Pattern
     example: str
+    often: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

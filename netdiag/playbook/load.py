@@ -64,12 +64,13 @@ def _playbook(name: str, place: Place) -> Playbook:
 
 
 def _symptom(place: Place) -> Symptom:
-    said = place.mapping(("who", "line", "example"), ("who", "line", "example"))
+    said = place.mapping(("who", "line", "example", "often"), ("who", "line", "example"))
     pattern = _pattern(said["line"])
     example = said["example"].text()
     if match(pattern, example) is None:
         said["example"].refuse("is no line of this symptom", hint="show a line that 'line' fits")
-    return Symptom(who=said["who"].text(), line=pattern, example=example)
+    often = said["often"].number(1, 1000) if "often" in said else 1
+    return Symptom(who=said["who"].text(), line=pattern, example=example, often=often)
 
 
 def _pattern(place: Place) -> Pattern:

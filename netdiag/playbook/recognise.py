@@ -7,6 +7,8 @@ from netdiag.playbook.document import Playbook, Symptom
 from netdiag.playbook.pattern import match
 
 MOST_LINES = 20_000
+PASTED = 20
+"""So few lines somebody has chosen; more are a log, of which some lines mean something only when they come often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,26 +28,30 @@ def recognised(lines: Iterable[str], playbooks: Sequence[Playbook]) -> tuple[Rec
 
     A line belongs to the symptom that says most of it, so that a general one does not hide a special one.
     """
-    found: dict[str, Recognised] = {}
+    found: dict[tuple[str, str], Recognised] = {}
+    number = 0
     for number, line in enumerate(lines, 1):
         if number > MOST_LINES:
             break
         best = _best(line, number, playbooks)
         if best is None:
             continue
-        known = found.get(best.playbook.name)
-        if known is None:
-            found[best.playbook.name] = best
-        else:
-            found[best.playbook.name] = replace(max(known, best, key=_weight), times=known.times + 1)
-    return tuple(sorted(found.values(), key=lambda one: (-_weight(one), one.number)))
+        key = (best.playbook.name, best.symptom.line.text)
+        known = found.get(key)
+        found[key] = best if known is None else replace(known, times=known.times + 1)
+    counted = [one for one in found.values() if number <= PASTED or one.times >= one.symptom.often]
+    best_of: dict[str, Recognised] = {}
+    for one in sorted(counted, key=_order):
+        known = best_of.get(one.playbook.name)
+        best_of[one.playbook.name] = one if known is None else replace(known, times=known.times + one.times)
+    return tuple(best_of.values())
 
 
 def _best(line: str, number: int, playbooks: Sequence[Playbook]) -> Recognised | None:
     best: Recognised | None = None
     for playbook in playbooks:
         for symptom in playbook.symptoms:
-            if best is not None and symptom.line.weight <= _weight(best):
+            if best is not None and symptom.line.weight <= best.symptom.line.weight:
                 continue
             values = match(symptom.line, line)
             if values is not None:
@@ -53,5 +59,5 @@ def _best(line: str, number: int, playbooks: Sequence[Playbook]) -> Recognised |
     return best
 
 
-def _weight(one: Recognised) -> int:
-    return one.symptom.line.weight
+def _order(one: Recognised) -> tuple[int, int]:
+    return -one.symptom.line.weight, one.number

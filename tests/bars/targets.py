@@ -102,6 +102,11 @@ TARGETS = (
         "faults that befall a container under --live --watch (stopped, paused, packets dropped): told within two "
         "intervals",
     ),
+    _tests(
+        "playbooks",
+        "playbooks beside real brokers: each broken stack of a scenario leads to its cause, each repaired one to "
+        "nothing wrong, from what runs alone; under 15 s each",
+    ),
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(
         "rights",

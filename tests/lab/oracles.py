@@ -85,9 +85,12 @@ class Oracles:
 
     def kcat(self, cell: Cell) -> Answer:
         """librdkafka."""
+        return read_kcat(self.kcat_prints(cell), cell.topic)
+
+    def kcat_prints(self, cell: Cell) -> str:
+        """What librdkafka writes meanwhile."""
         name, count = _topic_words(cell)
-        words = ["sh", "/opt/lab/kcat-cell", cell.bootstrap, name, str(count), str(_SECONDS)]
-        return read_kcat(self._run(cell, words), cell.topic)
+        return self._run(cell, ["sh", "/opt/lab/kcat-cell", cell.bootstrap, name, str(count), str(_SECONDS)])
 
     def kafka_python(self, cell: Cell) -> Answer:
         """kafka-python."""

@@ -24,3 +24,12 @@ def test_nothing() -> None:
 def test_only_so_many_lines_are_read() -> None:
     lines = ["x"] * MOST_LINES + ["cannot connect to a:1"]
     assert recognised(iter(lines), BOOKS) == ()
+
+
+def test_what_programs_that_are_well_write_too_counts_when_it_comes_often() -> None:
+    book = playbook(TEXT.replace('kafka:9092"\n', 'kafka:9092"\n    often: 5\n', 1))
+    line = "cannot connect to a:1"
+    assert [one.times for one in recognised([line], [book])] == [1]
+    quiet = ["all is well"] * 30
+    assert recognised([*quiet, *[line] * 4], [book]) == ()
+    assert [one.times for one in recognised([*quiet, *[line] * 5], [book])] == [5]
