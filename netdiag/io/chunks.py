@@ -32,11 +32,12 @@ _MOST_MERGED = 16
 
 
 def read_chunks(
-    captures: Captures, keys: Keys, *, piece: int = PIECE, can_merge: bool = False
+    captures: Captures, keys: Keys, *, piece: int = PIECE, can_merge: bool = True
 ) -> Iterator[Chunk | Packet]:
     """All packets by time, those of one file in its order; `keys` get their pairs of addresses.
 
-    A chunk is good until the next one is asked for. With `can_merge` one may hold packets of several files.
+    A chunk is good until the next one is asked for. With `can_merge` one may hold packets of several
+    files.
     """
     piece = max(min(piece, _LEAST_PIECE), min(piece, _MOST_BYTES // (BUFFERS * len(captures.files))))
     waiting = deque(sorted(captures.files, key=lambda file: (file.first_time, file.index)))

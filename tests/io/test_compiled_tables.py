@@ -3,6 +3,7 @@
 import gzip
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.run import Engine
 from netdiag.traffic.engine.sample import sample_pcap, sample_pcapng
 from netdiag.traffic.tables import NAMES
+from tests.traffic.engine.capture_files import pcap
 
 RECORDED = sorted(Path(__file__).parents[1].glob("fuzz/captures/*.pcap"))
 
@@ -107,3 +109,22 @@ def plain_sample() -> list[tuple[Any, ...]]:
         engine.feed(packet)
     engine.finish()
     return engine.drain()["exchanges"]
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_what_was_captured_in_several_places_is_put_together(path: Path, tmp_path: Path) -> None:
+    """Each packet in one file of three, some in two of them."""
+    rng = Random(path.name)
+    parts: list[list[tuple[int, bytes]]] = [[], [], []]
+    link = 0
+    for packet in Captures([str(path)]).packets():
+        link = packet.link_type
+        for part in rng.sample(parts, rng.choice((1, 1, 1, 2))):
+            part.append((packet.time, bytes(packet.data)))
+    names = [str(tmp_path / f"{index}.pcap") for index in range(len(parts))]
+    for name, part in zip(names, parts, strict=True):
+        Path(name).write_bytes(pcap(part, link=link, nanoseconds=True))
+    options = EngineOptions()
+    meant = plain(names, options)
+    assert meant["exchanges"]
+    assert compiled(names, options) == meant

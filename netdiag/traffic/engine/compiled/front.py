@@ -50,6 +50,10 @@ class Chunk:
         strange = {index - begin: name for index, name in self.strange.items() if begin <= index < end}
         return replace(self, packets=self.packets[begin:end], strange=strange)
 
+    def file_of(self, index: int) -> int:
+        """The file of one of the packets."""
+        return self.file if self.files is None else self.files[self.packets["interface"][index]]
+
     def packet(self, index: int) -> Packet:
         """One of the packets, with a copy of its bytes."""
         row = self.packets[index]
@@ -63,7 +67,7 @@ class Chunk:
             memoryview(data),
             int(row["length"]),
             int(row["number"]),
-            self.file if self.files is None else self.files[row["interface"]],
+            self.file_of(index),
         )
 
 

@@ -31,12 +31,11 @@ def run(
     data: Array,
     begin: Any,
     offset: Any,
-    file: Any,
 ) -> Any:
     """Take packets from `begin` on, the first from `offset` of its payload on where it was counted before.
 
     Gives why it comes back, the index of a packet and the offset in its payload, below 0 where that is not counted.
-    `places`: of every interface of the chunk its place, and the bit of its name in `seen`.
+    `places`: of every interface of the chunk its place, the bit of its name in `seen`, and its file.
     """
     index = begin
     while index < len(packets):
@@ -56,7 +55,7 @@ def run(
                 offset = packet.size
         number = np.int64(lanes[packet.key])
         if offset < packet.size:
-            status, offset = cut(lane, store, number, packet, data, offset, file)
+            status, offset = cut(lane, store, number, packet, data, offset, places[packet.interface, 2])
             if status != DONE:
                 return status, index, offset
         offset = -1

@@ -82,7 +82,10 @@ class CompiledEngine:
             self._forget_keys()
         if len(handover.lanes) < len(chunk.keys):
             handover.lanes = np.concatenate([handover.lanes, no_lanes(len(chunk.keys) - len(handover.lanes))])
-        places = np.array([self._place(name, chunk.file) for name in chunk.interfaces], "i8")
+        files = chunk.files or (chunk.file,) * len(chunk.interfaces)
+        places = np.array(
+            [(*self._place(name, file), file) for name, file in zip(chunk.interfaces, files, strict=False)]
+        )
         index, offset, end = 0, -1, len(chunk.packets)
         full_at = (-1, -1)
         while index < end:
@@ -97,7 +100,6 @@ class CompiledEngine:
                 chunk.data,
                 index,
                 offset,
-                chunk.file,
             )
             if status == DONE:
                 break
@@ -224,7 +226,7 @@ class CompiledEngine:
         begin, kept = int(packet["payload"]), int(packet["kept"])
         view = memoryview(chunk.data[begin + offset : begin + kept].tobytes())
         rest = int(packet["size"]) - offset
-        framer.cut(view, rest, int(packet["time"]), int(packet["number"]), chunk.file)
+        framer.cut(view, rest, int(packet["time"]), int(packet["number"]), chunk.file_of(index))
         if framer.mode < FRAMES:
             connection.dialogue.identify()
         self._settle(connection)
