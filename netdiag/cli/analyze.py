@@ -41,6 +41,7 @@ from netdiag.traffic.places import NOWHERE, Places
 from netdiag.traffic.tables import NAMES
 
 if TYPE_CHECKING:
+    from netdiag.io.captures import CaptureFile
     from netdiag.io.spark.extraction import Extract
     from netdiag.io.spark.reading import Reading
 
@@ -81,8 +82,9 @@ Fail = Annotated[FailOn, typer.Option("--fail-on", help="Severity from which on 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Order:
-    """What was asked for."""
+    """What was asked for; `elsewhere` are captures that Spark has to look for."""
 
+    elsewhere: tuple[str, ...]
     master: str
     partitions: int | None
     topics: frozenset[str]
@@ -121,11 +123,10 @@ def analyze(
     def command() -> ExitStatus:
         _refuse(files, out, report, force)
         _needs_spark()
-        from netdiag.io.captures import Captures
         from netdiag.io.spark.reading import Reading
 
         bounds = span(since, until)
-        found = Captures(files, **bounds).files
+        found, elsewhere = _captures(files, bounds)
         options = engine_options(frozenset(NAMES), clients=client, brokers=broker, topics=None, ports=port)
         places = _places(live, host, project, surface)
         reading = Reading(
@@ -141,6 +142,7 @@ def analyze(
             out=out,
             force=force,
             charts=report is not None,
+            elsewhere=elsewhere,
         )
         analysis = _analyzed(reading, sum(file.size or 0 for file in found), order, surface)
         if report is not None:
@@ -150,6 +152,16 @@ def analyze(
         return _status(analysis, Severity(fail_on.value))
 
     finish(surface, command)
+
+
+def _captures(files: list[str], bounds: dict[str, int | None]) -> tuple[tuple["CaptureFile", ...], tuple[str, ...]]:
+    """The captures that lie here, and what only Spark can look for."""
+    from netdiag.io.captures import Captures
+    from netdiag.io.spark.elsewhere import is_elsewhere, plain
+
+    here = [plain(file) for file in files if not is_elsewhere(file)]
+    elsewhere = tuple(file for file in files if is_elsewhere(file))
+    return Captures(here, **bounds).files if here or not elsewhere else (), elsewhere
 
 
 def _places(live: bool, host: str | None, project: str | None, surface: Surface) -> Places | None:
@@ -201,21 +213,24 @@ def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) ->
     from netdiag.io.spark.extraction import extract_here, opened
     from netdiag.io.spark.session import is_local, spark_session
 
-    tasks = order.partitions or min(os.cpu_count() or 1, size // _LEAST + 1)
     progress = _Progress(surface)
-    few = tasks == 1 and size < _LEAST and is_local(order.master)
+    few = is_local(order.master) and not order.elsewhere and size < _LEAST and order.partitions in (None, 1)
+    large = bool(order.elsewhere)
     with _folder(order) as folder, progress, ThreadPoolExecutor(1) as beside:
         # What one task reads in no time is read while Java starts, and no Python of Spark's has to.
         ahead = beside.submit(extract_here, reading, folder) if few else None
         progress.say("starting Spark")
         with spark_session(
-            order.master, quick=size < _LONG, small=size < _SMALL, partitions=1 if few else None
+            order.master,
+            quick=size < _LONG and not large,
+            small=size < _SMALL and not large,
+            partitions=1 if few else None,
         ) as spark:
-            surface.tell(f"Spark {spark.version} on {order.master}, {tasks} tasks")
+            surface.tell(f"Spark {spark.version} on {order.master}")
             if ahead is not None:
                 made = opened(spark, ahead.result(), reading, folder, size=size)
             else:
-                made = _extracted(spark, reading, folder, tasks, size, order.master, progress)
+                made = _extracted(spark, reading, folder, size, order, progress)
             surface.tell(f"{made.seen.packets:,} packets read")
             answers = os.path.join(folder, _ANSWERS) if order.out else None
             named = reading.options.places != NOWHERE
@@ -224,21 +239,31 @@ def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) ->
 
 
 def _extracted(
-    spark: Any, reading: "Reading", folder: str, tasks: int, size: int, master: str, progress: "_Progress"
+    spark: Any, reading: "Reading", folder: str, size: int, order: _Order, progress: "_Progress"
 ) -> "Extract":
     from netdiag.io.spark.cluster import await_executors, check_executors
+    from netdiag.io.spark.elsewhere import bring, found_elsewhere
     from netdiag.io.spark.extraction import extract
     from netdiag.io.spark.session import is_local
 
-    if not is_local(master):
+    cores = os.cpu_count() or 1
+    if not is_local(order.master):
         progress.say("waiting for executors")
-        check_executors(spark, await_executors(spark, master), folder, reading.paths)
+        check_executors(spark, await_executors(spark, order.master), folder, reading.paths)
+        cores = int(spark.sparkContext.defaultParallelism)
+    if order.elsewhere:
+        progress.say("fetching captures")
+        brought = found_elsewhere(spark, order.elsewhere)
+        bring(spark, brought)
+        addresses = tuple(each.address for each in brought)
+        reading = replace(reading, paths=reading.paths + addresses, names=reading.names + addresses)
+        size += sum(each.size for each in brought)
     progress.say("reading")
     return extract(
         spark,
         reading,
         folder,
-        tasks=tasks,
+        tasks=order.partitions or min(cores, size // _LEAST + 1),
         size=size,
         tell=lambda share, packets: progress.say(f"reading: {share:.0%}, {packets:,} packets"),
     )

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.errors import NetdiagError
+from netdiag.io.spark.elsewhere import located
 from netdiag.io.spark.failures import told
 from netdiag.io.spark.reading import Progress, Reading, read_tables
 from netdiag.traffic.analysis import Seen
@@ -60,7 +61,7 @@ def extract(
     work = write or write_part
     numbers = spark.sparkContext.parallelize(range(tasks), tasks)
     with _watched(folder, tasks, size, tell), told():
-        accounts = numbers.map(lambda number: work(reading.share(number, tasks), folder, number)).collect()
+        accounts = numbers.map(lambda number: work(located(reading.share(number, tasks)), folder, number)).collect()
     _drop_folders(folder)
     missing = [name for name in NAMES if len(list(Path(folder, name).glob("part-*.parquet"))) != tasks]
     if missing:
