@@ -26,6 +26,7 @@ from netdiag.cli.traffic_filters import (
     Ports,
     Project,
     Since,
+    Span,
     Topics,
     Until,
     engine_options,
@@ -154,7 +155,7 @@ def analyze(
     finish(surface, command)
 
 
-def _captures(files: list[str], bounds: dict[str, int | None]) -> tuple[tuple["CaptureFile", ...], tuple[str, ...]]:
+def _captures(files: list[str], bounds: Span) -> tuple[tuple["CaptureFile", ...], tuple[str, ...]]:
     """The captures that lie here, and what only Spark can look for."""
     from netdiag.io.captures import Captures
     from netdiag.io.spark.elsewhere import is_elsewhere, plain
