@@ -2,14 +2,14 @@
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import suppress
 from typing import TypeVar
 
 _Value = TypeVar("_Value")
-_End = tuple[BaseException | None]
 
 
-def ahead(values: Iterator[_Value]) -> Iterator[_Value]:
+def ahead(values: Generator[_Value, None, None]) -> Generator[_Value, None, None]:
     """The same values and errors; up to two are made before they are asked for, another one never."""
     ready: queue.Queue[tuple[_Value] | BaseException | None] = queue.Queue(1)
     is_over = threading.Event()
@@ -33,10 +33,9 @@ def ahead(values: Iterator[_Value]) -> Iterator[_Value]:
         if taken is not None:
             raise taken
     finally:
+        # Of a thread that is not done one more value may come; there must be room for it.
         is_over.set()
-        while thread.is_alive():
-            try:
-                ready.get(timeout=0.05)
-            except queue.Empty:
-                continue
+        with suppress(queue.Empty):
+            ready.get_nowait()
         thread.join()
+        values.close()

@@ -119,7 +119,7 @@ class CaptureFile:
                 yield from self._reader.feed(piece)
         yield from self._reader.finish()
 
-    def eaten_by(self, eater: Eater[Made], piece: int) -> Iterator[Made]:
+    def eaten_by(self, eater: Eater[Made], piece: int) -> Generator[Made, None, None]:
         """What something else than the reader makes of this file, in pieces of at most so many bytes; once."""
         with self._told():
             if self._following is None:
