@@ -1,6 +1,6 @@
 """The tables out of captures by the compiled engine: record batches of what is large, rows of what is small."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -50,7 +50,7 @@ def read_tables(
     unit: Unit = "ns",
     seen: Seen | None = None,
     least: int = LEAST,
-) -> Iterator[Ready]:
+) -> Generator[Ready, None, None]:
     """The tables of `options`, with all columns where `columns` does not say which; as they become ready."""
     files = names or [file.name for file in captures.files]
     made = Columns(options, files, unit, columns=columns)
