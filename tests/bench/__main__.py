@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from tests.bars.measuring import report
 from tests.bench import results
 from tests.bench.captures import NoRoom
-from tests.bench.cases import Failed, Sizes, every
+from tests.bench.cases import Failed, Sizes, every, warmed
 from tests.bench.page import PAGE, render
 from tests.bench.results import Result
 from tests.bench.verdicts import Verdict, of
@@ -31,6 +31,7 @@ def main(arguments: Sequence[str]) -> int:
         gigabytes=tuple(options.gigabytes),
         rounds=options.rounds,
     )
+    warmed()
     done = True
     for name, measure in every(sizes):
         if not options.cases or name in options.cases:

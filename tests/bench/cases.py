@@ -1,6 +1,7 @@
 """What is measured: for each case some captures, and the commands that read them in turn, round after round."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from tests.bench.running import Cost, cached, run, uncached
 LARGE_MESSAGE = 100_000_000
 _SMALL = Recipe(mix="made", megabytes=1, connections=20)
 _ONE_CORE = ("taskset", "--cpu-list")
+_WARM = "from netdiag.io.kernels import warm_up; warm_up()"
 _EMPTY_JOB = ("-m", "tests.bench.empty_job")
 
 
@@ -38,6 +40,12 @@ class Contestant:
     prepare: Callable[[], None] | None = None
     counts: Callable[[Path], int] | None = None
     may_find_nothing: bool = False
+
+
+def warmed() -> None:
+    """Have the kernels compiled before anything is timed: that happens once on a machine, for every release."""
+    print("compiling what is not compiled yet", file=sys.stderr, flush=True)
+    subprocess.run([sys.executable, "-c", _WARM], check=True)
 
 
 def rate(mix: str, sizes: Sizes) -> Result:

@@ -27,6 +27,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setenv("NETDIAG_BENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(captures, "record", refuse)
+    monkeypatch.setattr(driver, "warmed", lambda: None)
     monkeypatch.setattr(driver, "PAGE", tmp_path / "benchmarks.md")
     monkeypatch.setattr(results, "present_commit", lambda: "abc")
     return tmp_path
