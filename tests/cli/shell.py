@@ -28,7 +28,17 @@ NO_BROKER = "services:\n  web:\n    image: nginx\n"
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """This environment without what would change the output, and with what is asked for."""
-    dropped = ("COLUMNS", "NO_COLOR", "FORCE_", "TERM", "CI", "COMPOSE_", "PYTHON", "NETDIAG_RULE_PAGES")
+    dropped = (
+        "COLUMNS",
+        "NO_COLOR",
+        "FORCE_",
+        "TERM",
+        "CI",
+        "COMPOSE_",
+        "PYTHON",
+        "NETDIAG_RULE_PAGES",
+        "NETDIAG_ENGINE",
+    )
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **(extra or {})}
 

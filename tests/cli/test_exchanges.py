@@ -9,7 +9,10 @@ import pyarrow as pa
 import pytest
 
 from netdiag.cli.exchanges import TableName
+from netdiag.io.compiled_tables import read_sample
+from netdiag.io.kernels import VARIABLE
 from netdiag.kafka import protocol as wire
+from netdiag.traffic.engine.sample import sample_pcap, sample_pcapng
 from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES, table
 from tests.cli.shell import netdiag
 from tests.traffic.engine.bodies.compressed import batch
@@ -133,3 +136,35 @@ def test_keys_and_values_for_nobody_else(folder: Path, form: str) -> None:
         done = netdiag("exchanges", "p.pcap", "--table", name, "--format", form, cwd=folder)
         assert done.returncode in (0, 4)
         assert MARK not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--format", "arrow", "--columns", "latency_ms,topics,client,api_name,time,outcome"),
+        ("--format", "csv", "--table", "partitions", "--columns", "topic,request_offset"),
+        ("--format", "json", "--topic", "orders"),
+        ("--format", "text", "--client", "sample"),
+        ("--format", "csv", "--table", "losses"),
+    ],
+    ids=" ".join,
+)
+def test_both_engines_print_the_same(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """A whole capture, one that is cut short in another format, and their order when they are read together."""
+    assert read_sample()
+    (tmp_path / "a.pcap").write_bytes(sample_pcap())
+    (tmp_path / "b.pcapng").write_bytes(sample_pcapng()[:-77])
+    runs = [
+        netdiag("exchanges", "a.pcap", "b.pcapng", *words, cwd=tmp_path, env={VARIABLE: engine})
+        for engine in ("python", "compiled")
+    ]
+    plain, compiled = (run.stdout for run in runs)
+    assert runs[0].stderr == runs[1].stderr
+    assert [run.returncode for run in runs] == [0, 0]
+    if "arrow" in words:
+        tables = [pa.ipc.open_stream(data).read_all().combine_chunks() for data in (plain, compiled)]
+        assert tables[0].equals(tables[1], check_metadata=True)
+        assert tables[0].num_rows > 10
+    else:
+        assert plain == compiled
+        assert plain.count(b"\n") >= 1

@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.errors import NetdiagError
 from netdiag.io.spark.elsewhere import located
 from netdiag.io.spark.failures import told
-from netdiag.io.spark.reading import Progress, Reading, read_tables
+from netdiag.io.spark.reading import Progress, Reading, read_batches
 from netdiag.traffic.analysis import Seen
-from netdiag.traffic.arrow import BATCH, record_batch, schema_of
+from netdiag.traffic.arrow import BATCH, schema_of
 from netdiag.traffic.tables import NAMES, table
 
 _PROGRESS = ".progress"
@@ -129,9 +130,10 @@ def write_part(reading: Reading, folder: str, number: int) -> dict[str, Any]:
 
     parts = {name: _Part(folder, name, number) for name in NAMES}
     try:
-        for ready in read_tables(reading, tell):
-            for name, rows in ready.items():
-                parts[name].add(rows)
+        for ready in read_batches(reading, tell=tell):
+            for name, batches in ready.items():
+                for batch in batches:
+                    parts[name].add(batch)
         for part in parts.values():
             part.finish()
     finally:
@@ -145,18 +147,19 @@ class _Part:
     """The rows of one table in one task."""
 
     def __init__(self, folder: str, name: str, number: int) -> None:
-        self._table = table(name)
         self._path = Path(folder, name, f"part-{number:05d}.parquet")
         self._temporary = Path(folder, _ATTEMPTS, f"{name}-{number:05d}-{uuid4().hex}.parquet")
-        self._writer = pq.ParquetWriter(self._temporary, schema_of(self._table, unit="us"), compression="zstd")
-        self._held: list[Any] = []
+        self._writer = pq.ParquetWriter(self._temporary, schema_of(table(name), unit="us"), compression="zstd")
+        self._held: list[pa.RecordBatch] = []
+        self._waiting = 0
         self._is_open = True
         self.rows = 0
 
-    def add(self, rows: Any) -> None:
-        self._held += rows
-        self.rows += len(rows)
-        if len(self._held) >= BATCH:
+    def add(self, batch: pa.RecordBatch) -> None:
+        self._held.append(batch)
+        self._waiting += batch.num_rows
+        self.rows += batch.num_rows
+        if self._waiting >= BATCH:
             self._write()
 
     def finish(self) -> None:
@@ -173,8 +176,8 @@ class _Part:
             self._temporary.unlink()
 
     def _write(self) -> None:
-        self._writer.write_batch(record_batch(self._table, self._held, unit="us"))
-        self._held = []
+        self._writer.write_table(pa.Table.from_batches(self._held))
+        self._held, self._waiting = [], 0
 
     def _close(self) -> None:
         if self._is_open:

@@ -7,9 +7,13 @@ connection a packet belongs to, and the tasks together give every row once, howe
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
 
 from netdiag.io.captures import Captures
+from netdiag.io.kernels import Kind, chosen
+from netdiag.traffic.arrow import BATCH, record_batch
 from netdiag.traffic.engine.addresses import endpoint_text
 from netdiag.traffic.engine.links import decode_packet
 from netdiag.traffic.engine.options import EngineOptions
@@ -17,10 +21,14 @@ from netdiag.traffic.engine.packet import Segment
 from netdiag.traffic.engine.run import Engine
 from netdiag.traffic.partials import Latencies
 from netdiag.traffic.rows import ExchangeRow, PacketRow, SegmentRow
-from netdiag.traffic.tables import RAW_NAMES
+from netdiag.traffic.tables import RAW_NAMES, table
+
+if TYPE_CHECKING:
+    from netdiag.io.compiled_tables import Ready
 
 Row = tuple[Any, ...]
 Rows = Mapping[str, Sequence[Row]]
+Batches = Mapping[str, Sequence[pa.RecordBatch]]
 # So many packets are read between two looks at the clock and at the rows that are ready.
 _STRIDE = 1000
 _TELL_EVERY = 0.25
@@ -40,6 +48,10 @@ class Reading:
         """The part of one task of so many."""
         return replace(self, options=replace(self.options, flow_class=(number, of)))
 
+    def captures(self) -> Captures:
+        """The files, looked for."""
+        return Captures(self.paths, since_ns=self.since_ns, until_ns=self.until_ns)
+
 
 @dataclass(slots=True)
 class Progress:
@@ -57,10 +69,29 @@ def _silent(progress: Progress) -> None:
 
 def read_tables(reading: Reading, tell: Callable[[Progress], None] = _silent) -> Iterator[Rows]:
     """The rows of the tables that are wanted, as they become ready; `tell` hears from time to time how far it is."""
-    captures = Captures(reading.paths, since_ns=reading.since_ns, until_ns=reading.until_ns)
+    yield from _plain(reading, reading.captures(), tell)
+
+
+def read_batches(
+    reading: Reading, columns: Mapping[str, Sequence[str]] | None = None, tell: Callable[[Progress], None] = _silent
+) -> Iterator[Batches]:
+    """The same as record batches with times in microseconds; `columns` are those of a table that are wanted."""
+    captures = reading.captures()
+    wanted = {name: tuple(table(name).names) for name in reading.options.tables} | dict(columns or {})
+    held = _Held(wanted)
+    if chosen(captures, payloads=reading.options.payloads) is Kind.PYTHON:
+        for rows in _plain(reading, captures, tell):
+            yield held.add(rows)
+    else:
+        for ready in _compiled(reading, captures, wanted, tell):
+            yield held.add(ready.rows)
+            yield ready.batches
+    yield held.rest()
+
+
+def _plain(reading: Reading, captures: Captures, tell: Callable[[Progress], None]) -> Iterator[Rows]:
     engine = Engine(reading.options, reading.names or [file.name for file in captures.files])
-    progress = Progress()
-    told = time.monotonic()
+    progress, clock = Progress(), _Clock(tell)
     feed = engine.feed
     for packet in captures.packets():
         feed(packet)
@@ -69,18 +100,71 @@ def read_tables(reading: Reading, tell: Callable[[Progress], None] = _silent) ->
         progress.first = packet.time if progress.first is None else min(progress.first, packet.time)
         if progress.packets % _STRIDE == 0:
             yield engine.drain()
-            if time.monotonic() - told > _TELL_EVERY:
-                progress.read = sum(file.read_bytes for file in captures.files)
-                tell(progress)
-                told = time.monotonic()
+            clock.look(progress, captures)
     for file in captures.files:
         engine.dropped(file.index, file.account.dropped)
         for lost in file.losses:
             engine.lose(file.index, lost)
     engine.finish()
     yield engine.drain()
-    progress.read = sum(file.read_bytes for file in captures.files)
-    tell(progress)
+    clock.tell(progress, captures)
+
+
+def _compiled(
+    reading: Reading, captures: Captures, columns: Mapping[str, Sequence[str]], tell: Callable[[Progress], None]
+) -> Iterator["Ready"]:
+    from netdiag.io import compiled_tables  # numba, which takes its time
+
+    seen, progress, clock = compiled_tables.Seen(), Progress(), _Clock(tell)
+    options, names = reading.options, reading.names
+    for ready in compiled_tables.read_tables(captures, options, names=names, columns=columns, unit="us", seen=seen):
+        yield ready
+        progress.packets, progress.first, progress.last = seen.packets, seen.first, seen.last
+        clock.look(progress, captures)
+    clock.tell(progress, captures)
+
+
+class _Clock:
+    """Tells how far a task is, now and then."""
+
+    def __init__(self, tell: Callable[[Progress], None]) -> None:
+        self._tell = tell
+        self._told = time.monotonic()
+
+    def look(self, progress: Progress, captures: Captures) -> None:
+        if time.monotonic() - self._told > _TELL_EVERY:
+            self.tell(progress, captures)
+            self._told = time.monotonic()
+
+    def tell(self, progress: Progress, captures: Captures) -> None:
+        progress.read = sum(file.read_bytes for file in captures.files)
+        self._tell(progress)
+
+
+class _Held:
+    """Rows until they are worth a batch."""
+
+    def __init__(self, columns: Mapping[str, Sequence[str]]) -> None:
+        self._columns = columns
+        self._rows: dict[str, list[Row]] = {name: [] for name in columns}
+
+    def add(self, rows: Rows) -> Batches:
+        """Take rows, give what is large by now."""
+        for name, more in rows.items():
+            self._rows[name] += more
+        return self._given(BATCH)
+
+    def rest(self) -> Batches:
+        """What is left."""
+        return self._given(1)
+
+    def _given(self, least: int) -> Batches:
+        given = {}
+        for name, rows in self._rows.items():
+            if len(rows) >= least:
+                given[name] = [record_batch(table(name), rows, self._columns[name], unit="us")]
+                self._rows[name] = []
+        return given
 
 
 def read_latencies(reading: Reading) -> Iterator[Row]:
@@ -93,7 +177,7 @@ def read_latencies(reading: Reading) -> Iterator[Row]:
 
 def read_raw(reading: Reading, name: str) -> Iterator[Row]:
     """The rows of `packets` or `segments`: of so many tasks each takes every n-th packet."""
-    captures = Captures(reading.paths, since_ns=reading.since_ns, until_ns=reading.until_ns)
+    captures = reading.captures()
     names = [file.name for file in captures.files]
     number, of = reading.options.flow_class
     ports = reading.options.ports

@@ -34,7 +34,7 @@ from pyspark.sql.types import StructType
 
 from netdiag.errors import InputError, UsageError
 from netdiag.io.captures import Captures
-from netdiag.io.spark.reading import Reading, is_raw, read_latencies, read_raw, read_tables
+from netdiag.io.spark.reading import Reading, is_raw, read_batches, read_latencies, read_raw
 from netdiag.traffic.aggregates.spark_types import struct_of
 from netdiag.traffic.arrow import record_batches
 from netdiag.traffic.column import Table
@@ -118,8 +118,8 @@ class CaptureReader(DataSourceReader):
         elif name in PARTIAL_NAMES:
             yield from record_batches(self._table, read_latencies(reading), self._names, unit="us")
         else:
-            rows = (row for ready in read_tables(reading) for row in ready[name])
-            yield from record_batches(self._table, rows, self._names, unit="us")
+            for ready in read_batches(reading, {name: self._names}):
+                yield from ready.get(name, ())
 
 
 class PushingCaptureSource(CaptureSource):

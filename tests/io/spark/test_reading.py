@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from netdiag.io.spark.reading import Progress, Reading, is_raw, read_latencies, read_raw, read_tables
+from netdiag.io.kernels import VARIABLE
+from netdiag.io.spark.reading import Progress, Reading, is_raw, read_batches, read_latencies, read_raw, read_tables
+from netdiag.traffic.arrow_rows import rows_of
+from netdiag.traffic.column import Kind
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.tables import NAMES, RAW_NAMES, table
 from tests.io.spark.captures import START, capture
@@ -77,3 +80,33 @@ def test_partial_sums_count_every_exchange(path: str) -> None:
     for tasks in (1, 7):
         parts = [each for number in range(tasks) for each in read_latencies(reading(path).share(number, tasks))]
         assert sum(each[5] for each in parts) == 36
+
+
+@pytest.mark.parametrize("engine", ["python", "compiled"])
+def test_batches_have_the_rows(path: str, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, engine)
+    found: dict[str, list[tuple[object, ...]]] = {name: [] for name in NAMES}
+    expected: dict[str, list[tuple[object, ...]]] = {name: [] for name in NAMES}
+    wanted = ("outcome", "time")
+    seen: list[Progress] = []
+    for task in range(2):
+        for ready in read_batches(reading(path, *NAMES).share(task, 2), {"exchanges": wanted}, seen.append):
+            for name, batches in ready.items():
+                found[name] += [row for batch in batches for row in rows_of(batch)]
+        for rows_ready in read_tables(reading(path, *NAMES).share(task, 2)):
+            for name, some in rows_ready.items():
+                expected[name] += [tuple(_cut(name, row)) for row in some]
+    outcomes = table("exchanges").names.index("outcome")
+    expected["exchanges"] = [(row[outcomes], row[0]) for row in expected["exchanges"]]
+    assert found == expected
+    assert found["exchanges"]
+    assert (seen[-1].packets, seen[-1].read) == (144, Path(path).stat().st_size)
+
+
+def _cut(name: str, row: tuple[Any, ...]) -> list[object]:
+    """Times in microseconds."""
+    kinds = [column.kind for column in table(name).columns]
+    return [
+        value // 1000 if kind is Kind.TIME and value is not None else value
+        for kind, value in zip(kinds, row, strict=True)
+    ]
