@@ -38,7 +38,7 @@ class Keys:
     told as NO_PAIR. `epoch` counts how often it started over.
     """
 
-    def __init__(self, most: int = 1 << 20) -> None:
+    def __init__(self, most: int = 1 << 19) -> None:
         self._most = max(most, 2)
         self.epoch = -1
         self.start_over()
