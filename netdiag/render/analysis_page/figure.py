@@ -4,9 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netdiag.render.analysis_page.canvas import CANVASES, Canvas, Grid, Spec, along, drawing, plot_of, upward, values
+from netdiag.render.analysis_page.canvas import (
+    CANVASES,
+    NARROW,
+    Canvas,
+    Grid,
+    Spec,
+    along,
+    drawing,
+    plot_of,
+    upward,
+    values,
+)
 
 HEIGHT, LOW = 118, 84
+_ROW, _NARROW_ROW = 18, 26
 _LEAST = 0.01
 
 Numbers = tuple[float | None, ...]
@@ -47,6 +59,7 @@ class Figure:
     """A chart. `summary` says in a sentence what is to be seen; `rows` are the names of a chart that has a row each.
 
     `series` are what the pointer tells: values at a time, or of a row at a time; `columns` is how many there are.
+    Of the figures with one `choice` one is shown at a time; `word` is what it is chosen by.
     """
 
     key: str
@@ -59,6 +72,8 @@ class Figure:
     columns: int
     legend: tuple[tuple[str, str], ...] = ()
     has_rows: bool = False
+    choice: str = ""
+    word: str = ""
 
 
 def stacked(grid: Grid, series: Sequence[Series], unit: str, *, height: int = HEIGHT) -> tuple[Drawn, ...]:
@@ -116,6 +131,33 @@ def steps(grid: Grid, series: Sequence[Series], unit: str, *, height: int = HEIG
     return tuple(found)
 
 
+def rows_of(grid: Grid, labels: Sequence[str], boxes: Sequence[Mapping[str, Any]]) -> tuple[Drawn, ...]:
+    """Boxes in rows with a name each: beside the row where there is room, above it where there is none."""
+    found = []
+    for canvas in CANVASES:
+        tall = _NARROW_ROW if canvas is NARROW else _ROW
+        height = tall * len(labels)
+        inset = 12 if canvas is NARROW else 1
+        rows = [{**box, "l": box["y"] * tall + inset, "h": (box["y"] + 1) * tall - 1} for box in boxes]
+        layers: list[Spec] = [
+            {
+                "data": values(rows),
+                "mark": {"type": "rect", "aria": False},
+                "encoding": {
+                    "x": along(canvas, grid),
+                    "x2": {"field": "b"},
+                    "y": _pixels("l", height),
+                    "y2": {"field": "h"},
+                    "color": {"field": "c", "type": "nominal", "scale": None, "legend": None},
+                },
+            },
+            _names(canvas, labels, tall, height),
+        ]
+        spec = drawing(canvas, grid, layers, height=height, named=True)
+        found.append(Drawn(canvas=canvas, spec=spec, plot=plot_of(canvas, height=height, named=True)))
+    return tuple(found)
+
+
 def _pictures(
     grid: Grid, rows: Sequence[Mapping[str, Any]], unit: str, height: int, log: tuple[float, float] | None = None
 ) -> tuple[Drawn, ...]:
@@ -144,3 +186,28 @@ def _box(grid: Grid, bucket: int, low: float, high: float, colour: str) -> Mappi
 
 def _as_is(field: str) -> Spec:
     return {"field": field, "type": "nominal", "scale": None, "legend": None}
+
+
+def _names(canvas: Canvas, labels: Sequence[str], tall: int, height: int) -> Spec:
+    above = canvas is NARROW
+    rows = [{"y": number * tall + (7 if above else tall / 2), "t": label} for number, label in enumerate(labels)]
+    mark = {
+        "type": "text",
+        "aria": False,
+        "align": "left" if above else "right",
+        "x": 4 - canvas.names if above else -8,
+        "baseline": "middle",
+        "fontSize": 11,
+        "limit": (canvas.names + canvas.plot if above else canvas.names) - 12,
+        "color": "var(--text)",
+    }
+    return {
+        "data": values(rows),
+        "mark": mark,
+        "encoding": {"y": _pixels("y", height), "text": {"field": "t", "type": "nominal"}},
+    }
+
+
+def _pixels(field: str, height: int) -> Spec:
+    scale = {"domain": [0, height], "range": [0, height], "nice": False, "zero": False}
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": None}

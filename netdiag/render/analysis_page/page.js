@@ -143,12 +143,12 @@
     });
   }
 
-  // -- which heat map ------------------------------------------------------------------------------------------
-  const heat = [...document.querySelectorAll('input[name="heat"]')];
+  // -- which of several charts ---------------------------------------------------------------------------------
+  const radios = [...document.querySelectorAll('fieldset input[type="radio"]')];
   const choose = () => {
-    for (const input of heat) document.getElementById(input.value).hidden = !input.checked;
+    for (const input of radios) document.getElementById(input.value).hidden = !input.checked;
   };
-  for (const input of heat) input.addEventListener('change', choose);
+  for (const input of radios) input.addEventListener('change', choose);
   choose();
 
   // -- connections ---------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 
 from netdiag.findings import Finding
 from netdiag.render.analysis_page import insights
@@ -20,7 +21,8 @@ from netdiag.render.analysis_page.canvas import Grid
 from netdiag.render.analysis_page.connections import connections
 from netdiag.render.analysis_page.elements import folded, table, text
 from netdiag.render.analysis_page.figure import Figure, Table
-from netdiag.render.analysis_page.row_charts import heat_maps, rebalances
+from netdiag.render.analysis_page.group_chart import rebalances
+from netdiag.render.analysis_page.heat_maps import broker_maps, partition_maps
 from netdiag.render.analysis_page.time_charts import time_figures
 from netdiag.render.analysis_page.vega import svg
 from netdiag.render.analysis_page.wording import plain
@@ -70,13 +72,12 @@ def page(analysis: Analysis) -> str:
 def _figures(analysis: Analysis, found: Sequence[Finding]) -> tuple[Figure, ...]:
     if analysis.charts is None:
         return ()
-    grid = Grid(span=analysis.charts.span, moments=insights.moments(found))
+    charts = analysis.charts
+    grid = Grid(span=charts.span, moments=insights.moments(found))
     groups = rebalances(analysis, grid)
-    return (
-        *time_figures(analysis.charts, grid),
-        *((groups,) if groups else ()),
-        *heat_maps(analysis.charts, grid),
-    )
+    others = (*time_figures(charts, grid), *((groups,) if groups else ()))
+    # What answers "where" stands behind what answers "since when".
+    return (*others[:1], *broker_maps(charts, grid), *others[1:], *partition_maps(charts, grid))
 
 
 def _title(analysis: Analysis) -> str:
@@ -105,27 +106,24 @@ def _charts(figures: Sequence[Figure]) -> Iterator[str]:
         return
     yield '<p class="remark" id="how">Numbers above the lines are those of the findings. The pointer, or the arrow '
     yield "keys in a chart, tell the values of a moment.</p>"
-    heat = [figure for figure in figures if figure.key.startswith("heat-")]
-    for number, figure in enumerate(figures):
-        if figure in heat and figure is not heat[0]:
-            continue
-        yield from _heat_maps(heat) if figure in heat else _figure(figure, number)
+    for choice, several in groupby(figures, key=lambda figure: figure.choice):
+        yield from _choice(choice, tuple(several))
     yield "</section>"
 
 
-def _heat_maps(heat: Sequence[Figure]) -> Iterator[str]:
-    if len(heat) > 1:
-        yield '<fieldset class="tools"><legend>partitions by</legend>'
-        for number, figure in enumerate(heat):
+def _choice(choice: str, figures: Sequence[Figure]) -> Iterator[str]:
+    """Figures one below the other, or of one choice: the first is shown, a button for each shows another."""
+    if choice and len(figures) > 1:
+        yield f'<fieldset class="tools"><legend>{choice} by</legend>'
+        for number, figure in enumerate(figures):
             checked = " checked" if number == 0 else ""
-            word = figure.key.removeprefix("heat-")
-            yield f'<label><input type="radio" name="heat" value="{figure.key}"{checked}> {word}</label>'
+            yield f'<label><input type="radio" name="{choice}" value="{figure.key}"{checked}> {figure.word}</label>'
         yield "</fieldset>"
-    for number, figure in enumerate(heat):
-        yield from _figure(figure, number, is_hidden=number > 0)
+    for number, figure in enumerate(figures):
+        yield from _figure(figure, is_hidden=bool(choice) and number > 0)
 
 
-def _figure(figure: Figure, number: int, *, is_hidden: bool = False) -> Iterator[str]:
+def _figure(figure: Figure, *, is_hidden: bool) -> Iterator[str]:
     css = "chart rows" if figure.has_rows else "chart"
     hidden = " hidden" if is_hidden else ""
     key = figure.key

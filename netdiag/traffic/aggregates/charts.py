@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.lag_over_time import lag_over_time
 from netdiag.traffic.aggregates.over_time import (
+    brokers_over_time,
     connections_over_time,
     errors_over_time,
     partitions_over_time,
@@ -51,6 +52,9 @@ CHARTS: Mapping[str, Chart] = {
         of="partitions",
         ask=lambda t, span: partitions_over_time(t["partitions"], span),
         then=("topic", "partition", "bucket"),
+    ),
+    "brokers_over_time": Chart(
+        of="exchanges", ask=lambda t, span: brokers_over_time(t["exchanges"], span), then=("broker", "bucket")
     ),
     "worst_connections": Chart(
         of="connections",

@@ -13,7 +13,7 @@ from netdiag.traffic.aggregates.rates import UNANSWERED
 from netdiag.traffic.aggregates.spark_types import shaped
 from netdiag.traffic.buckets import Buckets
 
-KINDS_OF_ERROR, PARTITIONS = 7, 30
+KINDS_OF_ERROR, PARTITIONS, BROKERS = 7, 30, 15
 # Steps of the protocol, not failures: a version that is agreed on in a second try, a member that is given its id.
 _API_VERSIONS, _UNSUPPORTED_VERSION, _MEMBER_ID_REQUIRED = 18, 35, 79
 _NOT_OPENED = ("unanswered", "unreachable", "half")
@@ -96,6 +96,25 @@ def failed() -> Column:
     code = F.col("error_code")
     step = ((F.col("api_key") == _API_VERSIONS) & (code == _UNSUPPORTED_VERSION)) | (code == _MEMBER_ID_REQUIRED)
     return F.coalesce((code != 0) & ~F.coalesce(step, F.lit(False)), F.lit(False))
+
+
+def brokers_over_time(exchanges: DataFrame, span: Buckets) -> DataFrame:
+    """Table `brokers_over_time`. Percentiles are no sums: the rest are one broker before anything is counted."""
+    asked = exchanges.where(F.col("request_bytes").isNotNull())
+    most = asked.groupBy("broker").agg(F.count(F.lit(1)).alias("_asked")).orderBy(F.desc("_asked"), "broker")
+    chosen = most.limit(BROKERS).select("broker", F.lit(True).alias("_chosen"))
+    told = placed(asked, "time", span).join(F.broadcast(chosen), "broker", "left")
+    (p99, _) = quantiles(service(), "service", (99,))
+    found = (
+        told.withColumn("broker", F.when(F.col("_chosen"), F.col("broker")))
+        .groupBy("bucket", "broker")
+        .agg(
+            F.count(F.lit(1)).alias("requests"),
+            count_if(failed() | (F.col("outcome") == UNANSWERED)).alias("failures"),
+            p99,
+        )
+    )
+    return shaped(found, aggregate("brokers_over_time"))
 
 
 def placed(frame: DataFrame, time: str, span: Buckets) -> DataFrame:

@@ -172,6 +172,17 @@ def _charts(client: str, topic: str) -> Charts:
             for n in range(1, 6)
         ]
         partitions.append({"bucket": bucket, "bytes": 70, "requests": 9})
+    brokers = [
+        {
+            "bucket": bucket,
+            "broker": broker,
+            "requests": 400,
+            "failures": 203 if bucket >= BREAKS and broker == "10.0.0.9:9092" else 0,
+            "service_p99_ms": None if broker is None else 1500.0 if bucket >= BREAKS and "9:" in broker else 20.0,
+        }
+        for bucket in range(SPAN.count)
+        for broker in ("10.0.0.9:9092", "10.0.0.8:9092", None)
+    ]
     lags.append({"bucket": 0, "group": "calm", "topic": "t", "partitions": 1, "lag_records": 5})
     return Charts(
         span=SPAN,
@@ -180,6 +191,7 @@ def _charts(client: str, topic: str) -> Charts:
             "errors_over_time": answer("errors_over_time", *errors),
             "connections_over_time": answer("connections_over_time", *connections),
             "lag_over_time": answer("lag_over_time", *lags),
+            "brokers_over_time": answer("brokers_over_time", *brokers),
             "partitions_over_time": answer("partitions_over_time", *partitions),
             "worst_connections": answer("worst_connections", *_worst(client), total=1200),
         },

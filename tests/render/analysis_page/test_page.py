@@ -18,8 +18,9 @@ from tests.tools import tool
 ANALYSES: dict[str, Callable[[], Analysis]] = {"broken": broken, "calm": calm, "empty": empty, "hostile": hostile}
 Opened = Callable[[str], Page]
 FIGURES = [
-    *("requests", "latency", "errors", "lag", "opened", "bytes", "rebalances"),
-    *("heat-bytes", "heat-requests", "heat-errors"),
+    *("requests", "brokers-failures", "brokers-latency", "brokers-requests"),
+    *("latency", "errors", "lag", "opened", "bytes", "rebalances"),
+    *("partitions-bytes", "partitions-requests", "partitions-errors"),
 ]
 
 
@@ -149,7 +150,7 @@ def test_hostile_names_do_nothing_in_a_browser(opened: Opened) -> None:
     assert shown.evaluate("document.scripts.length") == 2
     assert shown.evaluate("document.title").startswith("3 errors - </script></title><script>")
     shown.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    for name in ("lag", "rebalances", "heat-bytes"):
+    for name in ("lag", "rebalances", "partitions-bytes"):
         shown.evaluate(f"document.querySelector('[data-figure={name}]').focus()")
         shown.key("End")
         told = shown.evaluate(f"document.querySelector('[data-figure={name}] .tip').textContent")
@@ -224,12 +225,12 @@ def test_the_pointer_and_the_arrow_keys_tell_the_same(opened: Opened) -> None:
 
 def test_a_heat_map_can_be_of_something_else(opened: Opened) -> None:
     shown = opened("broken")
-    assert shown.evaluate("[...document.querySelectorAll('figure[id^=heat]')].map((f) => f.hidden)") == [
+    assert shown.evaluate("[...document.querySelectorAll('figure[id^=partitions]')].map((f) => f.hidden)") == [
         *(False, True, True)
     ]
-    shown.evaluate("document.querySelector('input[value=heat-errors]').click()")
-    assert shown.evaluate("document.getElementById('heat-bytes').hidden")
-    assert not shown.evaluate("document.getElementById('heat-errors').hidden")
+    shown.evaluate("document.querySelector('input[value=partitions-errors]').click()")
+    assert shown.evaluate("document.getElementById('partitions-bytes').hidden")
+    assert not shown.evaluate("document.getElementById('partitions-errors').hidden")
 
 
 CONTRAST = """(() => {
@@ -282,7 +283,7 @@ def test_on_a_telephone_nothing_is_wider_than_it(opened: Opened) -> None:
     assert shown.evaluate("document.documentElement.scrollWidth") == 400
     drawn = "[...document.querySelectorAll('.plot svg')].filter((s) => s.getClientRects().length)"
     shown.wait(f"{drawn}.every((s) => s.classList.contains('narrow'))")
-    assert shown.evaluate(f"{drawn}.length") == len(FIGURES) - 2
+    assert shown.evaluate(f"{drawn}.length") == len(FIGURES) - 4
     assert shown.evaluate(
         f"Math.min(...{drawn}.flatMap((s) => [...s.querySelectorAll('text')]).map((t) =>"
         " t.getBoundingClientRect().height)) > 9"

@@ -5,8 +5,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from netdiag.traffic.aggregates.over_time import (
+    BROKERS,
     KINDS_OF_ERROR,
     PARTITIONS,
+    brokers_over_time,
     connections_over_time,
     errors_over_time,
     moments,
@@ -107,6 +109,21 @@ def test_of_many_partitions_the_greatest_are_told_apart(spark: SparkSession) -> 
         {"bucket": 1, "topic": None, "partition": None, "bytes": 100 + 101 + 102, "requests": 3, "errors": 0}
     ]
     assert picked([row for row in told if row["topic"] == "some-id"], "bytes", "errors") == [(5000, 1)]
+
+
+def test_brokers_beyond_the_busiest_are_one(spark: SparkSession) -> None:
+    busy = [{**ASKED, "broker": f"b{number:02}:9092"} for number in range(BROKERS) for _ in range(2)]
+    quiet = [
+        {**ASKED, "broker": "q1:9092", "latency_ms": 2.0},
+        {**SILENT, "broker": "q2:9092"},
+        {**ASKED, "broker": "q3:9092", "latency_ms": 900.0, "error_code": 6},
+        {"broker": "q3:9092", "response_bytes": 7, "outcome": "no-request"},
+    ]
+    found = rows_of(brokers_over_time(frame(spark, "exchanges", *busy, *quiet), SPAN), "brokers_over_time", "broker")
+    rest = [row for row in found if row["broker"] is None]
+    assert picked(rest, "bucket", "requests", "failures", "service_p99_ms") == [(0, 3, 2, 891.02)]
+    assert len(found) == BROKERS + 1
+    assert picked([row for row in found if row["broker"] == "b00:9092"], "requests", "failures") == [(2, 0)]
 
 
 def test_the_span_is_that_of_exchanges_and_connections(spark: SparkSession) -> None:

@@ -1,13 +1,12 @@
-"""The charts with rows: rebalances, partitions."""
+"""The chart of groups."""
 
 from dataclasses import replace
 from typing import Any
 
 from netdiag.render.analysis_page.canvas import Grid
 from netdiag.render.analysis_page.figure import Figure
-from netdiag.render.analysis_page.row_charts import BARS, GROUPS, heat_maps, rebalances
-from netdiag.traffic.analysis import Answer, Charts
-from netdiag.traffic.buckets import Buckets
+from netdiag.render.analysis_page.group_chart import BARS, GROUPS, rebalances
+from netdiag.traffic.analysis import Answer
 from tests.render.analyses import answer
 from tests.render.analysis_page.pages import SPAN, T0, S, broken, empty
 
@@ -57,34 +56,5 @@ def test_a_rebalance_that_never_ended_is_drawn() -> None:
     assert box["b"] > box["a"]
 
 
-def test_a_heat_map_has_a_row_per_partition_and_one_for_the_rest() -> None:
-    charts = broken().charts
-    assert charts is not None
-    by_bytes, by_requests, by_errors = heat_maps(charts, GRID)
-    assert [one.label for one in by_bytes.series] == [
-        *(f"orders-{number}" for number in (5, 4, 3, 2, 1)),
-        "all other partitions",
-    ]
-    assert by_bytes.columns == 60
-    assert by_bytes.series[0].values[0] == 100_000
-    assert by_bytes.summary == "orders-5 has 6.0 MB, 33% of all."
-    assert {box["c"] for box in boxes(by_bytes) if box["y"] == 0} == {"var(--h4)"}
-    assert by_requests.unit == ""
-    assert by_errors.series[0].values[19:21] == (0, 2)
-    assert by_bytes.table.rows[0] == ("orders-5", "6.0 MB", "1,080", "80", "22:13:20")
-
-
-def test_shades_are_shares_of_the_greatest_value() -> None:
-    rows = [{"bucket": n, "topic": "t", "partition": 0, "bytes": b} for n, b in enumerate((1, 5, 6, 15, 36, 66, 100))]
-    charts = Charts(
-        span=Buckets(first=0, length=1000, count=7),
-        answers={"partitions_over_time": answer("partitions_over_time", *rows)},
-    )
-    (figure,) = heat_maps(charts, Grid(span=charts.span))
-    assert [box["c"][-2] for box in boxes(figure)] == ["0", "0", "1", "1", "3", "4", "4"]
-    assert figure.legend[0] == ("to 5 B", "var(--h0)")
-
-
 def test_without_rows_there_is_no_chart() -> None:
     assert rebalances(empty(), GRID) is None
-    assert heat_maps(Charts(span=SPAN), GRID) == ()
