@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Callable
 
-from kafka.record.memory_records import MemoryRecordsBuilder  # type: ignore[import-untyped]
+from kafka.record.memory_records import MemoryRecordsBuilder
 
 TIME = 1_700_000_000_500
 Written = tuple[bytes | None, bytes | None, list[tuple[str, bytes]]]

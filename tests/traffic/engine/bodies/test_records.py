@@ -4,7 +4,7 @@ import random
 import struct
 
 import pytest
-from kafka.record.memory_records import MemoryRecordsBuilder  # type: ignore[import-untyped]
+from kafka.record.memory_records import MemoryRecordsBuilder
 
 from netdiag.traffic.engine.bodies.facts import BatchFacts
 from netdiag.traffic.engine.bodies.records import MOST_BATCHES, summarise
