@@ -2,6 +2,7 @@
 # make test    everything that a change must pass; CI runs the same
 # make bars    the long measurements, resumable; writes docs/bars.md (make bars BARS="name ..." for some)
 # make bench   netdiag exchanges against tshark on captures made here; writes docs/benchmarks.md (BENCH="--help" for more)
+# make warm    compiles the engine for large captures, once for every state of its sources
 # make lint    ruff, mypy, import-linter
 # make format  lets ruff rewrite the sources
 # make readme  runs the commands of README.md, writes their output into it
@@ -13,7 +14,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint c
 # The extras that some test uses.
 EXTRAS := live,capture,spark,picture,report
 
-.PHONY: help demo test bars bench lint format readme docs constraints clean
+.PHONY: help demo test bars bench warm lint format readme docs constraints clean
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
@@ -28,6 +29,9 @@ lint: .venv/.full
 
 bars: .venv/.full
 	@$(BIN)/python -m tests.bars $(BARS)
+
+warm: .venv/.full
+	@$(BIN)/netdiag doctor --warm
 
 bench: .venv/.full
 	@$(BIN)/python -m tests.bench $(BENCH)

@@ -8,6 +8,7 @@ import typer
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import ColourOption, Debug, Verbose, finish, surface_of
 from netdiag.cli.terminal import write_text
+from netdiag.errors import UsageError
 from netdiag.machine.abilities import State, abilities
 from netdiag.render.doctor_json import doctor_json
 from netdiag.render.doctor_text import doctor_text
@@ -17,12 +18,14 @@ Host = Annotated[
     str | None,
     typer.Option("--host", metavar="URL", help="The engine that is meant.", show_default="as docker decides"),
 ]
+Warm = Annotated[bool, typer.Option("--warm", help="Compile the engine for large captures now, once for this release.")]
 
 
 def doctor(
     context: typer.Context,
     as_json: Json = False,
     host: Host = None,
+    warm: Warm = False,
     verbose: Verbose = False,
     debug: Debug = False,
     colour: ColourOption = None,
@@ -31,6 +34,8 @@ def doctor(
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
 
     def command() -> ExitStatus:
+        if warm:
+            return _warm(as_json=as_json, host=host)
         from netdiag.io.machine import read_machine
 
         machine = read_machine(host, os.environ)
@@ -39,3 +44,15 @@ def doctor(
         return ExitStatus.FINDINGS if any(each.state is State.MISSING for each in found) else ExitStatus.CLEAN
 
     finish(surface, command)
+
+
+def _warm(*, as_json: bool, host: str | None) -> ExitStatus:
+    """Have the engine compiled; the machine is not looked at."""
+    if as_json or host is not None:
+        raise UsageError("--warm compiles and looks at nothing", hint="run doctor once more without it")
+    from netdiag.io.kernels import warm_up
+
+    warmed = warm_up()
+    done = "was compiled already" if warmed.was_ready else f"is compiled: it took {warmed.seconds:.0f} s"
+    write_text(f"the engine for large captures {done}, in {warmed.folder}\n")
+    return ExitStatus.CLEAN

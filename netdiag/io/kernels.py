@@ -29,6 +29,7 @@ WORTH_COMPILING = 500 * 1000 * 1000
 _SOURCES = "netdiag.traffic.engine"
 _NEEDED = ("numba", "numpy", "pyarrow")
 _READY = "ready"
+_KEPT = 30 * 24 * 3600.0
 
 
 class Kind(StrEnum):
@@ -40,7 +41,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warmed:
-    """What a warm-up did: where the compiled code lies, whether there was anything to do, how long it took."""
+    """What a warm-up did: where the compiled code lies, whether it was there before, how long it took."""
 
     folder: str
     was_ready: bool
@@ -135,10 +136,10 @@ def warm_up(environment: MutableMapping[str, str] = os.environ) -> Warmed:
 
 
 def _drop_older(place: Path) -> None:
-    """Leave nothing of releases that are gone."""
+    """Leave nothing of releases that nobody warmed up for long."""
     for other in place.parent.glob("kernels-*"):
-        if other != place:
-            with suppress(OSError):
+        with suppress(OSError):
+            if other != place and other.stat().st_mtime < time.time() - _KEPT:
                 shutil.rmtree(other)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import netdiag
 from netdiag.errors import NetdiagError
+from netdiag.io.kernels import is_ready
 from netdiag.machine.facts import Found, Machine, Trouble
 
 TOOLS = ("tcpdump", "dumpcap", "tshark", "docker")
@@ -52,7 +53,7 @@ def read_machine(host: str | None, environment: Mapping[str, str]) -> Machine:
         namespaces=_namespaces(),
         packet_socket=_packet_socket(),
         java=_java(environment),
-        kernels=_kernels(),
+        kernels=_kernels(environment),
         tools={name: shutil.which(name) for name in TOOLS},
         libraries={name: _version(name, distribution) for name, distribution in LIBRARIES.items()},
         temporary=folder,
@@ -145,13 +146,15 @@ def _java(environment: Mapping[str, str]) -> Found:
         return Found(why_not=error.message, fix=error.hint or "")
 
 
-def _kernels() -> Found:
+def _kernels(environment: Mapping[str, str]) -> Found:
     version = _version("numba", "numba")
     if version is None:
         return Found(
             why_not="numba is not installed: captures are read in plain Python", fix="pip install 'netdiag[spark]'"
         )
-    return Found(what=f"numba {version}")
+    if is_ready(environment):
+        return Found(what=f"numba {version}, all is compiled")
+    return Found(what=f"numba {version}; compiles when there is a large capture, or ahead: netdiag doctor --warm")
 
 
 def _version(module: str, distribution: str) -> str | None:

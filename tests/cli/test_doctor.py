@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from netdiag.io.kernels import warm_up
 from tests.cli.shell import netdiag
 
 
@@ -22,3 +23,14 @@ def test_an_engine_of_another_machine_is_named_by_its_option(tmp_path: Path) -> 
     found = netdiag("doctor", "--host", "carrier-pigeon://x", cwd=tmp_path)
     assert found.returncode == 1
     assert b'"carrier-pigeon" is no way to an engine' in found.stdout
+
+
+def test_the_engine_is_compiled_ahead(tmp_path: Path) -> None:
+    # In this process first, which nothing stops after a minute: compiling takes as long as the machine is busy.
+    warmed = warm_up()
+    done = netdiag("doctor", "--warm", cwd=tmp_path)
+    assert done.returncode == 0, done
+    assert done.stdout.decode() == f"the engine for large captures was compiled already, in {warmed.folder}\n"
+    refused = netdiag("doctor", "--warm", "--json", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert b"--warm compiles and looks at nothing" in refused.stderr

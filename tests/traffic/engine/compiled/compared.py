@@ -1,7 +1,7 @@
 """Captures read by the compiled engine and by the one in plain Python, and captures to hold them against each other."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,21 @@ from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet
 from netdiag.traffic.engine.records import CaptureReader
 from netdiag.traffic.engine.run import Engine
+from netdiag.traffic.rows import BatchRow, EndpointRow, ExchangeRow, GroupEventRow, LeaderRow, PartitionRow
 from tests.traffic.engine.capture_files import pcap
 from tests.traffic.engine.compiled.exchanges import rows_of
 from tests.traffic.engine.compiled.fronts import pieces
 
 RECORDED = sorted(Path(__file__).parents[3].glob("fuzz/captures/*.pcap"))
+
+_KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "exchanges": ExchangeRow,
+    "partitions": PartitionRow,
+    "batches": BatchRow,
+    "group_events": GroupEventRow,
+    "endpoints": EndpointRow,
+    "leaders": LeaderRow,
+}
 
 Rows = dict[str, list[tuple[Any, ...]]]
 
@@ -41,7 +51,8 @@ def by_kernels(data: bytes, sizes: Sequence[int] = (1 << 20,), options: EngineOp
         engine.feed(front.take(piece))
     engine.feed(front.end())
     engine.finish()
-    return {**engine.drain(), **rows_of(columns)}
+    made = {name: [_KINDS[name](*row) for row in rows] for name, rows in rows_of(columns).items()}
+    return {**engine.drain(), **made}
 
 
 def packets_of(data: bytes) -> list[Packet]:
