@@ -4,19 +4,26 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import typer
 
 from netdiag.cli.declared import Settings, report_on
 from netdiag.cli.projects import Asked, found
 from netdiag.cli.surface import Surface, defect
-from netdiag.errors import NetdiagError
+from netdiag.deployment.verdict import Cell
+from netdiag.errors import InputError, NetdiagError
 from netdiag.findings import Finding
 from netdiag.playbook.actions import ActionName
 from netdiag.playbook.document import Step
-from netdiag.playbook.items import of_cell, of_edge, of_finding, of_line
+from netdiag.playbook.items import of_cause, of_cell, of_edge, of_finding, of_line, of_path, of_step
 from netdiag.playbook.outcome import Item, Outcome
 from netdiag.render.report import Report
 
+HOST = "host"
 _MOST_ITEMS = 2000
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +50,8 @@ class Looks:
             ActionName.MATRIX: self._matrix,
             ActionName.MESH: self._mesh,
             ActionName.TOPOLOGY: self._topology,
+            ActionName.PROBE: self._probe,
+            ActionName.TRACE: self._trace,
             ActionName.LOG: self._log,
         }
         begun = time.monotonic()
@@ -85,6 +94,38 @@ class Looks:
         seen = look_at(Order(host=self._where.host), self._surface)
         return Outcome(items=_findings(judged(seen)))
 
+    def _probe(self, arguments: Mapping[str, str]) -> Outcome:
+        from netdiag.cli.live import needs_extra
+        from netdiag.cli.probe import bootstraps_of
+
+        needs_extra("probe")
+        from netdiag.io.probing import Question, probe
+        from netdiag.io.standing import standing
+
+        stood = standing(arguments.get("from") or HOST, host=self._where.host)
+        bootstraps = _understood(lambda: bootstraps_of(arguments["bootstrap"]))
+        question = Question(bootstraps=bootstraps, group="netdiag", timeout=2 * self._where.timeout)
+        story = probe(stood.place, stood.entrance, question)
+        items: list[Item] = []
+        for one in story.bootstraps:
+            address = one.dialogue.address
+            items.append(of_cell(Cell(vantage=story.place, bootstrap=address, observed=one.verdict)))
+            for dialogue in (one.dialogue, *one.endpoints):
+                steps = [dialogue.resolve, *(step for attempt in dialogue.attempts for step in attempt.steps)]
+                items += [of_step(dialogue.address, step) for step in steps]
+        return Outcome(items=tuple(items)[:_MOST_ITEMS], notes=story.notes)
+
+    def _trace(self, arguments: Mapping[str, str]) -> Outcome:
+        from netdiag.cli.trace import target_of, walk
+        from netdiag.io.explaining import explain_proof
+        from netdiag.io.topology import look
+
+        destination, port = _understood(lambda: target_of(arguments["to"]))
+        topology = look(host=self._where.host, engine=True)
+        path = walk(topology, arguments.get("from") or HOST, destination, port)
+        causes = explain_proof(topology, path, None)
+        return Outcome(items=(*of_path(path), *map(of_cause, causes)))
+
     def _log(self, arguments: Mapping[str, str]) -> Outcome:
         from netdiag.io.container_logs import read_logs  # loads the library of the engine
 
@@ -100,6 +141,14 @@ class Looks:
             settings = Settings(environ=os.environ)
             self._live = live_report(self._where.files, live, settings, self._surface)
         return self._live
+
+
+def _understood(read: Callable[[], T]) -> T:
+    """What the reader of an option makes of an argument; an InputError where that is nothing."""
+    try:
+        return read()
+    except typer.BadParameter as error:
+        raise InputError(error.message) from error
 
 
 def _of_report(report: Report) -> Outcome:

@@ -14,6 +14,10 @@ _NAMES = {
     "cells": ("cell", "cells"),
     "edges": ("edge", "edges"),
     "lines": ("line", "lines"),
+    "steps": ("step", "steps"),
+    "hops": ("hop", "hops"),
+    "ends": ("end", "ends"),
+    "causes": ("cause", "causes"),
 }
 
 
@@ -116,6 +120,8 @@ def _item(item: Item) -> str:
             return f"{field['vantage']} at {field['bootstrap']}: {field['verdict']}"
         case "edges":
             return f"{field['source']} to {field['target'] or field['address']}: {field['reason'] or field['worth']}"
+        case "causes":
+            return f"{field['because']} ({field['mechanism']})"
         case _:
             return ": ".join(value for value in field.values() if value)
 

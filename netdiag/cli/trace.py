@@ -66,7 +66,7 @@ def trace(
         from netdiag.io.topology import look
 
         topology = look(host=host, engine=not no_engine)
-        path = _walk(topology, source, destination, port)
+        path = walk(topology, source, destination, port)
         proof = _proved(topology, path) if prove and path.address else None
         if prove and not path.address:
             say(f"netdiag: nothing was sent: {surface.error_screen.visible(destination)} is no address there")
@@ -101,7 +101,8 @@ def status_of(path: "Path", proof: "Proof | None") -> ExitStatus:
     return ExitStatus.CLEAN if path.end is End.CONNECTED else ExitStatus.FINDINGS
 
 
-def _walk(topology: "Topology", source: str, destination: str, port: int) -> "Path":
+def walk(topology: "Topology", source: str, destination: str, port: int) -> "Path":
+    """The way that a connection would take from a place that is named as for `--from`."""
     from netdiag.io.hosts_files import read_hosts_file
     from netdiag.topology.asking import names_of
     from netdiag.topology.path import Walker

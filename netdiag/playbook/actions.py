@@ -14,8 +14,10 @@ class ActionName(StrEnum):
 
     LINT = "lint"
     MATRIX = "matrix"
+    PROBE = "probe"
     MESH = "mesh"
     TOPOLOGY = "topology"
+    TRACE = "trace"
     LOG = "log"
 
 
@@ -55,6 +57,12 @@ ACTIONS: Mapping[ActionName, Action] = {
         arguments={},
         gives={"cells": CELL, "findings": FINDING},
     ),
+    ActionName.PROBE: Action(
+        what="speak with a broker step by step, as a client does",
+        live=True,
+        arguments={"bootstrap": Argument(required=True), "from": Argument()},
+        gives={"cells": CELL, "steps": ("address", "step", "outcome", "said")},
+    ),
     ActionName.MESH: Action(
         what="try every connection between brokers, controllers and ZooKeeper",
         live=True,
@@ -66,6 +74,16 @@ ACTIONS: Mapping[ActionName, Action] = {
         live=True,
         arguments={},
         gives={"findings": FINDING},
+    ),
+    ActionName.TRACE: Action(
+        what="follow a connection hop by hop as the kernel takes it",
+        live=True,
+        arguments={"to": Argument(required=True), "from": Argument()},
+        gives={
+            "ends": ("end", "because", "errno"),
+            "hops": ("hop", "what"),
+            "causes": ("mechanism", "certainty", "because", "repair"),
+        },
     ),
     ActionName.LOG: Action(
         what="read the last lines that containers wrote",

@@ -4,10 +4,13 @@ from typing import assert_never
 
 from netdiag.deployment.mesh import Edge
 from netdiag.deployment.mesh_edges import is_cut, worth
-from netdiag.deployment.observations import Contact, Failed, Unknown
+from netdiag.deployment.observations import Address, Contact, Failed, Unknown
+from netdiag.deployment.probe_story import Step
 from netdiag.deployment.verdict import Cell, Verdict
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
 from netdiag.playbook.outcome import Item
+from netdiag.topology.explained import Cause
+from netdiag.topology.hops import Path
 
 _LONGEST = 600
 
@@ -56,6 +59,31 @@ def of_edge(edge: Edge) -> Item:
         "reason": "" if contact is None else _told(worth(edge, contact), contact),
     }
     return Item(of="edges", fields=_cut(fields))
+
+
+def of_step(address: Address, step: Step) -> Item:
+    """A step of a conversation with a broker."""
+    outcome = "well" if step.well else "failed"
+    fields = {"address": str(address), "step": step.act.value, "outcome": outcome, "said": step.said}
+    return Item(of="steps", fields=_cut(fields))
+
+
+def of_path(path: Path) -> tuple[Item, ...]:
+    """How a way ends, and its hops."""
+    end = {"end": path.end.value, "because": path.because, "errno": path.errno}
+    hops = (Item(of="hops", fields=_cut({"hop": hop.kind.value, "what": hop.what})) for hop in path.hops)
+    return (Item(of="ends", fields=_cut(end)), *hops)
+
+
+def of_cause(cause: Cause) -> Item:
+    """Why a way does not lead to a connection, and the first thing that would help."""
+    fields = {
+        "mechanism": cause.mechanism.value,
+        "certainty": cause.certainty.value,
+        "because": cause.because,
+        "repair": cause.repairs[0].text if cause.repairs else "",
+    }
+    return Item(of="causes", fields=_cut(fields))
 
 
 def of_line(container: str, line: str) -> Item:

@@ -125,8 +125,7 @@ def _take(
     empty = [name for name, argument in ACTIONS[step.action].arguments.items() if argument.required]
     untold = [name for name in empty if not arguments.get(name)]
     if untold:
-        why = f"nobody told '{untold[0]}'"
-        return Taken(step=step, arguments=arguments, outcome=Outcome(why_not=why, fix="tell it with --var"))
+        return Taken(step=step, arguments=arguments, passed_over=f"nobody told '{untold[0]}'")
     if ACTIONS[step.action].live and not live:
         return Taken(step=step, arguments=arguments, outcome=Outcome(why_not=NOT_LIVE, fix=WITH_LIVE))
     return Taken(step=step, arguments=arguments, outcome=perform(step, arguments))

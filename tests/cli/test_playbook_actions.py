@@ -10,6 +10,7 @@ from netdiag.playbook.actions import ActionName
 from netdiag.playbook.document import Step
 from netdiag.playbook.outcome import Outcome
 from tests.cli.shell import BROKEN, CLEAN
+from tests.io.hostile import ScriptedBroker, serving
 
 
 def look(action: ActionName, where: Where, **arguments: str) -> Outcome:
@@ -45,3 +46,20 @@ def test_no_engine(action: ActionName, tmp_path: Path) -> None:
     outcome = look(action, Where(host=f"unix://{tmp_path}/no.sock"))
     assert not outcome.looked
     assert "no engine answers there" in outcome.why_not
+
+
+def test_a_probe_tells_its_steps() -> None:
+    with serving(ScriptedBroker(node_id=4, brokers=[])) as port:
+        outcome = look(ActionName.PROBE, Where(timeout=2), bootstrap=f"127.0.0.1:{port}")
+    assert outcome.looked, outcome
+    steps = [item.fields["step"] for item in outcome.items if item.of == "steps"]
+    assert steps[:3] == ["resolve", "connect", "ask"]
+    (cell,) = [item for item in outcome.items if item.of == "cells"]
+    assert cell.fields["verdict"] == "advertised: no-brokers"
+
+
+@pytest.mark.parametrize(("action", "argument"), [(ActionName.PROBE, "bootstrap"), (ActionName.TRACE, "to")])
+def test_what_is_no_address(action: ActionName, argument: str) -> None:
+    outcome = look(action, Where(), **{argument: "nonsense"})
+    assert not outcome.looked
+    assert "is no address with a port" in outcome.why_not

@@ -5,6 +5,7 @@ import pytest
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.mesh import Edge, EdgeKind
 from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason
+from netdiag.deployment.probe_story import Act, Step
 from netdiag.deployment.verdict import Cell, judge
 from netdiag.findings import (
     ContainerLocation,
@@ -16,7 +17,9 @@ from netdiag.findings import (
     WireLocation,
 )
 from netdiag.playbook.actions import ACTIONS, ActionName
-from netdiag.playbook.items import of_cell, of_edge, of_finding, of_line, place
+from netdiag.playbook.items import of_cause, of_cell, of_edge, of_finding, of_line, of_path, of_step, place
+from netdiag.topology.explained import Cause, Certainty, Repair
+from netdiag.topology.hops import End, Hop, HopKind, Path
 
 BROKER = Address(host="kafka", port=9092)
 REFUSED = Failed(reason=Reason.REFUSED, because="nobody listens", ip="127.0.0.1", mechanism=Mechanism.OWN_LOOPBACK)
@@ -65,3 +68,27 @@ def test_a_line() -> None:
 )
 def test_places(location: Location, text: str) -> None:
     assert place(location) == text
+
+
+def test_steps_of_a_conversation() -> None:
+    fields = of_step(BROKER, Step(act=Act.CONNECT, well=False, said="refused", seconds=0.1)).fields
+    assert tuple(fields) == ACTIONS[ActionName.PROBE].gives["steps"]
+    assert (fields["step"], fields["outcome"]) == ("connect", "failed")
+
+
+def test_a_way_and_its_causes() -> None:
+    hops = (Hop(kind=HopKind.ROUTE, netns=1, what="default"),)
+    path = Path(
+        source=1, destination="kafka", port=9092, address="10.0.0.2", hops=hops, end=End.REFUSED, because="closed"
+    )
+    end, hop = of_path(path)
+    gives = ACTIONS[ActionName.TRACE].gives
+    assert (tuple(end.fields), tuple(hop.fields)) == (gives["ends"], gives["hops"])
+    assert (end.fields["end"], hop.fields["hop"]) == ("refused", "route")
+    repair = Repair(text="listen", confirmed=True, because="")
+    cause = Cause(
+        mechanism=Mechanism.NOBODY_LISTENS, certainty=Certainty.PROVEN, because="the port is closed", repairs=(repair,)
+    )
+    fields = of_cause(cause).fields
+    assert tuple(fields) == gives["causes"]
+    assert fields["repair"] == "listen"
