@@ -246,6 +246,17 @@ TARGETS = (
         "per GB",
         *("spark", "--bar", ""),
     ),
+    _module(
+        "spark-small",
+        "`netdiag analyze` of a small capture, cold: at most 1.3 times a PySpark job that reads nothing",
+        "tests.bars.spark_small",
+    ),
+    _module(
+        "spark-memory",
+        "`netdiag analyze` in local[2]: each Python worker at most 400 MB (goal 250), Java with a fixed heap, all "
+        "processes together at 16 GB at most 1.1 times as much as at 1 GB, and with one message of 100 MB",
+        "tests.bars.spark_memory",
+    ),
     _module("spark-extra", "the wheel with [spark] installs into a fresh environment", "tests.bars.spark_extra"),
     _module("clean-clone", "make demo and make test pass in a clean clone", "tests.bars.clean_clone"),
     _module(

@@ -32,6 +32,10 @@ _LEAVING = 20.0
 _SHOWN = 3
 # Half the start of a session is Java compiling its own code; a short life is better off with the quick compiler.
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# What runs long has all of its heap from the start: memory does not grow with the captures, and what does not fit is
+# told at once. Rows stay in files and payload in Python, so 2 GB are sorting and grouping, which go on disk beyond it.
+_HEAP = "2g"
+_LASTING = (f"-Xms{_HEAP}", "-XX:+AlwaysPreTouch")
 # So is the code that Spark would write and compile for every question: half of what a small question costs.
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 _LOGGING = """
@@ -134,6 +138,8 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool, sma
     java = [f"-Dlog4j2.configurationFile={settings.as_uri()}", f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData"]
     if quick:
         java += _QUICK
+    elif is_local(master):
+        java += _LASTING
     found = {
         "spark.master": master,
         "spark.app.name": "netdiag",
@@ -158,7 +164,7 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool, sma
             "spark.driver.bindAddress": _LOOPBACK,
             "spark.driver.host": _LOOPBACK,
             "spark.local.dir": str(scratch),
-            "spark.driver.memory": "2g",
+            "spark.driver.memory": _HEAP,
         }
     elif quick:
         found["spark.executor.extraJavaOptions"] = " ".join(_QUICK)

@@ -19,6 +19,7 @@ from netdiag.cli.main import app
 from netdiag.io.spark.cluster import misses
 from netdiag.traffic.tables import NAMES
 from tests.cli.shell import ROOT
+from tests.figures import Report as Figure
 from tests.io.spark.captures import capture
 from tests.io.spark.standalone import standalone
 
@@ -55,7 +56,7 @@ def test_a_killed_worker_and_a_failed_task_change_nothing(
 ) -> None:
     path, notes, out = capture(tmp_path / "a.pcap"), tmp_path / "notes", tmp_path / "out"
     notes.mkdir()
-    environment = {**os.environ, "JAVA_HOME": java, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
+    environment = surroundings(java)
     asked = ["analyze", path, "--format", "json", "--partitions", str(TASKS), "--out"]
     with standalone(tmp_path, java) as cluster:
         killed = cluster.workers[1]
@@ -118,3 +119,57 @@ def until(holds: Callable[[], bool]) -> None:
 def rows(out: Path, name: str) -> list[str]:
     """The rows of a table, in an order of their own."""
     return sorted(str(row) for part in (out / name).glob("*.parquet") for row in pq.read_table(part).to_pylist())
+
+
+@pytest.mark.bar("spark-cluster", long=True)
+def test_partitions_and_speculation_change_nothing(java: str, tmp_path: Path, figure: Figure) -> None:
+    path = capture(tmp_path / "a.pcap")
+    into = tmp_path / "tables"
+    into.mkdir()
+    with standalone(tmp_path, java) as cluster:
+        program = [sys.executable, str(JOB.with_name("repeated_job.py")), cluster.url, path, str(into)]
+        done = subprocess.run(program, env=surroundings(java), capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = json.loads(done.stdout)
+    assert set(said) == {"1", "2", "3", "7"}
+    assert len({digest for digest, _ in said.values()}) == 1
+    figure("attempts of the slow task in 1, 2, 3 and 7 tasks", str([attempts for _, attempts in said.values()]))
+    assert any(attempts > 1 for _, attempts in said.values())
+
+
+@pytest.mark.bar("spark-cluster", long=True)
+def test_what_a_cluster_lacks_is_one_line_and_hadoop_is_read(java: str, tmp_path: Path) -> None:
+    path = capture(tmp_path / "a.pcap")
+    settings = tmp_path / "settings"
+    settings.mkdir()
+    link = "spark.hadoop.fs.viewfs.mounttable.netdiag.link./captures"
+    (settings / "spark-defaults.conf").write_text(f"{link} {tmp_path.as_uri()}\n")
+    other = tmp_path / "python-of-another-version"
+    other.write_text(
+        f'#!/bin/sh\nshift\nexec {sys.executable} -c \'import runpy, sys; sys.version_info = (3, 99, 0, "final", 0); '
+        'sys.argv = sys.argv[1:]; runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)\' "$@"\n'
+    )
+    other.chmod(0o755)
+    with standalone(tmp_path, java) as cluster:
+        asked = [sys.executable, "-m", "netdiag", "analyze", "--master", cluster.url, "--format", "json"]
+
+        def run(capture: str, **more: str) -> subprocess.CompletedProcess[str]:
+            environment = {**surroundings(java), **more}
+            return subprocess.run([*asked, capture], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+
+        here = run(path)
+        elsewhere = run("viewfs://netdiag/captures/a.pcap", SPARK_CONF_DIR=str(settings))
+        absent = run(path, PYSPARK_PYTHON=str(tmp_path / "no-python"))
+        strange = run(path, PYSPARK_PYTHON=str(other))
+    assert (here.returncode, elsewhere.returncode) == (0, 0), (here.stderr, elsewhere.stderr)
+    found, expected = json.loads(elsewhere.stdout), json.loads(here.stdout)
+    assert found["files"] == ["viewfs://netdiag/captures/a.pcap"]
+    assert {**found, "files": None} == {**expected, "files": None}
+    assert absent.stderr.startswith(f"netdiag: the executors have no '{tmp_path}/no-python'\n"), absent.stderr
+    assert strange.stderr.startswith("netdiag: the executors have Python 3.99, netdiag runs on 3."), strange.stderr
+    assert (absent.returncode, strange.returncode) == (3, 3)
+
+
+def surroundings(java: str) -> dict[str, str]:
+    """The environment of a driver."""
+    return {**os.environ, "JAVA_HOME": java, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
