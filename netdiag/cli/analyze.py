@@ -212,14 +212,15 @@ def _needs_spark() -> None:
 def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) -> Analysis:
     from netdiag.io.spark.analysis import Wanted, analysed
     from netdiag.io.spark.extraction import extract_here, opened
-    from netdiag.io.spark.session import is_local, spark_session
+    from netdiag.io.spark.session import held_back, is_local, spark_session
 
     progress = _Progress(surface)
     few = is_local(order.master) and not order.elsewhere and size < _LEAST and order.partitions in (None, 1)
     large = bool(order.elsewhere)
     with _folder(order) as folder, progress, ThreadPoolExecutor(1) as beside:
         # What one task reads in no time is read while Java starts, and no Python of Spark's has to.
-        ahead = beside.submit(extract_here, reading, folder) if few else None
+        with held_back():
+            ahead = beside.submit(extract_here, reading, folder) if few else None
         progress.say("starting Spark")
         with spark_session(
             order.master,

@@ -101,7 +101,8 @@ def _running(
     try:
         try:
             with _environment(environment), _interruptible():
-                gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
+                with held_back():
+                    gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
                 session = SparkSession(SparkContext(conf=conf, gateway=gateway))
             if archive is not None:
                 session.sparkContext.addPyFile(str(archive))
@@ -199,6 +200,28 @@ def _interruptible() -> Iterator[None]:
     finally:
         with suppress(ValueError, TypeError):
             signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Hear of signals at the end of the block.
+
+    What a handler raises while Python forks is lost and leaves logging locked; raised while a thread starts, it leaves
+    a thread that nobody waits for.
+    """
+    heard: list[int] = []
+    before: dict[signal.Signals, Any] = {}
+    # Signals are heard in the main thread only.
+    with suppress(ValueError):
+        for each in (signal.SIGINT, signal.SIGTERM):
+            before[each] = signal.signal(each, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        for number in heard:
+            signal.raise_signal(number)
 
 
 def _leave(gateway: Any) -> None:

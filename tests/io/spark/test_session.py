@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from netdiag.io.spark.session import is_local, reason_of
+from netdiag.io.spark.session import held_back, is_here, is_local, reason_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -115,3 +115,31 @@ def test_what_spark_says_is_its_message(spark: "SparkSession") -> None:
         spark.table("nowhere")
     assert "\n" not in reason_of(caught.value)
     assert "nowhere" in reason_of(caught.value)
+
+
+def test_signals_wait_for_the_end_of_what_they_would_spoil() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        with held_back():
+            signal.raise_signal(signal.SIGTERM)
+            assert heard == []
+        assert heard == [signal.SIGTERM]
+        signal.raise_signal(signal.SIGTERM)
+        assert heard == [signal.SIGTERM] * 2
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize(
+    ("master", "here"),
+    [
+        ("spark://127.0.0.1:7077", True),
+        ("spark://localhost:7077", True),
+        ("spark://10.0.0.1:7077", False),
+        ("spark://127.0.0.1:7077,10.0.0.1:7077", False),
+        ("k8s://https://127.0.0.1", False),
+    ],
+)
+def test_what_only_this_machine_reaches(master: str, here: bool) -> None:
+    assert is_here(master) == here
