@@ -14,6 +14,8 @@ from netdiag.traffic.buckets import Buckets
 SERIES_COLOURS = tuple(f"var(--c{number})" for number in range(1, 9))
 REST = "var(--rest)"
 _TOP, _BOTTOM, _RIGHT = 16, 22, 12
+# Pixels: the widest label above a line ("12 +11"), and what is between lines that can be told apart.
+_LABEL, _APART = 48, 5
 _SECOND, _MINUTE, _HOUR = 1_000_000, 60_000_000, 3_600_000_000
 _COUNT = "format(datum.value, '~s')"
 _LABELS = {
@@ -81,7 +83,7 @@ def drawing(canvas: Canvas, grid: Grid, layers: Sequence[Spec], *, height: int, 
         "padding": {"left": canvas.left(named=named), "right": _RIGHT, "top": _TOP, "bottom": _BOTTOM},
         "background": None,
         "config": _CONFIG,
-        "layer": [*layers, *_marks(grid)],
+        "layer": [*layers, *_marks(canvas, grid)],
     }
 
 
@@ -119,25 +121,24 @@ def values(rows: Sequence[Mapping[str, Any]]) -> Spec:
     return {"values": list(rows)}
 
 
-def _marks(grid: Grid) -> list[Spec]:
-    if not grid.moments:
-        return []
+def _marks(canvas: Canvas, grid: Grid) -> list[Spec]:
     span = grid.span
-    seen = [moment for moment in grid.moments if span.first <= moment.time <= span.end]
-    whole = grid.ms(span.count) - grid.ms(0)
-    rows: list[Spec] = []
-    told: list[tuple[float, str, str]] = []
-    for moment in sorted(seen, key=lambda moment: moment.time):
-        at = moment.time / 1000
-        if not rows or at - rows[-1]["t"] > whole / 200:
-            rows.append({"t": at, "c": moment.colour})
-        # Numbers of one place are one label.
-        if told and at - told[-1][0] < whole / 50:
-            begin, words, kind = told[-1]
-            told[-1] = (begin, words if len(words) > 6 else f"{words},{moment.number}", kind)
+    seen = sorted((one for one in grid.moments if span.first <= one.time <= span.end), key=lambda one: one.time)
+    if not seen:
+        return []
+    pixel = span.length * span.count / canvas.plot
+    lines: list[Moment] = []
+    together: list[list[Moment]] = []
+    for moment in seen:
+        if not lines or moment.time - lines[-1].time > _APART * pixel:
+            lines.append(moment)
+        # Numbers that would stand on each other are one label.
+        if together and moment.time - together[-1][0].time < _LABEL * pixel:
+            together[-1].append(moment)
         else:
-            told.append((at, str(moment.number), moment.colour))
-    labels = [{"t": at, "n": words, "c": kind} for at, words, kind in told]
+            together.append([moment])
+    rows = [{"t": moment.time / 1000, "c": moment.colour} for moment in lines]
+    labels = [{"t": those[0].time / 1000, "n": _label(those), "c": _worst(those).colour} for those in together]
     colour = {"field": "c", "type": "nominal", "scale": None, "legend": None}
     time = {"field": "t", "type": "temporal"}
     rule = {"type": "rule", "aria": False, "strokeDash": [3, 3], "strokeWidth": 1.5}
@@ -150,6 +151,15 @@ def _marks(grid: Grid) -> list[Spec]:
             "encoding": {"x": time, "color": colour, "text": {"field": "n", "type": "nominal"}},
         },
     ]
+
+
+def _label(those: Sequence[Moment]) -> str:
+    """The number of the worst, and how many more there are."""
+    return f"{_worst(those).number}" + (f" +{len(those) - 1}" if len(those) > 1 else "")
+
+
+def _worst(those: Sequence[Moment]) -> Moment:
+    return min(those, key=lambda moment: moment.number)
 
 
 def _decades(least: float, most: float) -> list[float]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from netdiag.findings import Finding, Severity, WireLocation
+from netdiag.findings import Finding, Related, Severity, WireLocation
 from netdiag.render.analysis_page.canvas import Moment
 from netdiag.render.analysis_page.elements import folded, text
 from netdiag.render.analysis_page.wording import plain
@@ -12,8 +12,8 @@ from netdiag.render.redact import redacted
 from netdiag.traffic.analysis import Analysis
 
 # So many kinds are open, and so many findings of a kind; the rest of them opens together.
-_OPEN, _ALIKE = 5, 3
-_MARKED = 20
+_OPEN, _ALIKE = 5, 2
+_MARKED = 12
 # Characters: of a sentence, whatever names it holds, and of a name that stands alone.
 _SENTENCE, _NAME = 600, 120
 _COLOURS = {Severity.ERROR: "var(--bad)", Severity.WARNING: "var(--half)", Severity.NOTE: "var(--quiet)"}
@@ -34,12 +34,14 @@ def in_order(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def moments(findings: Sequence[Finding]) -> tuple[Moment, ...]:
-    """Where findings that are in order stand on the axis of time."""
-    return tuple(
-        Moment(number=number, time=time // 1000, colour=_COLOURS[finding.severity])
-        for number, finding in enumerate(findings[:_MARKED], 1)
-        if (time := _time(finding)) is not None
-    )
+    """Where findings that are in order stand on the axis of time: the first of each kind."""
+    kinds: dict[tuple[Severity, str], Moment] = {}
+    for number, finding in enumerate(findings, 1):
+        time = _time(finding)
+        if time is not None:
+            moment = Moment(number=number, time=time // 1000, colour=_COLOURS[finding.severity])
+            kinds.setdefault((finding.severity, finding.rule), moment)
+    return tuple(kinds.values())[:_MARKED]
 
 
 def verdict(analysis: Analysis) -> str:
@@ -128,10 +130,17 @@ def _alike(those: Sequence[tuple[int, Finding]]) -> Iterator[str]:
 
 
 def _related(finding: Finding) -> Iterator[str]:
-    if not finding.related:
+    shown, rest = finding.related[:_ALIKE], finding.related[_ALIKE:]
+    yield from _places(shown)
+    if rest:
+        yield from folded(f"{len(rest)} more places", _places(rest))
+
+
+def _places(those: Sequence[Related]) -> Iterator[str]:
+    if not those:
         return
     yield '<ul class="related">'
-    for related in finding.related:
+    for related in those:
         place = _wire(related.location) if isinstance(related.location, WireLocation) else ""
         yield f'<li>{_said(related.message)} <span class="where">{place}</span></li>'
     yield "</ul>"

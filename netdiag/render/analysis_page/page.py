@@ -104,8 +104,8 @@ def _charts(figures: Sequence[Figure]) -> Iterator[str]:
     if not figures:
         yield "<p>There is nothing to draw.</p></section>"
         return
-    yield '<p class="remark" id="how">Numbers above the lines are those of the findings. The pointer, or the arrow '
-    yield "keys in a chart, tell the values of a moment.</p>"
+    yield '<p class="remark" id="how">Dashed lines are the first finding of each kind, by its number. The pointer, or '
+    yield "the arrow keys in a chart, tell the values of a moment.</p>"
     for choice, several in groupby(figures, key=lambda figure: figure.choice):
         yield from _choice(choice, tuple(several))
     yield "</section>"

@@ -1,14 +1,14 @@
 """What a report draws, asked of tables."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from netdiag.io.spark.analysis import Wanted, analysed
-from netdiag.io.spark.extraction import Extract
+from netdiag.io.spark.charts import charts_of
 from netdiag.traffic.aggregates.charts import CHARTS
 from netdiag.traffic.aggregates.worst_connections import MOST
-from netdiag.traffic.analysis import Charts, Seen
+from netdiag.traffic.analysis import Charts
 from netdiag.traffic.buckets import MOST as BUCKETS
 from netdiag.traffic.tables import NAMES
 from tests.traffic.aggregates.frames import T0, S, frame
@@ -16,8 +16,8 @@ from tests.traffic.aggregates.frames import T0, S, frame
 
 def charts(spark: SparkSession, rows: dict[str, list[dict[str, Any]]]) -> Charts | None:
     tables = {name: frame(spark, name, *rows.get(name, [])) for name in NAMES}
-    extract = Extract(tables=tables, rows={name: len(rows.get(name, [])) for name in NAMES}, seen=Seen())
-    return analysed(extract, Wanted(charts=True)).charts
+    with ThreadPoolExecutor(2) as pool:
+        return charts_of(tables, {name: len(rows.get(name, [])) for name in NAMES}, pool.submit)
 
 
 def test_there_are_no_more_rows_than_buckets_and_what_is_cut_is_counted(spark: SparkSession) -> None:

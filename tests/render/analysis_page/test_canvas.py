@@ -1,6 +1,7 @@
 """Axes, and the marks of the findings on them."""
 
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -26,7 +27,9 @@ def marks(*seconds: float) -> tuple[list[float], list[str]]:
 
 
 def test_findings_at_one_place_are_one_label_and_one_line() -> None:
-    assert marks(10, 50, 10.1, 11) == ([10, 11, 50], ["1,3,4", "2"])
+    assert marks(10, 50, 10.1, 11) == ([10, 11, 50], ["1 +2", "2"])
+    # the number is that of the worst, whichever comes first
+    assert marks(11, 10) == ([10, 11], ["1 +1"])
 
 
 def test_findings_beside_the_span_are_not_drawn() -> None:
@@ -34,8 +37,15 @@ def test_findings_beside_the_span_are_not_drawn() -> None:
     assert len(drawing(WIDE, Grid(span=SPAN), [LAYER], height=50)["layer"]) == 1
 
 
-def test_a_long_label_ends() -> None:
-    assert marks(*[10] * 20)[1] == ["1,2,3,4"]
+def test_no_label_stands_on_another() -> None:
+    seconds = [number * number / 9 for number in range(30)]
+    found = [Moment(number=n, time=int(at * SECOND), colour="red") for n, at in enumerate(seconds, 1)]
+    for canvas in CANVASES:
+        layers = drawing(canvas, Grid(span=SPAN, moments=found), [LAYER], height=50)["layer"]
+        labels = [(row["t"] / 1e5 * canvas.plot, 3.7 * len(row["n"])) for row in layers[-1]["data"]["values"]]
+        assert len(labels) > 3
+        for (before, half), (after, other) in pairwise(labels):
+            assert before + half <= after - other
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -1,5 +1,6 @@
 """Vega draws, fetches nothing, and writes nothing that the page's policy would refuse."""
 
+import re
 import sys
 
 import pytest
@@ -27,6 +28,15 @@ def test_a_picture_has_no_style_no_script_and_no_name_of_its_own() -> None:
     for refused in ("<script", "<style", " style=", " id=", "href"):
         assert refused not in drawn
     assert svg(SPEC) == drawn
+
+
+def test_paths_are_exact_to_a_hundredth_and_texts_are_left_alone() -> None:
+    drawn = svg({**SPEC, "data": {"values": [{"x": 1, "t": 'x d="M0.123456'}]}})
+    assert 'x d="M0.123456' in drawn.replace("&quot;", '"')
+    shape = {"type": "arc", "aria": False, "theta": 1.234567}
+    path = svg({"data": {"values": [{}]}, "mark": shape}).split(' d="')
+    assert len(path) > 2
+    assert not any(re.search(r"\.\d{3}", part.partition('"')[0]) for part in path[1:])
 
 
 def test_nothing_is_fetched() -> None:
