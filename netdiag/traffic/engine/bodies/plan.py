@@ -21,7 +21,7 @@ Reader = Callable[[bytes, int, int, Any], int]
 
 _LISTS: dict[type, str] = {PartitionFacts: "partitions", LeaderFacts: "leaders", EndpointFacts: "endpoints"}
 _SUMMARY = ("records", "last_offset", "max_timestamp")
-_OF_GROUPS = frozenset(
+OF_GROUPS = frozenset(
     {"member_id", "instance_id", "generation", "protocol", "leader", "reason", "members", "subscription"}
 )
 
@@ -54,9 +54,9 @@ class Plan:
         gathered = roles.LISTS.get((api_key, direction), {})
         pairs = roles.PAIRS.get((api_key, direction), {})
         self._scalars = {
-            path: name for path, name in roles.SCALARS[direction].items() if groups or name not in _OF_GROUPS
+            path: name for path, name in roles.SCALARS[direction].items() if groups or name not in OF_GROUPS
         }
-        self._strings = {path: name for path, name in gathered.items() if groups or name not in _OF_GROUPS}
+        self._strings = {path: name for path, name in gathered.items() if groups or name not in OF_GROUPS}
         self._pairs = {
             path: name for path, name in pairs.items() if ("partitions" in wanted if name == "forgotten" else groups)
         }

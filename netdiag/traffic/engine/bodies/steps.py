@@ -177,7 +177,7 @@ class Reader:
     # Records.
 
     def _records(self, field: Field, path: str, inside: dict[str, Any]) -> Steps:
-        size = yield from self._length(field)
+        size = max(0, (yield from self._length(field)))
         end = self.position + size
         if end > self._declared:
             raise Impossible

@@ -13,7 +13,7 @@ from netdiag.kafka.protocol import Direction
 from netdiag.traffic.engine.bodies.facts import FAILED, TRUNCATED, RequestFacts, ResponseFacts
 from netdiag.traffic.engine.bodies.steps import Impossible, Lost, Reader, Steps
 
-_WALKED = {(0, Direction.REQUEST), (1, Direction.RESPONSE), (78, Direction.RESPONSE)}
+WALKED = {(0, Direction.REQUEST), (1, Direction.RESPONSE), (78, Direction.RESPONSE)}
 
 
 class BodyWalker:
@@ -153,7 +153,7 @@ def walker(
 
     `lasting`: it can be stored, for which it holds on to what it has read.
     """
-    if (api_key, direction) not in _WALKED or api_version not in wire.api_versions(api_key):
+    if (api_key, direction) not in WALKED or api_version not in wire.api_versions(api_key):
         return None
     reader = Reader(api_key, direction, size - header, wanted)
     made_of = Made(api_key, api_version, direction.value, header, size, tuple(sorted(wanted))) if lasting else None

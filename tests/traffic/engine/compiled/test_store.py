@@ -1,0 +1,28 @@
+"""A store says when it is full, and grows without forgetting."""
+
+from netdiag.traffic.engine.compiled.store import LACKING, LACKING_SIZE, TEXTS, grown, has_room, new_facts, store
+
+
+def test_a_store_is_full_before_its_end() -> None:
+    full = store(1024, 1 << 12)
+    numbers = []
+    while has_room(full):
+        numbers.append(new_facts(full))
+    assert numbers == list(range(len(numbers)))
+    assert 256 < len(numbers) < 1024
+    full.facts[3]["size"] = 77
+    more = grown(full)
+    assert has_room(more)
+    assert more.facts[3]["size"] == 77
+    assert new_facts(more) == len(numbers)
+    more.facts_words[3, 0] = 5
+    assert more.facts[3]["start_time"] == 5
+
+
+def test_what_was_lacking_is_there_then() -> None:
+    small = store(1024, 1 << 12)
+    small.counts[LACKING], small.counts[LACKING_SIZE] = TEXTS, 100_000
+    more = grown(small)
+    assert len(more.strings.data) > 300_000
+    assert len(more.strings.bounds) > 100_000
+    assert more.counts[LACKING_SIZE] == 0
