@@ -57,8 +57,8 @@ def connections(charts: Charts) -> Iterator[str]:
         return
     troubled = sum(row["trouble"] > 0 for row in answer.rows)
     yield '<section id="connections" aria-labelledby="connections-h"><h2 id="connections-h">Connections one by one</h2>'
-    cut = f"of {answer.total:,}, " if answer.total > len(answer.rows) else ""
-    yield f"<p>{len(answer.rows):,} connections {cut}those with most kinds of trouble first, then by bytes. "
+    cut = f" of {answer.total:,}" if answer.total > len(answer.rows) else ""
+    yield f"<p>{len(answer.rows):,} connections{cut}, those with most kinds of trouble first, then by bytes. "
     yield f"Something went wrong on {troubled:,} of these.</p>"
     yield '<form class="tools" role="search" aria-label="connections"><label>filter '
     yield '<input id="filter" type="search" autocomplete="off" placeholder="address, client.id, reset" '

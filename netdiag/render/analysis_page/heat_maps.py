@@ -104,7 +104,10 @@ def _map(
     ]
     say = _TOLD[measure.unit]
     limits = [(shade, most * share) for shade, share in enumerate(_SHADES)]
-    legend = tuple((f"to {say(_round(limit, measure))}", f"var(--h{shade})") for shade, limit in limits if limit >= 1)
+    least = 1 if measure.is_sum else 0
+    legend = tuple(
+        (f"to {say(_round(limit, measure))}", f"var(--h{shade})") for shade, limit in limits if limit >= least
+    )
     summary = f"Most is {say(most)} of {where} at {clock(grid.span, at * every)}"
     if measure.is_sum:
         wholes = {name: sum(filter(None, line)) for name, line in values.items()}
