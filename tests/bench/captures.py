@@ -19,7 +19,7 @@ from tests.house.tree import ROOT
 from tests.lab.cache import digest, entry
 
 # Raised when the makers give something else for the same recipe.
-_EDITION = 3
+_RECORDED, _MADE = 3, 4
 _FILE, _FACTS = "capture.pcap", "facts.json"
 _MEGABYTE = 1_000_000
 _SPARE = 2_000_000_000
@@ -107,7 +107,8 @@ def _kept(recipe: Recipe, make_in: Callable[[Path], Facts]) -> Capture:
             raise NoRoom(f"{recipe.name}: {needed // 10**9} GB of disk are not free")
         (folder / _FACTS).write_text(json.dumps(make_in(folder)), encoding="utf-8")
 
-    folder = entry(cache(), "captures", digest(json.dumps([_EDITION, asdict(recipe)])), build)
+    edition = _MADE if recipe.mix == "made" else _RECORDED
+    folder = entry(cache(), "captures", digest(json.dumps([edition, asdict(recipe)])), build)
     facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
     return Capture(path=folder / _FILE, recipe=recipe, **{**facts, "ports": tuple(facts["ports"])})
 

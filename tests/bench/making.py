@@ -23,7 +23,6 @@ _CHUNK = 4096
 _EXCHANGE = 1500
 _BEHIND = 40
 _PIPELINED = 5
-_FIRST_SEQUENCE = 1
 _PAUSE = 10
 _LARGE = 1 << 30
 _ADDRESSES, _SEQUENCE = 16 + 26, 16 + 38
@@ -94,9 +93,10 @@ class _Maker:
         self._templates: list[Template] = [*handshake()]
         self._pairs = list(self._added(*conversation()))
         self._chance = np.random.default_rng(7)
-        self._next = np.full((2, connections), _FIRST_SEQUENCE, np.int64)
+        # as systems do: connections with the same numbers would be one, seen under translated addresses
+        self._next = self._chance.integers(1, 2**32, (2, connections))
         # what the broker had sent before each of the last exchanges, where several are on their way at once
-        self._before = np.full(self._behind // connections * connections, _FIRST_SEQUENCE, np.int64)
+        self._before = np.tile(self._next[ANSWER], self._behind // connections)
         self._late = _NOTHING
         self._asked = 0
         self._besides = 0
@@ -192,8 +192,9 @@ class _Maker:
                 _Messages(
                     template=template,
                     connection=connection,
-                    sequence=(template == 2).astype(np.int64),
-                    acknowledged=(template > 0).astype(np.int64),
+                    sequence=np.where(template == 1, self._next[ANSWER, connection], self._next[ASK, connection])
+                    - (template < 2),
+                    acknowledged=np.where(template == 1, self._next[ASK, connection], self._next[ANSWER, connection]),
                     correlation=np.zeros(connection.size, np.int64),
                 )
             )
