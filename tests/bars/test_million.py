@@ -1,7 +1,6 @@
 """Bar: the report of a million exchanges is small, soon there, and without a complaint."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
@@ -10,9 +9,6 @@ from tests.bars.million import EXCHANGES, FIRST, SECONDS, make
 from tests.figures import Report
 from tests.render.topology.browser import Page, browser
 from tests.tools import tool
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 MOST_BYTES, MOST_MS = 5_000_000, 2000
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"
@@ -28,15 +24,15 @@ def test_the_tables_are_those_of_the_engine(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.bar("report-size", long=True)
-def test_a_million_exchanges(spark: "SparkSession", tmp_path: Path, figure: Report) -> None:
+def test_a_million_exchanges(java: str, tmp_path: Path, figure: Report) -> None:
     from netdiag.io.spark.analysis import Wanted, analysed
     from netdiag.io.spark.extraction import Extract
+    from netdiag.io.spark.session import spark_session
     from netdiag.render.analysis_page.page import page
     from netdiag.traffic.analysis import Seen
 
     rows = make(tmp_path / "tables")
     assert rows["exchanges"] == EXCHANGES
-    tables = {name: spark.read.parquet((tmp_path / "tables" / name).as_uri()) for name in rows}
     seen = Seen(
         files=("made.pcap",),
         bytes=2_000_000_000,
@@ -44,7 +40,10 @@ def test_a_million_exchanges(spark: "SparkSession", tmp_path: Path, figure: Repo
         first=FIRST * 1000,
         last=(FIRST + SECONDS * 1_000_000) * 1000,
     )
-    analysis = analysed(Extract(tables=tables, rows=rows, seen=seen), Wanted(charts=True))
+    # a session as the command makes it for captures of this size
+    with spark_session("local[2]", quick=False, small=False) as spark:
+        tables = {name: spark.read.parquet((tmp_path / "tables" / name).as_uri()) for name in rows}
+        analysis = analysed(Extract(tables=tables, rows=rows, seen=seen), Wanted(charts=True))
     assert analysis.exchanges == EXCHANGES
     path = tmp_path / "report.html"
     path.write_text(page(analysis), encoding="utf-8")
