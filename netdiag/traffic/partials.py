@@ -10,6 +10,8 @@ from typing import Any
 from netdiag.traffic.histogram import bucket_of
 from netdiag.traffic.rows import ExchangeRow, LatencyRow
 
+KEYS = ("api_name", "client", "client_id", "broker", "bucket")
+SUMS = LatencyRow._fields[len(KEYS) :]
 _MOST = 100_000
 _UNANSWERED = "unanswered"
 # What is added up of a key, in the order of LatencyRow.
@@ -37,9 +39,8 @@ class Latencies:
             yield LatencyRow(api, client, client_id, broker, bucket, *counted)
 
     def _count(self, row: ExchangeRow) -> None:
-        took = None
-        if row.latency_ms is not None and row.response_time is not None:
-            took = max(0, row.response_time - row.time)
+        # Nanoseconds again, without a rest up to months.
+        took = None if row.latency_ms is None else max(0, round(row.latency_ms * 1e6))
         bucket = None if took is None else bucket_of(took)
         key = (row.api_name, row.client.rpartition(":")[0].strip("[]"), row.client_id, row.broker, bucket)
         sums = self._sums.get(key)

@@ -7,7 +7,7 @@ connection a packet belongs to, and the tasks together give every row once, howe
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -19,8 +19,8 @@ from netdiag.traffic.engine.links import decode_packet
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Segment
 from netdiag.traffic.engine.run import Engine
-from netdiag.traffic.partials import Latencies
-from netdiag.traffic.rows import ExchangeRow, PacketRow, SegmentRow
+from netdiag.traffic.partial_batches import COLUMNS, LatencyBatches
+from netdiag.traffic.rows import PacketRow, SegmentRow
 from netdiag.traffic.tables import RAW_NAMES, table
 
 if TYPE_CHECKING:
@@ -167,11 +167,13 @@ class _Held:
         return given
 
 
-def read_latencies(reading: Reading) -> Iterator[Row]:
+def read_latencies(reading: Reading) -> Iterator[pa.RecordBatch]:
     """The exchanges of one task summed up: rows of `latencies`, to be added to those of the other tasks."""
-    sums = Latencies()
-    for ready in read_tables(replace(reading, options=replace(reading.options, tables=frozenset({"exchanges"})))):
-        yield from sums.add(cast("Sequence[ExchangeRow]", ready["exchanges"]))
+    only = replace(reading, options=replace(reading.options, tables=frozenset({"exchanges"})))
+    sums = LatencyBatches()
+    for ready in read_batches(only, {"exchanges": COLUMNS}):
+        for batch in ready.get("exchanges", ()):
+            yield from sums.add(batch)
     yield from sums.drain()
 
 

@@ -116,7 +116,8 @@ class CaptureReader(DataSourceReader):
         if is_raw(name):
             yield from record_batches(self._table, read_raw(reading, name), self._names, unit="us")
         elif name in PARTIAL_NAMES:
-            yield from record_batches(self._table, read_latencies(reading), self._names, unit="us")
+            for batch in read_latencies(reading):
+                yield batch.select(list(self._names))
         else:
             for ready in read_batches(reading, {name: self._names}):
                 yield from ready.get(name, ())
