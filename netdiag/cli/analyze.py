@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.following import Checkpoint, Every, Follow, FollowOptions, Lateness, Once, Task, followed
 from netdiag.cli.report_file import refuse_report, write_report
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import say, write_text
@@ -38,6 +39,7 @@ from netdiag.render.analysis_json import analysis_json
 from netdiag.render.analysis_page.page import page
 from netdiag.render.analysis_text import TOP, analysis_text
 from netdiag.traffic.analysis import Analysis
+from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.places import NOWHERE, Places
 from netdiag.traffic.tables import NAMES
 
@@ -114,6 +116,11 @@ def analyze(
     live: Live = False,
     host: Host = None,
     project: Project = None,
+    follow: Follow = False,
+    checkpoint: Checkpoint = None,
+    every: Every = None,
+    once: Once = False,
+    lateness: Lateness = None,
     verbose: Verbose = False,
     debug: Debug = False,
     colour: ColourOption = None,
@@ -122,20 +129,13 @@ def analyze(
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
 
     def command() -> ExitStatus:
-        _refuse(files, out, report, force)
+        how = FollowOptions(follow=follow, checkpoint=checkpoint, every=every, once=once, lateness=lateness)
+        follows = how.check(files, out, report, force=force, live=live)
+        if not follows:
+            _refuse(files, out, report, force)
         _needs_spark()
-        from netdiag.io.spark.reading import Reading
-
         bounds = span(since, until)
-        found, elsewhere = _captures(files, bounds)
-        options = engine_options(frozenset(NAMES), clients=client, brokers=broker, topics=None, ports=port)
-        places = _places(live, host, project, surface)
-        reading = Reading(
-            paths=tuple(os.path.abspath(file.name) for file in found),
-            names=tuple(file.name for file in found),
-            options=replace(options, places=places) if places else options,
-            **bounds,
-        )
+        here, elsewhere = ((), ()) if follows else _captures(files, bounds)
         order = _Order(
             master=master,
             partitions=partitions,
@@ -145,14 +145,26 @@ def analyze(
             charts=report is not None,
             elsewhere=elsewhere,
         )
-        analysis = _analyzed(reading, sum(file.size or 0 for file in found), order, surface)
-        if report is not None:
-            write_report(report, page(analysis))
-        is_json = form is AnalysisFormat.JSON
-        write_text(analysis_json(analysis) if is_json else analysis_text(analysis, surface.screen, top=top))
-        return _status(analysis, Severity(fail_on.value))
+        options = engine_options(frozenset(NAMES), clients=client, brokers=broker, topics=None, ports=port)
+        if follows:
+            task = Task(folder=files[0], out=out or "", options=options, **bounds)
+            analysis = followed(task, how, order, surface, quiet=form is AnalysisFormat.JSON)
+            return _said(analysis, form, report, surface, top, fail_on)
+        reading = _reading(here, options, _places(live, host, project, surface), bounds)
+        analysis = _analyzed(reading, sum(file.size or 0 for file in here), order, surface)
+        return _said(analysis, form, report, surface, top, fail_on)
 
     finish(surface, command)
+
+
+def _said(
+    analysis: Analysis, form: AnalysisFormat, report: str | None, surface: Surface, top: int, fail_on: FailOn
+) -> ExitStatus:
+    if report is not None:
+        write_report(report, page(analysis))
+    is_json = form is AnalysisFormat.JSON
+    write_text(analysis_json(analysis) if is_json else analysis_text(analysis, surface.screen, top=top))
+    return _status(analysis, Severity(fail_on.value))
 
 
 def _captures(files: list[str], bounds: Span) -> tuple[tuple["CaptureFile", ...], tuple[str, ...]]:
@@ -163,6 +175,17 @@ def _captures(files: list[str], bounds: Span) -> tuple[tuple["CaptureFile", ...]
     here = [plain(file) for file in files if not is_elsewhere(file)]
     elsewhere = tuple(file for file in files if is_elsewhere(file))
     return Captures(here, **bounds).files if here or not elsewhere else (), elsewhere
+
+
+def _reading(here: tuple["CaptureFile", ...], options: EngineOptions, places: Places | None, bounds: Span) -> "Reading":
+    from netdiag.io.spark.reading import Reading
+
+    return Reading(
+        paths=tuple(os.path.abspath(file.name) for file in here),
+        names=tuple(file.name for file in here),
+        options=replace(options, places=places) if places else options,
+        **bounds,
+    )
 
 
 def _places(live: bool, host: str | None, project: str | None, surface: Surface) -> Places | None:

@@ -208,6 +208,11 @@ TARGETS = (
         "tests.bars.topology_speed",
     ),
     _tests(
+        "follow-killed",
+        "--follow killed (SIGKILL) at 20 random moments of its work and started again: exactly the rows of one look at "
+        "all files",
+    ),
+    _tests(
         "spark-cluster",
         "a standalone cluster of a master and two workers: a worker killed with SIGKILL in mid-job, tasks that fail at "
         "their first attempt, speculation, 1, 2, 3 and 7 partitions, captures behind a Hadoop file system: the answer "

@@ -36,7 +36,7 @@ class Engine:
     def __init__(self, options: EngineOptions, files: Sequence[str]) -> None:
         self._options = options
         self._files = dict(enumerate(files))
-        self._next_file = len(self._files)
+        self.next_file = len(self._files)
         self._losses = Losses()
         self._assembly = Assembly()
         self._bodies = Bodies(options.tables, lasting=options.lasting)
@@ -74,9 +74,9 @@ class Engine:
 
     def add_file(self, name: str) -> int:
         """One more capture file; the index by which packets name it."""
-        self._files[self._next_file] = name
-        self._next_file += 1
-        return self._next_file - 1
+        self._files[self.next_file] = name
+        self.next_file += 1
+        return self.next_file - 1
 
     def end_file(self, file: int) -> None:
         """A file has no more packets: what of it belongs to no connection is summed up."""
@@ -94,7 +94,7 @@ class Engine:
         return encode(
             {
                 "files": {file: name for file, name in self._files.items() if file in used},
-                "next_file": self._next_file,
+                "next_file": self.next_file,
                 "losses": self._losses,
                 "assembly": self._assembly,
                 "flows": self._flows.state(),
@@ -108,7 +108,7 @@ class Engine:
         engine = cls(options, ())
         with reading_state():
             it = decode(state)
-            engine._files, engine._next_file = it["files"], it["next_file"]
+            engine._files, engine.next_file = it["files"], it["next_file"]
             engine._losses, engine._assembly, engine._names = it["losses"], it["assembly"], it["names"]
             engine._flows.go_on(it["flows"])
             for connection in engine._flows.live.values():

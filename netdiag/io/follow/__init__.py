@@ -1,0 +1,1 @@
+"""Captures that come file by file: what was read is kept, and reading goes on where it stopped."""

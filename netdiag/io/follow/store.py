@@ -1,0 +1,219 @@
+"""What following keeps on disk: the state behind every batch in the checkpoint folder, rows in the folder of tables.
+
+Every file is written under another name and renamed when it is whole, and is named by its batch: a batch that is done
+again replaces what it has left. The state holds pieces of messages that were under way, so nobody else may read it.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import stat
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netdiag.errors import InputError, NetdiagError, UsageError
+from netdiag.io.follow.parts import Parts
+from netdiag.io.follow.plans import Catalogue, catalogue_of
+from netdiag.traffic.engine.state import DamagedState, decode, encode
+from netdiag.traffic.tables import NAMES
+
+VERSION = 1
+SPARK = "spark"
+_SETTINGS, _DONE, _LOCK, _STATE, _MARK = "settings.json", "done.json", "lock", "state", ".netdiag-follow"
+_TOLD = ("packets", "first", "last", "rows")
+_HINT = "name new folders for --checkpoint and --out to begin anew"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """`checkpoint` and `out` are folders that one run of following at a time uses."""
+
+    checkpoint: Path
+    out: Path
+
+    def begin(self, settings: dict[str, Any]) -> None:
+        """Make both folders ready; UsageError where they belong to something else."""
+        known = self.settings()
+        mark = self.out / _MARK
+        if known is None:
+            self._make(settings)
+        elif {name: known.get(name) for name in settings} != settings:
+            strange = next(name for name in settings if known.get(name) != settings[name])
+            raise UsageError(f"was begun with another {strange}", where=str(self.checkpoint), hint=_HINT)
+        elif _text(mark) != known["id"]:
+            raise UsageError("holds no tables of this checkpoint", where=str(self.out), hint=_HINT)
+        self._drop_leftovers()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """For one process at a time."""
+        with _failing(self.checkpoint):
+            self.checkpoint.mkdir(mode=0o700, parents=True, exist_ok=True)
+            status = self.checkpoint.stat()
+            if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                raise UsageError("can be written to by others", where=str(self.checkpoint), hint="chmod go-w it")
+            descriptor = os.open(self.checkpoint / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise NetdiagError("another netdiag follows with it", where=str(self.checkpoint)) from error
+            yield
+        finally:
+            os.close(descriptor)
+
+    def settings(self) -> dict[str, Any] | None:
+        """What was asked for when it was begun; None where nothing was."""
+        text = _text(self.checkpoint / _SETTINGS)
+        if text is None:
+            return None
+        try:
+            found = json.loads(text)
+            if found["version"] == VERSION and isinstance(found["id"], str):
+                return dict(found)
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(_SETTINGS, "is damaged") from error
+        raise self._damaged(_SETTINGS, "was written by another version of netdiag")
+
+    def catalogue(self, batch: int) -> Catalogue:
+        """Which files were taken when a batch was over."""
+        if batch == 0:
+            return Catalogue()
+        path = self._batch(batch) / "catalogue.json"
+        text = _text(path)
+        try:
+            if text is not None:
+                return catalogue_of(text)
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(path.name, "is damaged") from error
+        raise self._damaged(path.name, f"of batch {batch} is missing")
+
+    def keep_catalogue(self, catalogue: Catalogue) -> None:
+        """Write what `catalogue` reads."""
+        self._write(self._batch(catalogue.batch) / "catalogue.json", catalogue.text().encode())
+
+    def state(self, batch: int, number: int) -> Any:
+        """The state of one class of connections behind a batch."""
+        path = self._batch(batch) / f"class-{number:03}"
+        try:
+            return decode(path.read_bytes())
+        except FileNotFoundError as error:
+            raise self._damaged(path.name, f"of batch {batch} is missing") from error
+        except DamagedState as error:
+            raise self._damaged(str(path.relative_to(self.checkpoint)), str(error)) from error
+        except OSError as error:
+            raise NetdiagError(f"cannot be read: {error.strerror}", where=str(path)) from error
+
+    def keep_state(self, batch: int, number: int, state: Any) -> int:
+        """Write what `state` reads; how many bytes that are."""
+        data = encode(state)
+        self._write(self._batch(batch) / f"class-{number:03}", data)
+        return len(data)
+
+    def parts(self, batch: int, number: int) -> Parts:
+        """Where the rows of one class go that a batch has brought."""
+        return Parts(lambda table: self.out / table / f"part-{batch:08}-{number:03}.parquet")
+
+    def open_parts(self, batch: int, number: int) -> Parts:
+        """Where the rows go that there would be if nothing more came; out of sight until the batch is over."""
+        return Parts(lambda table: self._open_part(table, batch, number), empty=True)
+
+    def commit(self, batch: int, classes: int, accounts: Sequence[Mapping[str, Any]] = ()) -> None:
+        """A batch is over: what would be if nothing more came takes the place of what would have been."""
+        with _failing(self.out):
+            for table in NAMES:
+                for number in range(classes):
+                    path = self._open_part(table, batch, number)
+                    if path.exists():
+                        os.replace(path, self.out / table / f"open-{number:03}.parquet")
+        told = [{name: account[name] for name in _TOLD} for account in accounts]
+        self._write(self.checkpoint / _DONE, json.dumps({"batch": batch, "accounts": told}).encode())
+        for path in (self.checkpoint / _STATE).iterdir():
+            if path.name.isdigit() and int(path.name) < batch - 1:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def committed(self) -> tuple[int, list[dict[str, Any]]]:
+        """The last batch that is over, and what its tasks have told; 0 where there is none."""
+        text = _text(self.checkpoint / _DONE)
+        try:
+            document = json.loads('{"batch": 0, "accounts": []}' if text is None else text)
+            return int(document["batch"]), list(document["accounts"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(_DONE, "is damaged") from error
+
+    def damaged(self, error: DamagedState) -> NetdiagError:
+        """What to say of a state with strange content."""
+        return self._damaged(_STATE, str(error))
+
+    def _open_part(self, table: str, batch: int, number: int) -> Path:
+        return self.out / table / f".open-{batch:08}-{number:03}.parquet"
+
+    def _damaged(self, name: str, why: str) -> NetdiagError:
+        return NetdiagError(f"'{name}' {why}", where=str(self.checkpoint), hint=_HINT)
+
+    def _make(self, settings: dict[str, Any]) -> None:
+        others = {path.name for path in self.checkpoint.iterdir()} - {_LOCK, _STATE}
+        if others:
+            raise UsageError("is no checkpoint of netdiag", where=str(self.checkpoint), hint=_HINT)
+        with _failing(self.out):
+            self.out.mkdir(parents=True, exist_ok=True)
+            inside = {path.name for path in self.out.iterdir()} - {self.checkpoint.name, _MARK, *NAMES}
+            if inside or any(path.suffix == ".parquet" for name in NAMES for path in (self.out / name).glob("*")):
+                raise UsageError("is not empty", where=str(self.out), hint="name another folder for --out")
+            for name in NAMES:
+                (self.out / name).mkdir(exist_ok=True)
+            (self.checkpoint / _STATE).mkdir(mode=0o700, exist_ok=True)
+        number = uuid.uuid4().hex
+        self._write(self.out / _MARK, number.encode(), mode=0o644)
+        document = {"version": VERSION, "id": number, **settings}
+        self._write(self.checkpoint / _SETTINGS, json.dumps(document).encode())
+
+    def _batch(self, batch: int) -> Path:
+        return self.checkpoint / _STATE / f"{batch:08}"
+
+    def _write(self, path: Path, data: bytes, mode: int = 0o600) -> None:
+        temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        with _failing(path):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+                with open(descriptor, "wb") as stream:
+                    stream.write(data)
+                    stream.flush()
+                    os.fsync(descriptor)
+                os.replace(temporary, path)
+            except BaseException:
+                with suppress(OSError):
+                    temporary.unlink()
+                raise
+
+    def _drop_leftovers(self) -> None:
+        """What a process that was killed had begun to write."""
+        for pattern in ("state/*/.class-*", "state/*/.catalogue*", ".settings*", ".done*"):
+            for path in self.checkpoint.glob(pattern):
+                path.unlink(missing_ok=True)
+        for name in NAMES:
+            for path in (self.out / name).glob(".*.parquet*"):
+                path.unlink(missing_ok=True)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise NetdiagError("cannot be read", where=str(path), hint=_HINT) from error
+
+
+@contextmanager
+def _failing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", where=str(path)) from error

@@ -1,0 +1,93 @@
+"""`netdiag analyze --follow` from the command line: what it refuses, what it says, how it ends, what there is then."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from netdiag.cli.main import app
+from tests.io.follow.folders import cut, expected, stored
+from tests.io.follow.test_store import PACKETS
+from tests.traffic.engine.packets import pcap_file
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def shared(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session of the test run in the place of one of the command's own."""
+
+    @contextmanager
+    def session(master: str, **more: Any) -> Iterator["SparkSession"]:
+        del master, more
+        yield spark
+
+    monkeypatch.setattr("netdiag.io.spark.session.spark_session", session)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["analyze", *arguments])
+
+
+@pytest.mark.usefixtures("shared")
+def test_once_says_what_was_taken_and_what_it_means(tmp_path: Path) -> None:
+    caps, out = tmp_path / "caps", tmp_path / "out"
+    caps.mkdir()
+    first, second = (pcap_file(packets) for packets in cut(PACKETS, 2, random.Random(3)))
+    (caps / "a-1.pcap").write_bytes(first)
+    (caps / "notes\x1b[31m.txt").write_text("x" * 80)
+    arguments = ("--follow", str(caps), "--out", str(out), "--once", "--partitions", "1", "--lateness", "0.1")
+    done = run(*arguments)
+    assert done.exit_code in (0, 1), done.output
+    assert done.stdout.startswith("batch 1: 1 file, ")
+    assert "is no capture, and is left out" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "\nexchanges   " in done.stdout
+    assert stored(out) == expected(caps)
+    (caps / "a-2.pcap").write_bytes(second)
+    again = run(*arguments)
+    assert again.exit_code in (0, 1), again.output
+    assert again.stdout.startswith("batch 2: 2 files, ")
+    assert stored(out) == expected(caps)
+    assert (out / ".checkpoint").stat().st_mode & 0o77 == 0
+    other = run("--follow", str(caps), "--out", str(out), "--once", "--lateness", "3")
+    assert (other.exit_code, "was begun with another lateness" in other.stderr) == (2, True), other.output
+    (out / ".checkpoint" / "settings.json").write_text("{")
+    damaged = run(*arguments)
+    assert (damaged.exit_code, damaged.stderr.count("\n")) == (3, 2), damaged.output
+    assert "'settings.json' is damaged" in damaged.stderr
+
+
+def test_what_cannot_be_is_refused_before_spark_starts(tmp_path: Path) -> None:
+    path = tmp_path / "a.pcap"
+    path.write_bytes(pcap_file(PACKETS))
+    folder, out = str(tmp_path), ("--out", str(tmp_path / "out"))
+    for arguments, status, said in (
+        ((str(path), "--once"), 2, "--once goes with --follow"),
+        ((str(path), "--checkpoint", folder), 2, "--checkpoint goes with --follow"),
+        ((str(path), "--every", "3"), 2, "--every goes with --follow"),
+        ((str(path), "--lateness", "3"), 2, "--lateness goes with --follow"),
+        (("--follow", "-", *out), 2, "--follow takes one folder"),
+        (("--follow", folder, folder, *out), 2, "--follow takes one folder"),
+        (("--follow", str(path), *out), 3, "is no folder"),
+        (("--follow", folder), 2, "add --out DIR"),
+        (("--follow", folder, "--force", *out), 2, "leave one of them out"),
+        (("--follow", folder, "--live", *out), 2, "leave one of them out"),
+    ):
+        done = run(*arguments)
+        assert (done.exit_code, said in done.stderr) == (status, True), (arguments, done.output)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.pcap"]
+
+
+def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "letter.txt").write_text("dear")
+    done = run("--follow", str(tmp_path), "--out", str(out), "--once")
+    assert (done.exit_code, "is not empty" in done.stderr) == (2, True), done.output
+    assert (out / "letter.txt").read_text() == "dear"

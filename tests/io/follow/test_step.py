@@ -1,0 +1,36 @@
+"""Whatever a capture is cut into, and whenever its pieces are looked at: the rows are those of one look at all."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.io.follow.folders import Following, cut, expected, in_memory
+from tests.traffic.engine.packets import pcap_file
+from tests.traffic.engine.test_state import mixed
+
+LARGE = mixed()
+SMALL = [packet for packet in LARGE if len(packet.data) < 1000]
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_any_cut_looked_at_at_any_time_gives_the_rows_of_all_at_once(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    packets = LARGE if seed % 10 == 0 else SMALL
+    size = len(pcap_file(packets))
+    classes = chance.choice((1, 1, 2))
+    work, memory = in_memory(tmp_path, classes)
+    lateness, most = chance.choice((0.06, 0.1, 2.0)), chance.choice((size // 15, size // 3, 64 << 20))
+    following = Following(work, lateness=lateness, most=most)
+    for number, some in enumerate(cut(packets, chance.randint(1, 6), chance)):
+        path, data = tmp_path / f"cut-{number:05}.pcap", pcap_file(some)
+        written = 0
+        while written < len(data):
+            step = len(data) if chance.random() < 0.4 else chance.randint(1 + len(data) // 4, len(data))
+            with path.open("ab") as stream:
+                stream.write(data[written : written + step])
+            written += step
+            if chance.random() < 0.6:
+                following.batch(twice=chance.random() < 0.2)
+    following.all()
+    assert memory.tables() == expected(tmp_path, classes)

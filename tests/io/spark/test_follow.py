@@ -1,0 +1,80 @@
+"""Following by Structured Streaming: the tables are those of one look at all files, also when it is killed."""
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from netdiag.errors import NetdiagError
+from netdiag.io.follow.settings import settings_of
+from netdiag.io.follow.store import Store
+from netdiag.io.spark.follow import Done, Following, follow, taken
+from netdiag.traffic.engine.options import EngineOptions
+from tests.figures import Report
+from tests.io.follow.folders import cut, expected, stored
+from tests.io.follow.killed import CLASSES, killed_again_and_again
+from tests.io.follow.test_store import PACKETS
+from tests.traffic.engine.packets import pcap_file
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def begun(base: Path) -> tuple[Store, Path]:
+    caps = base / "caps"
+    caps.mkdir()
+    store = Store(checkpoint=base / "checkpoint", out=base / "out")
+    store.checkpoint.mkdir(mode=0o700)
+    store.begin(settings_of(str(caps), EngineOptions(), 2, 0.1, since_ns=None, until_ns=None))
+    return store, caps
+
+
+def test_a_folder_that_fills_is_taken_batch_by_batch(spark: "SparkSession", tmp_path: Path) -> None:
+    store, caps = begun(tmp_path)
+    following = Following(store=store, every=0.1, once=True)
+    told: list[Done] = []
+    for number, packets in enumerate(cut(PACKETS, 3, random.Random(5)), 1):
+        (caps / f"a-{number}.pcap").write_bytes(pcap_file(packets))
+        follow(spark, following, told.append)
+        assert stored(store.out) == expected(caps, 2)
+    assert [done.plan.batch for done in told] == [1, 2, 3]
+    extract = taken(spark, store)
+    assert (extract.seen.packets, len(extract.seen.files)) == (len(PACKETS), 3)
+    assert extract.rows["exchanges"] == extract.tables["exchanges"].count() == told[-1].exchanges
+
+
+def test_a_damaged_state_is_one_line(spark: "SparkSession", tmp_path: Path) -> None:
+    store, caps = begun(tmp_path)
+    following = Following(store=store, every=0.1, once=True)
+    (caps / "a-1.pcap").write_bytes(pcap_file(PACKETS[:50]))
+    follow(spark, following, lambda done: None)
+    (store.checkpoint / "state" / "00000001" / "class-001").write_bytes(b"netdiag state 1\n" + bytes(100))
+    (caps / "a-2.pcap").write_bytes(pcap_file(PACKETS[50:]))
+    with pytest.raises(NetdiagError) as raised:
+        follow(spark, following, lambda done: None)
+    assert "class-001" in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.slow
+def test_killed_twice_it_gives_the_same_rows(java: str, tmp_path: Path) -> None:
+    del java
+    killed(tmp_path, 3, longest=6.0)
+
+
+@pytest.mark.bar("follow-killed", long=True)
+def test_killed_at_twenty_random_moments(java: str, tmp_path: Path, figure: Report) -> None:
+    del java
+    count = killed(tmp_path, 23, longest=8.0)
+    figure("killed while it worked", count, "times of 22")
+    assert count >= 20
+
+
+def killed(base: Path, files: int, *, longest: float) -> int:
+    """Kill it once for every file but the last; how often it had not ended by then."""
+    chance = random.Random(files)
+    captures = [pcap_file(packets) for packets in cut(PACKETS, files, chance)]
+    count = killed_again_and_again(base, captures, chance, "--spark", longest=longest)
+    assert stored(base / "out") == expected(base / "caps", CLASSES)
+    return count
