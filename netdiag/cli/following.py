@@ -135,7 +135,7 @@ def followed(task: Task, how: FollowOptions, order: Order, surface: Surface, *, 
 
 def _needs_admission_control() -> None:
     try:
-        import pyspark.sql.streaming.datasource  # noqa: F401
+        import netdiag.io.spark.follow  # noqa: F401
     except ImportError as error:
         raise InputError("--follow needs pyspark 4.2 or newer", hint="pip install -U 'netdiag[spark]'") from error
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadMaxBytes
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
@@ -211,8 +212,6 @@ class FollowReader(DataSourceStreamReader):
 
     def getDefaultReadLimit(self) -> Any:
         """So many bytes in a batch."""
-        from pyspark.sql.streaming.datasource import ReadMaxBytes  # since 4.2
-
         return ReadMaxBytes(BATCH_BYTES)
 
     def latestOffset(self, start: dict[str, Any], limit: Any) -> dict[str, Any]:
