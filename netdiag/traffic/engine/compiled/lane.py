@@ -11,7 +11,7 @@ import numpy as np
 from netdiag.traffic.engine.compiled.kernel import kernel
 from netdiag.traffic.engine.compiled.lane_frames import cut
 from netdiag.traffic.engine.compiled.lane_notes import note
-from netdiag.traffic.engine.compiled.lane_state import BARE, NEXT_SWEEP, NOT_LISTENED, Array, Lane, Store
+from netdiag.traffic.engine.compiled.lane_state import BARE, NEXT_SWEEP, NOT_LISTENED, Array, Lane, Reading
 from netdiag.traffic.engine.compiled.layout import DONE, LEFT_OUT, ODD_PACKET
 from netdiag.traffic.engine.delivery import HALF, MASK, REMEMBERED
 from netdiag.traffic.engine.packet import ACK, FIN, RST, SYN
@@ -23,7 +23,7 @@ _MOST_FLAGS = 255
 @kernel
 def run(
     lane: Lane,
-    store: Store,
+    reading: Reading,
     lanes: Array,
     keys: Array,
     places: Array,
@@ -55,7 +55,7 @@ def run(
                 offset = packet.size
         number = np.int64(lanes[packet.key])
         if offset < packet.size:
-            status, offset = cut(lane, store, number, packet, data, offset, places[packet.interface, 2])
+            status, offset = cut(lane, reading, number, packet, data, offset, places[packet.interface, 2])
             if status != DONE:
                 return status, index, offset
         offset = -1

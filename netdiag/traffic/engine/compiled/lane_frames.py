@@ -6,7 +6,7 @@ import numpy as np
 
 from netdiag.traffic.engine.compiled.kernel import kernel
 from netdiag.traffic.engine.compiled.lane_messages import request, response
-from netdiag.traffic.engine.compiled.lane_state import CARRY, Array, Lane, Store
+from netdiag.traffic.engine.compiled.lane_state import CARRY, Array, Lane, Reading
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, ODD_REST
 from netdiag.traffic.engine.dialogue import KEEP
 from netdiag.traffic.engine.identify import LARGEST, SMALLEST_REQUEST, SMALLEST_RESPONSE
@@ -15,7 +15,7 @@ _LEAST_ROOM = 2048
 
 
 @kernel
-def cut(lane: Lane, store: Store, number: Any, packet: Any, data: Array, start: Any, file: Any) -> Any:
+def cut(lane: Lane, reading: Reading, number: Any, packet: Any, data: Array, start: Any, file: Any) -> Any:
     """Read the payload of a segment from `start` on; gives the status, and how far it came.
 
     What was read is counted; nothing of what comes next is.
@@ -28,7 +28,7 @@ def cut(lane: Lane, store: Store, number: Any, packet: Any, data: Array, start: 
     while at < length:
         if direction.left:
             inside = min(np.int64(direction.left), length - at)
-            status = _go_on(lane, store, number, packet, data, at, inside, file, is_request)
+            status = _go_on(lane, reading, number, packet, data, at, inside, file, is_request)
             if status != DONE:
                 return status, at
             at += inside
@@ -53,7 +53,7 @@ def cut(lane: Lane, store: Store, number: Any, packet: Any, data: Array, start: 
         begin = payload + at + 4
         until = max(begin, payload + min(end, kept))
         _describe(lane, direction, packet, size, file, is_request)
-        status = _emit(lane, store, number, data, begin, until)
+        status = _emit(lane, reading, number, data, begin, until)
         if status != DONE:
             return status, at
         if end > kept:
@@ -68,6 +68,7 @@ def _begin(direction: Any, packet: Any, size: Any) -> None:
     if not direction.header_length:
         direction.start_time = packet.time
         direction.start_number = packet.number
+    direction.header = 0
     direction.header_length = 0
     direction.size = size
     direction.left = size
@@ -90,7 +91,15 @@ def _keep_header(direction: Any, packet: Any, data: Array, at: Any) -> None:
 
 @kernel
 def _go_on(
-    lane: Lane, store: Store, number: Any, packet: Any, data: Array, at: Any, inside: Any, file: Any, is_request: Any
+    lane: Lane,
+    reading: Reading,
+    number: Any,
+    packet: Any,
+    data: Array,
+    at: Any,
+    inside: Any,
+    file: Any,
+    is_request: Any,
 ) -> Any:
     """The next bytes of a message that began before."""
     direction = lane.directions[number]
@@ -107,7 +116,7 @@ def _go_on(
         _describe(lane, direction, packet, direction.size, file, is_request)
         lane.message[0].start_time = direction.start_time
         lane.message[0].start_number = direction.start_number
-        status = _emit(lane, store, number, lane.carry, direction.carry, direction.carry + carried)
+        status = _emit(lane, reading, number, lane.carry, direction.carry, direction.carry + carried)
         if status != DONE:
             return status
         carried = 0
@@ -152,12 +161,12 @@ def _describe(lane: Lane, direction: Any, packet: Any, size: Any, file: Any, is_
 
 
 @kernel
-def _emit(lane: Lane, store: Store, number: Any, data: Array, begin: Any, end: Any) -> Any:
+def _emit(lane: Lane, reading: Reading, number: Any, data: Array, begin: Any, end: Any) -> Any:
     message = lane.message[0]
     if message.is_request:
-        status = request(lane, store, number >> 1, data, begin, end, message)
+        status = request(lane, reading, number >> 1, data, begin, end, message)
     else:
-        status = response(lane, store, number >> 1, data, begin, end, message)
+        status = response(lane, reading, number >> 1, data, begin, end, message)
     if status == DONE:
         lane.directions[number].frames += 1
         lane.directions[number].frame_bytes += 4 + np.int64(message.size)

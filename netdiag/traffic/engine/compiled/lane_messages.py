@@ -7,21 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from netdiag.traffic.engine.compiled.interpreter import begin as begin_message
+from netdiag.traffic.engine.compiled.interpreter import end as end_message
+from netdiag.traffic.engine.compiled.interpreter import feed, lost
 from netdiag.traffic.engine.compiled.kernel import kernel
 from netdiag.traffic.engine.compiled.lane_state import (
     DIGESTED_BYTES,
     DIGESTS,
-    FACTS_COUNT,
     FREE_PENDING,
     KEYS,
     PAIRS,
-    RAW_COUNT,
     VERSIONS,
+    WHOLE,
     Array,
     Lane,
-    Store,
+    Reading,
 )
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, NOTHING, ODD_REST, OUTCOMES
+from netdiag.traffic.engine.compiled.machines import IDLE, STATUS
+from netdiag.traffic.engine.compiled.store import has_room, new_facts
 from netdiag.traffic.engine.pairing import DIGESTED, MAX_PENDING
 from netdiag.traffic.engine.talk import WAITING
 
@@ -45,7 +49,7 @@ def short_at(data: Array, at: Any) -> Any:
 
 
 @kernel
-def request(lane: Lane, store: Store, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
+def request(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
     """A request whose bytes behind the size field are there from `begin` to `end`; `message` is its row of FACTS."""
     connection = lane.connections[slot]
     if end - begin < _HEAD or message.start_time <= connection.orphans_until:
@@ -65,7 +69,7 @@ def request(lane: Lane, store: Store, slot: Any, data: Array, begin: Any, end: A
     message.correlation_id = correlation
     message.api_key = key
     message.api_version = version
-    at = _store(lane, store, slot, data, begin, end, message)
+    at = _store(lane, reading, slot, data, begin, end, message)
     if at < 0:
         return FULL
     lane.versions[slot, key] = version
@@ -91,7 +95,7 @@ def request(lane: Lane, store: Store, slot: Any, data: Array, begin: Any, end: A
 
 
 @kernel
-def response(lane: Lane, store: Store, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
+def response(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
     """The same of a response."""
     connection = lane.connections[slot]
     if end - begin < 4:
@@ -111,7 +115,7 @@ def response(lane: Lane, store: Store, slot: Any, data: Array, begin: Any, end: 
     message.correlation_id = correlation
     message.api_key = api >> 16
     message.api_version = api & 0xFFFF
-    at = _store(lane, store, slot, data, begin, end, message)
+    at = _store(lane, reading, slot, data, begin, end, message)
     if at < 0:
         return FULL
     for _ in range(before):
@@ -124,36 +128,66 @@ def response(lane: Lane, store: Store, slot: Any, data: Array, begin: Any, end: 
 
 
 @kernel
-def _store(lane: Lane, store: Store, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
-    """Keep a message, and its beginning for the digest; gives where, or below 0 where there is no room."""
-    numbers = lane.numbers
-    at, raw = numbers[FACTS_COUNT], numbers[RAW_COUNT]
+def _store(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
+    """Read a message, and keep its beginning for the digest; gives its number, below 0 where there is no room."""
+    store = reading.store
     is_request = message.is_request
     connection = lane.connections[slot]
     is_early = (connection.requests if is_request else connection.responses) < DIGESTED
-    length = end - begin
-    if at >= len(store.facts) or raw + length > len(store.raw):
+    if (is_early and lane.numbers[DIGESTS] >= len(lane.digests)) or not has_room(store):
         return -1
-    if is_early and numbers[DIGESTS] >= len(lane.digests):
+    for arena in range(len(lane.saved)):
+        lane.saved[arena] = store.counts[arena]
+    message.connection = connection.context
+    number = new_facts(store)
+    store.facts[number] = message
+    if not _read(reading, number, message, data, begin, end):
+        reading.machines.state[WHOLE, STATUS] = IDLE
+        for arena in range(len(lane.saved)):
+            store.counts[arena] = lane.saved[arena]
         return -1
     if is_early:
-        digest = lane.digests[numbers[DIGESTS]]
-        numbers[DIGESTS] += 1
-        digest.slot = slot
-        digest.size = message.size
-        digest.is_request = is_request
-        digest.length = min(length, DIGESTED_BYTES)
-        for index in range(digest.length):
-            digest.head[index] = data[begin + index]
-    message.connection = connection.context
-    message.raw = raw
-    message.raw_size = length
-    for index in range(length):
-        store.raw[raw + index] = data[begin + index]
-    store.facts[at] = message
-    numbers[FACTS_COUNT] = at + 1
-    numbers[RAW_COUNT] = raw + length
-    return at
+        _digest(lane, slot, message, data, begin, end)
+    return number
+
+
+@kernel
+def _read(reading: Reading, number: Any, message: Any, data: Array, begin: Any, end: Any) -> Any:
+    """Have a machine read a message; False where there is no room for what it tells."""
+    store, machines, programs = reading.store, reading.machines, reading.programs
+    known = 8 if message.is_request else 4
+    size = np.int64(message.size)
+    begin_message(
+        store,
+        machines,
+        WHOLE,
+        programs,
+        number,
+        message.is_request != 0,
+        int(message.api_key),
+        int(message.api_version),
+        int(size - known),
+    )
+    if feed(store, machines, WHOLE, programs, data, begin + known, end) < end or not has_room(store):
+        return False
+    if end - begin < size:
+        lost(store, machines, WHOLE, programs, size - (end - begin))
+        if not has_room(store):
+            return False
+    end_message(store, machines, WHOLE, programs)
+    return True
+
+
+@kernel
+def _digest(lane: Lane, slot: Any, message: Any, data: Array, begin: Any, end: Any) -> None:
+    digest = lane.digests[lane.numbers[DIGESTS]]
+    lane.numbers[DIGESTS] += 1
+    digest.slot = slot
+    digest.size = message.size
+    digest.is_request = message.is_request
+    digest.length = min(end - begin, DIGESTED_BYTES)
+    for index in range(digest.length):
+        digest.head[index] = data[begin + index]
 
 
 @kernel

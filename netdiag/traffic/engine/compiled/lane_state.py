@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdiag.traffic.engine.compiled.layout import FACTS, NOTHING, PAIR
+from netdiag.traffic.engine.compiled.machines import Machines
+from netdiag.traffic.engine.compiled.program import Programs
+from netdiag.traffic.engine.compiled.store import ARENAS, Store
 from netdiag.traffic.engine.delivery import REMEMBERED
 from netdiag.traffic.engine.linking import RECENT
 
@@ -131,14 +134,19 @@ KEYS, VERSIONS = 96, 128
 SENT_SLOTS = 4 * RECENT
 
 # What `Lane.numbers` counts.
-PAIRS, DIGESTS, CARRY, FREE_PENDING, SENT_COUNT, SENT_NEXT, NEXT_SWEEP, FACTS_COUNT, RAW_COUNT = range(9)
+PAIRS, DIGESTS, CARRY, FREE_PENDING, SENT_COUNT, SENT_NEXT, NEXT_SWEEP = range(7)
 
 
-class Store(NamedTuple):
-    """Messages: their FACTS, and the bytes of those that are not read yet."""
+WHOLE = 0
+"""The machine for messages that are there as a whole."""
 
-    facts: Array
-    raw: Array
+
+class Reading(NamedTuple):
+    """What reads messages, and where it puts what they tell."""
+
+    store: Store
+    machines: Machines
+    programs: Programs
 
 
 class Lane(NamedTuple):
@@ -155,6 +163,7 @@ class Lane(NamedTuple):
     sent: Array
     sent_index: Array
     message: Array
+    saved: Array
     numbers: Array
 
 
@@ -174,6 +183,7 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 20) ->
         sent=np.zeros(RECENT, SENT),
         sent_index=np.zeros(SENT_SLOTS, "i4"),
         message=np.zeros(1, FACTS),
+        saved=np.zeros(len(ARENAS), "i8"),
         numbers=numbers,
     )
     return more_pending(more_slots(lane, slots))

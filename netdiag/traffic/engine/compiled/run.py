@@ -4,35 +4,27 @@ Kernels take the packets of calm connections in a row, the twin takes every othe
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.bodies import Bodies
-from netdiag.traffic.engine.compiled.arenas import Strings, no_strings
+from netdiag.traffic.engine.compiled import facts
 from netdiag.traffic.engine.compiled.columns import Columns
 from netdiag.traffic.engine.compiled.front import Chunk
 from netdiag.traffic.engine.compiled.handover import MOST_INTERFACES, Handover, LaneConnection
 from netdiag.traffic.engine.compiled.handover_direction import no_lanes
 from netdiag.traffic.engine.compiled.lane import run
 from netdiag.traffic.engine.compiled.lane_state import (
-    DIGESTS,
-    FACTS_COUNT,
     FREE_PENDING,
     NEXT_SWEEP,
     PAIRS,
-    RAW_COUNT,
-    Store,
     compacted_carry,
     more_pending,
 )
 from netdiag.traffic.engine.compiled.layout import (
-    BATCH,
     DONE,
-    ENDPOINT,
-    FACTS,
-    FORGOTTEN,
     FROM_TWIN,
     FULL,
     LEFT_OUT,
@@ -40,17 +32,16 @@ from netdiag.traffic.engine.compiled.layout import (
     ODD_PACKET,
     OUTCOMES,
     PAIR,
-    PARTITION,
     UNKNOWN_KEY,
 )
+from netdiag.traffic.engine.compiled.run_room import compacted_reading, new_reading, waiting_entries
 from netdiag.traffic.engine.compiled.run_twin import Row, Twin
+from netdiag.traffic.engine.compiled.store import grown
 from netdiag.traffic.engine.dialogue import KEEP
 from netdiag.traffic.engine.frames import FRAMES
-from netdiag.traffic.engine.headers import request_header
-from netdiag.traffic.engine.message import Message
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet, Undecoded
-from netdiag.traffic.engine.pairing import NO_RESPONSE, PRODUCE, UNANSWERED, Pairing
+from netdiag.traffic.engine.pairing import NO_RESPONSE, PRODUCE, UNANSWERED
 
 _LEAST_CARRY = 2 * KEEP
 
@@ -67,12 +58,12 @@ class CompiledEngine:
             raise ValueError("payloads are for the engine in plain Python")
         self.handover = Handover()
         self.twin = Twin(options, files, self.handover, self.flush)
-        self.store = Store(np.zeros(1 << 14, FACTS), np.zeros(1 << 22, "u1"))
+        self.reading = new_reading(options)
         self.odd = 0
         self._ports = options.ports
         self._epoch = 0
         self._columns = columns
-        self._readers = _Readers(Bodies(options.tables))
+        self._bodies = Bodies(options.tables)
 
     def feed(self, chunk: Chunk) -> None:
         """Take the packets of a chunk."""
@@ -92,7 +83,7 @@ class CompiledEngine:
             handover.lane.numbers[NEXT_SWEEP] = self.twin.flows.next_sweep
             status, index, offset = run(
                 handover.lane,
-                self.store,
+                self.reading,
                 handover.lanes,
                 chunk.keys,
                 places,
@@ -148,7 +139,7 @@ class CompiledEngine:
         if self._columns is None:
             self._emit(pairs)
         else:
-            self._columns.emit(_arrays(self.store), pairs, self.twin.contexts.all, handover.held)
+            self._columns.emit(self.reading.store, pairs, self.twin.contexts.all, handover.held)
         numbers[PAIRS] = 0
         self.twin.contexts.flushed()
         self._compact()
@@ -240,24 +231,21 @@ class CompiledEngine:
         if grow:
             pairs = np.zeros(2 * len(lane.pairs), PAIR)
             lane = lane._replace(pairs=pairs)
-            facts, raw = np.zeros(2 * len(self.store.facts), FACTS), np.zeros(2 * len(self.store.raw), "u1")
-            facts[: len(self.store.facts)] = self.store.facts
-            raw[: len(self.store.raw)] = self.store.raw
-            self.store = Store(facts, raw)
+            self.reading = self.reading._replace(store=grown(self.reading.store))
         handover.lane = lane
 
     def _emit(self, pairs: Any) -> None:
-        held = self.handover.held
+        held, store = self.handover.held, self.reading.store
         for asks, says, context, outcome in pairs.tolist():
             asked: Asked | None = None
             answer: Answer | None = None
             if asks != NOTHING:
-                asked = held[FROM_TWIN - asks] if asks <= FROM_TWIN else self._readers.asked(self.store, asks)
+                asked = held[FROM_TWIN - asks] if asks <= FROM_TWIN else facts.asked(store, asks, self._bodies)
             if says <= FROM_TWIN:
                 answer = held[FROM_TWIN - says]
             elif says != NOTHING:
                 assert asked is not None
-                answer = self._readers.answer(self.store, asked, says)
+                answer = facts.answer(store, says, self._bodies)
             where = self.twin.contexts.all[context]
             word = OUTCOMES[outcome]
             if asked is not None and answer is None:
@@ -268,98 +256,22 @@ class CompiledEngine:
     def _compact(self) -> None:
         """Forget the messages that nothing waits for."""
         handover, lane = self.handover, self.handover.lane
-        waiting = _waiting(lane)
+        waiting = waiting_entries(lane)
         refs = lane.pending["asked"][waiting]
-        rows = sorted({*(int(ref) for ref in refs if ref >= 0), *handover.kept})
-        mapping = {row: number for number, row in enumerate(rows)}
-        at = 0
-        for number, row in enumerate(rows):
-            raw, size = int(self.store.facts["raw"][row]), int(self.store.facts["raw_size"][row])
-            self.store.facts[number] = self.store.facts[row]
-            self.store.raw[at : at + size] = self.store.raw[raw : raw + size].copy()
-            self.store.facts["raw"][number] = at
-            at += size
-        lane.numbers[FACTS_COUNT], lane.numbers[RAW_COUNT] = len(rows), at
+        needed = np.unique(np.array([*refs[refs >= 0].tolist(), *handover.kept], "i8"))
+        self.reading, moved = compacted_reading(self.reading, needed)
+        lane.pending["asked"][waiting[refs >= 0]] = moved[refs[refs >= 0]]
         held: list[Any] = []
-        for entry, ref in zip(waiting.tolist(), refs.tolist(), strict=True):
-            if ref >= 0:
-                lane.pending["asked"][entry] = mapping[ref]
-            else:
-                held.append(handover.held[FROM_TWIN - ref])
-                lane.pending["asked"][entry] = FROM_TWIN - (len(held) - 1)
+        for entry in waiting[refs < 0].tolist():
+            held.append(handover.held[FROM_TWIN - int(lane.pending["asked"][entry])])
+            lane.pending["asked"][entry] = FROM_TWIN - (len(held) - 1)
         handover.held = held
-        handover.kept = {mapping[row]: facts for row, facts in handover.kept.items()}
-        for row, facts in handover.kept.items():
-            facts.number = row
-        lane.numbers[DIGESTS] = 0
-
-
-class _Arrays(NamedTuple):
-    """A store whose messages are all kept raw, as the rows want it."""
-
-    facts: Any
-    raw: Any
-    topics: Any
-    partitions: Any
-    batches: Any
-    forgotten: Any
-    endpoints: Any
-    strings: Strings
-    ids: Strings
-
-
-def _arrays(store: Store) -> _Arrays:
-    return _Arrays(
-        facts=store.facts,
-        raw=store.raw,
-        topics=np.zeros(0, "i4"),
-        partitions=np.zeros(0, PARTITION),
-        batches=np.zeros(0, BATCH),
-        forgotten=np.zeros(0, FORGOTTEN),
-        endpoints=np.zeros(0, ENDPOINT),
-        strings=no_strings(),
-        ids=no_strings(),
-    )
-
-
-def _waiting(lane: Any) -> Any:
-    """The entries of requests that wait."""
-    free = np.zeros(len(lane.pending), bool)
-    at = int(lane.numbers[FREE_PENDING])
-    while at != NOTHING:
-        free[at] = True
-        at = int(lane.pending["next"][at])
-    return np.flatnonzero(~free)
+        handover.kept = {int(moved[number]): kept_facts for number, kept_facts in handover.kept.items()}
+        for number, kept_facts in handover.kept.items():
+            kept_facts.number = number
 
 
 def _key(row: Any) -> tuple[bytes, bytes, int, int, bytes]:
     width = int(row["width"])
     source, destination = row["source"].tobytes()[:width], row["destination"].tobytes()[:width]
     return source, destination, int(row["source_port"]), int(row["destination_port"]), b""
-
-
-class _Readers:
-    """Messages in the arrays as the twin has them."""
-
-    def __init__(self, bodies: Bodies) -> None:
-        self._pairing = Pairing(lambda asked, answer, outcome: None, bodies)
-
-    def asked(self, store: Store, number: int) -> Asked:
-        message = self._message(store, number)
-        header = request_header(message.head, message.size)
-        facts = self._pairing.request_facts(header, message)
-        return Asked(header, message._replace(head=b""), facts)
-
-    def answer(self, store: Store, asked: Asked, number: int) -> Answer:
-        return self._pairing.answer(asked, self._message(store, number))
-
-    def _message(self, store: Store, number: int) -> Message:
-        row = store.facts[number]
-        begin = int(row["raw"])
-        return Message(
-            bool(row["is_request"]),
-            int(row["size"]),
-            store.raw[begin : begin + int(row["raw_size"])].tobytes(),
-            None,
-            *(int(row[name]) for name in ("start_time", "end_time", "start_number", "end_number", "file")),
-        )

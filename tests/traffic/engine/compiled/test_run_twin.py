@@ -22,7 +22,7 @@ def test_a_context_is_forgotten_behind_its_pairs() -> None:
     number = contexts.of(connection)
     contexts.end(connection)
     assert connection.context == NOTHING
-    assert contexts.all[number] is not None
+    assert contexts.all[number].number == 5
     contexts.flushed()
-    assert contexts.all[number] is None
+    assert contexts.all[number].number == 0
     assert contexts.of(connection) == number

@@ -1,0 +1,36 @@
+"""Room in the arrays: what nobody needs any more is forgotten, what is needed moves together."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netdiag.traffic.engine.compiled.compaction import compacted, is_crowded
+from netdiag.traffic.engine.compiled.lane_state import FREE_PENDING, WHOLE, Lane, Reading
+from netdiag.traffic.engine.compiled.layout import NOTHING
+from netdiag.traffic.engine.compiled.machines import machines, take
+from netdiag.traffic.engine.compiled.program import programs
+from netdiag.traffic.engine.compiled.store import store
+from netdiag.traffic.engine.options import EngineOptions
+
+
+def new_reading(options: EngineOptions) -> Reading:
+    """A store, machines and programs for what is wanted."""
+    reading = Reading(store(1 << 14), machines(), programs(options.tables))
+    assert take(reading.machines) == WHOLE
+    return reading
+
+
+def waiting_entries(lane: Lane) -> NDArray[np.int64]:
+    """The entries of requests that wait."""
+    free = np.zeros(len(lane.pending), bool)
+    following = lane.pending["next"].tolist()
+    at = int(lane.numbers[FREE_PENDING])
+    while at != NOTHING:
+        free[at] = True
+        at = following[at]
+    return np.flatnonzero(~free)
+
+
+def compacted_reading(reading: Reading, kept: NDArray[np.int64]) -> tuple[Reading, NDArray[np.int64]]:
+    """Keep these messages; and their new numbers by the old ones."""
+    moved = compacted(reading.store, kept, reading.machines, strings=is_crowded(reading.store))
+    return reading._replace(store=moved.store), moved.facts
