@@ -41,6 +41,7 @@ TESTS = (
     "tests/render/analysis_page/test_vega.py",
     # the extra that is not proven here
     "--ignore=tests/io/spark",
+    "--ignore=tests/io/follow",
 )
 
 
