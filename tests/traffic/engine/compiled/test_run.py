@@ -4,11 +4,13 @@ import random
 
 import pytest
 
+from netdiag.kafka import protocol as wire
 from netdiag.traffic.engine.compiled.run import CompiledEngine
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.tables import PAYLOAD_NAMES
 from tests.traffic.engine.compiled.compared import RECORDED, by_kernels, by_twin, harmed, recorded
 from tests.traffic.engine.compiled.fronts import pieces
+from tests.traffic.engine.packets import Talker, pcap_file
 
 
 @pytest.mark.parametrize("size", [100, 1 << 20])
@@ -54,3 +56,22 @@ def test_payloads_are_not_for_it() -> None:
 def test_pieces_are_all_of_it() -> None:
     """The control of the tests above."""
     assert b"".join(pieces(b"abcdefg", (2, 3))) == b"abcdefg"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_messages_that_end_anywhere(seed: int) -> None:
+    """Segments of a few bytes, so that size fields are torn, and copies between them, which only the twin takes."""
+    rng = random.Random(seed)
+    talker = Talker().open()
+    for number in range(40):
+        asked = wire.encode_request(12, 4, number, "app", {"group_id": "group" * 90, "generation_id": 1})
+        for send, message in ((talker.ask, asked), (talker.answer, wire.encode_response(12, 4, number, {}))):
+            for piece in pieces(message, (rng.randint(1, 4), rng.randint(1, 300))):
+                send(piece)
+            if rng.random() < 0.3:
+                copied = talker.packets[-1]
+                talker.packets.append(copied._replace(time=copied.time + 1000, number=len(talker.packets) + 1))
+    data = pcap_file(talker.close().packets)
+    rows = by_twin(data)
+    assert len(rows["exchanges"]) == 40
+    assert by_kernels(data) == rows
