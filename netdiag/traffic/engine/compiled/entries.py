@@ -9,7 +9,7 @@ import numpy as np
 from netdiag.traffic.engine.bodies.records import MOST_BATCHES
 from netdiag.traffic.engine.compiled import machines as reg
 from netdiag.traffic.engine.compiled.fields import ROW_PRESENT
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.layout import PARTITION
 from netdiag.traffic.engine.compiled.machines import MESSAGE
 from netdiag.traffic.engine.compiled.places import RANGES, place
@@ -27,7 +27,7 @@ _RECORD_BYTES, _RECORDS, _LAST, _LATEST = (
 _BIT_RECORDS, _BIT_BYTES, _BIT_LAST, _BIT_LATEST = 1 << 11, 1 << 12, 1 << 13, 1 << 14
 
 
-@kernel
+@inlined
 def int32(data: Array, at: int) -> int:
     """A number of 4 bytes."""
     high = (np.int64(data[at]) << 24) | (np.int64(data[at + 1]) << 16)
@@ -35,7 +35,7 @@ def int32(data: Array, at: int) -> int:
     return value - (1 << 32) if value >= 1 << 31 else value
 
 
-@kernel
+@inlined
 def int64(data: Array, at: int) -> int:
     """A number of 8 bytes."""
     return (int32(data, at) << 32) | (int32(data, at + 4) & 0xFFFFFFFF)
@@ -91,7 +91,7 @@ def wanted(data: Array, at: int) -> int:
     return 26 if magic == 1 else 18 if magic == 0 else START
 
 
-@kernel
+@inlined
 def look(store: Store, s: Array, data: Array, at: int, kept: int, left: int, tells: bool) -> int:
     """Count an entry of which `kept` bytes are there, `left` bytes before the records end; gives how many it takes.
 
@@ -129,7 +129,7 @@ def _give_up(s: Array, data: Array, at: int, kept: int, left: int) -> int:
     return 0
 
 
-@kernel
+@inlined
 def _batch(store: Store, s: Array, data: Array, at: int, left: int, length: int, tells: bool) -> int:
     base = int64(data, at)
     flags = data[at + 22]
@@ -273,7 +273,7 @@ def _join(store: Store, s: Array, base: int, magic: int, flags: int, timestamp: 
     return True
 
 
-@kernel
+@inlined
 def _new_row(store: Store, s: Array, tells: bool) -> int:
     words = store.facts_words
     if not tells or words[s[MESSAGE], RANGES + 5] - words[s[MESSAGE], RANGES + 4] >= MOST_BATCHES:

@@ -1,7 +1,7 @@
 """What a machine does with the numbers and texts that it reads: the facts of a message and its rows."""
 
 from netdiag.traffic.engine.compiled import opcodes as do
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.layout import ENDPOINT, FACTS, NOTHING, PARTITION, SCALARS
 from netdiag.traffic.engine.compiled.machines import GROUP, HAS_NEEDS, LENGTH, MESSAGE, ROW, TOPIC
 from netdiag.traffic.engine.compiled.machines import PARTITION as INDEX
@@ -39,7 +39,7 @@ def endpoint(name: str) -> int:
     return int(ENDPOINT.fields[name][1]) // 4
 
 
-@kernel
+@inlined
 def use_number(store: Store, s: Array, action: int, operand: int, value: int) -> None:
     """Do with a number what is to be done with it."""
     words = store.facts_words
@@ -81,7 +81,7 @@ def use_number(store: Store, s: Array, action: int, operand: int, value: int) ->
             store.forgotten[row].partition = value
 
 
-@kernel
+@inlined
 def use_text(store: Store, s: Array, action: int, operand: int, data: Array, at: int, length: int) -> None:
     """Do with a text what is to be done with it; a length below 0 is null."""
     if action == do.THROUGH or action == do.NOTHING:
@@ -142,7 +142,7 @@ def open_row(store: Store, s: Array, arena: int, most: int) -> None:
     s[ROW] = 4
 
 
-@kernel
+@inlined
 def _new_partition(store: Store, s: Array, partition: int) -> bool:
     row = place(store, s, 1)
     if row < 0:
@@ -161,7 +161,7 @@ def _new_partition(store: Store, s: Array, partition: int) -> bool:
     return True
 
 
-@kernel
+@inlined
 def _tell_topic(store: Store, s: Array, number: int) -> None:
     row = place(store, s, 0)
     if row >= 0:

@@ -1,6 +1,6 @@
 """Give a message the next place in an arena: behind its own, or where these are moved to if others stand in the way."""
 
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.layout import FACTS
 from netdiag.traffic.engine.compiled.machines import BUFFER, BUFFERED, LIMITS, MESSAGE
 from netdiag.traffic.engine.compiled.store import LACKING, LACKING_SIZE, MARGIN, RAW, TEXTS, Array, Store
@@ -58,7 +58,7 @@ def has_room_for(store: Store, s: Array, size: int) -> bool:
     return True
 
 
-@kernel
+@inlined
 def place(store: Store, s: Array, arena: int) -> int:
     """The place of the message's next row; below 0 where there is no room, which nobody comes to who asked before."""
     words = store.facts_words

@@ -11,7 +11,7 @@ from netdiag.traffic.engine.bodies.steps import MOST_ROWS
 from netdiag.traffic.engine.compiled import opcodes as do
 from netdiag.traffic.engine.compiled.entries import int32, int64
 from netdiag.traffic.engine.compiled.fields import open_row, use_number, use_topic_id
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.machines import (
     AT,
     BASE,
@@ -163,7 +163,7 @@ def _begin_body(store: Store, s: Array, walk: int, has_records: int, position: i
         s[PC] = walk
 
 
-@kernel
+@inlined
 def _read(store: Store, s: Array, data: Array, kind: int, action: int, operand: int) -> None:
     at = s[AT]
     if at + _SIZES[kind] > s[LIMIT]:
@@ -181,7 +181,7 @@ def _read(store: Store, s: Array, data: Array, kind: int, action: int, operand: 
         use_number(store, s, action, operand, value)
 
 
-@kernel
+@inlined
 def _number(data: Array, at: int, kind: int) -> int:
     first: int = np.int64(data[at])  # type: ignore[assignment]
     if kind == do.INT32:
@@ -202,7 +202,7 @@ def _number(data: Array, at: int, kind: int) -> int:
     return value - 65536 if kind == do.INT16 and value > 32767 else value
 
 
-@kernel
+@inlined
 def _loop(s: Array, step: int, a: int, b: int, c: int) -> None:
     """The beginning or the end of one round: of an array, of tagged fields."""
     count = s[LENGTH]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 
 Bytes = npt.NDArray[Any]
 
@@ -75,7 +75,7 @@ def has_room(table: Strings, texts: int, size: int) -> bool:
     return room
 
 
-@kernel
+@inlined
 def add(table: Strings, data: Bytes, start: int, length: int) -> int:
     """The number of a text; -1 where there is no room."""
     place = _place(table, data, start, length)
@@ -167,7 +167,7 @@ def _sequence(data: Bytes, at: int, end: int) -> int:
     return count
 
 
-@kernel
+@inlined
 def _place(table: Strings, data: Bytes, start: int, length: int) -> int:
     """The slot where the text stands, or where it would."""
     hashed = np.uint64(table.counts[1])

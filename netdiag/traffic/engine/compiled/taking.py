@@ -13,7 +13,7 @@ from netdiag.traffic.engine.compiled.entries import (
     wanted,
 )
 from netdiag.traffic.engine.compiled.fields import use_number, use_text
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.machines import (
     ASKED,
     AT,
@@ -53,7 +53,7 @@ ENDLESS = 1 << 40
 _LONGEST = 32_767
 
 
-@kernel
+@inlined
 def leave(s: Array) -> None:
     """Behind the carried bytes the piece goes on."""
     if s[IN_CARRY] and not s[IS_DRAINED]:
@@ -77,7 +77,7 @@ def short(s: Array) -> None:
         s[OUTCOME] = TRUNCATED
 
 
-@kernel
+@inlined
 def skip(s: Array, count: int) -> None:
     leave(s)
     if s[IS_DRAINED] or s[AT] + count <= s[LIMIT]:
@@ -99,7 +99,7 @@ def gather(s: Array, carry: Array, data: Array, count: int) -> bool:
     return whole
 
 
-@kernel
+@inlined
 def need(s: Array, carry: Array, data: Array, count: int) -> bool:
     leave(s)
     if s[IS_DRAINED] and not s[IS_CUT]:
@@ -117,7 +117,7 @@ def need(s: Array, carry: Array, data: Array, count: int) -> bool:
     return True
 
 
-@kernel
+@inlined
 def varint(s: Array, data: Array, less: int) -> bool:
     """The rest of a varint behind its first byte."""
     if s[SHIFT] == 0:
@@ -147,7 +147,7 @@ def varint(s: Array, data: Array, less: int) -> bool:
     return True
 
 
-@kernel
+@inlined
 def read_text(store: Store, s: Array, data: Array, compact: int, action: int, operand: int) -> bool:
     length = s[LENGTH]
     if length < 0:
@@ -189,7 +189,7 @@ def read_text(store: Store, s: Array, data: Array, compact: int, action: int, op
     return True
 
 
-@kernel
+@inlined
 def _use_text(store: Store, s: Array, flags: int, action: int, operand: int, data: Array, at: int, length: int) -> None:
     use_text(store, s, action, operand, data, at, length)
     if flags & 2:
@@ -233,7 +233,7 @@ def records(store: Store, s: Array, compact: int, least: int, has_row: int) -> N
     s[PC] += 1
 
 
-@kernel
+@inlined
 def entries(store: Store, s: Array, carry: Array, data: Array, tells: int) -> bool:
     """The batches, one after the other, then what is left of the records."""
     while s[SKIP] == 0:
@@ -264,7 +264,7 @@ def entries(store: Store, s: Array, carry: Array, data: Array, tells: int) -> bo
     return True
 
 
-@kernel
+@inlined
 def _entry(store: Store, s: Array, data: Array, at: int, kept: int, left: int, tells: int) -> None:
     size = look(store, s, data, at, kept, left, tells != 0)
     s[ASKED] = s[BASE] + s[AT] + (min(size, left) if size else left)
