@@ -38,8 +38,13 @@ class Cluster:
 
 
 @contextmanager
-def standalone(folder: Path, java: str, *, workers: int = 2, memory: str = "1g") -> Iterator[Cluster]:
-    """A cluster whose workers have one core each; everything it starts is gone at the end."""
+def standalone(
+    folder: Path, java: str, *, hosts: Sequence[str] = (LOOPBACK, LOOPBACK), memory: str = "1g"
+) -> Iterator[Cluster]:
+    """A cluster with a worker of one core on every host (addresses of the loopback); nothing is left of it at the end.
+
+    Spark runs no second attempt of a task on the host of the first.
+    """
     started: list[subprocess.Popen[bytes]] = []
     try:
         log = folder / "master.log"
@@ -59,10 +64,11 @@ def standalone(folder: Path, java: str, *, workers: int = 2, memory: str = "1g")
         url = _said(log, started[0], r"Starting Spark master at (spark://\S+)")
         _said(log, started[0], r"I have been elected leader")
         found = []
-        for number in range(workers):
+        for number, host in enumerate(hosts):
             work, log = folder / f"work-{number}", folder / f"worker-{number}.log"
-            words = ("--host", LOOPBACK, "--port", "0", "--webui-port", "0", "--cores", "1", "--memory", memory)
-            process = _java(java, log, "org.apache.spark.deploy.worker.Worker", *words, "--work-dir", str(work), url)
+            words = ("--host", host, "--port", "0", "--webui-port", "0", "--cores", "1", "--memory", memory)
+            worker = "org.apache.spark.deploy.worker.Worker"
+            process = _java(java, log, worker, *words, "--work-dir", str(work), url, host=host)
             started.append(process)
             found.append(Worker(process=process, folder=work))
         for number, process in enumerate(started[1:]):
@@ -73,7 +79,7 @@ def standalone(folder: Path, java: str, *, workers: int = 2, memory: str = "1g")
             _end(process, signal.SIGKILL)
 
 
-def _java(java: str, log: Path, *words: str) -> "subprocess.Popen[bytes]":
+def _java(java: str, log: Path, *words: str, host: str = LOOPBACK) -> "subprocess.Popen[bytes]":
     home = Path(pyspark.__file__).parent
     # Nothing of ours: what executors need is brought by the driver.
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SPARK", "PYSPARK"))}
@@ -82,7 +88,7 @@ def _java(java: str, log: Path, *words: str) -> "subprocess.Popen[bytes]":
         **kept,
         "SPARK_HOME": str(home),
         "SPARK_SCALA_VERSION": scala,
-        "SPARK_LOCAL_IP": LOOPBACK,
+        "SPARK_LOCAL_IP": host,
         "JAVA_HOME": java,
     }
     command: Sequence[str] = [f"{java}/bin/java", *_QUICK, "-Dspark.master.rest.enabled=false", "-cp", f"{home}/jars/*"]

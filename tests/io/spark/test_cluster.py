@@ -126,7 +126,7 @@ def test_partitions_and_speculation_change_nothing(java: str, tmp_path: Path, fi
     path = capture(tmp_path / "a.pcap")
     into = tmp_path / "tables"
     into.mkdir()
-    with standalone(tmp_path, java) as cluster:
+    with standalone(tmp_path, java, hosts=("127.0.0.1", "127.0.0.2")) as cluster:
         program = [sys.executable, str(JOB.with_name("repeated_job.py")), cluster.url, path, str(into)]
         done = subprocess.run(program, env=surroundings(java), capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
