@@ -44,6 +44,8 @@ from netdiag.traffic.engine.packet import Packet, Undecoded
 from netdiag.traffic.engine.pairing import NO_RESPONSE, PRODUCE, UNANSWERED
 
 _LEAST_CARRY = 2 * KEEP
+# A packet for every so many pending requests goes to the twin before a connection is handed over again.
+_SHARE = 2
 
 
 class CompiledEngine:
@@ -200,7 +202,10 @@ class CompiledEngine:
     def _settle(self, connection: LaneConnection) -> None:
         """See whether a connection is calm again."""
         connection.since += 1
-        if connection.since >= connection.patience and connection.number in self.twin.flows.live:
+        pairing = connection.pairing
+        # Handing over costs as much as there are requests that wait: thousands, where nobody answers.
+        patience = connection.patience if pairing is None else max(connection.patience, len(pairing.pending) // _SHARE)
+        if connection.since >= patience and connection.number in self.twin.flows.live:
             context = self.twin.contexts.of(connection) if connection.is_listened_to else NOTHING
             self.handover.check_in(connection, context)
 
