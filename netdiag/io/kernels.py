@@ -151,7 +151,7 @@ def _cache(environment: Mapping[str, str]) -> str:
 
 def _fingerprint() -> str:
     digest = blake2b(digest_size=6)
-    digest.update(f"{sys.version_info[:2]} {metadata.version('numba')} {metadata.version('numpy')}".encode())
+    digest.update(f"{sys.version_info[:2]} {_version('numba')} {_version('numpy')}".encode())
     waiting = [resources.files(_SOURCES)]
     while waiting:
         for file in sorted(waiting.pop().iterdir(), key=lambda file: file.name):
@@ -160,6 +160,13 @@ def _fingerprint() -> str:
             elif file.name.isidentifier() and file.is_dir():
                 waiting.append(file)
     return digest.hexdigest()
+
+
+def _version(distribution: str) -> str:
+    """The version of a library, "" where it is not installed: then nothing is compiled either."""
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version(distribution)
+    return ""
 
 
 def _is_installed() -> bool:

@@ -42,6 +42,7 @@ TESTS = (
     # the extra that is not proven here
     "--ignore=tests/io/spark",
     "--ignore=tests/io/follow",
+    *(f"--ignore=tests/io/test_{name}.py" for name in ("chunks", "compiled_tables", "kernels", "parts")),
 )
 
 

@@ -1,6 +1,7 @@
 """Which engine is taken, and where compiled code lies. Nothing is compiled here."""
 
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,12 @@ def test_every_state_of_the_sources_has_its_folder(tmp_path: Path, monkeypatch: 
     assert folder(environment) != now
     assert not is_ready(environment)
     assert folder({"HOME": "/nobody"}).startswith(str(Path.home()))
+
+
+def test_without_the_library_there_is_a_folder_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def none(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    known = folder({"XDG_CACHE_HOME": str(tmp_path)})
+    monkeypatch.setattr(metadata, "version", none)
+    assert folder({"XDG_CACHE_HOME": str(tmp_path)}) != known
