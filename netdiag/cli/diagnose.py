@@ -126,7 +126,7 @@ def taken(playbook: Playbook, variables: Mapping[str, str], perform: Perform, or
             write_text(step_text(told_step(each), surface.screen))
 
     if text:
-        write_text(f"\n{playbook.name}: {playbook.title}\n")
+        write_text(f"\n{playbook.name}: {surface.screen.visible(playbook.title)}\n")
     made = run(playbook, variables, perform, live=order.live, tell=tell)
     if text:
         write_text(end_text(told_run(made), surface.screen))

@@ -67,7 +67,9 @@ class Looks:
 
     def _lint(self, arguments: Mapping[str, str]) -> Outcome:
         settings = Settings(environ=os.environ, matrix=False)
-        named: tuple[str | Asked, ...] = tuple(arguments.get("files", "").split("\n")) if arguments.get("files") else ()
+        named: tuple[str | Asked, ...] = (
+            tuple(filter(None, arguments.get("files", "").split("\n"))) or self._where.files
+        )
         if not named:
             here = found(settings.environ, (), None)
             named = () if here is None else (here,)

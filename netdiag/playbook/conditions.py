@@ -79,22 +79,21 @@ def asked(condition: Condition) -> tuple[str, ...]:
 
 
 def glob(pattern: str, text: str) -> bool:
-    """Whether a text fits a glob, without regard to case; the time is bounded by the product of both lengths."""
-    pattern, text = pattern.lower(), text.lower()
-    at, star, mark, index = 0, -1, 0, 0
-    while index < len(text):
-        if at < len(pattern) and pattern[at] == "*":
-            star, mark = at, index
-            at += 1
-        elif at < len(pattern) and pattern[at] == text[index]:
-            at += 1
-            index += 1
-        elif star >= 0:
-            mark += 1
-            at, index = star + 1, mark
-        else:
+    """Whether a text fits a glob, without regard to case."""
+    first, *others = pattern.lower().split("*")
+    text = text.lower()
+    if not others:
+        return text == first
+    *middle, last = others
+    if not (text.startswith(first) and text.endswith(last) and len(first) + len(last) <= len(text)):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in middle:
+        found = text.find(part, at, end)
+        if found < 0:
             return False
-    return all(character == "*" for character in pattern[at:])
+        at = found + len(part)
+    return True
 
 
 def is_comparison(value: str) -> bool:
@@ -136,8 +135,4 @@ def _all(parts: Sequence[Condition], seen: Mapping[str, Outcome]) -> tuple[Item,
 
 
 def _once(items: Iterable[Item]) -> tuple[Item, ...]:
-    kept: list[Item] = []
-    for item in items:
-        if item not in kept:
-            kept.append(item)
-    return tuple(kept)
+    return tuple({id(item): item for item in items}.values())

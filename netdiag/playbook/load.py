@@ -13,7 +13,7 @@ from netdiag.playbook.document import VERSION, Conclusion, Confidence, Playbook,
 from netdiag.playbook.fields import Place
 from netdiag.playbook.pattern import Malformed, Pattern, match, parse_pattern
 
-MOST_BYTES = 200_000
+MOST_BYTES = 65_536
 GIVEN = ("files",)
 """Variables that every run has, told or not."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from netdiag.playbook.document import Playbook, Symptom
-from netdiag.playbook.pattern import match
+from netdiag.playbook.pattern import even_line, match
 
 MOST_LINES = 20_000
 PASTED = 20
@@ -49,11 +49,12 @@ def recognised(lines: Iterable[str], playbooks: Sequence[Playbook]) -> tuple[Rec
 
 def _best(line: str, number: int, playbooks: Sequence[Playbook]) -> Recognised | None:
     best: Recognised | None = None
+    even = even_line(line)
     for playbook in playbooks:
         for symptom in playbook.symptoms:
             if best is not None and symptom.line.weight <= best.symptom.line.weight:
                 continue
-            values = match(symptom.line, line)
+            values = match(symptom.line, even)
             if values is not None:
                 best = Recognised(playbook=playbook, symptom=symptom, line=line, number=number, values=values)
     return best

@@ -43,6 +43,15 @@ def test_a_stranger_s_playbook(tmp_path: Path) -> None:
     assert b"closed.yml:18:" in refused.stderr
 
 
+def test_nothing_of_a_stranger_s_playbook_gets_to_the_terminal(tmp_path: Path) -> None:
+    evil = TEXT.replace("title: A port is closed", 'title: "A port \\e[2J"').replace(
+        "title: what runs", 'title: "x \\e[2J"'
+    )
+    (tmp_path / "evil.yml").write_text(evil)
+    for what in ("run", "show"):
+        assert b"\x1b" not in netdiag("playbook", what, "evil.yml", cwd=tmp_path, env={"NO_COLOR": "1"}).stdout
+
+
 def test_a_bundle_is_judged_alike_elsewhere(tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
