@@ -39,6 +39,7 @@ class Lab:
         override_files: Sequence[Path] = (),
         wait: Wait = "ready",
         limit: float = 150,
+        containers: bool = True,
     ) -> AbstractContextManager[Stack]:
         """A compose project for a block; see `stack.bring_up`."""
         return bring_up(
@@ -51,6 +52,7 @@ class Lab:
             override_files=override_files,
             wait=wait,
             limit=limit,
+            containers=containers,
         )
 
 

@@ -107,8 +107,12 @@ def bring_up(
     override_files: Sequence[Path] = (),
     wait: Wait = "ready",
     limit: float = 150,
+    containers: bool = True,
 ) -> Iterator[Stack]:
-    """The project of `compose_file`, waited for as asked; `down -v` at the end of the block."""
+    """The project of `compose_file`, waited for as asked; `down -v` at the end of the block.
+
+    An error where the engine makes no container, or any container though none is expected.
+    """
     stack = Stack(
         engine=engine,
         project=project or f"lab{secrets.token_hex(3)}",
@@ -120,8 +124,8 @@ def bring_up(
     try:
         # A broken stack may fail here already (a dependency that never gets healthy).
         said = stack.run_compose("up", "-d", "--pull", "never", check=wait == "ready")
-        if not stack.containers():
-            raise LabError(f"compose made no container: {said}")
+        if bool(stack.containers()) is not containers:
+            raise LabError(f"compose made {'no' if containers else 'a'} container: {said}")
         if wait == "ready":
             stack.wait_ready(limit)
         elif wait == "settled":

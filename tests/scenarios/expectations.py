@@ -96,11 +96,20 @@ class ExpectedCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why an engine does not start a stack whole, and whether it makes its containers at all."""
+
+    says: str
+    containers: bool = True
+    versions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
     """A compose file with what is expected of it.
 
     `broker_prints` is foretold by findings, by service; `exits` is what other services print when they end;
-    `engine_says` is why the engine (or compose) does not start the stack whole.
+    `refusals` are why the engine (or compose) does not start the stack whole: none, or one on each engine.
     """
 
     scenario: str
@@ -108,7 +117,7 @@ class Stack:
     findings: tuple[ExpectedFinding, ...]
     broker_prints: Mapping[str, str]
     exits: Mapping[str, str] = field(default_factory=dict)
-    engine_says: str | None = None
+    refusals: tuple[Refusal, ...] = ()
     settled: str
     cells: tuple[ExpectedCell, ...]
 
@@ -116,6 +125,13 @@ class Stack:
     def name(self) -> str:
         """Short and unique: `S02/kraft.broken`."""
         return f"{self.scenario}/{self.file.stem}"
+
+    def refusal(self, engine: Engine) -> Refusal | None:
+        """What keeps `engine` from starting the stack whole."""
+        found = [one for one in self.refusals if not one.versions or engine.version in one.versions]
+        if len(found) > 1 or (self.refusals and not found):
+            raise ValueError(f"{self.name}: {len(found)} refusals hold for {engine}")
+        return found[0] if found else None
 
 
 def stacks(root: Path = SCENARIOS) -> Iterator[Stack]:
@@ -142,13 +158,22 @@ def _stack(scenario: str, file: Path, expected: Mapping[str, object]) -> Stack:
         findings=tuple(ExpectedFinding(**finding) for finding in findings),
         broker_prints=prints,
         exits=exits,
-        engine_says=str(expected["engine_says"]) if "engine_says" in expected else None,
+        refusals=_refusals(expected.get("engine_says", [])),
         settled=str(expected["settled"]),
         cells=tuple(
             ExpectedCell(vantage=vantage, bootstrap=bootstrap, cases=_cases(cell))
             for vantage, row in matrix.items()
             for bootstrap, cell in row.items()
         ),
+    )
+
+
+def _refusals(said: object) -> tuple[Refusal, ...]:
+    if isinstance(said, str):
+        return (Refusal(says=said),)
+    assert isinstance(said, list)
+    return tuple(
+        Refusal(says=one["says"], containers=one.get("containers", True), versions=tuple(one["engine"])) for one in said
     )
 
 

@@ -14,9 +14,10 @@ from tests.scenarios.stand_ins import stand_ins
 
 
 @contextmanager
-def standing_up(lab: Lab, stack: Stack, folder: Path) -> Iterator[Running]:
+def standing_up(lab: Lab, stack: Stack, folder: Path, *, containers: bool = True) -> Iterator[Running]:
     """The stack for a block, with stand-ins for its clients, waited for as long as a stack of its kind needs."""
-    with lab.up(stack.file, override_files=stand_ins(stack.file, folder), wait="none") as running:
+    over = stand_ins(stack.file, folder)
+    with lab.up(stack.file, override_files=over, wait="none", containers=containers) as running:
         match stack.settled:
             case "ready":
                 running.wait_ready()

@@ -64,8 +64,9 @@ def test_brokers_and_engine_say_why_not(stack: Stack, running: Running) -> None:
     if stack.settled != "refused":
         assert {one.service for one in running.brokers() if not one.is_running} == ended.keys()
     assert [service for service, said in ended.items() if said not in running.logs(service)] == []
-    if stack.engine_says is not None:
-        assert stack.engine_says in running.run_compose("up", "-d", "--pull", "never", check=False)
+    refusal = stack.refusal(ENGINE)
+    if refusal is not None:
+        assert refusal.says in running.run_compose("up", "-d", "--pull", "never", check=False)
 
 
 @pytest.mark.bar("scenarios", long=True)
