@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -155,6 +155,20 @@ def analyze(
         return _said(analysis, form, report, surface, top, fail_on)
 
     finish(surface, command)
+
+
+def analysis_of(files: Sequence[str], places: Places | None, surface: Surface) -> Analysis:
+    """The same of captures that lie on this machine, for who asks from within; no address is asked for them."""
+    if any((":" in file and "//" in file) or file == "-" for file in files):
+        raise InputError("is no file of this machine", where=files[0])
+    _needs_spark()
+    here, _ = _captures(list(files), span(None, None))
+    options = engine_options(frozenset(NAMES), clients=None, brokers=None, topics=None, ports=None)
+    order = _Order(
+        elsewhere=(), master="local[*]", partitions=None, topics=frozenset(), out=None, force=False, charts=False
+    )
+    reading = _reading(here, options, places, span(None, None))
+    return _analyzed(reading, sum(file.size or 0 for file in here), order, surface)
 
 
 def _said(

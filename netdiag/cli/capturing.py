@@ -24,6 +24,7 @@ from netdiag.render.counts import plural
 
 if TYPE_CHECKING:
     from netdiag.io.packets.containers import Running
+    from netdiag.io.packets.engines import Engine as PacketEngine
     from netdiag.io.packets.filters import Filter
     from netdiag.io.packets.output import Output
     from netdiag.io.packets.places import Place as OpenPlace
@@ -56,6 +57,7 @@ class Options:
     filter: str | None = None
     seconds: float | None = None
     packets: int | None = None
+    most_bytes: int | None = None
     rotate_bytes: int | None = None
     rotate_seconds: float | None = None
     keep: int | None = None
@@ -66,21 +68,45 @@ class Options:
 
 def capture_packets(options: Options, surface: Surface) -> ExitStatus:
     """Capture until it ends; one line at its beginning, its outcome at its end."""
+    if options.out == "-" and sys.stdout is not None and sys.stdout.isatty():
+        raise UsageError("packets on a terminal are of no use", hint="use --out FILE, or pipe it: | wireshark -k -i -")
+    with opened_capture(options) as opened:
+        visible = surface.error_screen.visible
+        kept = "whole packets" if options.snaplen >= WHOLE else f"{options.snaplen} bytes of each packet"
+        say(f"netdiag: capturing {opened.about} from {visible(', '.join(opened.labels))}: {kept}")
+        say(f"netdiag: engine {opened.engine.name}: {opened.engine.why}; Ctrl-C ends the capture")
+        surface.tell(f"filter: {opened.expression or 'none'}")
+        return _run(opened.session, opened.output, surface)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A capture that can begin: of what (`about`), at which places, by which engine, and its file."""
+
+    session: "Session"
+    output: "Output"
+    about: str
+    labels: tuple[str, ...]
+    engine: "PacketEngine"
+    expression: str
+
+
+@contextmanager
+def opened_capture(options: Options) -> Iterator[Opened]:
+    """The places entered and the sources open, for a block."""
     if not sys.platform.startswith("linux"):
         raise NetdiagError(
             "capturing needs Linux", hint="capture with Wireshark here; netdiag reads its files anywhere"
         )
-    if options.out == "-" and sys.stdout is not None and sys.stdout.isatty():
-        raise UsageError("packets on a terminal are of no use", hint="use --out FILE, or pipe it: | wireshark -k -i -")
     try:
         with ExitStack() as opened:
-            return _captured(options, surface, opened)
+            yield _opened(options, opened)
     except MissingRight as error:
         hint = f"run it as root: {sudo_line(sys.argv, options.host or DEFAULT_SOCKET)}"
         raise MissingRight(error.message, where=error.where, hint=hint) from error
 
 
-def _captured(options: Options, surface: Surface, opened: ExitStack) -> ExitStatus:
+def _opened(options: Options, opened: ExitStack) -> Opened:
     from netdiag.io.packets.engines import Wanted, choose, open_sources
     from netdiag.io.packets.output import Output, Rotation
     from netdiag.io.packets.places import open_places
@@ -109,14 +135,15 @@ def _captured(options: Options, surface: Surface, opened: ExitStack) -> ExitStat
     if options.rotate_bytes or options.rotate_seconds:
         rotation = Rotation(size=options.rotate_bytes, seconds=options.rotate_seconds, keep=options.keep)
     output = Output(path, interfaces.listed, application=f"netdiag {__version__}", rotation=rotation)
-    limits = Limits(seconds=options.seconds, packets=options.packets)
-    session = Session(sources, output, interfaces, limits)
-    visible = surface.error_screen.visible
-    kept = "whole packets" if options.snaplen >= WHOLE else f"{options.snaplen} bytes of each packet"
-    say(f"netdiag: capturing {about} from {visible(', '.join(place.label for place in places))}: {kept}")
-    say(f"netdiag: engine {engine.name}: {engine.why}; Ctrl-C ends the capture")
-    surface.tell(f"filter: {chosen.expression or 'none'}")
-    return _run(session, output, surface)
+    limits = Limits(seconds=options.seconds, packets=options.packets, bytes=options.most_bytes)
+    return Opened(
+        session=Session(sources, output, interfaces, limits),
+        output=output,
+        about=about,
+        labels=tuple(place.label for place in places),
+        engine=engine,
+        expression=chosen.expression,
+    )
 
 
 def _run(session: "Session", output: "Output", surface: Surface) -> ExitStatus:

@@ -1,5 +1,6 @@
 """`netdiag diagnose`: lines of a log in, what they mean and what is behind them out."""
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from netdiag.render.playbook_text import end_text, recognised_text, step_text
 
 _LARGEST = 8 * 1024 * 1024
 _LIMIT = 3
+_CAPTURE = re.compile(r"\.(?:p?cap|pcapng)(?:\.(?:gz|zst|xz|bz2|lz4))?$", re.IGNORECASE)
 
 
 class DiagnosisFormat(StrEnum):
@@ -43,7 +45,10 @@ LineOrFile = Annotated[
 Form = Annotated[DiagnosisFormat, typer.Option("--format", "-f", help="text, json, markdown or html (docs/output.md).")]
 Live = Annotated[bool, typer.Option("--live", help="Look at what runs, too: asks the engine, contacts its brokers.")]
 Files = Annotated[
-    list[str] | None, typer.Option("--file", metavar="FILE", help="Compose files; those of this folder otherwise.")
+    list[str] | None,
+    typer.Option(
+        "--file", metavar="FILE", help="Compose files; those of this folder otherwise. Or captures (.pcap, .pcapng)."
+    ),
 ]
 Host = Annotated[str | None, typer.Option("--host", metavar="URL", help="The engine; default as docker finds it.")]
 Bundled = Annotated[
@@ -65,12 +70,16 @@ class Order:
 
     @property
     def told(self) -> dict[str, str]:
-        """The variables that the options tell."""
-        return {"files": "\n".join(self.files)} if self.files else {}
+        """The variables that the options tell; a file is a capture by its name, else a compose file."""
+        told: dict[str, list[str]] = {"files": [], "capture": []}
+        for file in self.files:
+            told["capture" if _CAPTURE.search(file) else "files"].append(file)
+        return {name: "\n".join(files) for name, files in told.items() if files}
 
     def looks(self, surface: Surface) -> Looks:
         """The actions."""
-        return Looks(Where(files=self.files, host=self.host, timeout=self.timeout), surface)
+        declared = tuple(file for file in self.files if not _CAPTURE.search(file))
+        return Looks(Where(files=declared, host=self.host, timeout=self.timeout), surface)
 
 
 def diagnose(
@@ -100,13 +109,13 @@ def _diagnosed(lines: Sequence[str], order: Order, surface: Surface) -> ExitStat
     best = found[:_LIMIT]
     if text and best:
         write_text(recognised_text([told_symptom(one) for one in best], surface.screen))
-    looks = order.looks(surface)
     runs: list[Run] = []
-    for one in best:
-        variables = variables_of(one.playbook, one.values, order.told)
-        runs.append(taken(one.playbook, variables, looks.perform, order, surface))
-        if runs[-1].end is End.CAUSE:
-            break
+    with order.looks(surface) as looks:
+        for one in best:
+            variables = variables_of(one.playbook, one.values, order.told)
+            runs.append(taken(one.playbook, variables, looks.perform, order, surface))
+            if runs[-1].end is End.CAUSE:
+                break
     if not text:
         write_text(document(order.form, found, runs))
     if order.bundle is not None and runs:

@@ -28,7 +28,7 @@ from netdiag.cli.terminal import write_text
 from netdiag.errors import UsageError
 from netdiag.playbook.bundle import Recorded
 from netdiag.playbook.document import Step
-from netdiag.playbook.load import load
+from netdiag.playbook.load import GIVEN, load
 from netdiag.playbook.outcome import Outcome
 from netdiag.playbook.runner import Run, variables_of
 from netdiag.render.playbook_text import playbook_list, playbook_page
@@ -109,11 +109,12 @@ def _run(name: str, told: dict[str, str], order: Order, surface: Surface) -> Exi
     from netdiag.io.playbooks import find, shipped
 
     chosen = find(name, shipped())
-    strange = [each for each in told if each not in chosen.variables]
+    known = (*chosen.variables, *GIVEN)
+    strange = [each for each in told if each not in known]
     if strange:
-        known = ", ".join(chosen.variables) or "none"
-        raise UsageError(f"'{strange[0]}' is no variable of {chosen.name}", hint=f"there are: {known}")
-    made = taken(chosen, variables_of(chosen, {}, {**told, **order.told}), order.looks(surface).perform, order, surface)
+        raise UsageError(f"'{strange[0]}' is no variable of {chosen.name}", hint=f"there are: {', '.join(known)}")
+    with order.looks(surface) as looks:
+        made = taken(chosen, variables_of(chosen, {}, {**told, **order.told}), looks.perform, order, surface)
     if order.form is not DiagnosisFormat.TEXT:
         write_text(document(order.form, (), (made,)))
     if order.bundle is not None:

@@ -4,15 +4,14 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
-
-import typer
+from typing import Self
 
 from netdiag.cli.declared import Settings, report_on
+from netdiag.cli.playbook_wire import Wire, understood
 from netdiag.cli.projects import Asked, found
 from netdiag.cli.surface import Surface, defect
 from netdiag.deployment.verdict import Cell
-from netdiag.errors import InputError, NetdiagError
+from netdiag.errors import NetdiagError
 from netdiag.findings import Finding
 from netdiag.playbook.actions import ActionName
 from netdiag.playbook.document import Step
@@ -22,8 +21,6 @@ from netdiag.render.report import Report
 
 HOST = "host"
 _MOST_ITEMS = 2000
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +33,19 @@ class Where:
 
 
 class Looks:
-    """Takes steps; two steps that ask for the same look share it."""
+    """Takes steps; two steps that ask for the same look share it. As a block it forgets its captures at the end."""
 
     def __init__(self, where: Where, surface: Surface) -> None:
         self._where = where
         self._surface = surface
         self._live: Report | None = None
+        self._wire = Wire(where.host, surface)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._wire.close()
 
     def perform(self, step: Step, arguments: Mapping[str, str]) -> Outcome:
         """What a step saw; whatever goes wrong is an outcome that did not look."""
@@ -53,6 +57,8 @@ class Looks:
             ActionName.PROBE: self._probe,
             ActionName.TRACE: self._trace,
             ActionName.LOG: self._log,
+            ActionName.CAPTURE: lambda said: self._wire.capture(step.id, said),
+            ActionName.ANALYZE: self._wire.analyze,
         }
         begun = time.monotonic()
         try:
@@ -105,7 +111,7 @@ class Looks:
         from netdiag.io.standing import standing
 
         stood = standing(arguments.get("from") or HOST, host=self._where.host)
-        bootstraps = _understood(lambda: bootstraps_of(arguments["bootstrap"]))
+        bootstraps = understood(lambda: bootstraps_of(arguments["bootstrap"]))
         question = Question(bootstraps=bootstraps, group="netdiag", timeout=2 * self._where.timeout)
         story = probe(stood.place, stood.entrance, question)
         items: list[Item] = []
@@ -122,7 +128,7 @@ class Looks:
         from netdiag.io.explaining import explain_proof
         from netdiag.io.topology import look
 
-        destination, port = _understood(lambda: target_of(arguments["to"]))
+        destination, port = understood(lambda: target_of(arguments["to"]))
         topology = look(host=self._where.host, engine=True)
         path = walk(topology, arguments.get("from") or HOST, destination, port)
         causes = explain_proof(topology, path, None)
@@ -143,14 +149,6 @@ class Looks:
             settings = Settings(environ=os.environ)
             self._live = live_report(self._where.files, live, settings, self._surface)
         return self._live
-
-
-def _understood(read: Callable[[], T]) -> T:
-    """What the reader of an option makes of an argument; an InputError where that is nothing."""
-    try:
-        return read()
-    except typer.BadParameter as error:
-        raise InputError(error.message) from error
 
 
 def _of_report(report: Report) -> Outcome:

@@ -18,6 +18,9 @@ _NAMES = {
     "hops": ("hop", "hops"),
     "ends": ("end", "ends"),
     "causes": ("cause", "causes"),
+    "captures": ("capture", "captures"),
+    "traffic": ("summary", "summaries"),
+    "connections": ("kind of connection", "kinds of connections"),
 }
 
 
@@ -120,6 +123,9 @@ def _item(item: Item) -> str:
             return f"{field['vantage']} at {field['bootstrap']}: {field['verdict']}"
         case "edges":
             return f"{field['source']} to {field['target'] or field['address']}: {field['reason'] or field['worth']}"
+        case "connections":
+            how = "answered" if field["answered"] == "yes" else "not answered with a byte"
+            return f"{field['client']} to {field['broker']}: {field['protocol']}, {how}, {field['times']} times"
         case "causes":
             return f"{field['because']} ({field['mechanism']})"
         case _:

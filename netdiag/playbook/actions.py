@@ -19,15 +19,22 @@ class ActionName(StrEnum):
     TOPOLOGY = "topology"
     TRACE = "trace"
     LOG = "log"
+    CAPTURE = "capture"
+    ANALYZE = "analyze"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """What an action may be told; `most` bounds a number."""
+    """What an action may be told; `most` bounds a number.
+
+    `step`: it names an earlier step with that action. `spares`: where it is told, there is nothing to do.
+    """
 
     required: bool = False
     number: bool = False
     most: int = 0
+    step: ActionName | None = None
+    spares: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,5 +97,28 @@ ACTIONS: Mapping[ActionName, Action] = {
         live=True,
         arguments={"container": Argument()},
         gives={"lines": _LINE},
+    ),
+    ActionName.CAPTURE: Action(
+        what="take the packets of brokers for some seconds; nothing of them is kept but what analyze finds",
+        live=True,
+        arguments={
+            "from": Argument(),
+            "port": Argument(),
+            "seconds": Argument(number=True, most=60),
+            "packets": Argument(number=True, most=500_000),
+            "megabytes": Argument(number=True, most=64),
+            "file": Argument(spares=True),
+        },
+        gives={"captures": ("place", "packets", "lost", "seconds")},
+    ),
+    ActionName.ANALYZE: Action(
+        what="say what the packets show that an earlier step captured, or that are in a file",
+        live=False,
+        arguments={"capture": Argument(step=ActionName.CAPTURE), "file": Argument()},
+        gives={
+            "findings": FINDING,
+            "traffic": ("packets", "connections", "exchanges"),
+            "connections": ("client", "broker", "protocol", "opening", "ending", "answered", "times"),
+        },
     ),
 }

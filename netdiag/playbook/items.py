@@ -1,5 +1,6 @@
 """What looks give, as the things that conditions compare: findings, cells, edges, hops, lines."""
 
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from netdiag.deployment.mesh import Edge
@@ -89,6 +90,23 @@ def of_cause(cause: Cause) -> Item:
 def of_line(container: str, line: str) -> Item:
     """A line of a container's log."""
     return Item(of="lines", fields=_cut({"container": container, "line": line}))
+
+
+def of_capture(places: Sequence[str], packets: int, lost: int, seconds: float) -> Item:
+    """That packets were captured, and how many; never what is in them."""
+    fields = {"place": ", ".join(places), "packets": str(packets), "lost": str(lost), "seconds": f"{seconds:g}"}
+    return Item(of="captures", fields=_cut(fields))
+
+
+def of_traffic(packets: int, connections: int, exchanges: int) -> Item:
+    """How much of what a capture holds."""
+    fields = {"packets": str(packets), "connections": str(connections), "exchanges": str(exchanges)}
+    return Item(of="traffic", fields=fields)
+
+
+def of_connections(fields: Mapping[str, str], times: int) -> Item:
+    """Connections of a capture that went alike: between whom, what was spoken, whether the broker said a word."""
+    return Item(of="connections", fields=_cut({**fields, "times": str(times)}))
 
 
 def place(location: Location) -> str:

@@ -14,7 +14,7 @@ from netdiag.playbook.fields import Place
 from netdiag.playbook.pattern import Malformed, Pattern, match, parse_pattern
 
 MOST_BYTES = 65_536
-GIVEN = ("files",)
+GIVEN = ("files", "capture")
 """Variables that every run has, told or not."""
 
 _TOP = ("playbook", "title", "means", "symptoms", "variables", "steps", "conclusions", "reading")
@@ -105,7 +105,7 @@ def _steps(place: Place, names: frozenset[str]) -> tuple[Step, ...]:
             id=_new_id(said["id"], ids),
             title=said["title"].text(),
             action=ActionName(action),
-            arguments=_arguments(each, said.get("with"), ActionName(action), names),
+            arguments=_arguments(each, said.get("with"), ActionName(action), names, steps),
             when=_condition(said["when"], steps, _DEEPEST) if "when" in said else None,
         )
         steps.append(step)
@@ -114,7 +114,9 @@ def _steps(place: Place, names: frozenset[str]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _arguments(step: Place, place: Place | None, action: ActionName, names: frozenset[str]) -> Mapping[str, str]:
+def _arguments(
+    step: Place, place: Place | None, action: ActionName, names: frozenset[str], before: Iterable[Step]
+) -> Mapping[str, str]:
     known = ACTIONS[action].arguments
     said = {} if place is None else place.mapping(tuple(known))
     if said and not known:
@@ -124,9 +126,16 @@ def _arguments(step: Place, place: Place | None, action: ActionName, names: froz
             step.refuse(f"must tell '{name}' to {action}")
         if argument.number and name in said:
             said[name].number(1, argument.most)
+        if argument.step is not None and name in said:
+            _check_step(said[name], argument.step, before)
     for value in said.values():
         _check_references(value, value.text(), names)
     return {name: value.text() for name, value in said.items()}
+
+
+def _check_step(place: Place, action: ActionName, before: Iterable[Step]) -> None:
+    if not any(step.id == place.text() and step.action is action for step in before):
+        place.refuse(f"'{place.text()[:40]}' is no step before this that does {action}")
 
 
 def _conclusions(place: Place, steps: tuple[Step, ...], names: frozenset[str]) -> tuple[Conclusion, ...]:

@@ -126,6 +126,9 @@ def _take(
     untold = [name for name in empty if not arguments.get(name)]
     if untold:
         return Taken(step=step, arguments=arguments, passed_over=f"nobody told '{untold[0]}'")
+    spared = [name for name, argument in ACTIONS[step.action].arguments.items() if argument.spares]
+    if any(arguments.get(name) for name in spared):
+        return Taken(step=step, arguments=arguments, passed_over="there is a file to take its place")
     if ACTIONS[step.action].live and not live:
         return Taken(step=step, arguments=arguments, outcome=Outcome(why_not=NOT_LIVE, fix=WITH_LIVE))
     return Taken(step=step, arguments=arguments, outcome=perform(step, arguments))

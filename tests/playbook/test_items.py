@@ -17,7 +17,19 @@ from netdiag.findings import (
     WireLocation,
 )
 from netdiag.playbook.actions import ACTIONS, ActionName
-from netdiag.playbook.items import of_cause, of_cell, of_edge, of_finding, of_line, of_path, of_step, place
+from netdiag.playbook.items import (
+    of_capture,
+    of_cause,
+    of_cell,
+    of_connections,
+    of_edge,
+    of_finding,
+    of_line,
+    of_path,
+    of_step,
+    of_traffic,
+    place,
+)
 from netdiag.topology.explained import Cause, Certainty, Repair
 from netdiag.topology.hops import End, Hop, HopKind, Path
 
@@ -52,6 +64,16 @@ def test_an_edge() -> None:
     assert (fields["worth"], fields["reason"]) == ("cut", "refused: nobody listens")
     unseen = Edge(kind=EdgeKind.ZOOKEEPER, source="a", target="", address=BROKER)
     assert of_edge(unseen).fields["worth"] == "unknown"
+
+
+def test_what_a_capture_holds() -> None:
+    gives = {**ACTIONS[ActionName.CAPTURE].gives, **ACTIONS[ActionName.ANALYZE].gives}
+    assert tuple(of_capture(["kafka-1", "kafka-2"], 7, 0, 10).fields.items()) == tuple(
+        zip(gives["captures"], ("kafka-1, kafka-2", "7", "0", "10"), strict=True)
+    )
+    assert tuple(of_traffic(7, 2, 3).fields) == gives["traffic"]
+    same = {"client": "a", "broker": "b:1", "protocol": "tls", "opening": "complete", "ending": "fin", "answered": "no"}
+    assert tuple(of_connections(same, 4).fields) == gives["connections"]
 
 
 def test_a_line() -> None:

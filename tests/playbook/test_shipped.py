@@ -14,13 +14,14 @@ from netdiag.playbook.items import of_finding
 from netdiag.playbook.outcome import Item, Outcome
 from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import End, run, variables_of
-from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, TOPOLOGY
+from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
 from netdiag.rules.document import rule_page
-from netdiag.rules.run import check, check_live, check_project
+from netdiag.rules.run import check, check_live, check_project, check_wire
 from netdiag.rules.run_topology import check_topology
 from tests.deployment.stacks import deployment_of, project_of
 from tests.rules.recorded import view_of
 from tests.rules.topology_recorded import Recorded
+from tests.rules.wire_recorded import wire_view_of
 
 BOOKS = shipped()
 IDS = [rule.ID for rule in ALL]
@@ -65,6 +66,8 @@ def seen(rule: str, *, good: bool) -> tuple[ActionName, tuple[Item, ...]]:
         findings, action = check_live(view_of(text)), ActionName.MATRIX
     elif known in TOPOLOGY:
         findings, action = check_topology(Recorded(text).topology), ActionName.TOPOLOGY
+    elif known in WIRE:
+        findings, action = check_wire(wire_view_of(text)), ActionName.ANALYZE
     return action, tuple(map(of_finding, findings))
 
 

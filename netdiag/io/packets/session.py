@@ -21,10 +21,11 @@ _PATIENCE = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """When a capture ends by itself."""
+    """When a capture ends by itself; `bytes` of its file, which the last packets may go beyond."""
 
     seconds: float | None = None
     packets: int | None = None
+    bytes: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -120,7 +121,10 @@ class Session:
         return limits.seconds is not None and time.monotonic() - self._start >= limits.seconds
 
     def _is_full(self) -> bool:
-        return self._limits.packets is not None and self._output.written >= self._limits.packets
+        packets, size = self._limits.packets, self._limits.bytes
+        return (packets is not None and self._output.written >= packets) or (
+            size is not None and self._output.bytes >= size
+        )
 
     def _drain(self, tick: Callable[[Progress], None]) -> None:
         """What the engines still hold belongs to the capture."""

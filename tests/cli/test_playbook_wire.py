@@ -1,0 +1,146 @@
+"""Captures of playbooks: bounded, gone afterwards, and only what they show is told."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from netdiag.cli.capture import place_of
+from netdiag.cli.playbook_actions import Looks, Where
+from netdiag.cli.playbook_wire import Wire, understood
+from netdiag.cli.surface import Surface
+from netdiag.errors import InputError
+from netdiag.playbook.actions import ACTIONS, ActionName
+from netdiag.playbook.document import Step
+from netdiag.playbook.outcome import Outcome
+from tests.io.namespaces import FAR, joined_namespaces
+from tests.io.packets.traffic import inside
+from tests.io.spark.captures import capture
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+# Hangs up on whoever says something, as a broker does that expects another protocol.
+DEAF = """
+import socket
+server = socket.create_server(("", 9092))
+print("listening", flush=True)
+while True:
+    client, _ = server.accept()
+    client.recv(4096)
+    client.close()
+"""
+GREETER = """
+import socket, ssl, sys, time
+context = ssl.create_default_context()
+while True:
+    try:
+        context.wrap_socket(socket.create_connection((sys.argv[1], 9092), 5), server_hostname="kafka").close()
+    except OSError:
+        pass
+    time.sleep(0.1)
+"""
+
+
+@pytest.fixture
+def shared(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session of the test run in the place of one of the command's own."""
+
+    @contextmanager
+    def session(*words: object, **options: object) -> Iterator["SparkSession"]:
+        yield spark
+
+    monkeypatch.setattr("netdiag.io.spark.session.spark_session", session)
+
+
+@contextmanager
+def a_client_that_speaks_tls() -> Iterator[str]:
+    """The namespace of such a client; the other side hangs up on it again and again."""
+    with joined_namespaces() as pair:
+        deaf = subprocess.Popen(inside(pair.far, sys.executable, "-c", DEAF), stdout=subprocess.PIPE)
+        greeter = subprocess.Popen(inside(pair.near, sys.executable, "-c", GREETER, FAR))
+        try:
+            assert deaf.stdout is not None
+            assert deaf.stdout.readline()
+            yield pair.near
+        finally:
+            for each in (greeter, deaf):
+                each.kill()
+                each.communicate()
+
+
+def step(action: ActionName) -> Step:
+    return Step(id=action.value, title="x", action=action)
+
+
+def taken(looks: Looks, place: str, **more: str) -> Outcome:
+    said = {"from": f"netns:{place}", "port": "9092", "seconds": "3", **more}
+    return looks.perform(step(ActionName.CAPTURE), said)
+
+
+@pytest.mark.usefixtures("shared")
+def test_the_wire_shows_a_client_that_speaks_tls_to_a_port_that_does_not() -> None:
+    with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Surface()) as looks:
+        outcome = taken(looks, place)
+        assert outcome.looked, outcome
+        (item,) = outcome.items
+        assert tuple(item.fields) == ACTIONS[ActionName.CAPTURE].gives["captures"]
+        assert int(item.fields["packets"]) > 10
+        seen = looks.perform(step(ActionName.ANALYZE), {"capture": "capture", "file": ""})
+        assert seen.looked, seen
+        kinds = {(i.fields["protocol"], i.fields["answered"]) for i in seen.items if i.of == "connections"}
+        assert kinds & {("tls", "no")}
+        path = looks._wire._taken["capture"]
+        assert os.path.exists(path)
+    assert not os.path.exists(os.path.dirname(path))
+
+
+def test_it_is_bounded_in_packets_and_bytes() -> None:
+    with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Surface()) as looks:
+        few = taken(looks, place, seconds="60", packets="5")
+        assert [item.fields["packets"] for item in few.items] == ["5"]
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_capture_of_somebody_else_s(tmp_path: "Path") -> None:
+    path = capture(tmp_path / "a.pcap", 4)
+    with Looks(Where(), Surface()) as looks:
+        seen = looks.perform(step(ActionName.ANALYZE), {"file": path})
+    (traffic,) = [item.fields for item in seen.items if item.of == "traffic"]
+    assert (traffic["packets"], traffic["connections"], traffic["exchanges"]) == ("48", "4", "12")
+    assert {item.fields["protocol"] for item in seen.items if item.of == "connections"} == {"kafka"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "no capture is named"),
+        ({"capture": "wire"}, "step 'wire' captured nothing"),
+        ({"file": "hdfs://somewhere/x.pcap"}, "is no file of this machine"),
+        ({"file": "-"}, "is no file of this machine"),
+    ],
+)
+def test_what_cannot_be_analysed(arguments: dict[str, str], said: str) -> None:
+    seen = Looks(Where(), Surface()).perform(step(ActionName.ANALYZE), arguments)
+    assert said in seen.why_not
+
+
+@pytest.mark.parametrize(("name", "value"), [("port", "x"), ("port", "99999999"), ("from", "the moon")])
+def test_what_cannot_be_captured(name: str, value: str) -> None:
+    wire = Wire(None, Surface())
+    try:
+        with pytest.raises(InputError, match="is no p"):
+            wire.capture("wire", {"from": "host", "port": "9092", name: value})
+    finally:
+        wire.close()
+
+
+def test_what_an_option_refuses_is_an_error_of_the_input() -> None:
+    with pytest.raises(InputError):
+        understood(lambda: place_of("nowhere"))
