@@ -10,7 +10,6 @@ from typing import Any
 from netdiag.traffic.engine.assemble import Asked
 from netdiag.traffic.engine.bodies.facts import RequestFacts
 from netdiag.traffic.engine.compiled import handover_direction
-from netdiag.traffic.engine.compiled.handover_direction import MOST_PLACES
 from netdiag.traffic.engine.compiled.lane_state import (
     ABSENT,
     CARRY,
@@ -19,6 +18,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     KEYS,
     LISTENED,
     LONG_AGO,
+    MOST_PLACES,
     NOT_LISTENED,
     VERSIONS,
     Lane,

@@ -4,14 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from netdiag.traffic.engine.compiled.lane_state import BARE, CARRY, Array, Lane
+from netdiag.traffic.engine.compiled.lane_state import BARE, CARRY, MOST_COPIES, Array, Lane
 from netdiag.traffic.engine.compiled.layout import NOTHING, UNKNOWN_KEY
 from netdiag.traffic.engine.delivery import HALF, MASK, REMEMBERED, Copy, Delivery
 from netdiag.traffic.engine.frames import FRAMES, INSIDE, Framer
-
-MOST_PLACES = (1 << 16) - 1
-MOST_COPIES = 4
-"""So many places are remembered of a packet, 16 bits each: the number of the place and 1; the first lowest."""
 
 _CUT = ("truncated", INSIDE)
 
@@ -49,6 +45,7 @@ def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[
         delivery.next,
         delivery.packets,
         delivery.duplicates,
+        delivery.retransmissions,
         delivery.keep_alives,
         delivery.zero_windows,
         delivery.last_time,
@@ -88,6 +85,7 @@ def check_out(lane: Lane, number: int, delivery: Delivery, places: Sequence[tupl
         delivery.next,
         delivery.packets,
         delivery.duplicates,
+        delivery.retransmissions,
         delivery.keep_alives,
         delivery.zero_windows,
         delivery.last_time,

@@ -1,7 +1,7 @@
-"""The usual in kernels: segments that bring the next bytes, or nothing but an acknowledgement, on calm connections.
+"""The usual in kernels: segments that bring the next bytes, old ones, or nothing but an acknowledgement.
 
-What is usual is what `Dialogue.push` does in its first lines, and what `Dialogue.push` makes of an acknowledgement that
-is no copy and tells of nothing that is missing. Everything else is for the twin: `run` comes back for it.
+What is usual is what `Dialogue.push` does in its first lines, and what it makes of a segment that tells of nothing that
+is missing, on calm connections. Everything else is for the twin: `run` comes back for it.
 """
 
 from typing import Any
@@ -11,9 +11,18 @@ import numpy as np
 from netdiag.traffic.engine.compiled.kernel import kernel
 from netdiag.traffic.engine.compiled.lane_frames import cut
 from netdiag.traffic.engine.compiled.lane_notes import note
-from netdiag.traffic.engine.compiled.lane_state import BARE, NEXT_SWEEP, NOT_LISTENED, Array, Lane, Reading
+from netdiag.traffic.engine.compiled.lane_state import (
+    BARE,
+    MOST_COPIES,
+    MOST_PLACES,
+    NEXT_SWEEP,
+    NOT_LISTENED,
+    Array,
+    Lane,
+    Reading,
+)
 from netdiag.traffic.engine.compiled.layout import DONE, LEFT_OUT, ODD_PACKET
-from netdiag.traffic.engine.delivery import HALF, MASK, REMEMBERED
+from netdiag.traffic.engine.delivery import FAR, HALF, MASK, REMEMBERED, SAME_PACKET
 from netdiag.traffic.engine.packet import ACK, FIN, RST, SYN
 
 _UNUSUAL = SYN | FIN | RST
@@ -47,12 +56,11 @@ def run(
             if number == LEFT_OUT:
                 index += 1
                 continue
-            if number < 0 or not _is_usual(lane, number, packet, places):
+            if number >= 0:
+                offset = _count(lane, number, packet, places)
+            if offset < 0:
                 return ODD_PACKET, index, -1
             _note(lane, number, packet, keys)
-            offset = 0
-            if lane.connections[number >> 1].kind == NOT_LISTENED or not packet.size:
-                offset = packet.size
         number = np.int64(lanes[packet.key])
         if offset < packet.size:
             status, offset = cut(lane, reading, number, packet, data, offset, places[packet.interface, 2])
@@ -82,42 +90,46 @@ def _note(lane: Lane, number: Any, packet: Any, keys: Array) -> None:
 
 
 @kernel
-def _is_usual(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
-    """Whether a packet is for the arrays; if so it is counted, but for what its payload says."""
+def _count(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
+    """Count a packet that is for the arrays, but for what its payload says; gives where in this the new bytes begin.
+
+    Below 0: it is not for the arrays, and nothing was counted.
+    """
     flags = packet.flags
     if flags & _UNUSUAL or not flags & ACK or flags > _MOST_FLAGS or packet.interface < 0:
-        return False
+        return -1
     connection = lane.connections[number >> 1]
     place = places[packet.interface, 0]
     bit = places[packet.interface, 1]
-    if bit < 0 or not (connection.seen >> np.uint64(bit)) & np.uint64(1):
-        return False
+    if bit < 0 or not (connection.seen >> np.uint64(bit)) & np.uint64(1) or place >= MOST_PLACES:
+        return -1
     if packet.time >= lane.numbers[NEXT_SWEEP]:
-        return False
+        return -1
+    new = np.int64(packet.size)
     if connection.kind != NOT_LISTENED:
         other = lane.directions[number ^ 1]
         ahead = (np.int64(packet.acknowledgement) - other.next) & MASK
         if ahead != 0 and ahead < HALF:
-            return False
+            return -1
         direction = lane.directions[number]
-        if packet.size:
-            if packet.sequence != direction.next & MASK:
-                return False
-            _count_data(lane, number, direction, packet, place)
-        elif not _count_bare(lane, number, direction, packet, place):
-            return False
+        if not packet.size:
+            new = _count_bare(lane, number, direction, packet, place)
+        elif packet.sequence == direction.next & MASK:
+            _count_next(lane, number, direction, packet, place)
+            new = np.int64(0)
+        else:
+            new = _count_old(lane, number, direction, packet, place)
+        if new < 0:
+            return -1
     connection.last_time = max(connection.last_time, packet.time)
     connection.first_time = min(connection.first_time, packet.time)
-    return True
+    return new
 
 
 @kernel
-def _count_data(lane: Lane, number: Any, direction: Any, packet: Any, place: Any) -> None:
-    direction.packets += 1
-    direction.last_time = packet.time
-    if packet.window != direction.window:
-        direction.zero_windows += packet.window == 0
-        direction.window = packet.window
+def _count_next(lane: Lane, number: Any, direction: Any, packet: Any, place: Any) -> None:
+    """What comes next: `Dialogue._plain`."""
+    _count_packet(direction, packet)
     _remember(lane, number, direction, packet, place, 0, np.int64(packet.size))
     direction.next += packet.size
     direction.truncated_bytes += max(0, packet.size - packet.kept)
@@ -125,26 +137,103 @@ def _count_data(lane: Lane, number: Any, direction: Any, packet: Any, place: Any
 
 @kernel
 def _count_bare(lane: Lane, number: Any, direction: Any, packet: Any, place: Any) -> Any:
+    """No payload."""
     what = BARE | np.int64(packet.window) << 8 | np.int64(packet.flags)
-    for half in range(2):
-        count = direction.recent if half == direction.half else direction.older
-        for index in range(half * REMEMBERED, half * REMEMBERED + count):
-            copy = lane.remembered[number, index]
-            if (
-                copy.what == what
-                and copy.sequence == packet.sequence
-                and copy.acknowledgement == packet.acknowledgement
-            ):
-                return False
+    known = _is_copy(lane, number, direction, packet, place, packet.acknowledgement, what)
+    if known < 0:
+        return -1
+    if known:
+        direction.duplicates += 1
+        return 0
+    _count_packet(direction, packet)
+    if packet.sequence == (direction.next - 1) & MASK and direction.next > direction.start:
+        direction.keep_alives += 1
+    return 0
+
+
+@kernel
+def _count_old(lane: Lane, number: Any, direction: Any, packet: Any, place: Any) -> Any:
+    """Payload that was there before, at least its beginning: sent again, captured twice, or a probe."""
+    size = np.int64(packet.size)
+    behind = (direction.next - np.int64(packet.sequence)) & MASK
+    if behind >= FAR:
+        return -1
+    known = _is_copy(lane, number, direction, packet, place, 0, size)
+    if known < 0:
+        return -1
+    if known or (size <= behind and place != direction.place):
+        direction.duplicates += 1
+        return size
+    _count_packet(direction, packet)
+    if size == 1 and behind == 1 and direction.next > direction.start:
+        direction.keep_alives += 1
+        return size
+    direction.retransmissions += 1
+    if size <= behind:
+        return size
+    direction.next += size - behind
+    direction.truncated_bytes += size - max(behind, np.int64(packet.kept))
+    return behind
+
+
+@kernel
+def _count_packet(direction: Any, packet: Any) -> None:
     direction.packets += 1
     direction.last_time = packet.time
     if packet.window != direction.window:
         direction.zero_windows += packet.window == 0
         direction.window = packet.window
-    _remember(lane, number, direction, packet, place, packet.acknowledgement, what)
-    if packet.sequence == (direction.next - 1) & MASK and direction.next > direction.start:
-        direction.keep_alives += 1
-    return True
+
+
+@kernel
+def _is_copy(lane: Lane, number: Any, direction: Any, packet: Any, place: Any, acknowledgement: Any, what: Any) -> Any:
+    """As `Delivery.is_copy`: 1 or 0, and it is remembered; below 0 where there is no room for that."""
+    recent, older, half = np.int64(direction.recent), np.int64(direction.older), np.int64(direction.half)
+    begin = half * REMEMBERED
+    entry = _known(lane, number, begin, recent, packet.sequence, acknowledgement, what)
+    is_recent = entry >= 0
+    if not is_recent:
+        entry = _known(lane, number, REMEMBERED - begin, older, packet.sequence, acknowledgement, what)
+    if entry >= 0 and lane.remembered[number, entry].what == what:
+        copy = lane.remembered[number, entry]
+        seen = np.int64(0)
+        was_here = False
+        while seen < MOST_COPIES:
+            there = np.int64((copy.places >> np.uint64(16 * seen)) & np.uint64(0xFFFF))
+            if there == 0:
+                break
+            was_here = was_here or there == place + 1
+            seen += 1
+        moment = abs(packet.time - copy.time) < SAME_PACKET
+        if not was_here or (moment and copy.identification == packet.identification):
+            if seen == MOST_COPIES or (not is_recent and recent >= REMEMBERED):
+                return -1
+            if not is_recent:
+                lane.remembered[number, begin + recent] = copy
+                entry = begin + recent
+                direction.recent += 1
+            lane.remembered[number, entry].places |= np.uint64(place + 1) << np.uint64(16 * seen)
+            return 1
+    if is_recent and recent < REMEMBERED:
+        _write(lane.remembered[number, entry], packet, place, acknowledgement, what)
+    else:
+        _remember(lane, number, direction, packet, place, acknowledgement, what)
+    return 0
+
+
+@kernel
+def _known(lane: Lane, number: Any, begin: Any, count: Any, sequence: Any, acknowledgement: Any, what: Any) -> Any:
+    """Which of `count` entries is of the same key: of payload, whatever its length."""
+    for index in range(begin, begin + count):
+        copy = lane.remembered[number, index]
+        if copy.sequence != sequence:
+            continue
+        if what & BARE:
+            if copy.what == what and copy.acknowledgement == acknowledgement:
+                return index
+        elif not copy.what & BARE:
+            return index
+    return -1
 
 
 @kernel
@@ -155,8 +244,13 @@ def _remember(
         direction.half ^= 1
         direction.older = direction.recent
         direction.recent = 0
-    copy = lane.remembered[number, np.int64(direction.half) * REMEMBERED + direction.recent]
+    index = np.int64(direction.half) * REMEMBERED + direction.recent
     direction.recent += 1
+    _write(lane.remembered[number, index], packet, place, acknowledgement, what)
+
+
+@kernel
+def _write(copy: Any, packet: Any, place: Any, acknowledgement: Any, what: Any) -> None:
     copy.time = packet.time
     copy.places = place + 1
     copy.sequence = packet.sequence

@@ -55,6 +55,7 @@ DIRECTION = np.dtype(
         ("next", "i8"),
         ("packets", "i8"),
         ("duplicates", "i8"),
+        ("retransmissions", "i8"),
         ("keep_alives", "i8"),
         ("zero_windows", "i8"),
         ("last_time", "i8"),
@@ -100,6 +101,9 @@ COPY = np.dtype(
 """What a packet is known again by. `what`: the length of its payload; of one without, BARE, its window and flags."""
 
 BARE = 1 << 31
+MOST_PLACES = (1 << 16) - 1
+MOST_COPIES = 4
+"""So many places are remembered of a packet, 16 bits each: the number of the place and 1; the first lowest."""
 
 PENDING = np.dtype(
     [("asked", "i8"), ("correlation_id", "i4"), ("api", "i4"), ("next", "i4"), ("silent", "u1")], align=True
