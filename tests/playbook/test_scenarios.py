@@ -1,4 +1,7 @@
-"""Playbooks over the scenarios' files: the broken stack leads to its cause, the repaired one to nothing wrong."""
+"""Playbooks over the files of stacks: the broken one leads to its cause, the repaired one to nothing wrong.
+
+The stacks are the scenarios, and a few of `tests/playbook/stacks` with what no scenario has.
+"""
 
 from collections.abc import Mapping
 
@@ -16,6 +19,7 @@ from tests.house.tree import ROOT
 
 BOOKS = {book.name: book for book in shipped()}
 FOLDER = ROOT / "compose" / "scenarios"
+OWN = "../../tests/playbook/stacks"
 # folder, stacks, playbook, its conclusion
 CASES = [
     ("S02-inter-broker-loopback", "kraft zookeeper", "brokers-cut-off", "bound-to-loopback"),
@@ -44,6 +48,30 @@ CASES = [
     ("S20-dependents", "kraft", "bootstrap-refused", "client-dials-itself"),
     ("S20-dependents", "kraft", "controller-as-bootstrap", "control-port"),
     ("S20-dependents", "kraft", "coordinator-unavailable", "endpoint-unreachable"),
+    ("S20-dependents", "kraft", "schema-registry-endpoints", "cannot-connect"),
+    ("S10b-start-and-mislead", "kraft", "controller-advertised", "controller-among-advertised"),
+    (OWN, "faults", "cluster-id-differs", "ids-in-the-files"),
+    (OWN, "faults", "invalid-receive-size", "protocols-differ"),
+    (OWN, "faults", "kafka-port-variable", "variable-refused"),
+    (OWN, "faults", "leader-without-listener", "sets-differ"),
+    (OWN, "faults", "listener-unparsable", "malformed"),
+    (OWN, "faults", "quorum-unreachable", "voters-wrong"),
+    (OWN, "faults", "sasl-expected", "protocols-differ"),
+    (OWN, "faults", "tls-against-plaintext", "protocols-differ"),
+]
+# What files show otherwise than what runs, or alone.
+FILES_ALONE = [
+    # Nothing can be pulled where no registry is reached, so nothing of such a stack ever runs.
+    (OWN, "images", "image-gone", "gone"),
+    (OWN, "ports", "port-already-allocated", "twice-in-the-files"),
+]
+# What no file shows: what clients do that are no part of a stack, what a certificate holds, who has a port.
+LIVE_ALONE = [
+    (OWN, "ports", "port-already-allocated", "taken"),
+    (OWN, "wire", "accepted-then-closed", "tls-on-the-wire"),
+    (OWN, "wire", "invalid-receive-size", "stranger-on-the-wire"),
+    (OWN, "wire", "tls-against-plaintext", "tls-on-the-wire"),
+    ("S17-tls-and-sasl", "kraft", "tls-name-not-covered", "name-missing"),
 ]
 PAIRS = [(folder, stack, book, conclusion) for folder, stacks, book, conclusion in CASES for stack in stacks.split()]
 ALL_REPAIRED = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.repaired.yml"))
@@ -60,14 +88,18 @@ def over(book: str, path: str) -> Run:
     return run(BOOKS[book], {}, perform, live=True)
 
 
-@pytest.mark.parametrize(("folder", "stack", "book", "conclusion"), PAIRS)
+def test_every_playbook_has_a_stack_that_proves_it() -> None:
+    assert {book for _, _, book, _ in (*PAIRS, *FILES_ALONE, *LIVE_ALONE)} == set(BOOKS)
+
+
+@pytest.mark.parametrize(("folder", "stack", "book", "conclusion"), [*PAIRS, *FILES_ALONE])
 def test_the_broken_stack_leads_to_its_cause(folder: str, stack: str, book: str, conclusion: str) -> None:
     broken = over(book, f"{folder}/{stack}.broken.yml")
     assert broken.reached[0].conclusion.id == conclusion
     assert broken.reached[0].evidence
 
 
-@pytest.mark.parametrize(("folder", "stack", "book", "conclusion"), PAIRS)
+@pytest.mark.parametrize(("folder", "stack", "book", "conclusion"), [*PAIRS, *FILES_ALONE])
 def test_the_repaired_stack_leads_to_nothing_wrong(folder: str, stack: str, book: str, conclusion: str) -> None:
     repaired = over(book, f"{folder}/{stack}.repaired.yml")
     assert conclusion not in [one.conclusion.id for one in repaired.reached]
