@@ -27,7 +27,7 @@ COMMANDS = {
         module="netdiag.cli.check_listeners",
         function="check_listeners",
         help="Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where.",
-        kind="netdiag.cli.outputs:InOrder",
+        kind="netdiag.cli.via:ViaInOrder",
     ),
     "capture": Entry(
         module="netdiag.cli.capture",
@@ -48,6 +48,7 @@ COMMANDS = {
         module="netdiag.cli.topology",
         function="topology",
         help="Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.",
+        kind="netdiag.cli.via:ViaCommand",
     ),
     "lab": Entry(
         module="netdiag.cli.lab",
@@ -65,16 +66,19 @@ COMMANDS = {
         function="probe",
         help="Speak with brokers as a client does, step by step: name, connection, versions, metadata, each advertised "
         "address.",
+        kind="netdiag.cli.via:ViaCommand",
     ),
     "diagnose": Entry(
         module="netdiag.cli.diagnose",
         function="diagnose",
         help="Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs.",
+        kind="netdiag.cli.via:ViaCommand",
     ),
     "playbook": Entry(
         module="netdiag.cli.playbook",
         function="playbook",
         help="Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair.",
+        kind="netdiag.cli.via:ViaCommand",
     ),
     "doctor": Entry(
         module="netdiag.cli.doctor",

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -147,6 +148,15 @@ def files_of(asked: Asked, settings: Settings) -> ReadFiles:
 def project_of(asked: Asked, settings: Settings) -> Project:
     """The project that files declare."""
     return _loaded(asked, settings, _Files(settings.instead))
+
+
+def read_along(asked: Asked, settings: Settings) -> Mapping[str, bytes]:
+    """Every file that a project is made of, as far as it can be read."""
+    files = _Files(settings.instead)
+    with suppress(NetdiagError):
+        project = _loaded(asked, settings, files)
+        from_compose(project, facts=settings.facts, read=files.inside(asked.folder))
+    return files.kept
 
 
 def _one(asked: Asked, settings: Settings) -> Report:

@@ -1,11 +1,12 @@
 """A container as `GET /containers/{id}/json` tells it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
 from netdiag.engine.document import flag, mapping, number, sequence, text, texts
+from netdiag.engine.helper_container import is_helper
 
 PROJECT_LABEL = "com.docker.compose.project"
 FILES_LABEL = "com.docker.compose.project.config_files"
@@ -209,3 +210,8 @@ def in_order(container: Container) -> tuple[str | tuple[int, str], ...]:
     """The key that sorts containers by name as people count: broker-2 before broker-10."""
     parts = re.split(r"([0-9]+)", container.name)
     return tuple((len(part.lstrip("0")), part.lstrip("0")) if n % 2 else part for n, part in enumerate(parts))
+
+
+def in_sight(containers: Iterable[Container]) -> tuple[Container, ...]:
+    """Those that are looked at, in order; helpers of netdiag, however many run just now, are none of them."""
+    return tuple(sorted((one for one in containers if not is_helper(one.labels)), key=in_order))

@@ -10,7 +10,7 @@ import docker
 import requests
 from docker.tls import TLSConfig
 
-from netdiag.engine.container import Container, in_order, parse_container
+from netdiag.engine.container import Container, in_sight, parse_container
 from netdiag.engine.document import text
 from netdiag.engine.logs import log_lines
 from netdiag.engine.network import EngineNetwork, parse_network
@@ -81,10 +81,10 @@ class Engine:
         )
 
     def containers(self) -> tuple[Container, ...]:
-        """Every container, running or not, by name; one that goes away meanwhile is left out."""
+        """Every container, running or not, by name; not one that goes away meanwhile, nor a helper of netdiag's."""
         listed = self._ask(lambda: self._client.containers(all=True))
         found = [self._inspect(text(entry, "Id")) for entry in listed]
-        return tuple(sorted((c for c in found if c is not None), key=in_order))
+        return in_sight(c for c in found if c is not None)
 
     def networks(self) -> tuple[EngineNetwork, ...]:
         """Every network, by name."""
@@ -127,7 +127,7 @@ class Engine:
     def _translated(self, error: Exception) -> EngineError:
         if isinstance(error, docker.errors.NotFound):
             return _Gone(_one_line(error), where=self.address.url)
-        return _failure(error, self.address)
+        return failure(error, self.address)
 
 
 class _Gone(EngineError):
@@ -136,15 +136,20 @@ class _Gone(EngineError):
 
 def connect(address: EngineAddress, *, timeout: float = 10.0) -> Engine:
     """Connect and agree on the version of the API; `timeout` is seconds for each answer."""
+    return Engine(open_client(address, timeout=timeout), address)
+
+
+def open_client(address: EngineAddress, *, timeout: float) -> docker.APIClient:
+    """The library's client; `timeout` is seconds for each answer."""
     arguments: dict[str, Any] = {"base_url": address.url, "version": "auto", "timeout": timeout}
     if address.tls is not None and address.unix_socket is None:
         arguments["tls"] = _tls_config(address.tls, address)
     if address.url.startswith("ssh://"):
         arguments["use_ssh_client"] = True
     try:
-        return Engine(docker.APIClient(**arguments), address)
+        return docker.APIClient(**arguments)
     except (requests.RequestException, docker.errors.DockerException, OSError, ValueError) as error:
-        raise _failure(error, address) from error
+        raise failure(error, address) from error
 
 
 def _innermost(error: BaseException) -> BaseException:
@@ -164,10 +169,11 @@ def _tls_config(tls: TlsFiles, address: EngineAddress) -> TLSConfig:
     try:
         return TLSConfig(client_cert=pair, ca_cert=tls.ca, verify=tls.verify)
     except docker.errors.TLSParameterError as error:
-        raise _failure(error, address) from error
+        raise failure(error, address) from error
 
 
-def _failure(error: Exception, address: EngineAddress) -> EngineError:
+def failure(error: Exception, address: EngineAddress) -> EngineError:
+    """What the library raised, in one line."""
     cause = _innermost(error)
     reason, where = _one_line(cause), address.url
     hint = f"the engine was named by {address.said_by}"

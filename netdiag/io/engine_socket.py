@@ -13,7 +13,7 @@ import socket
 import time
 from typing import Any
 
-from netdiag.engine.container import Container, in_order, parse_container
+from netdiag.engine.container import Container, in_sight, parse_container
 from netdiag.engine.document import sequence, text
 from netdiag.engine.network import EngineNetwork, parse_network
 from netdiag.errors import EngineError
@@ -44,13 +44,18 @@ class SocketEngine:
         return text(document, "Version")
 
     def containers(self) -> tuple[Container, ...]:
-        """Every container, running or not, by name; one that goes away meanwhile is left out."""
+        """Every container, running or not, by name; not one that goes away meanwhile, nor a helper of netdiag's."""
         listed = self._ask(f"{self._prefix}/containers/json?all=1")
         identifiers = (text(entry, "Id") for entry in sequence({"": listed}, ""))
         asked = (
             self._ask(f"{self._prefix}/containers/{one}/json", may_be_gone=True) for one in identifiers if _is_id(one)
         )
-        return tuple(sorted((parse_container(one) for one in asked if one is not None), key=in_order))
+        return in_sight(parse_container(one) for one in asked if one is not None)
+
+    def knows(self, identifier: str) -> bool:
+        """Whether the engine has this container."""
+        path = f"{self._prefix}/containers/{identifier}/json"
+        return _is_id(identifier) and self._ask(path, may_be_gone=True) is not None
 
     def networks(self) -> tuple[EngineNetwork, ...]:
         """Every network, by name."""

@@ -48,7 +48,7 @@ def read_machine(host: str | None, environment: Mapping[str, str]) -> Machine:
         python=platform.python_version(),
         netdiag=netdiag.__version__,
         is_root=hasattr(os, "geteuid") and os.geteuid() == 0,
-        rights=_rights(),
+        rights=own_rights(),
         engine=_engine(host, environment),
         namespaces=_namespaces(),
         packet_socket=_packet_socket(),
@@ -72,7 +72,8 @@ def _families() -> tuple[str, ...]:
     return tuple(dict.fromkeys([told.get("ID", ""), *told.get("ID_LIKE", "").split()]))
 
 
-def _rights() -> frozenset[str]:
+def own_rights() -> frozenset[str]:
+    """Of the capabilities that matter here, those in force."""
     try:
         status = Path("/proc/thread-self/status").read_text(encoding="ascii", errors="replace")
         effective = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))

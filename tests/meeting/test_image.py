@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from netdiag import __version__
+from netdiag.engine.helper_container import COMMAND
+from netdiag.machine.helper_talk import Frames, Kind, decode_hello
 from tests.cli.shell import BROKEN
 from tests.house.tree import ROOT, files
 from tests.meeting.repositories import clean_environment
@@ -68,6 +70,17 @@ def test_the_command_runs_from_what_was_built(built: Path, tmp_path: Path) -> No
         )
         assert done.returncode == status, done.stderr
         assert told in done.stdout
+
+
+def test_what_was_built_can_be_the_helper_of_via_container(built: Path, tmp_path: Path) -> None:
+    told = f"docker build --tag netdiag:{__version__} ."
+    assert told in (ROOT / "Dockerfile").read_text()
+    argv = [str(built / "bin" / "python"), *COMMAND[1:]]
+    done = subprocess.run(argv, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    ((kind, data),) = Frames().feed(done.stdout)
+    assert (kind, decode_hello(data).version) == (Kind.HELLO, __version__)
+    libraries = "import netdiag.io.live, netdiag.io.observe, netdiag.io.kernel.inventory"
+    assert subprocess.run([built / "bin" / "python", "-c", libraries], check=False).returncode == 0
 
 
 def test_nothing_is_left_that_built_it(built: Path) -> None:

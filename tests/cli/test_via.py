@@ -1,0 +1,93 @@
+"""`--via container`: the words that are passed on, what is refused, and the way there and back."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from netdiag.cli.commands import COMMANDS, Commands
+from netdiag.cli.via import forwarded, refused, taking_values
+from tests.cli.shell import netdiag
+
+VALUED = frozenset({"--via", "--image", "--host", "--var", "-f", "--format"})
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        ("--live --via container", "--live"),
+        ("--via=container --live a.yml", "--live a.yml"),
+        ("a.yml --image netdiag:2 --via container b.yml", "a.yml b.yml"),
+        ("--var --via -f x", "--var --via -f x"),
+        ("-f --via --format --image", "-f --via --format --image"),
+        ("--via container -- --via", "-- --via"),
+        ("--format=json --via container --watch", "--format=json --watch"),
+        ("--via", ""),
+    ],
+)
+def test_the_words_without_ours(words: str, left: str) -> None:
+    assert forwarded(words.split(), VALUED) == left.split()
+
+
+def test_the_engine_has_another_address_there() -> None:
+    instead = {"--host": "unix:///s"}
+    assert forwarded(["--host", "tcp://a:1", "x"], ["--host"], instead) == ["--host", "unix:///s", "x"]
+    assert forwarded(["--host=tcp://a:1"], ["--host"], instead) == ["--host=unix:///s"]
+
+
+@pytest.mark.parametrize("name", ["check-listeners", "topology", "probe", "diagnose", "playbook"])
+def test_options_that_take_a_word_are_known(name: str) -> None:
+    command = Commands().get_command(None, name)  # type: ignore[arg-type]
+    valued = taking_values(command.params)
+    assert {"--via", "--image", "--host"} <= valued
+    assert not {"--verbose", "-v", "--debug", "--live", "--matrix", "--why"} & valued
+
+
+def test_commands_that_look_into_namespaces_have_it(tmp_path: Path) -> None:
+    have = {name for name, entry in COMMANDS.items() if "cli.via:" in (entry.kind or "")}
+    assert have == {"check-listeners", "topology", "probe", "diagnose", "playbook"}
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "says"),
+    [
+        ("check-listeners", {"live": False}, "it goes with --live"),
+        ("check-listeners", {"live": False, "replay": "seen.json"}, "leave out --via"),
+        ("playbook", {"what": "list"}, "nothing is looked at"),
+        ("diagnose", {"live": False}, "it goes with --live"),
+        ("topology", {"no_engine": True}, "leave out --no-engine"),
+        ("topology", {"capture": ["a.pcap"]}, "captures do not go along"),
+        ("topology", {}, ""),
+        ("probe", {"bootstrap": "a:1"}, ""),
+        ("playbook", {"what": "run", "live": True}, ""),
+    ],
+)
+def test_what_cannot_be_carried_out_elsewhere(name: str, params: dict[str, object], says: str) -> None:
+    because = refused(name, params)
+    assert says in because
+    assert bool(because) == bool(says)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["check-listeners", "--live", "--via", "ssh"], b"'ssh' is no way to look: --via container is"),
+        (["check-listeners", "--live", "--image", "x"], b"--image goes with --via container"),
+        (["check-listeners", "--via", "container"], b"it goes with --live"),
+    ],
+)
+def test_wrong_usage(words: list[str], says: bytes, tmp_path: Path) -> None:
+    done = netdiag(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in b" ".join(done.stderr.split())
+
+
+def test_an_engine_that_is_not_there(tmp_path: Path) -> None:
+    done: subprocess.CompletedProcess[bytes] = netdiag(
+        "check-listeners", "--live", "--via", "container", "--host", f"unix://{tmp_path}/none", cwd=tmp_path
+    )
+    assert done.returncode == 3
+    assert b"no engine answers there" in done.stderr
+    assert done.stderr.count(b"\n") == 2
+    assert os.listdir(tmp_path) == []
