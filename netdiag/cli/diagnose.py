@@ -10,6 +10,7 @@ from typing import Annotated, assert_never
 import typer
 
 from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.live_options import ClientProperties
 from netdiag.cli.playbook_actions import Looks, Where
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.telling import told_run, told_step, told_symptom
@@ -67,6 +68,7 @@ class Order:
     host: str | None = None
     timeout: float = 4.0
     bundle: str | None = None
+    client_properties: str | None = None
 
     @property
     def told(self) -> dict[str, str]:
@@ -79,7 +81,8 @@ class Order:
     def looks(self, surface: Surface) -> Looks:
         """The actions."""
         declared = tuple(file for file in self.files if not _CAPTURE.search(file))
-        return Looks(Where(files=declared, host=self.host, timeout=self.timeout), surface)
+        where = Where(files=declared, host=self.host, timeout=self.timeout, client_properties=self.client_properties)
+        return Looks(where, surface)
 
 
 def diagnose(
@@ -90,6 +93,7 @@ def diagnose(
     form: Form = DiagnosisFormat.TEXT,
     host: Host = None,
     timeout: Timeout = 4.0,
+    client_properties: ClientProperties = None,
     bundle: Bundled = None,
     verbose: Verbose = False,
     debug: Debug = False,
@@ -97,7 +101,15 @@ def diagnose(
 ) -> None:
     """Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs."""
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
-    order = Order(form=form, live=live, files=tuple(files or ()), host=host, timeout=timeout, bundle=bundle)
+    order = Order(
+        form=form,
+        live=live,
+        files=tuple(files or ()),
+        host=host,
+        timeout=timeout,
+        bundle=bundle,
+        client_properties=client_properties,
+    )
     finish(surface, lambda: _diagnosed(_lines(lines or []), order, surface))
 
 

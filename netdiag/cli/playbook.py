@@ -22,6 +22,7 @@ from netdiag.cli.diagnose import (
     taken,
 )
 from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.live_options import ClientProperties
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.telling import told_playbook
 from netdiag.cli.terminal import write_text
@@ -62,6 +63,7 @@ def playbook(
     form: Form = DiagnosisFormat.TEXT,
     host: Host = None,
     timeout: Timeout = 4.0,
+    client_properties: ClientProperties = None,
     bundle: Bundled = None,
     replay: _Replay = None,
     verbose: Verbose = False,
@@ -70,7 +72,15 @@ def playbook(
 ) -> None:
     """Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair."""
     surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
-    order = Order(form=form, live=live, files=tuple(files or ()), host=host, timeout=timeout, bundle=bundle)
+    order = Order(
+        form=form,
+        live=live,
+        files=tuple(files or ()),
+        host=host,
+        timeout=timeout,
+        bundle=bundle,
+        client_properties=client_properties,
+    )
 
     def command() -> ExitStatus:
         match what:

@@ -30,6 +30,7 @@ class Where:
     files: tuple[str, ...] = ()
     host: str | None = None
     timeout: float = 4.0
+    client_properties: str | None = None
 
 
 class Looks:
@@ -145,7 +146,11 @@ class Looks:
             from netdiag.cli.live import LiveSettings, live_report, needs_extra
 
             needs_extra()
-            live = LiveSettings(host=self._where.host, timeout=self._where.timeout)
+            live = LiveSettings(
+                host=self._where.host,
+                timeout=self._where.timeout,
+                client_properties=self._where.client_properties,
+            )
             settings = Settings(environ=os.environ)
             self._live = live_report(self._where.files, live, settings, self._surface)
         return self._live

@@ -1,14 +1,30 @@
 """Lines that users quoted, and lines that clients really print, lead to the right playbook first."""
 
+import json
+
 import pytest
 
 from netdiag.io.playbooks import shipped
 from netdiag.playbook.recognise import recognised
 from tests.figures import Report
+from tests.house.tree import ROOT
 from tests.playbook.healthy_clients import logs_of_clients, mock_cluster
 from tests.playbook.symptoms import QUOTED
 
 BOOKS = shipped()
+AT_FAULT = ROOT / "tests" / "data" / "clients_at_fault.json"
+# A client that is hung up on sees the same whoever does so, and why: the playbooks for it look for all of these causes.
+_HUNG_UP = ("accepted-then-closed", "tls-against-plaintext")
+FIT = {
+    "bootstrap-refused": ("bootstrap-refused",),
+    "bootstrap-unresolved": ("bootstrap-unresolved", "advertised-unresolved"),
+    "advertised-refused": ("advertised-refused",),
+    "advertised-unresolved": ("advertised-unresolved",),
+    "accepted-then-closed": _HUNG_UP,
+    "invalid-receive-size": ("invalid-receive-size", *_HUNG_UP),
+    "tls-against-plaintext": _HUNG_UP,
+    "plaintext-against-tls": _HUNG_UP,
+}
 
 
 def first(line: str) -> str:
@@ -37,3 +53,16 @@ def test_what_clients_that_are_well_log_is_no_symptom(figure: Report) -> None:
     figure("lines of clients that are well, at their most talkative", f"{lines}, {len(found)} recognised")
     assert all(len(log) > 200 for log in logs.values()), {name: len(log) for name, log in logs.items()}
     assert found == []
+
+
+@pytest.mark.bar("playbooks")
+def test_what_clients_print_at_a_fault(figure: Report) -> None:
+    said: dict[str, dict[str, list[str]]] = json.loads(AT_FAULT.read_text("utf-8"))
+    sessions = [(fault, client, log) for fault, clients in said.items() for client, log in clients.items()]
+    assert len(sessions) == 72
+    found = [(fault, client, [one.playbook.name for one in recognised(log, BOOKS)]) for fault, client, log in sessions]
+    wrong = [
+        (fault, client, names) for fault, client, names in found if names[:1] not in [[each] for each in FIT[fault]]
+    ]
+    figure("sessions of nine clients at eight faults, right playbook first", f"{72 - len(wrong)} of 72")
+    assert len(wrong) * 20 <= 72, wrong
