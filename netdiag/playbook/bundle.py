@@ -5,6 +5,7 @@ What is secret of a text is hidden when the bundle is made, so that the file may
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,7 +134,7 @@ def _read(document: Any) -> Outcome:
         fields = {name: _text(value) for name, value in _mapping(item).items()}
         items.append(Item(of=fields.pop("of"), fields=fields))
     seconds = document["seconds"]
-    if not isinstance(seconds, int | float) or isinstance(seconds, bool):
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not math.isfinite(seconds):
         raise TypeError("seconds are no number")
     return Outcome(
         items=tuple(items),
@@ -147,6 +148,8 @@ def _read(document: Any) -> Outcome:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{str(value)[:40]!r} is no text")
+    # Half a character cannot be written anywhere.
+    value.encode()
     return value
 
 

@@ -46,7 +46,6 @@ CASES = [
     ("S15-duplicate-advertised-endpoint", "kraft", "wrong-broker-answers", "one-address-for-several"),
     ("S16-docker-proxy-dead-port", "kraft", "accepted-then-closed", "nobody-behind"),
     ("S20-dependents", "kraft", "bootstrap-refused", "client-dials-itself"),
-    ("S20-dependents", "kraft", "controller-as-bootstrap", "control-port"),
     ("S20-dependents", "kraft", "coordinator-unavailable", "endpoint-unreachable"),
     ("S20-dependents", "kraft", "schema-registry-endpoints", "cannot-connect"),
     ("S10b-start-and-mislead", "kraft", "controller-advertised", "controller-among-advertised"),
@@ -64,10 +63,13 @@ FILES_ALONE = [
     # Nothing can be pulled where no registry is reached, so nothing of such a stack ever runs.
     (OWN, "images", "image-gone", "gone"),
     (OWN, "ports", "port-already-allocated", "twice-in-the-files"),
+    # Of a container that runs nobody reads the health check.
+    ("S20-dependents", "kraft", "controller-as-bootstrap", "control-port"),
 ]
 # What no file shows: what clients do that are no part of a stack, what a certificate holds, who has a port.
 LIVE_ALONE = [
     (OWN, "ports", "port-already-allocated", "taken"),
+    ("S20-dependents", "kraft", "controller-as-bootstrap", "seen-from-a-client"),
     (OWN, "wire", "accepted-then-closed", "tls-on-the-wire"),
     (OWN, "wire", "invalid-receive-size", "stranger-on-the-wire"),
     (OWN, "wire", "tls-against-plaintext", "tls-on-the-wire"),
