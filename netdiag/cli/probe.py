@@ -41,6 +41,14 @@ _Host = Annotated[str | None, typer.Option("--host", metavar="URL", help="The en
 _Matrix = Annotated[
     bool, typer.Option("--matrix", help="Then the same addresses from everywhere: docker host and every container.")
 ]
+_Client = Annotated[
+    str | None,
+    typer.Option(
+        "--client-properties",
+        metavar="FILE",
+        help="Speak as the client of this file, with TLS and SASL; else PLAINTEXT.",
+    ),
+]
 _Group = Annotated[str, typer.Option("--group", metavar="NAME", help="The consumer group whose coordinator is asked.")]
 
 
@@ -51,6 +59,7 @@ def probe(
     form: _Form = ProbeFormat.TEXT,
     timeout: _Timeout = 10.0,
     group: _Group = "netdiag",
+    client_properties: _Client = None,
     matrix: _Matrix = False,
     host: _Host = None,
     verbose: Verbose = False,
@@ -69,18 +78,21 @@ def probe(
         from netdiag.cli.live import needs_extra
 
         needs_extra("probe")
+        from netdiag.io.client_identity import read_client
         from netdiag.io.probing import Question
         from netdiag.io.probing import probe as told
         from netdiag.io.standing import standing
 
+        client = None if client_properties is None else read_client(client_properties)
         stood = standing(place, host=host)
         surface.tell(f"standing at {stood.place}")
-        story = told(stood.place, stood.entrance, Question(bootstraps=addresses, group=group, timeout=timeout))
+        question = Question(bootstraps=addresses, group=group, timeout=timeout, client=client)
+        story = told(stood.place, stood.entrance, question)
         everywhere = None
         if matrix:
             from netdiag.cli.probe_matrix import matrix_of
 
-            everywhere, notes = matrix_of(story, surface, host=host, timeout=timeout)
+            everywhere, notes = matrix_of(story, surface, host=host, timeout=timeout, client=client)
             story = replace(story, notes=(*story.notes, *notes))
         _show(story, everywhere, form, surface)
         return ExitStatus.CLEAN if story.usable else ExitStatus.FINDINGS

@@ -14,12 +14,13 @@ from netdiag.render.report import Matrix
 
 if TYPE_CHECKING:
     from netdiag.deployment.stance import Skipped
+    from netdiag.io.client_identity import Client
 
 _STEP = 4.0
 
 
 def matrix_of(
-    story: ProbeStory, surface: Surface, *, host: str | None, timeout: float
+    story: ProbeStory, surface: Surface, *, host: str | None, timeout: float, client: "Client | None" = None
 ) -> tuple[Matrix, tuple[str, ...]]:
     """The matrix, predicted and observed, and what else to know; only what the user named, and what that names."""
     from netdiag.io.live import look
@@ -32,13 +33,13 @@ def matrix_of(
     note = too_large(name, seen.stances, addresses)
     if note:
         raise InputError(note, hint="name fewer addresses")
-    observed = observe(seen.stances, addresses, timeout=min(_STEP, timeout))
+    observed = observe(seen.stances, addresses, timeout=min(_STEP, timeout), client=client)
     skipped = (*seen.skipped, *observed.skipped)
     places = _places(tuple(stance.vantage for stance in seen.stances), skipped)
     known = {(cell.vantage, cell.bootstrap): cell.observed for cell in observed.cells}
     cells = tuple(
         replace(cell, observed=known.get((cell.vantage, cell.bootstrap)))
-        for cell in predict(seen.deployment, places, addresses, down=frozenset(seen.stopped))
+        for cell in predict(seen.deployment, places, addresses, down=frozenset(seen.stopped), speaks=story.speaks)
     )
     stopped = {member: str(reason) for member, reason in seen.stopped.items()}
     notes = (*(f"{item.vantage.label} could not be taken: {item.because}" for item in skipped), *observed.notes)

@@ -47,6 +47,7 @@ def along_of(command: str, params: Mapping[str, Any], environ: Mapping[str, str]
     bag = _Bag(environ)
     gather: Mapping[str, Callable[[_Bag, Mapping[str, Any]], None]] = {
         "check-listeners": _for_check,
+        "probe": _for_probe,
         "topology": _for_topology,
         "diagnose": _for_diagnose,
         "playbook": _for_playbook,
@@ -157,6 +158,10 @@ def _client(bag: _Bag, path: str | None) -> None:
         properties = parse_client_properties(text, where=path or "")
         for store in (properties.truststore, properties.keystore):
             bag.file(store.location if store else None)
+
+
+def _for_probe(bag: _Bag, params: Mapping[str, Any]) -> None:
+    _client(bag, params.get("client_properties"))
 
 
 def _for_topology(bag: _Bag, params: Mapping[str, Any]) -> None:

@@ -24,6 +24,7 @@ class Act(StrEnum):
 
     RESOLVE = "resolve"
     CONNECT = "connect"
+    ENTER = "enter"
     ASK = "ask"
 
 
@@ -88,10 +89,11 @@ class BootstrapStory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeStory:
-    """One run from one place; `notes` are what else to know."""
+    """One run from one place in one security protocol; `notes` are what else to know."""
 
     place: str
     bootstraps: tuple[BootstrapStory, ...]
+    speaks: str = "PLAINTEXT"
     notes: tuple[str, ...] = ()
 
     @property

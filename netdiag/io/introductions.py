@@ -9,9 +9,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Failed, Reason
-from netdiag.io.connection import Target
+from netdiag.deployment.observations import Answered, Failed, Reason
+from netdiag.io.connection import Target, converse
+from netdiag.io.limits import AnswerAllowance
+from netdiag.io.lines import PlainLine
 from netdiag.io.tls_check import answers_tls
+from netdiag.kafka.conversation import Conversation
 from netdiag.kafka.protocol.stranger import Stranger, who_answers
 from netdiag.kafka.zookeeper import Alive, FourLetterWord
 
@@ -37,6 +40,17 @@ async def introduced(target: Target, connect: Connect, failed: Failed, deadline:
         if found is not None:
             return found
     return failed
+
+
+async def plaintext_instead(
+    channel: socket.socket, target: Target, share: AnswerAllowance, until: float
+) -> Failed | None:
+    """What to say of one that closed on TLS, where it answers Kafka in plaintext on a new connection."""
+    plain = await converse(PlainLine(channel), target, Conversation(), share, until)
+    if isinstance(plain, Answered) or (isinstance(plain, Failed) and plain.reason is Reason.SASL):
+        because = f"{target} closes on TLS and answers plaintext"
+        return Failed(reason=Reason.TLS, because=because, ip=target.ip)
+    return None
 
 
 async def _http(channel: socket.socket, target: Target, until: float) -> Failed | None:

@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
-from netdiag.io.connection import Target, connect, connect_failure, converse
+from netdiag.io.connection import Target, connect, connect_failure
+from netdiag.io.introductions import plaintext_instead
 from netdiag.io.limits import Allowance, Gates
-from netdiag.io.lines import PlainLine
 from netdiag.io.netns import Namespace
 from netdiag.io.resolver import Resolved, Resolver, Unresolved
 from netdiag.io.securing import secure
@@ -199,11 +199,7 @@ class Prober:
                 return closed
             with self._allowance.answer() as share:
                 until = min(self._deadline, self._now() + self._patience)
-                plain = await converse(PlainLine(channel), target, Conversation(), share, until)
-        if isinstance(plain, Answered) or (isinstance(plain, Failed) and plain.reason is Reason.SASL):
-            because = f"{target} closes on TLS and answers plaintext"
-            return Failed(reason=Reason.TLS, because=because, ip=target.ip)
-        return closed
+                return await plaintext_instead(channel, target, share, until) or closed
 
     async def _try(self, place: Place, address: Address, expected_node_id: int | None) -> Contact:
         if not 0 < address.port < 65536:

@@ -22,14 +22,16 @@ from netdiag.deployment.probe_story import (
     steps_of,
 )
 from netdiag.deployment.verdict import judge, outcomes
-from netdiag.io.connection import Target, connect, connect_failure, converse
-from netdiag.io.introductions import introduced
+from netdiag.io.client_identity import Client
+from netdiag.io.connection import Target, connect, connect_failure
+from netdiag.io.introductions import introduced, plaintext_instead
 from netdiag.io.limits import Allowance, many_sockets
-from netdiag.io.lines import PlainLine
+from netdiag.io.lines import Line, TlsBroken
 from netdiag.io.name_service import read_name_service
 from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, furthest
 from netdiag.io.resolver import Resolved, Resolver
+from netdiag.io.speaking import Speaker, TrustedAsItIs
 from netdiag.kafka.conversation import ApiVersion, Conversation, Event
 from netdiag.kafka.conversation import ApiVersionsReceived as Versions
 from netdiag.kafka.coordinator import Coordinator, CoordinatorConversation, NoCoordinator
@@ -37,7 +39,6 @@ from netdiag.linux.netns import Entrance
 
 TIMEOUT = 10.0
 _SHARE = 0.4
-_CHUNK = 64 * 1024
 _ASKED_AGAIN = (Reason.CLOSED, Reason.TIMEOUT)
 _MOST_ENDPOINTS = 200
 _MOST_AT_ONCE = 256
@@ -45,11 +46,15 @@ _MOST_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked: bootstrap addresses, a consumer group, and the seconds that everything may take."""
+    """What is asked: bootstrap addresses, a consumer group, and the seconds that everything may take; by which client.
+
+    Without `client`, in plaintext.
+    """
 
     bootstraps: tuple[Address, ...]
     group: str
     timeout: float = TIMEOUT
+    client: Client | None = None
 
 
 def probe(place: str, entrance: Entrance, question: Question) -> ProbeStory:
@@ -61,7 +66,7 @@ def probe(place: str, entrance: Entrance, question: Question) -> ProbeStory:
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
         asyncio.run(_tell(standing, question, min(sockets, _MOST_AT_ONCE), stories))
     notes = tuple(f"cannot read {because}" for because in names.unreadable)
-    return ProbeStory(place=place, bootstraps=tuple(stories), notes=notes)
+    return ProbeStory(place=place, bootstraps=tuple(stories), speaks=Speaker(question.client).protocol, notes=notes)
 
 
 async def _tell(place: Place, question: Question, sockets: int, stories: list[BootstrapStory]) -> None:
@@ -75,6 +80,7 @@ class _Teller:
     def __init__(self, place: Place, question: Question, sockets: int) -> None:
         self._place = place
         self._group = question.group
+        self._speaker = Speaker(question.client)
         self._deadline = self._now() + question.timeout
         self._patience = question.timeout * _SHARE
         self._sockets = asyncio.Semaphore(sockets)
@@ -114,7 +120,7 @@ class _Teller:
             return Dialogue(address=address, resolve=step, attempts=(), contact=failed)
         step = Step(act=Act.RESOLVE, well=True, said=_resolved(address, resolution), seconds=seconds)
         targets = [Target(ip=ip, port=address.port) for ip in resolution.addresses]
-        told = await asyncio.gather(*(self._attempt(target, expected) for target in targets))
+        told = await asyncio.gather(*(self._attempt(target, address.host, expected) for target in targets))
         attempts = tuple(attempt for attempt, _ in told)
         answered = next((one for one in told if isinstance(one[0].contact, Answered)), None)
         if answered is not None:
@@ -124,7 +130,15 @@ class _Teller:
             address=address, resolve=step, attempts=attempts, contact=furthest([one.contact for one in attempts])
         )
 
-    async def _attempt(self, target: Target, expected: int | None) -> tuple[Attempt, tuple[ApiVersion, ...]]:
+    async def _attempt(self, target: Target, host: str, expected: int | None) -> tuple[Attempt, tuple[ApiVersion, ...]]:
+        try:
+            return await self._tried(target, host, expected)
+        except TrustedAsItIs:
+            return await self._tried(target, host, expected, pinned=True)
+
+    async def _tried(
+        self, target: Target, host: str, expected: int | None, *, pinned: bool = False
+    ) -> tuple[Attempt, tuple[ApiVersion, ...]]:
         async with self._sockets:
             begin = self._now()
             try:
@@ -137,10 +151,17 @@ class _Teller:
                 if failure is not None:
                     return _not_connected(target, failure, connected - begin), ()
                 accepted = Step(act=Act.CONNECT, well=True, said=f"{target} accepts", seconds=connected - begin)
-                return await self._converse(channel, target, expected, accepted)
+                return await self._converse(channel, target, host, expected, accepted, pinned=pinned)
 
     async def _converse(
-        self, channel: socket.socket, target: Target, expected: int | None, accepted: Step
+        self,
+        channel: socket.socket,
+        target: Target,
+        host: str,
+        expected: int | None,
+        accepted: Step,
+        *,
+        pinned: bool,
     ) -> tuple[Attempt, tuple[ApiVersion, ...]]:
         steps = [accepted]
         versions: list[ApiVersion] = []
@@ -157,16 +178,34 @@ class _Teller:
                 if isinstance(event, Versions):
                     versions[:] = event.api_versions
 
+        def entered(said: str) -> None:
+            nonlocal last
+            now = self._now()
+            steps.append(Step(act=Act.ENTER, well=True, said=said, seconds=now - last))
+            last = now
+
         talk = Conversation(expected_node_id=expected)
+        until = min(self._deadline, last + self._patience)
         with self._allowance.answer() as share:
-            contact = await converse(
-                PlainLine(channel), target, talk, share, min(self._deadline, last + self._patience), told
+            contact = await self._speaker.converse(
+                channel, target, host, talk, share, until, pinned=pinned, entered=entered, told=told
             )
         if isinstance(contact, Failed) and contact.reason in _ASKED_AGAIN:
             channel.close()
-            contact = await introduced(target, lambda: self._connect(target), contact, self._deadline)
+            contact = await self._introduced(target, contact)
         steps += failed_step(contact, self._now() - last)
         return Attempt(ip=target.ip, steps=tuple(steps), contact=contact), tuple(versions)
+
+    async def _introduced(self, target: Target, failed: Failed) -> Failed:
+        """Who is there; a client that speaks TLS is told whether plaintext is spoken instead."""
+        if not self._speaker.uses_tls:
+            return await introduced(target, lambda: self._connect(target), failed, self._deadline)
+        channel = await self._connect(target)
+        if channel is None:
+            return failed
+        with channel, self._allowance.answer() as share:
+            until = min(self._deadline, self._now() + self._patience)
+            return await plaintext_instead(channel, target, share, until) or failed
 
     async def _connect(self, target: Target) -> socket.socket | None:
         channel = self._place.namespace.socket(target.family, socket.SOCK_STREAM)
@@ -195,30 +234,41 @@ class _Teller:
         if talk.outcome is not None or answered.ip is None:
             return talk.outcome or NoCoordinator(because="where it answers is not known", harmless=True)
         target = Target(ip=answered.ip, port=dialogue.address.port)
+        try:
+            return await self._coordinator_at(target, dialogue.address.host, talk, first)
+        except TrustedAsItIs:
+            return await self._coordinator_at(target, dialogue.address.host, talk, first, pinned=True)
+
+    async def _coordinator_at(
+        self, target: Target, host: str, talk: CoordinatorConversation, first: bytes, *, pinned: bool = False
+    ) -> Coordinator | NoCoordinator:
         async with self._sockets:
             with self._place.namespace.socket(target.family, socket.SOCK_STREAM) as channel:
                 failure = await connect(channel, target, self._deadline, self._patience)
                 if failure is not None:
                     return NoCoordinator(because=failure.because)
-                await self._exchange(channel, talk, first)
+                until = min(self._deadline, self._now() + self._patience)
+                line = await self._speaker.enter(channel, target, host, until, pinned=pinned)
+                if isinstance(line, Failed | Unknown):
+                    return NoCoordinator(because=line.because)
+                await self._exchange(line, talk, first)
         return talk.outcome or NoCoordinator(because="no answer in time")
 
-    async def _exchange(self, channel: socket.socket, talk: CoordinatorConversation, first: bytes) -> None:
-        loop = asyncio.get_running_loop()
+    async def _exchange(self, line: Line, talk: CoordinatorConversation, first: bytes) -> None:
         try:
             async with asyncio.timeout_at(min(self._deadline, self._now() + self._patience)):
-                await loop.sock_sendall(channel, first)
+                await line.send(first)
                 while talk.outcome is None:
-                    data = await loop.sock_recv(channel, _CHUNK)
+                    data = await line.receive()
                     if not data:
                         talk.closed()
                         return
                     talk.receive(data)
                     if more := talk.bytes_to_send():
-                        await loop.sock_sendall(channel, more)
+                        await line.send(more)
         except TimeoutError:
             talk.timed_out()
-        except OSError:
+        except (OSError, TlsBroken):
             talk.closed()
 
     def _now(self) -> float:

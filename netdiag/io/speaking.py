@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import socket
 import ssl
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from netdiag.deployment.observations import Contact, Failed, Reason, Unknown
@@ -18,7 +18,7 @@ from netdiag.io.connection import Target, converse
 from netdiag.io.limits import AnswerAllowance
 from netdiag.io.lines import Line, PlainLine, TlsBroken, TlsLine
 from netdiag.kafka.certificate_faults import Anchored, faults_of
-from netdiag.kafka.conversation import Conversation
+from netdiag.kafka.conversation import Conversation, Event
 from netdiag.kafka.sasl import SPOKEN, LoggedIn, Login, Refused, RefusedBy
 from netdiag.kafka.security import CertificateFault
 
@@ -50,13 +50,6 @@ class TrustedAsItIs(Exception):
     """The server's own certificate is in the truststore, out of date as it is: to be greeted again by `pinned`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ended:
-    """No way to a first request."""
-
-    contact: Failed | Unknown
-
-
 class Speaker:
     """Speaks as one client, or in plaintext where there is none; `logins` is what became of the logins by target."""
 
@@ -85,36 +78,58 @@ class Speaker:
         deadline: float,
         *,
         pinned: bool = False,
+        entered: Callable[[str], None] | None = None,
+        told: Callable[[Sequence[Event]], None] | None = None,
     ) -> Contact:
-        """Enter, then hold the conversation; `TrustedAsItIs` asks for a second time with `pinned`, on a new socket."""
-        if self.client is None:
-            return await converse(PlainLine(channel), target, talk, share, deadline)
-        try:
-            async with asyncio.timeout_at(deadline):
-                line = await self._enter(channel, target, host, pinned)
-        except TimeoutError:
-            because = f"{target} accepted, then left the handshake unanswered"
-            return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip)
-        if isinstance(line, _Ended):
-            return line.contact
-        contact = await converse(line, target, talk, share, deadline)
+        """Enter, then hold the conversation; `TrustedAsItIs` asks for a second time with `pinned`, on a new socket.
+
+        `entered` hears what each step of the way in has come to, `told` every event of the conversation.
+        """
+        line = await self.enter(channel, target, host, deadline, pinned=pinned, entered=entered)
+        if isinstance(line, Failed | Unknown):
+            return line
+        contact = await converse(line, target, talk, share, deadline, told)
         if isinstance(line, TlsLine) and isinstance(contact, Failed) and contact.reason is Reason.CLOSED:
             return self._ended_after_handshake(target)
         return contact
 
-    async def _enter(self, channel: socket.socket, target: Target, host: str, pinned: bool) -> Line | _Ended:
+    async def enter(
+        self,
+        channel: socket.socket,
+        target: Target,
+        host: str,
+        deadline: float,
+        *,
+        pinned: bool = False,
+        entered: Callable[[str], None] | None = None,
+    ) -> Line | Failed | Unknown:
+        """A line for requests, after TLS and the login; or why there is none. `pinned` and `entered` as above."""
+        if self.client is None:
+            return PlainLine(channel)
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await self._enter(channel, target, host, pinned, entered or _nobody_hears)
+        except TimeoutError:
+            because = f"{target} accepted, then left the handshake unanswered"
+            return Failed(reason=Reason.TIMEOUT, because=because, ip=target.ip)
+
+    async def _enter(
+        self, channel: socket.socket, target: Target, host: str, pinned: bool, entered: Callable[[str], None]
+    ) -> Line | Failed | Unknown:
         assert self.client is not None
         line: Line = PlainLine(channel)
         if self.client.properties.uses_tls:
             tls = TlsLine(channel, self._context(verify=not pinned), host)
             refused = await self._greeted(tls, target, host, pinned)
             if refused is not None:
-                return _Ended(contact=refused)
+                return refused
+            entered(f"{tls.version}: its certificate is trusted{self._for(host)}")
             line = tls
         if self.client.properties.uses_sasl:
             ended = await self._logged_in(line, target)
             if ended is not None:
-                return _Ended(contact=ended)
+                return ended
+            entered(f"logged in with {self.client.properties.mechanism}")
         return line
 
     async def _greeted(self, line: TlsLine, target: Target, host: str, pinned: bool) -> Failed | None:
@@ -185,10 +200,18 @@ class Speaker:
         why = "it may want a certificate of the client, which has none" if without else "before any answer"
         return Failed(reason=Reason.TLS, because=f"{target} closes after the TLS handshake: {why}", ip=target.ip)
 
+    def _for(self, host: str) -> str:
+        checked = self.client is not None and self.client.properties.checks_names
+        return f" for {host}" if checked else ", its names are not looked at"
+
     def _context(self, *, verify: bool) -> ssl.SSLContext:
         if verify not in self._contexts:
             self._contexts[verify] = context_of(self.client, verify=verify)
         return self._contexts[verify]
+
+
+def _nobody_hears(step: str) -> None:
+    """Where only the outcome counts."""
 
 
 def _broken(error: TlsBroken, target: Target) -> Failed:

@@ -22,20 +22,21 @@ def probe_document(story: ProbeStory, matrix: Matrix | None = None) -> Value:
         "version": VERSION,
         "netdiag": __version__,
         "from": story.place,
+        "speaks": story.speaks,
         "usable": story.usable,
-        "bootstraps": [_bootstrap(story.place, one) for one in story.bootstraps],
+        "bootstraps": [_bootstrap(story, one) for one in story.bootstraps],
         "matrix": None if matrix is None else [_cell(cell) for cell in matrix.cells],
         "notes": list(story.notes),
     }
 
 
-def _bootstrap(place: str, story: BootstrapStory) -> Value:
+def _bootstrap(whole: ProbeStory, story: BootstrapStory) -> Value:
     verdict = story.verdict
     return {
         **_dialogue(story.dialogue),
         "verdict": str(verdict),
         "usable": story.usable,
-        "next": next_step(place, story),
+        "next": next_step(whole.place, story, speaks=whole.speaks),
         "endpoints": [
             {"node_id": outcome.endpoint.node_id, "outcome": outcome.outcome, **_dialogue(dialogue)}
             for outcome, dialogue in zip(verdict.endpoints, story.endpoints, strict=False)

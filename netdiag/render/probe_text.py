@@ -15,7 +15,7 @@ _TIME = 9
 
 def probe_text(story: ProbeStory, screen: Screen, matrix: Matrix | None = None) -> str:
     """The text; `matrix` is how the same addresses fare from elsewhere."""
-    drawing = _Drawing(story.place, screen)
+    drawing = _Drawing(story.place, screen, story.speaks)
     lines = [line for one in story.bootstraps for line in drawing.bootstrap(one)]
     if matrix is not None and matrix.cells:
         lines += [*matrix_lines(matrix, screen, named=False), ()]
@@ -24,12 +24,14 @@ def probe_text(story: ProbeStory, screen: Screen, matrix: Matrix | None = None) 
 
 
 class _Drawing:
-    def __init__(self, place: str, screen: Screen) -> None:
+    def __init__(self, place: str, screen: Screen, speaks: str) -> None:
         self._place = place
+        self._speaks = speaks
+        self._as = "" if speaks == "PLAINTEXT" else f", in {speaks}"
         self._screen = screen
 
     def bootstrap(self, story: BootstrapStory) -> Iterator[Line]:
-        yield (self._screen.run(f"{story.dialogue.address} from {self._place}", Style.BOLD),)
+        yield (self._screen.run(f"{story.dialogue.address} from {self._place}{self._as}", Style.BOLD),)
         yield from self._dialogue(story.dialogue)
         for outcome, dialogue in zip(story.verdict.endpoints, story.endpoints, strict=False):
             yield from self._endpoint(story, outcome, dialogue)
@@ -38,7 +40,7 @@ class _Drawing:
         good = story.usable
         style = Style.GOOD if good else Style.HALF if story.verdict.usable or story.verdict.reached else Style.BAD
         yield (Run("verdict: ", Style.BOLD), self._screen.run(_verdict(story), style))
-        step = next_step(self._place, story)
+        step = next_step(self._place, story, speaks=self._speaks)
         if step is not None:
             yield from self._wrapped("next:    ", step)
         yield ()

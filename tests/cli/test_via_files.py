@@ -72,6 +72,7 @@ def test_the_stores_that_a_client_names(project: Path) -> None:
         "security.protocol=SSL\nssl.truststore.location=trust.p12\nssl.truststore.password=x\nssl.truststore.type=PKCS12\n"
     )
     found = along("check-listeners", live=True, client_properties="client.properties")
+    assert names(along("probe", client_properties="client.properties")) == {"client.properties", "trust.p12"}
     assert names(found) >= {"client.properties", "trust.p12"}
 
 

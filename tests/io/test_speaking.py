@@ -1,6 +1,5 @@
 """A client with settings against brokers on loopback: which connections come about, and where secrets go."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -13,44 +12,13 @@ from netdiag.io.client_identity import read_client
 from netdiag.io.observe import observe
 from netdiag.kafka.security import CertificateFault, Spoken
 from tests.io import hostile
-from tests.io.authorities import Issued, authority, issue
+from tests.io.authorities import issue
 from tests.io.hostile import Behaviour, ScriptedBroker, serving
-from tests.io.secured_servers import PASSWORD, USER, SaslBroker, behind_tls, context_for
+from tests.io.secured_servers import PASSWORD, SaslBroker, behind_tls, context_for
+from tests.io.secured_world import World
 
 TIMEOUT = 20.0
 """Long, so that a busy machine decides nothing; nothing here waits for it but where it says so."""
-
-
-@dataclass(slots=True)
-class World:
-    """Certificates and the files that name them."""
-
-    folder: Path
-    root: Issued = field(default_factory=authority)
-
-    def __post_init__(self) -> None:
-        (self.folder / "ca.pem").write_bytes(self.root.pem)
-        other = authority("Another Authority")
-        (self.folder / "other.pem").write_bytes(other.pem)
-        issue("client", by=self.root).write(self.folder / "client.pem")
-
-    def server(self, issued: Issued) -> Path:
-        return issued.write(self.folder / f"{issued.certificate.serial_number}.pem")
-
-    def properties(
-        self, protocol: str, *, trust: str = "ca.pem", extra: str = "", mechanism: str = "", password: str = PASSWORD
-    ) -> Path:
-        lines = [
-            f"security.protocol={protocol}",
-            "ssl.truststore.type=PEM",
-            f"ssl.truststore.location={self.folder / trust}",
-        ]
-        if mechanism:
-            module = f'x.LoginModule required username="{USER}" password="{password}";'
-            lines += [f"sasl.mechanism={mechanism}", f"sasl.jaas.config={module}"]
-        path = self.folder / "client.properties"
-        path.write_text("\n".join([*lines, extra, ""]), encoding="utf-8")
-        return path
 
 
 @pytest.fixture(scope="module")
