@@ -85,7 +85,7 @@ Fail = Annotated[FailOn, typer.Option("--fail-on", help="Severity from which on 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Order:
-    """What was asked for; `elsewhere` are captures that Spark has to look for."""
+    """What was asked for; `elsewhere` are captures that Spark has to look for, `only` the answers that are wanted."""
 
     elsewhere: tuple[str, ...]
     master: str
@@ -94,6 +94,7 @@ class _Order:
     out: str | None
     force: bool
     charts: bool
+    only: frozenset[str] = frozenset()
 
 
 def analyze(
@@ -158,14 +159,21 @@ def analyze(
 
 
 def analysis_of(files: Sequence[str], places: Places | None, surface: Surface) -> Analysis:
-    """The same of captures that lie on this machine, for who asks from within; no address is asked for them."""
+    """The findings of captures that lie on this machine, and how much they hold; no address is asked for them."""
     if any((":" in file and "//" in file) or file == "-" for file in files):
         raise InputError("is no file of this machine", where=files[0])
     _needs_spark()
     here, _ = _captures(list(files), span(None, None))
     options = engine_options(frozenset(NAMES), clients=None, brokers=None, topics=None, ports=None)
     order = _Order(
-        elsewhere=(), master="local[*]", partitions=None, topics=frozenset(), out=None, force=False, charts=False
+        elsewhere=(),
+        master="local[*]",
+        partitions=None,
+        topics=frozenset(),
+        out=None,
+        force=False,
+        charts=False,
+        only=frozenset({"coverage"}),
     )
     reading = _reading(here, options, places, span(None, None))
     return _analyzed(reading, sum(file.size or 0 for file in here), order, surface)
@@ -273,7 +281,7 @@ def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) ->
             surface.tell(f"{made.seen.packets:,} packets read")
             answers = os.path.join(folder, _ANSWERS) if order.out else None
             named = reading.options.places != NOWHERE
-            wanted = Wanted(topics=order.topics, out=answers, named=named, charts=order.charts)
+            wanted = Wanted(topics=order.topics, out=answers, named=named, charts=order.charts, only=order.only)
             return analysed(made, wanted, progress.say)
 
 

@@ -85,7 +85,7 @@ class Wire:
             items=(
                 *map(of_finding, analysis.findings[:_MOST_FINDINGS]),
                 of_traffic(analysis.seen.packets, analysis.connections, analysis.exchanges),
-                *_connections(files),
+                *connections(files),
             )
         )
 
@@ -103,7 +103,7 @@ class Wire:
         return None
 
 
-def _connections(files: Sequence[str]) -> tuple[Item, ...]:
+def connections(files: Sequence[str]) -> tuple[Item, ...]:
     """The connections, those that went alike as one; the likes of them are bounded, not the connections."""
     from netdiag.cli.captured_rows import row_batches
     from netdiag.io.captures import Captures

@@ -11,12 +11,15 @@ import pytest
 
 from netdiag.cli.capture import place_of
 from netdiag.cli.playbook_actions import Looks, Where
-from netdiag.cli.playbook_wire import Wire, understood
+from netdiag.cli.playbook_wire import Wire, connections, understood
 from netdiag.cli.surface import Surface
 from netdiag.errors import InputError
+from netdiag.io.playbooks import find, shipped, text_of
 from netdiag.playbook.actions import ACTIONS, ActionName
+from netdiag.playbook.bundle import from_json, recorded, to_json
 from netdiag.playbook.document import Step
 from netdiag.playbook.outcome import Outcome
+from netdiag.playbook.runner import run
 from tests.io.namespaces import FAR, joined_namespaces
 from tests.io.packets.traffic import inside
 from tests.io.spark.captures import capture
@@ -84,7 +87,6 @@ def taken(looks: Looks, place: str, **more: str) -> Outcome:
     return looks.perform(step(ActionName.CAPTURE), said)
 
 
-@pytest.mark.usefixtures("shared")
 def test_the_wire_shows_a_client_that_speaks_tls_to_a_port_that_does_not() -> None:
     with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Surface()) as looks:
         outcome = taken(looks, place)
@@ -92,12 +94,9 @@ def test_the_wire_shows_a_client_that_speaks_tls_to_a_port_that_does_not() -> No
         (item,) = outcome.items
         assert tuple(item.fields) == ACTIONS[ActionName.CAPTURE].gives["captures"]
         assert int(item.fields["packets"]) > 10
-        seen = looks.perform(step(ActionName.ANALYZE), {"capture": "capture", "file": ""})
-        assert seen.looked, seen
-        kinds = {(i.fields["protocol"], i.fields["answered"]) for i in seen.items if i.of == "connections"}
-        assert kinds & {("tls", "no")}
         path = looks._wire._taken["capture"]
-        assert os.path.exists(path)
+        kinds = {(item.fields["protocol"], item.fields["answered"]) for item in connections([path])}
+        assert kinds & {("tls", "no")}
     assert not os.path.exists(os.path.dirname(path))
 
 
@@ -110,11 +109,22 @@ def test_it_is_bounded_in_packets_and_bytes() -> None:
 @pytest.mark.usefixtures("shared")
 def test_a_capture_of_somebody_else_s(tmp_path: "Path") -> None:
     path = capture(tmp_path / "a.pcap", 4)
+    books = shipped()
+    book = find("tls-against-plaintext", books)
     with Looks(Where(), Surface()) as looks:
-        seen = looks.perform(step(ActionName.ANALYZE), {"file": path})
+        made = run(book, {"capture": path}, looks.perform, live=False)
+    taken = {each.step.id: each for each in made.taken}
+    assert taken["wire"].passed_over == "there is a file to take its place"
+    seen = taken["seen"].outcome
+    assert seen is not None
     (traffic,) = [item.fields for item in seen.items if item.of == "traffic"]
     assert (traffic["packets"], traffic["connections"], traffic["exchanges"]) == ("48", "4", "12")
     assert {item.fields["protocol"] for item in seen.items if item.of == "connections"} == {"kafka"}
+    # What a bundle has of it are these things, and no packet: it is the same when it is judged again.
+    saved = to_json((), [recorded(made, text_of(book.name, book), live=False)])
+    (again,) = from_json(saved.encode(), "b.zip").runs
+    assert again.outcomes["seen"] == seen
+    assert len(saved) < 16_000
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,14 @@ class Wanted:
     """What of an analysis is wanted: rows of these topics only (all, where none is named), and a folder for answers.
 
     `named`: the answers call clients and brokers by name where they have one. `charts`: what a report draws, too.
+    `only`: these answers; all, where none is named.
     """
 
     topics: frozenset[str] = frozenset()
     out: str | None = None
     named: bool = False
     charts: bool = False
+    only: frozenset[str] = frozenset()
 
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
@@ -59,6 +61,7 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
         asked = {
             name: pool.submit(own(_answer), name, shown, wanted.out, any_rows=extract.rows[question.of] > 0)
             for name, question in ALL.items()
+            if not wanted.only or name in wanted.only
         }
         answers = {}
         for number, (name, future) in enumerate(asked.items(), 1):
