@@ -14,6 +14,7 @@ from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.bodies import Bodies, BodyWalker, RequestFacts, ResponseFacts
 from netdiag.traffic.engine.headers import RequestHeader, request_header, response_header
 from netdiag.traffic.engine.message import Message, Walker
+from netdiag.traffic.engine.pending import Pending
 
 PRODUCE = 0
 # What of a connection tells it from others: so many messages of each side, so many bytes of each.
@@ -67,15 +68,13 @@ class Pairing:
         "requests",
         "responses",
         "sasl_mechanism",
-        "waiting",
     )
 
     def __init__(self, emit: Emit, bodies: Bodies, hear: Hear | None = None) -> None:
         self._emit = emit
         self._hear = hear
         self._bodies = bodies
-        self.pending: deque[Asked] = deque()
-        self.waiting: dict[int, int] = {}
+        self.pending = Pending()
         self.orphans: deque[Message] = deque()
         self.digests = (Digest(), Digest())
         self.requests = 0
@@ -98,7 +97,7 @@ class Pairing:
 
     def files(self) -> set[int]:
         """The files that rows to come may name."""
-        return {asked.message.file for asked in self.pending} | {orphan.file for orphan in self.orphans}
+        return self.pending.files() | {orphan.file for orphan in self.orphans}
 
     def message(self, message: Message) -> None:
         """Take the next message of either side."""
@@ -120,7 +119,7 @@ class Pairing:
 
     def expects(self, correlation_id: int) -> bool:
         """Whether a request with this id waits for its response."""
-        return correlation_id in self.waiting
+        return correlation_id in self.pending
 
     def begin_walk(self, is_request: bool, size: int, head: bytes) -> Walker | None:
         """Produce requests and Fetch responses are read while they pass by."""
@@ -130,20 +129,24 @@ class Pairing:
                 return None
             return self._bodies.request_walker(asked.api_key, asked.api_version, asked.body, size)
         correlation_id = int.from_bytes(head[:4], "big", signed=True)
-        for pending in self.pending:
-            key, version = pending.header.api_key, pending.header.api_version
-            if pending.header.correlation_id == correlation_id and key is not None and version is not None:
-                said = response_header(head, key, version)
-                return None if said.body is None else self._bodies.response_walker(key, version, said.body, size)
-        return None
+        api = self.pending.api(correlation_id)
+        said = None if api is None else response_header(head, *api)
+        if api is None or said is None or said.body is None:
+            return None
+        return self._bodies.response_walker(*api, said.body, size)
+
+    def orphan(self, message: Message) -> None:
+        """Take a response whose request is not there, yet."""
+        self.orphans.append(message._replace(head=message.head[:ORPHAN_BYTES]))
+        if len(self.orphans) > MAX_ORPHANS:
+            self._emit(None, _alone(self.orphans.popleft()), NO_REQUEST)
 
     def finish(self) -> None:
         """Nothing more is to come."""
         for orphan in self.orphans:
             self._emit(None, _alone(orphan), NO_REQUEST)
         self.orphans.clear()
-        while self.pending:
-            self._give_up()
+        self._give_up(len(self.pending))
 
     def _request(self, message: Message) -> None:
         header = request_header(message.head, message.size)
@@ -165,38 +168,27 @@ class Pairing:
                 self._emit(asked, self.answer(asked, orphan), ANSWERED)
                 return
         self.pending.append(asked)
-        self.waiting[header.correlation_id] = self.waiting.get(header.correlation_id, 0) + 1
         if len(self.pending) > MAX_PENDING:
-            self._give_up()
+            self._give_up(1)
 
     def _response(self, message: Message) -> None:
         correlation_id = _correlation(message)
         if correlation_id is None:
             return
-        if correlation_id not in self.waiting:
-            self.orphans.append(message._replace(head=message.head[:ORPHAN_BYTES]))
-            if len(self.orphans) > MAX_ORPHANS:
-                self._emit(None, _alone(self.orphans.popleft()), NO_REQUEST)
+        before = self.pending.before(correlation_id)
+        if before is None:
+            self.orphan(message)
             return
-        while self.pending[0].header.correlation_id != correlation_id:
-            self._give_up()
-        asked = self._take()
+        self._give_up(before)
+        asked = self.pending.popleft()
         self._emit(asked, self.answer(asked, message), ANSWERED)
 
-    def _take(self) -> Asked:
-        asked = self.pending.popleft()
-        correlation_id = asked.header.correlation_id or 0
-        left = self.waiting[correlation_id] - 1
-        if left:
-            self.waiting[correlation_id] = left
-        else:
-            del self.waiting[correlation_id]
-        return asked
-
-    def _give_up(self) -> None:
-        asked = self._take()
-        silent = asked.header.api_key == PRODUCE and asked.facts.acks == 0
-        self._emit(asked, None, NO_RESPONSE if silent else UNANSWERED)
+    def _give_up(self, count: int) -> None:
+        """So many of the oldest requests have no response."""
+        for _ in range(count):
+            asked = self.pending.popleft()
+            silent = asked.header.api_key == PRODUCE and asked.facts.acks == 0
+            self._emit(asked, None, NO_RESPONSE if silent else UNANSWERED)
 
     def request_facts(self, header: RequestHeader, message: Message) -> RequestFacts:
         if header.api_key is None or header.api_version is None or header.body is None:

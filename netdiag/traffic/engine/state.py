@@ -46,6 +46,7 @@ _CLASSES = {
     "pairing": ("Digest", "Pairing"),
     "pcap": ("PcapReader",),
     "pcapng": ("PcapngReader", "Interface"),
+    "pending": ("Pending",),
     "records": ("CaptureReader",),
     "resync": ("Searcher",),
     "sessions": ("FetchSessions",),

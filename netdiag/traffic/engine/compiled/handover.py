@@ -5,16 +5,14 @@ is put back before the twin looks at it.
 """
 
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
-from netdiag.traffic.engine.assemble import Asked
-from netdiag.traffic.engine.bodies.facts import RequestFacts
 from netdiag.traffic.engine.compiled import handover_direction
+from netdiag.traffic.engine.compiled.handover_pending import Chain, Kept, LanePairing
 from netdiag.traffic.engine.compiled.lane_state import (
     ABSENT,
     CARRY,
     DIGESTS,
-    FREE_PENDING,
     KEYS,
     LISTENED,
     LONG_AGO,
@@ -23,17 +21,15 @@ from netdiag.traffic.engine.compiled.lane_state import (
     VERSIONS,
     Lane,
     compacted_carry,
-    more_pending,
     more_slots,
     new_lane,
 )
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING, UNKNOWN_KEY
 from netdiag.traffic.engine.connection import MAX_PLACES as MOST_SEEN
 from netdiag.traffic.engine.connection import Connection
-from netdiag.traffic.engine.headers import RequestHeader, header_version
-from netdiag.traffic.engine.message import Message, Spoken
+from netdiag.traffic.engine.message import Spoken
 from netdiag.traffic.engine.packet import Segment
-from netdiag.traffic.engine.pairing import PRODUCE, Pairing
+from netdiag.traffic.engine.pairing import Pairing
 from netdiag.traffic.engine.talk import WAITING, Talk
 
 TWINS = UNKNOWN_KEY - 2
@@ -44,13 +40,26 @@ EVERYWHERE = (1 << MOST_INTERFACES) - 1
 """Interfaces whose number is none of these the arrays cannot tell apart."""
 MOST_PATIENCE = 32
 CALM_LONG = 64
-_SECOND = 1_000_000_000
+SECOND = 1_000_000_000
 
 
-class Kept(RequestFacts):
-    """Facts that are in the arrays, as message `number`; all that the twin needs to know of them is `acks`."""
+class Orphans(NamedTuple):
+    """Which requests may answer to a response that came before them: those that began until then, of these ids."""
 
-    number: int = NOTHING
+    until: int
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, pairing: Pairing) -> "Orphans":
+        """Those of a pairing."""
+        if not pairing.orphans:
+            return _NO_ORPHANS
+        ids = [int.from_bytes(orphan.head[:4], "big", signed=True) for orphan in pairing.orphans]
+        return cls(max(orphan.end_time for orphan in pairing.orphans) + SECOND, min(ids), max(ids))
+
+
+_NO_ORPHANS = Orphans(LONG_AGO, 0, -1)
 
 
 class LaneConnection(Connection):
@@ -69,6 +78,12 @@ class LaneConnection(Connection):
         self.is_in = False
         self.key_numbers: dict[int, int] = {}
         self.patience, self.since = 1, 0
+
+    @property
+    def chain(self) -> Chain:
+        """The requests that wait, of a connection that is listened to."""
+        assert isinstance(self.pairing, LanePairing)
+        return self.pairing.chain
 
     def push(self, side: int, segment: Segment) -> None:
         """Take a segment; for this the twin must have the connection."""
@@ -156,11 +171,13 @@ class Handover:
         before = dialogue.deliveries[0].packets + dialogue.deliveries[1].packets
         self.apply_digests()
         talk = dialogue.talk
-        talk.asked, pairing.requests, pairing.responses = row[5:8]
-        talk.last_request, talk.last_response = (None if number == ABSENT else number for number in row[8:10])
+        talk.asked, pairing.requests, pairing.responses = row[7:10]
+        talk.last_request, talk.last_response = (None if number == ABSENT else number for number in row[10:12])
         versions = self.lane.versions[connection.slot].tolist()
         talk.versions = {key: version for key, version in enumerate(versions) if version >= 0}
-        self._read_pending(talk, pairing, connection.slot, row[10])
+        chain = connection.chain
+        chain.first, chain.last, chain.count = row[12:15]
+        talk.waiting = deque(chain.latest()[0], maxlen=WAITING)
         for side, delivery in enumerate(dialogue.deliveries):
             handover_direction.check_out(self.lane, 2 * connection.slot + side, delivery, self.place_names)
         calm = dialogue.deliveries[0].packets + dialogue.deliveries[1].packets - before
@@ -211,24 +228,24 @@ class Handover:
         times = (connection.first_time, connection.last_time, connection.number)
         seen = self._seen(connection)
         if talk is None or pairing is None or connection.dialogue is None:
-            nothing = (0, 0, 0, ABSENT, ABSENT, NOTHING, NOTHING, 0, context, 0, 0)
-            self.lane.connections[slot] = (*times, LONG_AGO, seen, *nothing, NOT_LISTENED)
+            nothing = (0, 0, 0, ABSENT, ABSENT, NOTHING, NOTHING, 0, context, 0, 0, 0)
+            self.lane.connections[slot] = (*times, *_NO_ORPHANS, seen, *nothing, NOT_LISTENED)
             return
-        orphans = max((orphan.end_time for orphan in pairing.orphans), default=LONG_AGO - _SECOND) + _SECOND
         counts = (talk.asked, pairing.requests, pairing.responses)
         lasts = (ABSENT if last is None else last for last in (talk.last_request, talk.last_response))
-        first, last = self._write_pending(pairing)
+        chain = connection.chain
         self.lane.connections[slot] = (
             *times,
-            orphans,
+            *Orphans.of(pairing),
             seen,
             *counts,
             *lasts,
-            first,
-            last,
-            len(pairing.pending),
+            chain.first if chain.count else NOTHING,
+            chain.last if chain.count else NOTHING,
+            chain.count,
             context,
             connection.dialogue.client_side,
+            chain.is_unsorted,
             pairing.client_id is not None,
             LISTENED,
         )
@@ -237,66 +254,13 @@ class Handover:
             versions[key] = version
         self.lane.versions[slot] = versions
 
-    def _write_pending(self, pairing: Pairing) -> tuple[int, int]:
-        """The first and the last of the entries for what waits."""
-        first = last = NOTHING
-        for asked in pairing.pending:
-            at = int(self.lane.numbers[FREE_PENDING])
-            if at == NOTHING:
-                self.lane = more_pending(self.lane)
-                at = int(self.lane.numbers[FREE_PENDING])
-            self.lane.numbers[FREE_PENDING] = self.lane.pending["next"][at]
-            header, facts = asked.header, asked.facts
-            if isinstance(facts, Kept):
-                number = facts.number
-                del self.kept[number]
-            else:
-                number = self.hold(asked)
-            silent = header.api_key == PRODUCE and facts.acks == 0
-            self.lane.pending[at] = (number, header.correlation_id, _api(header), NOTHING, silent)
-            if last == NOTHING:
-                first = at
-            else:
-                self.lane.pending["next"][last] = at
-            last = at
-        return first, last
-
     def hold(self, thing: Any) -> int:
         """Keep what a pair refers to; gives the reference."""
         self.held.append(thing)
         return FROM_TWIN - (len(self.held) - 1)
 
-    def _read_pending(self, talk: Talk, pairing: Pairing, slot: int, first: int) -> None:
-        pairing.pending, pairing.waiting = deque(), {}
-        last, at = NOTHING, first
-        waiting: deque[tuple[int, int]] = deque(maxlen=WAITING)
-        while at != NOTHING:
-            number, correlation_id, api, following, silent = self.lane.pending[at].item()
-            if number <= FROM_TWIN:
-                asked: Asked = self.held[FROM_TWIN - number]
-                self.held[FROM_TWIN - number] = None
-            else:
-                asked = self._kept(number, correlation_id, api, bool(silent))
-            pairing.pending.append(asked)
-            pairing.waiting[correlation_id] = pairing.waiting.get(correlation_id, 0) + 1
-            waiting.append((correlation_id, api))
-            last, at = at, following
-        talk.waiting = waiting
-        if last != NOTHING:
-            self.lane.pending["next"][last] = self.lane.numbers[FREE_PENDING]
-            self.lane.numbers[FREE_PENDING] = first
 
-    def _kept(self, number: int, correlation_id: int, api: int, silent: bool) -> Asked:
-        key, version = api >> 16, api & 0xFFFF
-        facts = self.kept[number] = Kept()
-        facts.number = number
-        if silent:
-            facts.acks = 0
-        header = RequestHeader(key, version, correlation_id, None, None, header_version(key, version) is not None)
-        return Asked(header, Message(True, 0, b"", None, 0, 0, 0, 0, 0), facts)
-
-
-def is_calm(connection: Connection) -> bool:
+def is_calm(connection: LaneConnection) -> bool:
     """Whether the next packets can be ordinary ones."""
     dialogue, pairing = connection.dialogue, connection.pairing
     if dialogue is None or pairing is None or dialogue.client_side is None:
@@ -308,10 +272,5 @@ def is_calm(connection: Connection) -> bool:
         return False
     if not all(0 <= key < KEYS and 0 <= version < VERSIONS for key, version in talk.versions.items()):
         return False
-    pending = [(asked.header.correlation_id, _api(asked.header)) for asked in pairing.pending]
-    return pending[-WAITING:] == list(talk.waiting) and all(api >= 0 for _, api in pending)
-
-
-def _api(header: RequestHeader) -> int:
-    key, version = header.api_key, header.api_version
-    return NOTHING if key is None or version is None or key < 0 or version < 0 else key << 16 | version
+    waiting, is_ordinary = connection.chain.latest()
+    return is_ordinary and waiting == list(talk.waiting)

@@ -52,7 +52,11 @@ def short_at(data: Array, at: Any) -> Any:
 def request(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
     """A request whose bytes behind the size field are there from `begin` to `end`; `message` is its row of FACTS."""
     connection = lane.connections[slot]
-    if end - begin < _HEAD or message.start_time <= connection.orphans_until:
+    if end - begin < _HEAD:
+        return ODD_REST
+    correlation = number_at(data, begin + 4)
+    is_orphans = connection.orphans_low <= correlation and correlation <= connection.orphans_high
+    if is_orphans and message.start_time <= connection.orphans_until:
         return ODD_REST
     key, version = short_at(data, begin), short_at(data, begin + 2)
     if key < 0 or key >= KEYS or version < 0 or version >= VERSIONS:
@@ -65,7 +69,6 @@ def request(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, en
     free = numbers[FREE_PENDING]
     if free == NOTHING or numbers[PAIRS] >= len(lane.pairs):
         return FULL
-    correlation = number_at(data, begin + 4)
     message.correlation_id = correlation
     message.api_key = key
     message.api_version = version
@@ -84,8 +87,11 @@ def request(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, en
     entry.next = NOTHING
     entry.silent = 0
     if connection.pending:
+        if correlation <= lane.pending[connection.pending_last].correlation_id:
+            connection.unsorted = 1
         lane.pending[connection.pending_last].next = free
     else:
+        connection.unsorted = 0
         connection.pending_first = free
     connection.pending_last = free
     connection.pending += 1
@@ -104,9 +110,10 @@ def response(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, e
     entry = connection.pending_first
     before = 0
     while entry != NOTHING and lane.pending[entry].correlation_id != correlation:
-        entry = lane.pending[entry].next
+        is_past = not connection.unsorted and lane.pending[entry].correlation_id > correlation
+        entry = NOTHING if is_past else lane.pending[entry].next
         before += 1
-    if entry == NOTHING or before < connection.pending - WAITING:
+    if entry == NOTHING or (connection.unsorted and before < connection.pending - WAITING):
         return ODD_REST
     numbers = lane.numbers
     if numbers[PAIRS] + before + 1 > len(lane.pairs):

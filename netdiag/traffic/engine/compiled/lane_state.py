@@ -26,6 +26,8 @@ CONNECTION = np.dtype(
         ("last_time", "i8"),
         ("number", "i8"),
         ("orphans_until", "i8"),
+        ("orphans_low", "i8"),
+        ("orphans_high", "i8"),
         ("seen", "u8"),
         ("asked", "i8"),
         ("requests", "i8"),
@@ -37,14 +39,16 @@ CONNECTION = np.dtype(
         ("pending", "i4"),
         ("context", "i4"),
         ("client_side", "u1"),
+        ("unsorted", "u1"),
         ("has_client_id", "u1"),
         ("kind", "u1"),
     ],
     align=True,
 )
 """`seen`: a bit for every interface at which a segment tells nothing new about those of the connection.
-`orphans_until`: requests that began later than this answer to no response that came before them. `last_request` and
-`last_response` are ABSENT where there was none."""
+`orphans_until`: requests that began later than this answer to no response that came before them; nor do those whose id
+is below `orphans_low` or above `orphans_high`. `last_request` and `last_response` are ABSENT where there was none.
+`unsorted`: the ids of those that wait may not rise from one to the next, so that one may be there twice."""
 
 ABSENT = -(1 << 40)
 LONG_AGO = -(1 << 62)

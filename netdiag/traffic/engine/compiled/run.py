@@ -34,6 +34,7 @@ from netdiag.traffic.engine.compiled.layout import (
     PAIR,
     UNKNOWN_KEY,
 )
+from netdiag.traffic.engine.compiled.run_orphans import take_orphan
 from netdiag.traffic.engine.compiled.run_room import compacted_reading, new_reading, waiting_entries
 from netdiag.traffic.engine.compiled.run_twin import Row, Twin
 from netdiag.traffic.engine.compiled.store import grown
@@ -44,8 +45,6 @@ from netdiag.traffic.engine.packet import Packet, Undecoded
 from netdiag.traffic.engine.pairing import NO_RESPONSE, PRODUCE, UNANSWERED
 
 _LEAST_CARRY = 2 * KEEP
-# A packet for every so many pending requests goes to the twin before a connection is handed over again.
-_SHARE = 2
 
 
 class CompiledEngine:
@@ -102,10 +101,9 @@ class CompiledEngine:
                 continue
             if status == ODD_PACKET:
                 index = self._odd_packets(chunk, index)
+                offset = -1
             else:
-                self._odd_rest(chunk, index, offset)
-                index += 1
-            offset = -1
+                index, offset = self._odd_rest(chunk, index, offset)
         self.flush()
 
     def feed_packet(self, packet: Packet) -> None:
@@ -202,21 +200,21 @@ class CompiledEngine:
     def _settle(self, connection: LaneConnection) -> None:
         """See whether a connection is calm again."""
         connection.since += 1
-        pairing = connection.pairing
-        # Handing over costs as much as there are requests that wait: thousands, where nobody answers.
-        patience = connection.patience if pairing is None else max(connection.patience, len(pairing.pending) // _SHARE)
-        if connection.since >= patience and connection.number in self.twin.flows.live:
+        if connection.since >= connection.patience and connection.number in self.twin.flows.live:
             context = self.twin.contexts.of(connection) if connection.is_listened_to else NOTHING
             self.handover.check_in(connection, context)
 
-    def _odd_rest(self, chunk: Chunk, index: int, offset: int) -> None:
-        """Have the twin go on within a packet that is counted already."""
-        self.odd += 1
+    def _odd_rest(self, chunk: Chunk, index: int, offset: int) -> tuple[int, int]:
+        """Have the twin go on within a packet that is counted already; gives where the kernels go on."""
         packet = chunk.packets[index]
         number = int(self.handover.lanes[packet["key"]])
         connection = self.handover.connections[number >> 1]
         assert connection is not None
         assert connection.dialogue is not None
+        behind = take_orphan(self.handover.lane, connection, chunk, index, number & 1, offset)
+        if behind != NOTHING:
+            return index, behind
+        self.odd += 1
         self.handover.check_out(connection)
         framer = connection.dialogue.deliveries[number & 1].framer
         begin, kept = int(packet["payload"]), int(packet["kept"])
@@ -226,6 +224,7 @@ class CompiledEngine:
         if framer.mode < FRAMES:
             connection.dialogue.identify()
         self._settle(connection)
+        return index + 1, -1
 
     def _make_room(self, *, grow: bool) -> None:
         handover = self.handover
@@ -263,14 +262,11 @@ class CompiledEngine:
         handover, lane = self.handover, self.handover.lane
         waiting = waiting_entries(lane)
         refs = lane.pending["asked"][waiting]
-        needed = np.unique(np.array([*refs[refs >= 0].tolist(), *handover.kept], "i8"))
+        needed = np.sort(np.concatenate([refs[refs >= 0], np.array([*handover.kept], "i8")]))
         self.reading, moved = compacted_reading(self.reading, needed)
         lane.pending["asked"][waiting[refs >= 0]] = moved[refs[refs >= 0]]
-        held: list[Any] = []
-        for entry in waiting[refs < 0].tolist():
-            held.append(handover.held[FROM_TWIN - int(lane.pending["asked"][entry])])
-            lane.pending["asked"][entry] = FROM_TWIN - (len(held) - 1)
-        handover.held = held
+        handover.held = [handover.held[number] for number in (FROM_TWIN - refs[refs < 0]).tolist()]
+        lane.pending["asked"][waiting[refs < 0]] = FROM_TWIN - np.arange(len(handover.held))
         handover.kept = {int(moved[number]): kept_facts for number, kept_facts in handover.kept.items()}
         for number, kept_facts in handover.kept.items():
             kept_facts.number = number

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdiag.traffic.engine.compiled.compaction import compacted, is_crowded
+from netdiag.traffic.engine.compiled.lane_pending import mark_free
 from netdiag.traffic.engine.compiled.lane_state import FREE_PENDING, WHOLE, Lane, Reading
-from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.machines import machines, take
 from netdiag.traffic.engine.compiled.program import programs
 from netdiag.traffic.engine.compiled.store import store
@@ -21,12 +21,8 @@ def new_reading(options: EngineOptions) -> Reading:
 
 def waiting_entries(lane: Lane) -> NDArray[np.int64]:
     """The entries of requests that wait."""
-    free = np.zeros(len(lane.pending), bool)
-    following = lane.pending["next"].tolist()
-    at = int(lane.numbers[FREE_PENDING])
-    while at != NOTHING:
-        free[at] = True
-        at = following[at]
+    free = np.zeros(len(lane.pending), np.bool_)
+    mark_free(lane.pending, int(lane.numbers[FREE_PENDING]), free)
     return np.flatnonzero(~free)
 
 

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from netdiag.traffic.engine.assemble import Answer, Asked
-from netdiag.traffic.engine.compiled.handover import Handover, Kept, LaneConnection
+from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
+from netdiag.traffic.engine.compiled.handover_pending import Chain, Kept, LanePairing
 from netdiag.traffic.engine.compiled.lane_notes import ArrayLinker
 from netdiag.traffic.engine.compiled.lane_state import PAIRS
 from netdiag.traffic.engine.compiled.layout import NOTHING, OUTCOMES
@@ -17,7 +18,6 @@ from netdiag.traffic.engine.connection import Connection
 from netdiag.traffic.engine.flows import Flows
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Segment
-from netdiag.traffic.engine.pairing import Pairing
 from netdiag.traffic.engine.run import Engine
 
 _NOBODY = Ends(0, "", "", None)
@@ -102,7 +102,8 @@ class Twin(Engine):
     def _open(self, number: int, segment: Segment) -> LaneConnection:
         connection = LaneConnection(number, segment, self._files[segment.file], self.handover)
         if number % self._classes == self._class:
-            connection.listen(Pairing(partial(self._pair, connection), self._bodies))
+            without = partial(self._without, connection)
+            connection.listen(LanePairing(partial(self._pair, connection), self._bodies, Chain(self.handover), without))
         return connection
 
     def _close(self, connection: Connection) -> None:
@@ -126,6 +127,10 @@ class Twin(Engine):
         at = int(handover.lane.numbers[PAIRS])
         handover.lane.pairs[at] = (asks, says, context, OUTCOMES.index(outcome))
         handover.lane.numbers[PAIRS] = at + 1
+
+    def _without(self, connection: LaneConnection, count: int) -> None:
+        assert isinstance(connection.pairing, LanePairing)
+        connection.pairing.chain.give_up(count, self.contexts.of(connection), self._room)
 
     def _reference(self, asked: Asked) -> int:
         if not isinstance(asked.facts, Kept):

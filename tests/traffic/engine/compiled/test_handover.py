@@ -6,6 +6,7 @@ from netdiag.traffic.engine.compiled.handover import TWINS, Handover, LaneConnec
 from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.run_twin import Twin
 from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.engine.pairing import NO_RESPONSE, PRODUCE, UNANSWERED
 from tests.traffic.engine.compiled.compared import Rows, by_twin, harmed, packets_of, recorded
 from tests.traffic.engine.segments import segment
 
@@ -30,6 +31,12 @@ class Unpaired(Twin):
 
     def _pair(self, connection, asked, answer, outcome):  # type: ignore[no-untyped-def]
         self._emit(connection, asked, answer, outcome)
+
+    def _without(self, connection, count):  # type: ignore[no-untyped-def]
+        for _ in range(count):
+            asked = connection.chain.popleft()
+            silent = asked.header.api_key == PRODUCE and asked.facts.acks == 0
+            self._emit(connection, asked, None, NO_RESPONSE if silent else UNANSWERED)
 
 
 def test_the_twin_finds_what_it_left() -> None:
