@@ -49,7 +49,7 @@ def record(path: Path, mix: str, seconds: int) -> Recording:
     """Record a mix for so long."""
     command = [sys.executable, "-m", "tests.bench.recording", _INSIDE, _recorder(), str(path), mix, str(seconds)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run([*_apart(), *command], cwd=ROOT, capture_output=True, text=True, env=environment)
+    done = subprocess.run([*apart(), *command], cwd=ROOT, capture_output=True, text=True, env=environment)
     ports = done.stdout.split()
     if done.returncode or not ports:
         raise CannotRecord(f"the recording failed: {done.stderr.strip()[-400:]}")
@@ -57,7 +57,7 @@ def record(path: Path, mix: str, seconds: int) -> Recording:
     return Recording(ports=tuple(int(port) for port in ports), dropped=int(dropped[1] or dropped[2]) if dropped else 0)
 
 
-def _apart() -> Sequence[str]:
+def apart() -> Sequence[str]:
     """The command that runs another one in a new network, with its children killed when it ends."""
     unshare = shutil.which("unshare")
     if unshare is None:
@@ -77,7 +77,7 @@ def _recorder() -> str:
 
 
 def _inside(recorder: str, path: str, mix: str, seconds: str) -> int:
-    _loopback_like_a_wire()
+    loopback_like_a_wire()
     dumpcap = Path(recorder).name == "dumpcap"
     # as root, tcpdump would become another user, who may not write here
     stay = ["-Z", "root"] if os.geteuid() == 0 else []
@@ -97,7 +97,8 @@ def _inside(recorder: str, path: str, mix: str, seconds: str) -> int:
     return status or recording.returncode
 
 
-def _loopback_like_a_wire() -> None:
+def loopback_like_a_wire() -> None:
+    """Make the loopback of this network pass on packets as a wire would, not larger ones."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         fcntl.ioctl(one, _SET_MTU, struct.pack("16si", b"lo", _MTU))
         for setting in _OFFLOADS:

@@ -99,20 +99,9 @@ def step(work: Work, plan: Plan, number: int) -> dict[str, Any]:
             parts.add(rows)
         merge.close()
         tally.add(parts.finish())
-    saved, merged = engine.save(tuple(merge.sources)), encode(merge.state())
-    size = work.store.keep_state(plan.batch, number, (saved, merged, tally.state()))
-    with reading_state():
-        copy, rest = Engine.restored(options, saved), Merge.restored(decode(merged))
-    now = Tally(*tally.state())
-    with work.store.open_parts(plan.batch, number) as parts:
-        for source in rest.sources.values():
-            source.end()
-        for rows in _fed(copy, rest, None, now):
-            parts.add(rows)
-        rest.close()
-        copy.finish()
-        parts.add(copy.drain())
-        now.add(parts.finish())
+    state = engine.save(tuple(merge.sources)), encode(merge.state()), tally.state()
+    size = work.store.keep_state(plan.batch, number, state)
+    now = _open(work, plan.batch, number, state)
     return {
         "class": number,
         "packets": now.packets,
@@ -121,6 +110,31 @@ def step(work: Work, plan: Plan, number: int) -> dict[str, Any]:
         "rows": now.rows,
         "state": size,
     }
+
+
+def open_again(work: Work, batch: int, number: int) -> None:
+    """Give once more the rows that there would be if nothing more came than a batch has taken."""
+    _open(work, batch, number, work.store.state(batch, number))
+
+
+def _open(work: Work, batch: int, number: int, state: tuple[bytes, bytes, tuple[Any, ...]]) -> Tally:
+    saved, merged, tally = state
+    try:
+        with reading_state():
+            copy, rest = Engine.restored(work.share(number), saved), Merge.restored(decode(merged))
+            now = Tally(*tally)
+    except DamagedState as error:
+        raise work.store.damaged(error) from error
+    with work.store.open_parts(batch, number) as parts:
+        for source in rest.sources.values():
+            source.end()
+        for rows in _fed(copy, rest, None, now):
+            parts.add(rows)
+        rest.close()
+        copy.finish()
+        parts.add(copy.drain())
+        now.add(parts.finish())
+    return now
 
 
 def _before(work: Work, plan: Plan, number: int, options: EngineOptions) -> tuple[Engine, Merge, Tally]:

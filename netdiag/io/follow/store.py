@@ -7,6 +7,7 @@ again replaces what it has left. The state holds pieces of messages that were un
 import fcntl
 import json
 import os
+import re
 import shutil
 import stat
 import uuid
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from netdiag.errors import InputError, NetdiagError, UsageError
+from netdiag.io.follow.compaction import Joined, compact, finish, joined_of
 from netdiag.io.follow.parts import Parts
 from netdiag.io.follow.plans import Catalogue, catalogue_of
 from netdiag.traffic.engine.state import DamagedState, decode, encode
@@ -25,6 +27,8 @@ from netdiag.traffic.tables import NAMES
 VERSION = 1
 SPARK = "spark"
 _SETTINGS, _DONE, _LOCK, _STATE, _MARK = "settings.json", "done.json", "lock", "state", ".netdiag-follow"
+_PART = re.compile(r"\.?(part|open)-(\d+)-\d+\.parquet")
+_JOINING = "joining.json"
 _TOLD = ("packets", "first", "last", "rows")
 _HINT = "name new folders for --checkpoint and --out to begin anew"
 
@@ -47,6 +51,7 @@ class Store:
             raise UsageError(f"was begun with another {strange}", where=str(self.checkpoint), hint=_HINT)
         elif _text(mark) != known["id"]:
             raise UsageError("holds no tables of this checkpoint", where=str(self.out), hint=_HINT)
+        self._go_on_joining()
         self._drop_leftovers()
 
     @contextmanager
@@ -117,24 +122,48 @@ class Store:
 
     def parts(self, batch: int, number: int) -> Parts:
         """Where the rows of one class go that a batch has brought."""
-        return Parts(lambda table: self.out / table / f"part-{batch:08}-{number:03}.parquet")
+        return Parts(lambda table: self.part(table, batch, number))
 
     def open_parts(self, batch: int, number: int) -> Parts:
         """Where the rows go that there would be if nothing more came; out of sight until the batch is over."""
-        return Parts(lambda table: self._open_part(table, batch, number), empty=True)
+        return Parts(lambda table: self.open_part(table, batch, number), empty=True)
+
+    def part(self, table: str, batch: int, number: int) -> Path:
+        """The file of `parts` that a table has."""
+        return self.out / table / f"part-{batch:08}-{number:03}.parquet"
+
+    def open_part(self, table: str, batch: int, number: int) -> Path:
+        """The file of `open_parts` that a table has, until the batch is over."""
+        return self.out / table / f".open-{batch:08}-{number:03}.parquet"
 
     def commit(self, batch: int, classes: int, accounts: Sequence[Mapping[str, Any]] = ()) -> None:
         """A batch is over: what would be if nothing more came takes the place of what would have been."""
         with _failing(self.out):
             for table in NAMES:
                 for number in range(classes):
-                    path = self._open_part(table, batch, number)
+                    path = self.open_part(table, batch, number)
                     if path.exists():
                         os.replace(path, self.out / table / f"open-{number:03}.parquet")
         told = [{name: account[name] for name in _TOLD} for account in accounts]
         self._write(self.checkpoint / _DONE, json.dumps({"batch": batch, "accounts": told}).encode())
+        self._drop_states(batch - 1)
+        with _failing(self.out):
+            # This batch may be done again; those before it are not.
+            if compact(self.out, batch, self._note_joining):
+                (self.checkpoint / _JOINING).unlink(missing_ok=True)
+
+    def drop_before(self, batch: int) -> None:
+        """Somebody else has the rows of all batches before this one, and its own: let go of them."""
+        self._drop_states(batch)
+        with _failing(self.out):
+            for path in self.out.glob("*/*.parquet"):
+                found = _PART.fullmatch(path.name)
+                if found and int(found[2]) < batch + (found[1] == "part"):
+                    path.unlink(missing_ok=True)
+
+    def _drop_states(self, before: int) -> None:
         for path in (self.checkpoint / _STATE).iterdir():
-            if path.name.isdigit() and int(path.name) < batch - 1:
+            if path.name.isdigit() and int(path.name) < before:
                 shutil.rmtree(path, ignore_errors=True)
 
     def committed(self) -> tuple[int, list[dict[str, Any]]]:
@@ -149,9 +178,6 @@ class Store:
     def damaged(self, error: DamagedState) -> NetdiagError:
         """What to say of a state with strange content."""
         return self._damaged(_STATE, str(error))
-
-    def _open_part(self, table: str, batch: int, number: int) -> Path:
-        return self.out / table / f".open-{batch:08}-{number:03}.parquet"
 
     def _damaged(self, name: str, why: str) -> NetdiagError:
         return NetdiagError(f"'{name}' {why}", where=str(self.checkpoint), hint=_HINT)
@@ -192,9 +218,26 @@ class Store:
                     temporary.unlink()
                 raise
 
+    def _note_joining(self, joined: Joined) -> None:
+        self._write(self.checkpoint / _JOINING, joined.text().encode())
+
+    def _go_on_joining(self) -> None:
+        """What a process that was killed had begun to put in the place of many files."""
+        path = self.checkpoint / _JOINING
+        text = _text(path)
+        if text is None:
+            return
+        try:
+            joined = joined_of(text)
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(_JOINING, "is damaged") from error
+        with _failing(self.out):
+            finish(self.out, joined)
+            path.unlink()
+
     def _drop_leftovers(self) -> None:
         """What a process that was killed had begun to write."""
-        for pattern in ("state/*/.class-*", "state/*/.catalogue*", ".settings*", ".done*"):
+        for pattern in ("state/*/.class-*", "state/*/.catalogue*", ".settings*", ".done*", ".joining*"):
             for path in self.checkpoint.glob(pattern):
                 path.unlink(missing_ok=True)
         for name in NAMES:

@@ -128,6 +128,7 @@ class _Batches:
         self._work, _ = work_of(following.store)
         self._tell = tell
         self._known: set[tuple[str, str, str]] = set()
+        self._looked_at: dict[str, int] = {}
         self._rest_until = 0.0
 
     def over(self, frame: DataFrame, number: int) -> None:
@@ -154,8 +155,9 @@ class _Batches:
 
     def _found(self, spark: SparkSession, rows: Mapping[str, int]) -> tuple[Finding, ...]:
         """The findings that were not there before."""
-        if self._following.once or time.monotonic() < self._rest_until:
+        if self._following.once or rows == self._looked_at or time.monotonic() < self._rest_until:
             return ()
+        self._looked_at = dict(rows)
         began = time.monotonic()
         tables = resolved(once(tables_of(spark, self._following.store.out), rows), rows)
         fresh = []

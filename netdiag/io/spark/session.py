@@ -154,6 +154,8 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool, sma
         "spark.sql.shuffle.partitions": str(partitions or os.cpu_count() or 2),
         # The tables of a capture are small by the measure that plans anew at run time.
         "spark.sql.adaptive.enabled": "false",
+        # So many groups are found by hashes before Spark turns to sorting all rows instead; 128 is its own number.
+        "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "20000",
         # A machine that is busy answers its own heartbeats late.
         "spark.executor.heartbeatInterval": "60s",
         "spark.network.timeout": "600s",

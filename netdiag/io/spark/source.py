@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from netdiag.io.spark.stream import CaptureStream
+
 FORMAT = "kafka_pcap"
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 LEVELS = NAMES + PARTIAL_NAMES + RAW_NAMES
@@ -89,6 +91,17 @@ class CaptureSource(DataSource):
     def reader(self, schema: StructType) -> "CaptureReader":
         """A reader of the columns that are in the schema, which is ours or the user's."""
         return CaptureReader(self.options, schema)
+
+    def streamReader(self, schema: StructType) -> "CaptureStream":
+        """The same of a folder that captures come into, see `stream`."""
+        try:
+            from netdiag.io.spark.stream import CaptureStream  # needs a newer pyspark than the rest
+        except ImportError as error:
+            raise InputError("streams need pyspark 4.2 or newer", hint="pip install -U 'netdiag[spark]'") from error
+
+        level = _level(self.options)
+        reading, names = _reading(self.options, level.name), _checked(level, schema)
+        return CaptureStream(self.options, reading, level.name, names, _number(self.options, "partitions"))
 
 
 class CaptureReader(DataSourceReader):

@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.declared import aggregate
-from netdiag.traffic.aggregates.expressions import FETCH, KEY, LIST_OFFSETS, PRODUCE, count_if, topic_or_id
+from netdiag.traffic.aggregates.expressions import FETCH, KEY, LIST_OFFSETS, PRODUCE, count_if, hashing, topic_or_id
 from netdiag.traffic.aggregates.spark_types import shaped
 
 OFFSET_COMMIT, OFFSET_FETCH, TXN_OFFSET_COMMIT = 8, 9, 28
@@ -25,6 +25,7 @@ def commits(partitions: DataFrame) -> DataFrame:
         F.min("time").alias("first_time"),
         F.max("time").alias("last_time"),
         F.max_by("client_id", "time").alias("client_id"),
+        hashing(),
     )
     return shaped(found, aggregate("commits"))
 
@@ -79,7 +80,7 @@ def _committed(partitions: DataFrame) -> DataFrame:
     return (
         group_offsets(partitions)
         .groupBy(*_GROUP)
-        .agg(last)
+        .agg(last, hashing())
         .select(
             *_GROUP,
             F.col("_last._offset").alias("committed_offset"),

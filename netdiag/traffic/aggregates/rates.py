@@ -19,12 +19,15 @@ def rates(exchanges: DataFrame) -> DataFrame:
         _face("broker", F.col("broker")),
     )
     counted = ("request_bytes", "response_bytes", "records", "record_bytes")
-    rows = exchanges.select(F.inline(faces), *counted).where(F.col("value").isNotNull())
-    sums = rows.groupBy("by", "value").agg(
+    # What has the same four faces is one row before it is given four times.
+    alike = exchanges.groupBy("api_name", "client", "client_id", "broker").agg(
         F.count("request_bytes").alias("requests"),
         F.count("response_bytes").alias("responses"),
         *[total(name).alias(name) for name in counted],
     )
+    summed = ("requests", "responses", *counted)
+    rows = alike.select(F.inline(faces), *summed).where(F.col("value").isNotNull())
+    sums = rows.groupBy("by", "value").agg(*[F.sum(name).alias(name) for name in summed])
     bytes_together = F.col("request_bytes") + F.col("response_bytes")
     with_span = sums.crossJoin(span(exchanges))
     found = with_span.withColumns(

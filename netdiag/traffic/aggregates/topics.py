@@ -1,6 +1,6 @@
 """What goes through topics and their partitions."""
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
@@ -9,6 +9,10 @@ from netdiag.traffic.aggregates.expressions import FETCH, KEY, PRODUCE, count_if
 from netdiag.traffic.aggregates.spark_types import shaped
 
 _SUMS = ("produced_records", "produced_bytes", "fetched_records", "fetched_bytes", "replicated_bytes", "errors")
+
+_COUNTS = ("produce_requests", "fetches")
+# What one client asks of one partition is summed up first.
+_EACH = ("topic", "partition", "client_id")
 
 
 def topics(partitions: DataFrame, exchanges: DataFrame) -> DataFrame:
@@ -29,29 +33,40 @@ def _summed(partitions: DataFrame, exchanges: DataFrame, *keys: str) -> DataFram
     replicated = fetch & (F.coalesce("replica_id", F.lit(-1)) >= 0)
     fetched = fetch & ~replicated
     rows = partitions.withColumn("topic", topic_or_id()).where(F.col("topic").isNotNull())
-    # First by exchange, so that each counts once however many of its partitions are of the topic.
-    each = rows.groupBy(*keys, *KEY).agg(
-        F.max(produced).alias("_produces"),
-        F.max(fetched & (F.col("records") > 0)).alias("_fetches"),
+    sums = _of_clients(rows.groupBy(*_EACH).agg(*_sums(produced, fetched, replicated)), keys)
+    # An exchange counts once, however many of its partitions are of the topic.
+    part = F.when(produced, F.lit("produce_requests")).when(fetched & (F.col("records") > 0), F.lit("fetches"))
+    asked = rows.withColumn("_part", part).where(F.col("_part").isNotNull())
+    counts = (
+        asked.select(*keys, "_part", *KEY)
+        .distinct()
+        .groupBy(*[F.col(key).alias(f"_{key}") for key in keys])
+        .agg(*[count_if(F.col("_part") == name).alias(name) for name in _COUNTS])
+    )
+    same = [F.col(key).eqNullSafe(F.col(f"_{key}")) for key in keys]
+    sums = sums.join(counts, same, "left").na.fill(0, list(_COUNTS))
+    return sums.crossJoin(span(exchanges)).withColumns(
+        {
+            "produced_per_s": F.col("produced_bytes") / F.col("span"),
+            "fetched_per_s": F.col("fetched_bytes") / F.col("span"),
+        }
+    )
+
+
+def _sums(produced: Column, fetched: Column, replicated: Column) -> list[Column]:
+    return [
         F.sum(F.when(produced, F.col("records"))).alias("produced_records"),
         F.sum(F.when(produced, F.col("record_bytes"))).alias("produced_bytes"),
         F.sum(F.when(fetched, F.col("records"))).alias("fetched_records"),
         F.sum(F.when(fetched, F.col("record_bytes"))).alias("fetched_bytes"),
         F.sum(F.when(replicated, F.col("record_bytes"))).alias("replicated_bytes"),
         count_if(F.col("error_code") != 0).alias("errors"),
-        F.first("client_id").alias("client_id"),
-        F.collect_set("partition").alias("_partitions"),
-    )
-    sums = each.groupBy(*keys).agg(
-        count_if(F.col("_produces")).alias("produce_requests"),
-        count_if(F.col("_fetches")).alias("fetches"),
+    ]
+
+
+def _of_clients(each: DataFrame, keys: tuple[str, ...]) -> DataFrame:
+    return each.groupBy(*keys).agg(
         *[total(name).alias(name) for name in _SUMS],
         F.size(F.collect_set("client_id")).alias("clients"),
-        F.size(F.array_distinct(F.flatten(F.collect_set("_partitions")))).alias("partitions"),
-    )
-    return sums.crossJoin(span(exchanges)).withColumns(
-        {
-            "produced_per_s": F.col("produced_bytes") / F.col("span"),
-            "fetched_per_s": F.col("fetched_bytes") / F.col("span"),
-        }
+        F.size(F.collect_set(F.col("partition"))).alias("partitions"),
     )

@@ -17,6 +17,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from netdiag.traffic.aggregates.expressions import hashing
 from netdiag.traffic.facts import MOST, MOST_VALUES
 
 Tables = Mapping[str, DataFrame]
@@ -79,7 +80,7 @@ def sightings(time: str = "time", *, packet: str | None = None, last: str | None
         F.col("file"),
     )
     latest = F.max(nanoseconds(F.col(last or time)))
-    return [F.min(first).alias("first"), latest.alias("last"), F.count(F.lit(1)).alias("times")]
+    return [F.min(first).alias("first"), latest.alias("last"), (F.count(F.lit(1)) + hashing()).alias("times")]
 
 
 def counted(condition: Column) -> Column:
