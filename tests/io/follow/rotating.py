@@ -30,7 +30,7 @@ def main(recorder: str, *words: str) -> int:
     command = [recorder, "-i", "lo", *stay, *words]
     recording = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     over = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
+    threading.Thread(target=_await_end, args=(over,), daemon=True).start()
     try:
         time.sleep(_SETTLED)
         _talk(over)
@@ -39,6 +39,11 @@ def main(recorder: str, *words: str) -> int:
         recording.send_signal(signal.SIGINT)
         status = recording.wait()
     return status
+
+
+def _await_end(over: threading.Event) -> None:
+    sys.stdin.read()
+    over.set()
 
 
 def _talk(over: threading.Event) -> None:

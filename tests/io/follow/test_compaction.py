@@ -1,5 +1,6 @@
 """Many files become few, with the same rows, wherever it is cut short."""
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -102,7 +103,7 @@ def test_cut_short_at_any_moment_it_is_done_to_its_end(tmp_path: Path, moment: s
 def test_following_killed_while_it_joins_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: int) -> None:
     monkeypatch.setattr(compact, "__kwdefaults__", {"many": 2})
     calls = 0
-    real: dict[str, Callable[..., None]] = {"unlink": Path.unlink, "replace": compaction.os.replace}
+    real: dict[str, Callable[..., None]] = {"unlink": Path.unlink, "replace": os.replace}
 
     def dying(kind: str) -> Callable[..., None]:
         def act(*arguments: object, **more: object) -> None:
@@ -120,7 +121,7 @@ def test_following_killed_while_it_joins_goes_on(tmp_path: Path, monkeypatch: py
         (caps / f"a-{number}.pcap").write_bytes(pcap_file(packets))
         with monkeypatch.context() as patched:
             patched.setattr(Path, "unlink", dying("unlink"))
-            patched.setattr(compaction.os, "replace", dying("replace"))
+            patched.setattr(os, "replace", dying("replace"))
             try:
                 following.batch()
             except Killed:
