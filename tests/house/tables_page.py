@@ -41,11 +41,11 @@ the reader as far as no row changes by that.
 
     spark.readStream.format("kafka_pcap").option("state", "followed").load("captures/")
 
-streams a folder that captures come into, while they grow: any level but `packets`, `segments` and `latencies`. `state` is a folder for what is under way, which belongs to the checkpoint of the
-stream. A row comes once nothing can change it any more: an exchange with its answer, a connection with its end. With
-`.option("once", "true")` what is there now is all, and what has no end yet comes last; then the rows of all batches
-together are those of `spark.read`, whatever was killed in between. `lateness` is the seconds by which a file may come
-late (2). It needs pyspark 4.2.
+streams a folder that captures come into, while they grow: any level but `packets`, `segments` and `latencies`. `state`
+is a folder for what is under way, which belongs to the checkpoint of the stream. A row comes once nothing can change it
+any more: an exchange with its answer, a connection with its end. With `.option("once", "true")` what is there now is
+all, and what has no end yet comes last; then the rows of all batches together are those of `spark.read`. `lateness` is
+the seconds by which a file may come late (2). It needs pyspark 4.2.
 
 Spark and Parquet have times in microseconds, cut, not rounded; `exchanges --format arrow` has nanoseconds. A column
 marked * is never null. Where only a topic id travelled, `topic` is null in the tables; aggregates have the name that
