@@ -1,8 +1,11 @@
 """`netdiag analyze --follow` from the command line: what it refuses, what it says, how it ends, what there is then."""
 
+import os
 import random
+import signal
+import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from netdiag.cli.main import app
+from tests.cli.shell import NETDIAG, environment, heed_interrupts
 from tests.io.follow.folders import cut, expected, stored
 from tests.io.follow.test_store import PACKETS
 from tests.traffic.engine.packets import pcap_file
@@ -61,6 +65,42 @@ def test_once_says_what_was_taken_and_what_it_means(tmp_path: Path) -> None:
     damaged = run(*arguments)
     assert (damaged.exit_code, damaged.stderr.count("\n")) == (3, 2), damaged.output
     assert "'settings.json' is damaged" in damaged.stderr
+
+
+@pytest.mark.slow
+def test_an_interruption_ends_it_with_whole_tables(java: str, tmp_path: Path) -> None:
+    caps, out = tmp_path / "caps", tmp_path / "out"
+    caps.mkdir()
+    first, second = (pcap_file(packets) for packets in cut(PACKETS, 2, random.Random(3)))
+    (caps / "a-1.pcap").write_bytes(first)
+    words = ("--follow", caps, "--out", out, "--every", "0.1", "--lateness", "0.1", "--partitions", "1")
+    with subprocess.Popen(
+        [*NETDIAG, "analyze", *words, "--master", "local[1]"],
+        cwd=tmp_path,
+        env=environment({"JAVA_HOME": java}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=heed_interrupts,
+        start_new_session=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith(b"batch 1: 1 file, ")
+            (caps / "a-2.pcap").write_bytes(second)
+            while not (line := process.stdout.readline()).startswith(b"batch 2: "):
+                assert line
+            # As a terminal does it: everybody of the group hears of it.
+            os.killpg(process.pid, signal.SIGINT)
+            told = process.communicate(timeout=300)[1]
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert (process.returncode, told) == (130, b"netdiag: interrupted\n")
+    assert stored(out) == expected(caps)
+    assert {path.name for path in out.rglob(".*")} == {".netdiag-follow", ".checkpoint"} | {
+        path.name for path in (out / ".checkpoint").rglob(".*")
+    }
+    assert list((out / ".checkpoint" / "state").rglob(".*")) == []
 
 
 def test_what_cannot_be_is_refused_before_spark_starts(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ before, into files of the same names. The batch is over when what it would be wi
 
 import json
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -81,6 +82,7 @@ def follow(spark: SparkSession, following: Following, tell: Callable[[Done], Non
             _wait(query, following)
         finally:
             query.stop()
+            batches.close()
 
 
 def _wait(query: StreamingQuery, following: Following) -> None:
@@ -127,6 +129,8 @@ class _Batches:
         self._following = following
         self._work, _ = work_of(following.store)
         self._tell = tell
+        self._ending = threading.Lock()
+        self._is_closed = False
         self._known: set[tuple[str, str, str]] = set()
         self._looked_at: dict[str, int] = {}
         self._rest_until = 0.0
@@ -140,7 +144,10 @@ class _Batches:
         plan = plan_of(accounts[0]["plan"])
         if sorted(account["class"] for account in accounts) != list(range(self._work.classes)):
             raise NetdiagError("a part of the batch is missing", where=str(self._following.store.out))
-        self._following.store.commit(plan.batch, self._work.classes, accounts)
+        with self._ending:
+            if self._is_closed:
+                raise NetdiagError("is stopped", where=str(self._following.store.out))
+            self._following.store.commit(plan.batch, self._work.classes, accounts)
         rows = {name: sum(account["rows"].get(name, 0) for account in accounts) for name in NAMES}
         lasts = [account["last"] for account in accounts if account["last"] is not None]
         self._tell(
@@ -152,6 +159,11 @@ class _Batches:
                 found=self._found(frame.sparkSession, rows),
             )
         )
+
+    def close(self) -> None:
+        """No batch ends any more; wait for one that is about to. Spark does not, and the process may end."""
+        with self._ending:
+            self._is_closed = True
 
     def _found(self, spark: SparkSession, rows: Mapping[str, int]) -> tuple[Finding, ...]:
         """The findings that were not there before."""
