@@ -27,7 +27,7 @@ COMMANDS = {
         module="netdiag.cli.check_listeners",
         function="check_listeners",
         help="Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where.",
-        kind="netdiag.cli.via:ViaInOrder",
+        kind="netdiag.cli.outputs:InOrder",
     ),
     "capture": Entry(
         module="netdiag.cli.capture",

@@ -15,7 +15,7 @@ from netdiag.cli.declared import ReadFiles, Settings, could_not_read, files_of, 
 from netdiag.cli.explaining import with_causes
 from netdiag.cli.looks import failed, judged, record, replay
 from netdiag.cli.projects import STDIN, Asked, asked_for
-from netdiag.cli.sudo import sudo_line
+from netdiag.cli.sudo import sudo_line, via_line
 from netdiag.cli.surface import Surface, defect
 from netdiag.deployment.as_declared import AsDeclared
 from netdiag.deployment.declaring import declared_services
@@ -243,8 +243,8 @@ def _vantages(seen: "Live", skipped: Sequence["Untaken"]) -> tuple[Vantage, ...]
 
 
 def _not_taken(item: "Untaken", seen: "Live") -> NotTaken:
-    return NotTaken(
-        vantage=item.vantage.label,
-        reason=item.because,
-        command=sudo_line(sys.argv, seen.address.url) if item.rights else None,
-    )
+    command = sudo_line(sys.argv, seen.address.url) if item.rights else None
+    if item in seen.skipped:
+        # on another machine, as far as can be told from here
+        command = via_line(sys.argv)
+    return NotTaken(vantage=item.vantage.label, reason=item.because, command=command)

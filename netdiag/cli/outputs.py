@@ -11,11 +11,11 @@ from enum import StrEnum
 from typing import assert_never
 
 import typer
-from typer.core import TyperCommand
 
 from netdiag.cli.rule_pages import rule_pages
 from netdiag.cli.surface import Surface
 from netdiag.cli.terminal import write_text
+from netdiag.cli.via import ViaCommand
 from netdiag.errors import NetdiagError
 from netdiag.io.files import write_file
 from netdiag.render.report import Report
@@ -46,7 +46,7 @@ class Output:
     path: str | None = None
 
 
-class InOrder(TyperCommand):
+class InOrder(ViaCommand):
     """A command that remembers the order in which its options were given."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]

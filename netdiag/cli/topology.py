@@ -107,12 +107,15 @@ def topology(
 
 
 def _tell_way_to_all(seen: "Topology", order: Order, surface: Surface) -> None:
-    """The command that sees the rest, for whoever is not root; on standard error, so that files stay what they are."""
-    if seen.inventory.complete or getattr(os, "geteuid", lambda: 0)() == 0:
-        return
-    from netdiag.cli.sudo import DEFAULT_SOCKET, sudo_line
+    """The command that sees the rest, for whoever is not root, or elsewhere; files stay what they are."""
+    from netdiag.cli.sudo import DEFAULT_SOCKET, sudo_line, via_line
 
-    command = sudo_line(sys.argv, order.host or DEFAULT_SOCKET)
+    if seen.containers and not seen.host:
+        command = via_line(sys.argv)
+    elif seen.inventory.complete or getattr(os, "geteuid", lambda: 0)() == 0:
+        return
+    else:
+        command = sudo_line(sys.argv, order.host or DEFAULT_SOCKET)
     say(f"netdiag: to see the rest, run: {surface.error_screen.visible(command)}")
 
 

@@ -14,7 +14,6 @@ from typer.core import TyperCommand, TyperOption
 
 from netdiag import __version__
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.outputs import InOrder
 from netdiag.cli.surface import Surface, finish, surface_of
 from netdiag.cli.terminal import Colour, report_error, write_bytes
 from netdiag.errors import MissingExtra, NetdiagError
@@ -62,10 +61,6 @@ class ViaCommand(TyperCommand):
         surface = _surface(ctx)
         words = forwarded(ctx.meta[_WORDS], taking_values(self.params))
         return finish(surface, lambda: _carried_out(name, words, ctx.params, image or IMAGE, surface))
-
-
-class ViaInOrder(ViaCommand, InOrder):
-    """The same for a command that remembers the order of its options."""
 
 
 def _via() -> TyperOption:

@@ -103,7 +103,7 @@ def _namespaces(machine: Machine) -> Ability:
             state=State.LIMITED,
             told=f"{machine.system} has none: containers run in another machine's kernel",
             serves=serves,
-            fix="run netdiag on the machine where the containers run",
+            fix="look by a helper container there: --via container",
         )
     if not machine.namespaces.is_there:
         return _of("namespaces", machine.namespaces, serves, otherwise=State.LIMITED)

@@ -102,6 +102,15 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
     assert report.skipped[0].command.startswith("sudo ")
 
 
+def test_a_vantage_on_another_machine_is_told_with_the_way_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = Skipped(vantage=INSIDE.vantage, because="the engine runs on another machine")
+    seen = replace(running(), stances=(docker_host_stance(),), skipped=(elsewhere,))
+    monkeypatch.setattr(live_module, "look", lambda **_: seen)
+    monkeypatch.setattr(observe_module, "observe", lambda *_, **__: Observed(cells=()))
+    (skipped,) = live_report((), LiveSettings(containers=("kafka",)), Settings(), Surface()).skipped
+    assert (skipped.vantage, (skipped.command or "").endswith(" --via container")) == ("inside kafka", True)
+
+
 def test_a_project_is_named_by_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "c.yml").write_text("name: shop\n" + CLEAN, encoding="utf-8")
 

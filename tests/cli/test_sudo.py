@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from netdiag.cli.sudo import sudo_line
+from netdiag.cli.sudo import sudo_line, via_line
 from tests.cli.shell import ROOT
 
 
@@ -28,3 +28,9 @@ def test_the_sudo_line_is_this_command(argv: list[str], engine: str, line: str) 
 def test_the_sudo_line_of_a_module() -> None:
     line = sudo_line([f"{ROOT}/netdiag/__main__.py", "check-listeners"], "unix:///var/run/docker.sock")
     assert line.endswith("-m netdiag check-listeners")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX paths")
+def test_the_line_of_a_helper_container() -> None:
+    line = via_line(["/opt/x/netdiag", "check-listeners", "--live", "a b.yml"])
+    assert line == "/opt/x/netdiag check-listeners --live 'a b.yml' --via container"

@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.shell import NETDIAG, environment, netdiag
 from tests.cli.test_main import loaded
+from tests.engine.test_container import BROKER
+from tests.io.fake_engine import VERSION, fake_engine
 from tests.render.topology.mermaid_grammar import parse
 
 # What the rules say of the machine that runs the tests is not known.
@@ -110,6 +112,16 @@ def test_a_document_of_another_kind_is_refused_in_one_line(tmp_path: Path) -> No
     done = netdiag("topology", "--no-engine", "--diff", "before.json", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, b"")
     assert b"before.json: is no document of netdiag topology" in done.stderr
+
+
+def test_an_engine_on_another_machine_is_told_with_the_way_there(tmp_path: Path) -> None:
+    """Process 1 is there, as everywhere, and is not the container's."""
+    document = BROKER | {"State": BROKER["State"] | {"Pid": 1}}
+    identifier = BROKER["Id"]
+    listed = {"/containers/json": [{"Id": identifier}], f"/containers/{identifier}/json": document}
+    with fake_engine(tmp_path / "s", {"/version": VERSION, **listed, "/networks": []}) as url:
+        done = netdiag("topology", "--host", url, cwd=tmp_path)
+    assert f"topology --host {url} --via container\n" in done.stderr.decode()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be somebody else")

@@ -30,7 +30,7 @@ CASES: list[tuple[str, Machine, State, str]] = [
     ("libraries of spark", replace(WELL, libraries={"pyspark": "4"}), State.MISSING, "pip install 'netdiag[spark]'"),
     ("namespaces", replace(WELL, namespaces=Found(why_not="no", fix="sudo")), State.LIMITED, "sudo"),
     ("namespaces", replace(WELL, is_root=False, rights=frozenset({"SYS_ADMIN"})), State.LIMITED, "run netdiag as root"),
-    ("namespaces", replace(WELL, system="Darwin"), State.LIMITED, "on the machine where the containers run"),
+    ("namespaces", replace(WELL, system="Darwin"), State.LIMITED, "--via container"),
     ("packets", replace(WELL, packet_socket=Found(why_not="CAP_NET_RAW", fix="sudo")), State.MISSING, "sudo"),
     ("fast capture", replace(WELL, tools={}), State.LIMITED, "sudo apt-get install tcpdump"),
     ("java", replace(WELL, java=Found(why_not="found none")), State.MISSING, "apt-get install default-jre-headless"),
