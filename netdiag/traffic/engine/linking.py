@@ -51,22 +51,30 @@ class Linker(Generic[C]):
 
 
 class _Recent(Generic[K, C]):
-    """The last RECENT keys, each with who sent it, on which side, from and to which port, and when."""
+    """The last RECENT keys, also repeated ones, each with who sent it, on which side, from and to which port, and when.
+
+    Of a key that is there more than once, the last is told. How often each is there stands in `_times`.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[K, tuple[C, int, int, int, int]] = {}
         self._order: deque[K] = deque()
+        self._times: dict[K, int] = {}
 
     def get(self, key: K, since: int) -> tuple[C, int, int, int, int] | None:
         entry = self._entries.get(key)
         return None if entry is None or entry[4] < since else entry
 
     def put(self, key: K, entry: tuple[C, int, int, int, int]) -> None:
-        if key not in self._entries:
-            self._order.append(key)
-            if len(self._order) > RECENT:
-                del self._entries[self._order.popleft()]
+        times = self._times
         self._entries[key] = entry
+        self._order.append(key)
+        times[key] = times.get(key, 0) + 1
+        if len(self._order) > RECENT:
+            oldest = self._order.popleft()
+            times[oldest] -= 1
+            if not times[oldest]:
+                del times[oldest], self._entries[oldest]
 
 
 def _numbers(segment: Segment) -> tuple[int, int, int]:

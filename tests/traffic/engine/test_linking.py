@@ -38,6 +38,15 @@ def test_only_the_last_are_remembered() -> None:
     assert linker.find(segment(flags=SYN, sequence=1)) == (1, 0)
 
 
+def test_what_is_repeated_counts_each_time() -> None:
+    linker: Linker[int] = Linker()
+    for number in range(RECENT // 2 + 1):
+        for again in range(2):
+            linker.note(segment(flags=SYN, sequence=number, time=again), number, 0)
+    assert linker.find(segment(flags=SYN, sequence=0)) is None
+    assert linker.find(segment(flags=SYN, sequence=1)) == (1, 0)
+
+
 def test_another_port_of_the_client_is_another_connection() -> None:
     linker: Linker[str] = Linker()
     linker.note(segment(flags=SYN, sequence=77), "one", 0)

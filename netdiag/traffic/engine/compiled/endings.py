@@ -7,7 +7,7 @@ from netdiag.traffic.engine.bodies.read import FETCH, SHARE_FETCH
 from netdiag.traffic.engine.compiled import machines as reg
 from netdiag.traffic.engine.compiled.entries import end_records
 from netdiag.traffic.engine.compiled.fields import ERROR_BIT, PRESENT
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.layout import SCALARS
 from netdiag.traffic.engine.compiled.machines import MESSAGE
 from netdiag.traffic.engine.compiled.places import RANGES
@@ -40,7 +40,7 @@ def close_kept(store: Store, s: Array) -> None:
         facts[m].client_id = add(store.strings, raw, begin + 10, length)
 
 
-@kernel
+@inlined
 def close(store: Store, s: Array, at_records: bool) -> None:
     """A message that was read here; `at_records`: its bytes ended inside of records."""
     facts = store.facts
@@ -71,7 +71,7 @@ def close(store: Store, s: Array, at_records: bool) -> None:
     facts[m].decoded = outcome
 
 
-@kernel
+@inlined
 def _sums(store: Store, s: Array, outcome: int) -> None:
     """Of a message that was not read to its end it is known rarely how many records it has."""
     facts = store.facts
@@ -96,7 +96,7 @@ def _sums(store: Store, s: Array, outcome: int) -> None:
         facts[m].records = 0
 
 
-@kernel
+@inlined
 def _whole(store: Store, s: Array) -> None:
     """What a message says by not saying it."""
     facts = store.facts

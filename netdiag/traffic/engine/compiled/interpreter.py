@@ -10,7 +10,7 @@ from netdiag.traffic.engine.compiled import opcodes as do
 from netdiag.traffic.engine.compiled.endings import close, close_kept
 from netdiag.traffic.engine.compiled.entries import CLOSING
 from netdiag.traffic.engine.compiled.fields import PRESENT
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel, merged
 from netdiag.traffic.engine.compiled.layout import FACTS, NOTHING
 from netdiag.traffic.engine.compiled.machines import (
     AT,
@@ -47,7 +47,7 @@ PIECE = 1 << 15
 """What is read at once: room is asked for so much."""
 
 
-@kernel
+@merged
 def begin(
     store: Store,
     machines: Machines,
@@ -88,7 +88,7 @@ def begin(
         s[IS_CUT] = 1
 
 
-@kernel
+@inlined
 def _blank(store: Store, m: int, is_request: bool, api_key: int, api_version: int) -> None:
     """Facts that tell nothing yet."""
     words = store.facts_words
@@ -126,7 +126,7 @@ def _keep_beginning(
     buffer(store, s, carry, 0, at + 4)
 
 
-@kernel
+@merged
 def feed(store: Store, machines: Machines, d: int, programs: Programs, data: Array, start: int, stop: int) -> int:
     """Read bytes of a piece; gives where it stopped, before `stop` where there is no room for more."""
     s = machines.state[d]
@@ -186,7 +186,7 @@ def _go(
     s[DONE] = done + stop - start
 
 
-@kernel
+@merged
 def lost(store: Store, machines: Machines, d: int, programs: Programs, count: int) -> None:
     """The next bytes are not in the capture."""
     s = machines.state[d]
@@ -219,7 +219,7 @@ def lost(store: Store, machines: Machines, d: int, programs: Programs, count: in
     s[DONE] += count
 
 
-@kernel
+@merged
 def end(store: Store, machines: Machines, d: int, programs: Programs) -> None:
     """Nothing more is to come: the message is as complete as it will ever be."""
     s = machines.state[d]

@@ -24,3 +24,11 @@ def kernel(function: _Function) -> _Function:
 def inlined(function: _Function) -> _Function:
     """As `kernel`, but put into whoever calls it: a call that hands over many arrays costs 50 ns and more."""
     return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
+
+
+def merged(function: _Function) -> _Function:
+    """As `inlined`, but before types are known: what many functions stand behind is not compiled by itself as well.
+
+    A function is compiled with all those that it calls, and they with theirs: each level costs as much as the whole.
+    """
+    return cast(_Function, numba.njit(inline="always", **_OPTIONS)(function))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.lane_frames import cut
 from netdiag.traffic.engine.compiled.lane_notes import note
 from netdiag.traffic.engine.compiled.lane_state import (
@@ -71,12 +71,12 @@ def run(
     return DONE, index, -1
 
 
-@kernel
+@inlined
 def _note(lane: Lane, number: Any, packet: Any, keys: Array) -> None:
     key = keys[packet.key]
     note(
         lane.sent,
-        lane.sent_index,
+        lane.sent_sequences,
         lane.numbers,
         packet.sequence,
         packet.acknowledgement,
@@ -89,7 +89,7 @@ def _note(lane: Lane, number: Any, packet: Any, keys: Array) -> None:
     )
 
 
-@kernel
+@inlined
 def _count(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
     """Count a packet that is for the arrays, but for what its payload says; gives where in this the new bytes begin.
 
@@ -126,7 +126,7 @@ def _count(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
     return new
 
 
-@kernel
+@inlined
 def _count_next(lane: Lane, number: Any, direction: Any, packet: Any, place: Any) -> None:
     """What comes next: `Dialogue._plain`."""
     _count_packet(direction, packet)
@@ -135,7 +135,7 @@ def _count_next(lane: Lane, number: Any, direction: Any, packet: Any, place: Any
     direction.truncated_bytes += max(0, packet.size - packet.kept)
 
 
-@kernel
+@inlined
 def _count_bare(lane: Lane, number: Any, direction: Any, packet: Any, place: Any) -> Any:
     """No payload."""
     what = BARE | np.int64(packet.window) << 8 | np.int64(packet.flags)
@@ -176,7 +176,7 @@ def _count_old(lane: Lane, number: Any, direction: Any, packet: Any, place: Any)
     return behind
 
 
-@kernel
+@inlined
 def _count_packet(direction: Any, packet: Any) -> None:
     direction.packets += 1
     direction.last_time = packet.time
@@ -221,7 +221,7 @@ def _is_copy(lane: Lane, number: Any, direction: Any, packet: Any, place: Any, a
     return 0
 
 
-@kernel
+@inlined
 def _known(lane: Lane, number: Any, begin: Any, count: Any, sequence: Any, acknowledgement: Any, what: Any) -> Any:
     """Which of `count` entries is of the same key: of payload, whatever its length."""
     for index in range(begin, begin + count):
@@ -236,7 +236,7 @@ def _known(lane: Lane, number: Any, begin: Any, count: Any, sequence: Any, ackno
     return -1
 
 
-@kernel
+@inlined
 def _remember(
     lane: Lane, number: Any, direction: Any, packet: Any, place: Any, acknowledgement: Any, what: Any
 ) -> None:
@@ -249,7 +249,7 @@ def _remember(
     _write(lane.remembered[number, index], packet, place, acknowledgement, what)
 
 
-@kernel
+@inlined
 def _write(copy: Any, packet: Any, place: Any, acknowledgement: Any, what: Any) -> None:
     copy.time = packet.time
     copy.places = place + 1

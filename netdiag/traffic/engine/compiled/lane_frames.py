@@ -4,17 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from netdiag.traffic.engine.compiled.kernel import kernel
-from netdiag.traffic.engine.compiled.lane_messages import request, response
+from netdiag.traffic.engine.compiled.copying import copy
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel, merged
+from netdiag.traffic.engine.compiled.lane_messages import take
 from netdiag.traffic.engine.compiled.lane_state import CARRY, Array, Lane, Reading
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, ODD_REST
 from netdiag.traffic.engine.dialogue import KEEP
 from netdiag.traffic.engine.identify import LARGEST, SMALLEST_REQUEST, SMALLEST_RESPONSE
 
 _LEAST_ROOM = 2048
+_AT_ONCE = 16
+"""Room for so many times the bytes that are there, where the message is as large as that."""
 
 
-@kernel
+@merged
 def cut(lane: Lane, reading: Reading, number: Any, packet: Any, data: Array, start: Any, file: Any) -> Any:
     """Read the payload of a segment from `start` on; gives the status, and how far it came.
 
@@ -26,43 +29,58 @@ def cut(lane: Lane, reading: Reading, number: Any, packet: Any, data: Array, sta
     payload, kept, length = packet.payload, np.int64(packet.kept), np.int64(packet.size)
     at = np.int64(start)
     while at < length:
-        if direction.left:
-            inside = min(np.int64(direction.left), length - at)
-            status = _go_on(lane, reading, number, packet, data, at, inside, file, is_request)
-            if status != DONE:
-                return status, at
-            at += inside
-            continue
-        known = np.int64(direction.header_length)
-        missing = 4 - known
-        if at + missing > kept:
-            if kept < length:
+        left = np.int64(direction.left)
+        if left:
+            end = at + min(left, length - at)
+            added = _carry_on(lane, direction, data, payload + at, payload + min(end, kept))
+            if added < 0:
+                return FULL, at
+            if end < at + left:
+                direction.carried += added
+                direction.left -= end - at
+                if end > kept:
+                    _note_cut(direction, end - max(at, kept), packet.time)
+                    direction.broken = 1
+                at = end
+                continue
+            source, begin = lane.carry, np.int64(direction.carry)
+            until = begin + direction.carried + added
+            size, began = np.int64(direction.size), (direction.start_time, direction.start_number)
+        else:
+            known = np.int64(direction.header_length)
+            missing = 4 - known
+            if at + missing > kept:
+                if kept < length:
+                    return ODD_REST, at
+                _keep_header(direction, packet, data, at)
+                return DONE, length
+            size = np.int64(direction.header) if known else np.int64(0)
+            for index in range(missing):
+                size = size << 8 | np.int64(data[payload + at + index])
+            if size < least or size > LARGEST or size > KEEP:
                 return ODD_REST, at
-            _keep_header(direction, packet, data, at)
-            return DONE, length
-        size = np.int64(direction.header) if known else np.int64(0)
-        for index in range(missing):
-            size = size << 8 | np.int64(data[payload + at + index])
-        if size < least or size > LARGEST or size > KEEP:
-            return ODD_REST, at
-        end = at + missing + size
-        if known or end > length:
-            _begin(direction, packet, size)
-            at += missing
-            continue
-        begin = payload + at + 4
-        until = max(begin, payload + min(end, kept))
-        _describe(lane, direction, packet, size, file, is_request)
-        status = _emit(lane, reading, number, data, begin, until)
+            end = at + missing + size
+            if known or end > length:
+                _begin(direction, packet, size)
+                at += missing
+                continue
+            source, begin = data, payload + at + 4
+            until, began = max(begin, payload + min(end, kept)), (packet.time, packet.number)
+        _describe(lane, packet, began, size, file, is_request)
+        status = take(lane, reading, number >> 1, source, begin, until)
         if status != DONE:
             return status, at
+        direction.frames += 1
+        direction.frame_bytes += 4 + size
+        direction.carried = 0
+        direction.left = 0
         if end > kept:
-            _note_cut(direction, end - kept, packet.time)
+            _note_cut(direction, end - max(at, kept), packet.time)
         at = end
     return DONE, at
 
 
-@kernel
+@inlined
 def _begin(direction: Any, packet: Any, size: Any) -> None:
     """A message begins that is not all in this segment."""
     if not direction.header_length:
@@ -73,7 +91,6 @@ def _begin(direction: Any, packet: Any, size: Any) -> None:
     direction.size = size
     direction.left = size
     direction.carried = 0
-    direction.room = 0
     direction.broken = 0
 
 
@@ -89,88 +106,43 @@ def _keep_header(direction: Any, packet: Any, data: Array, at: Any) -> None:
         direction.header_length += 1
 
 
-@kernel
-def _go_on(
-    lane: Lane,
-    reading: Reading,
-    number: Any,
-    packet: Any,
-    data: Array,
-    at: Any,
-    inside: Any,
-    file: Any,
-    is_request: Any,
-) -> Any:
-    """The next bytes of a message that began before."""
-    direction = lane.directions[number]
-    there = max(0, min(inside, np.int64(packet.kept) - at))
-    carried: Any = np.int64(direction.carried)
-    if there and not direction.broken:
-        if not _has_room(lane, direction, carried + there):
-            return FULL
-        to, begin = direction.carry + carried, packet.payload + at
-        for index in range(there):
-            lane.carry[to + index] = data[begin + index]
-        carried += there
-    if inside == direction.left:
-        _describe(lane, direction, packet, direction.size, file, is_request)
-        lane.message[0].start_time = direction.start_time
-        lane.message[0].start_number = direction.start_number
-        status = _emit(lane, reading, number, lane.carry, direction.carry, direction.carry + carried)
-        if status != DONE:
-            return status
-        carried = 0
-        direction.room = 0
-    if there < inside:
-        _note_cut(direction, inside - there, packet.time)
-        direction.broken = 1
-    direction.carried = carried
-    direction.left -= inside
-    return DONE
+@inlined
+def _carry_on(lane: Lane, direction: Any, data: Array, begin: Any, end: Any) -> Any:
+    """Put bytes of a message that began before behind the others; gives how many, below 0 where there is no room."""
+    if end <= begin or direction.broken:
+        return 0
+    if not _has_room(lane, direction, np.int64(direction.carried) + end - begin):
+        return -1
+    copy(lane.carry, direction.carry + direction.carried, data, begin, end - begin)
+    return end - begin
 
 
-@kernel
+@inlined
 def _has_room(lane: Lane, direction: Any, needed: Any) -> Any:
-    """Make sure of room for the first so many bytes of a message."""
+    """Make sure of room for the first so many bytes of a message; it stays for the messages that follow."""
     if needed <= direction.room:
         return True
-    room = max(needed, min(np.int64(direction.size), max(_LEAST_ROOM, 2 * needed)))
+    room = max(needed, min(np.int64(direction.size), max(_LEAST_ROOM, _AT_ONCE * needed)))
     to = lane.numbers[CARRY]
     if to + room > len(lane.carry):
         return False
-    begin, carried = direction.carry, np.int64(direction.carried)
-    for index in range(carried):
-        lane.carry[to + index] = lane.carry[begin + index]
+    copy(lane.carry, to, lane.carry, direction.carry, direction.carried)
     direction.carry = to
     direction.room = room
     lane.numbers[CARRY] = to + room
     return True
 
 
-@kernel
-def _describe(lane: Lane, direction: Any, packet: Any, size: Any, file: Any, is_request: Any) -> None:
-    """What is known of a message that this packet ends; all of it in this packet, or else that is to be said."""
+@inlined
+def _describe(lane: Lane, packet: Any, began: Any, size: Any, file: Any, is_request: Any) -> None:
+    """What is known of a message that this packet ends; `began`: the time and the number of the one that began it."""
     message = lane.message[0]
     message.size = size
-    message.start_time = packet.time
+    message.start_time, message.start_number = began
     message.end_time = packet.time
-    message.start_number = packet.number
     message.end_number = packet.number
     message.file = file
     message.is_request = is_request
-
-
-@kernel
-def _emit(lane: Lane, reading: Reading, number: Any, data: Array, begin: Any, end: Any) -> Any:
-    message = lane.message[0]
-    if message.is_request:
-        status = request(lane, reading, number >> 1, data, begin, end, message)
-    else:
-        status = response(lane, reading, number >> 1, data, begin, end, message)
-    if status == DONE:
-        lane.directions[number].frames += 1
-        lane.directions[number].frame_bytes += 4 + np.int64(message.size)
-    return status
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy as np
 from netdiag.traffic.engine.compiled.interpreter import begin as begin_message
 from netdiag.traffic.engine.compiled.interpreter import end as end_message
 from netdiag.traffic.engine.compiled.interpreter import feed, lost
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel, merged
 from netdiag.traffic.engine.compiled.lane_state import (
     DIGESTED_BYTES,
     DIGESTS,
@@ -34,24 +34,48 @@ _CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE, _API_VERSIONS = 7, 17, 18
 _HEAD = 10
 
 
-@kernel
+@inlined
 def number_at(data: Array, at: Any) -> Any:
     """The four bytes at a place as a number with a sign."""
     value = np.int64(data[at]) << 24 | np.int64(data[at + 1]) << 16 | np.int64(data[at + 2]) << 8 | data[at + 3]
     return value - (1 << 32) if value >= 1 << 31 else value
 
 
-@kernel
+@inlined
 def short_at(data: Array, at: Any) -> Any:
     """The two bytes at a place as a number with a sign."""
     value = np.int64(data[at]) << 8 | data[at + 1]
     return value - (1 << 16) if value >= 1 << 15 else value
 
 
-@kernel
-def request(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
-    """A request whose bytes behind the size field are there from `begin` to `end`; `message` is its row of FACTS."""
+@merged
+def take(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any) -> Any:
+    """A message whose bytes behind the size field are there from `begin` to `end`; its row is the lane's `message`."""
+    message = lane.message[0]
     connection = lane.connections[slot]
+    if message.is_request:
+        status, before = _look_at_request(lane, connection, data, begin, end, message), 0
+    else:
+        status, before = _look_at_response(lane, connection, data, begin, end, message)
+    if status != DONE:
+        return status
+    at = _store(lane, reading, connection, slot, data, begin, end, message)
+    if at < 0:
+        return FULL
+    if message.is_request:
+        _wait(lane, connection, slot, at, message)
+    else:
+        for _ in range(before):
+            _give_up(lane, slot)
+        connection.responses += 1
+        connection.last_response = message.correlation_id
+        _pair(lane, connection, lane.pending[connection.pending_first].asked, at, ANSWERED)
+        _take_out(lane, connection)
+    return DONE
+
+
+@inlined
+def _look_at_request(lane: Lane, connection: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
     if end - begin < _HEAD:
         return ODD_REST
     correlation = number_at(data, begin + 4)
@@ -65,29 +89,55 @@ def request(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, en
         return ODD_REST
     if not connection.has_client_id and short_at(data, begin + 8) >= 0:
         return ODD_REST
-    numbers = lane.numbers
-    free = numbers[FREE_PENDING]
-    if free == NOTHING or numbers[PAIRS] >= len(lane.pairs):
+    if lane.numbers[FREE_PENDING] == NOTHING or lane.numbers[PAIRS] >= len(lane.pairs):
         return FULL
     message.correlation_id = correlation
     message.api_key = key
     message.api_version = version
-    at = _store(lane, reading, slot, data, begin, end, message)
-    if at < 0:
-        return FULL
-    lane.versions[slot, key] = version
-    connection.last_request = correlation
+    return DONE
+
+
+@inlined
+def _look_at_response(lane: Lane, connection: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
+    """Also gives how many requests before its own will not be answered any more."""
+    if end - begin < 4:
+        return ODD_REST, 0
+    correlation = number_at(data, begin)
+    entry = np.int64(connection.pending_first)
+    before = 0
+    while entry != NOTHING and lane.pending[entry].correlation_id != correlation:
+        is_past = not connection.unsorted and lane.pending[entry].correlation_id > correlation
+        entry = np.int64(NOTHING if is_past else lane.pending[entry].next)
+        before += 1
+    if entry == NOTHING or (connection.unsorted and before < connection.pending - WAITING):
+        return ODD_REST, 0
+    if lane.numbers[PAIRS] + before + 1 > len(lane.pairs):
+        return FULL, 0
+    api = lane.pending[entry].api
+    message.correlation_id = correlation
+    message.api_key = api >> 16
+    message.api_version = api & 0xFFFF
+    return DONE, before
+
+
+@inlined
+def _wait(lane: Lane, connection: Any, slot: Any, at: Any, message: Any) -> None:
+    """A request waits for its response."""
+    numbers = lane.numbers
+    free = numbers[FREE_PENDING]
+    lane.versions[slot, message.api_key] = message.api_version
+    connection.last_request = message.correlation_id
     connection.asked += 1
     connection.requests += 1
     entry = lane.pending[free]
     numbers[FREE_PENDING] = entry.next
     entry.asked = at
-    entry.correlation_id = correlation
-    entry.api = key << 16 | version
+    entry.correlation_id = message.correlation_id
+    entry.api = np.int64(message.api_key) << 16 | np.int64(message.api_version)
     entry.next = NOTHING
     entry.silent = 0
     if connection.pending:
-        if correlation <= lane.pending[connection.pending_last].correlation_id:
+        if message.correlation_id <= lane.pending[connection.pending_last].correlation_id:
             connection.unsorted = 1
         lane.pending[connection.pending_last].next = free
     else:
@@ -97,49 +147,15 @@ def request(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, en
     connection.pending += 1
     if connection.pending > MAX_PENDING:
         _give_up(lane, slot)
-    return DONE
 
 
-@kernel
-def response(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
-    """The same of a response."""
-    connection = lane.connections[slot]
-    if end - begin < 4:
-        return ODD_REST
-    correlation = number_at(data, begin)
-    entry = connection.pending_first
-    before = 0
-    while entry != NOTHING and lane.pending[entry].correlation_id != correlation:
-        is_past = not connection.unsorted and lane.pending[entry].correlation_id > correlation
-        entry = NOTHING if is_past else lane.pending[entry].next
-        before += 1
-    if entry == NOTHING or (connection.unsorted and before < connection.pending - WAITING):
-        return ODD_REST
-    numbers = lane.numbers
-    if numbers[PAIRS] + before + 1 > len(lane.pairs):
-        return FULL
-    api = lane.pending[entry].api
-    message.correlation_id = correlation
-    message.api_key = api >> 16
-    message.api_version = api & 0xFFFF
-    at = _store(lane, reading, slot, data, begin, end, message)
-    if at < 0:
-        return FULL
-    for _ in range(before):
-        _give_up(lane, slot)
-    connection.responses += 1
-    connection.last_response = correlation
-    _pair(lane, slot, lane.pending[entry].asked, at, ANSWERED)
-    _take(lane, slot)
-    return DONE
-
-
-@kernel
-def _store(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any, message: Any) -> Any:
+@merged
+def _store(
+    lane: Lane, reading: Reading, connection: Any, slot: Any, data: Array, begin: Any, end: Any, message: Any
+) -> Any:
     """Read a message, and keep its beginning for the digest; gives its number, below 0 where there is no room."""
     store = reading.store
     is_request = message.is_request
-    connection = lane.connections[slot]
     is_early = (connection.requests if is_request else connection.responses) < DIGESTED
     if (is_early and lane.numbers[DIGESTS] >= len(lane.digests)) or not has_room(store):
         return -1
@@ -158,7 +174,7 @@ def _store(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end
     return number
 
 
-@kernel
+@merged
 def _read(reading: Reading, number: Any, message: Any, data: Array, begin: Any, end: Any) -> Any:
     """Have a machine read a message; False where there is no room for what it tells."""
     store, machines, programs = reading.store, reading.machines, reading.programs
@@ -197,20 +213,19 @@ def _digest(lane: Lane, slot: Any, message: Any, data: Array, begin: Any, end: A
         digest.head[index] = data[begin + index]
 
 
-@kernel
-def _pair(lane: Lane, slot: Any, asked: Any, answer: Any, outcome: Any) -> None:
+@inlined
+def _pair(lane: Lane, connection: Any, asked: Any, answer: Any, outcome: Any) -> None:
     pair = lane.pairs[lane.numbers[PAIRS]]
     lane.numbers[PAIRS] += 1
     pair.asked = asked
     pair.answer = answer
-    pair.connection = lane.connections[slot].context
+    pair.connection = connection.context
     pair.outcome = outcome
 
 
-@kernel
-def _take(lane: Lane, slot: Any) -> None:
+@inlined
+def _take_out(lane: Lane, connection: Any) -> None:
     """The oldest request does not wait any longer."""
-    connection = lane.connections[slot]
     first = connection.pending_first
     connection.pending_first = lane.pending[first].next
     connection.pending -= 1
@@ -222,6 +237,7 @@ def _take(lane: Lane, slot: Any) -> None:
 
 @kernel
 def _give_up(lane: Lane, slot: Any) -> None:
-    entry = lane.pending[lane.connections[slot].pending_first]
-    _pair(lane, slot, entry.asked, NOTHING, NO_RESPONSE if entry.silent else UNANSWERED)
-    _take(lane, slot)
+    connection = lane.connections[slot]
+    entry = lane.pending[connection.pending_first]
+    _pair(lane, connection, entry.asked, NOTHING, NO_RESPONSE if entry.silent else UNANSWERED)
+    _take_out(lane, connection)

@@ -88,8 +88,8 @@ DIRECTION = np.dtype(
     align=True,
 )
 """`cut_bytes` and so on: what messages lack that the snap length cut, since the check-in. `carry`: where the `carried`
-bytes of the unfinished message lie, with `room` for so many. `half`: in which half of `remembered` the recent ones
-are; the number of these, and of the older ones in the other half."""
+bytes of the unfinished message lie, with `room` for so many: kept for the next message until there is no more. `half`:
+in which half of `remembered` the recent ones are; the number of these, and of the older ones in the other half."""
 
 COPY = np.dtype(
     [
@@ -118,7 +118,6 @@ SENT = np.dtype(
     [
         ("number", "i8"),
         ("time", "i8"),
-        ("sequence", "u4"),
         ("acknowledgement", "u4"),
         ("length", "i4"),
         ("source_port", "u2"),
@@ -127,7 +126,7 @@ SENT = np.dtype(
     ],
     align=True,
 )
-"""What the linker notes of a segment; `number` is that of the connection."""
+"""What the linker notes of a segment, but for its sequence number; `number` is that of the connection."""
 
 DIGESTED_BYTES = 64
 DIGEST = np.dtype(
@@ -139,10 +138,8 @@ DIGEST = np.dtype(
 KEYS, VERSIONS = 96, 128
 """Api keys and versions that are ordinary."""
 
-SENT_SLOTS = 4 * RECENT
-
 # What `Lane.numbers` counts.
-PAIRS, DIGESTS, CARRY, FREE_PENDING, SENT_COUNT, SENT_NEXT, NEXT_SWEEP = range(7)
+PAIRS, DIGESTS, CARRY, FREE_PENDING, NOTED, NEXT_SWEEP = range(6)
 
 
 WHOLE = 0
@@ -169,13 +166,13 @@ class Lane(NamedTuple):
     digests: Array
     carry: Array
     sent: Array
-    sent_index: Array
+    sent_sequences: Array
     message: Array
     saved: Array
     numbers: Array
 
 
-def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 20) -> Lane:
+def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) -> Lane:
     """Arrays for so many connections; all but the linker's grow."""
     numbers = np.zeros(16, "i8")
     numbers[FREE_PENDING] = NOTHING
@@ -189,7 +186,7 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 20) ->
         digests=np.zeros(4096, DIGEST),
         carry=np.zeros(carry, "u1"),
         sent=np.zeros(RECENT, SENT),
-        sent_index=np.zeros(SENT_SLOTS, "i4"),
+        sent_sequences=np.zeros(RECENT, "u4"),
         message=np.zeros(1, FACTS),
         saved=np.zeros(len(ARENAS), "i8"),
         numbers=numbers,
@@ -219,7 +216,9 @@ def more_pending(lane: Lane) -> Lane:
 
 def compacted_carry(lane: Lane, least: int) -> Lane:
     """Room for `least` more bytes of unfinished messages: those that are not unfinished any more are forgotten."""
-    unfinished = np.flatnonzero((lane.directions["left"] > 0) & (lane.directions["room"] > 0))
+    holding = lane.directions["room"] > 0
+    lane.directions["room"][holding & (lane.directions["left"] == 0)] = 0
+    unfinished = np.flatnonzero(holding & (lane.directions["left"] > 0))
     needed = int(lane.directions["room"][unfinished].sum()) + least
     carry = np.zeros(len(lane.carry), "u1")
     while len(carry) < 2 * needed:

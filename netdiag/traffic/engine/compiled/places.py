@@ -10,7 +10,7 @@ RANGES = FACTS.fields["topics"][1] // 4
 """Where begin and end in `topics` stand in `facts_words`; those in the arenas behind it follow."""
 
 
-@kernel
+@inlined
 def room_of(store: Store, arena: int) -> int:
     """How many places are left."""
     if arena == 0:
@@ -29,7 +29,7 @@ def room_of(store: Store, arena: int) -> int:
     return room
 
 
-@kernel
+@inlined
 def has_room_for(store: Store, s: Array, size: int) -> bool:
     """Whether a piece of so many bytes can be read; else says in the store what is too small."""
     words = store.facts_words
@@ -121,7 +121,7 @@ def buffer(store: Store, s: Array, data: Array, at: int, count: int) -> None:
     s[BUFFERED] += count
 
 
-@kernel
+@inlined
 def trim(store: Store, s: Array) -> None:
     """Give back what the message has not used, where nobody came behind it."""
     words = store.facts_words

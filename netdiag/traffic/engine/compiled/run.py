@@ -17,6 +17,7 @@ from netdiag.traffic.engine.compiled.handover import MOST_INTERFACES, Handover, 
 from netdiag.traffic.engine.compiled.handover_direction import no_lanes
 from netdiag.traffic.engine.compiled.lane import run
 from netdiag.traffic.engine.compiled.lane_state import (
+    CARRY,
     FREE_PENDING,
     NEXT_SWEEP,
     PAIRS,
@@ -45,6 +46,8 @@ from netdiag.traffic.engine.packet import Packet, Undecoded
 from netdiag.traffic.engine.pairing import NO_RESPONSE, PRODUCE, UNANSWERED
 
 _LEAST_CARRY = 2 * KEEP
+# Pairs wait to become rows until there is no room for more, or the twin holds so many messages.
+_MOST_HELD = 1 << 13
 
 
 class CompiledEngine:
@@ -96,15 +99,17 @@ class CompiledEngine:
             if status == DONE:
                 break
             if status == FULL:
-                self._make_room(grow=full_at == (index, offset))
-                full_at = (index, offset)
+                if not self._make_room_to_carry():
+                    self._make_room(grow=full_at == (index, offset))
+                    full_at = (index, offset)
                 continue
             if status == ODD_PACKET:
                 index = self._odd_packets(chunk, index)
                 offset = -1
             else:
                 index, offset = self._odd_rest(chunk, index, offset)
-        self.flush()
+        if len(handover.held) > _MOST_HELD:
+            self.flush()
 
     def feed_packet(self, packet: Packet) -> None:
         """Take a packet that comes in no chunk."""
@@ -225,6 +230,14 @@ class CompiledEngine:
             connection.dialogue.identify()
         self._settle(connection)
         return index + 1, -1
+
+    def _make_room_to_carry(self) -> bool:
+        """Whether bytes of unfinished messages needed room; then there is some."""
+        lane = self.handover.lane
+        if lane.numbers[CARRY] + KEEP <= len(lane.carry):
+            return False
+        self.handover.lane = compacted_carry(lane, _LEAST_CARRY)
+        return True
 
     def _make_room(self, *, grow: bool) -> None:
         handover = self.handover

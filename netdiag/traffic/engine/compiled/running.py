@@ -11,7 +11,7 @@ from netdiag.traffic.engine.bodies.steps import MOST_ROWS
 from netdiag.traffic.engine.compiled import opcodes as do
 from netdiag.traffic.engine.compiled.entries import int32, int64
 from netdiag.traffic.engine.compiled.fields import open_row, use_number, use_topic_id
-from netdiag.traffic.engine.compiled.kernel import inlined, kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel, merged
 from netdiag.traffic.engine.compiled.machines import (
     AT,
     BASE,
@@ -60,7 +60,7 @@ from netdiag.traffic.engine.frames import WALK_HEAD
 _SIZES = do.KIND_SIZES
 
 
-@kernel
+@merged
 def run(store: Store, machines: Machines, s: Array, d: int, code: Array, data: Array) -> None:
     """Go on until the bytes are used up or the message is read."""
     carry = machines.carry[d]

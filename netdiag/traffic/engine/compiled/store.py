@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netdiag.traffic.engine.compiled import strings as texts
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined
 from netdiag.traffic.engine.compiled.layout import BATCH, ENDPOINT, FACTS, FORGOTTEN, PARTITION
 from netdiag.traffic.engine.compiled.strings import Strings
 
@@ -110,7 +110,7 @@ def _of(counts: Array, arrays: dict[str, Array], names: Strings, ids: Strings) -
     )
 
 
-@kernel
+@inlined
 def has_room(store: Store) -> bool:
     """Whether a message may begin, or end; to be asked before each."""
     room: bool = (
@@ -128,7 +128,7 @@ def has_room(store: Store) -> bool:
     return room
 
 
-@kernel
+@inlined
 def new_facts(store: Store) -> int:
     """The number of a new message; there is room, see `has_room`."""
     number: int = store.counts[6]

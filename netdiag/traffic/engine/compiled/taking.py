@@ -13,7 +13,7 @@ from netdiag.traffic.engine.compiled.entries import (
     wanted,
 )
 from netdiag.traffic.engine.compiled.fields import use_number, use_text
-from netdiag.traffic.engine.compiled.kernel import inlined, kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel, merged
 from netdiag.traffic.engine.compiled.machines import (
     ASKED,
     AT,
@@ -233,7 +233,7 @@ def records(store: Store, s: Array, compact: int, least: int, has_row: int) -> N
     s[PC] += 1
 
 
-@inlined
+@merged
 def entries(store: Store, s: Array, carry: Array, data: Array, tells: int) -> bool:
     """The batches, one after the other, then what is left of the records."""
     while s[SKIP] == 0:

@@ -29,6 +29,8 @@ _KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "leaders": LeaderRow,
 }
 
+_LARGE = 1 << 20
+
 Rows = dict[str, list[tuple[Any, ...]]]
 
 
@@ -42,13 +44,18 @@ def by_twin(data: bytes, options: EngineOptions | None = None) -> Rows:
 
 
 def by_kernels(data: bytes, sizes: Sequence[int] = (1 << 20,), options: EngineOptions | None = None) -> Rows:
-    """The rows of the compiled engine, which is fed pieces of these sizes."""
+    """The rows of the compiled engine, which is fed pieces of these sizes.
+
+    Behind small ones it makes rows at once and forgets what they were made of, which it does rarely otherwise.
+    """
     options = options or EngineOptions()
     columns = Columns(options, ["a.pcap"])
     engine = CompiledEngine(options, ["a.pcap"], columns)
     front = Front(Keys())
     for piece in pieces(data, sizes):
         engine.feed(front.take(piece))
+        if len(piece) < _LARGE:
+            engine.flush()
     engine.feed(front.end())
     engine.finish()
     made = {name: [_KINDS[name](*row) for row in rows] for name, rows in rows_of(columns).items()}

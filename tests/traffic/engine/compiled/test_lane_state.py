@@ -42,3 +42,4 @@ def test_what_is_carried_moves_together() -> None:
     assert lane.numbers[CARRY] == 40
     assert lane.carry[:30].tolist() == [1] * 10 + [0] * 10 + [3] * 10
     assert lane.directions["carry"][:3].tolist() == [0, 300, 20]
+    assert lane.directions["room"][:3].tolist() == [20, 0, 20]
