@@ -19,6 +19,7 @@ SEALED = (
 )
 # Whoever looks is a process, and has mounts, too.
 _LOOKING = frozenset({"pids", "process_count", "sources", "mounts"})
+_OF_AN_ENDPOINT = ("node_id", "host", "port", "outcome", "answered_by")
 NETDIAG = (sys.executable, "-m", "netdiag")
 
 
@@ -76,3 +77,21 @@ def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
             yield from leaves(inner, f"{path}/{index}")
     else:
         yield path, value
+
+
+def cells(check: Mapping[str, Any]) -> dict[tuple[str, str], object]:
+    """Every cell of a matrix, predicted, observed and endpoint by endpoint.
+
+    Not the words about it: of two addresses of a name, the first to answer is named in them.
+    """
+    return {
+        (cell["vantage"], cell["bootstrap"]): (
+            *(_verdict(cell[side]) for side in ("predicted", "observed")),
+            [[one[name] for name in _OF_AN_ENDPOINT] for one in cell["endpoints"]],
+        )
+        for cell in check["matrix"]
+    }
+
+
+def _verdict(told: Mapping[str, Any] | None) -> object:
+    return told and [told[name] for name in ("verdict", "reason", "reached", "advertised")]
