@@ -60,7 +60,8 @@ def compacted(store: Store, kept: Numbers, machines: Machines, strings: bool = F
     With `strings`, texts that none of them has go, too, and the others are numbered anew.
     """
     busy = np.flatnonzero(machines.state[:, STATUS] != IDLE)
-    kept = np.unique(np.concatenate([np.asarray(kept, np.int64), machines.state[busy, MESSAGE]]))
+    kept = np.sort(np.concatenate([np.asarray(kept, np.int64), machines.state[busy, MESSAGE]]))
+    kept = kept[np.diff(kept, prepend=NOTHING) > 0]
     numbers = np.full(int(store.counts[MESSAGES]), NOTHING, np.int64)
     numbers[kept] = np.arange(len(kept))
     facts = store.facts[kept]

@@ -38,7 +38,7 @@ TWINS = UNKNOWN_KEY - 2
 MOST_INTERFACES = 64
 EVERYWHERE = (1 << MOST_INTERFACES) - 1
 """Interfaces whose number is none of these the arrays cannot tell apart."""
-MOST_PATIENCE = 32
+FIRST_PATIENCE, MOST_PATIENCE = 12, 32
 CALM_LONG = 64
 SECOND = 1_000_000_000
 
@@ -65,8 +65,8 @@ _NO_ORPHANS = Orphans(LONG_AGO, 0, -1)
 class LaneConnection(Connection):
     """A connection that can be checked in; its place in the arrays is `slot`.
 
-    `key_numbers`: the sides of those pairs of addresses that are known by number. After a check-out the twin has it
-    for at least `patience` packets.
+    `key_numbers`: the sides of those pairs of addresses that are known by number. At first, and after
+    a check-out, the twin has it for at least `patience` packets: most connections with fewer never get into the arrays.
     """
 
     __slots__ = ("_handover", "context", "is_in", "key_numbers", "patience", "since", "slot")
@@ -77,7 +77,7 @@ class LaneConnection(Connection):
         self.slot = self.context = NOTHING
         self.is_in = False
         self.key_numbers: dict[int, int] = {}
-        self.patience, self.since = 1, 0
+        self.patience, self.since = FIRST_PATIENCE, 0
 
     @property
     def chain(self) -> Chain:

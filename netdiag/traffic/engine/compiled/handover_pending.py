@@ -46,7 +46,7 @@ class Chain(Pending):
     __slots__ = ("_arrays", "count", "first", "is_unsorted", "last")
 
     def __init__(self, arrays: Arrays) -> None:
-        super().__init__()
+        # The twin's own queue stays unmade: it would be the largest part of a connection that says little.
         self._arrays = arrays
         self.first = self.last = NOTHING
         self.count = 0

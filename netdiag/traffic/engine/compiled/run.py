@@ -181,7 +181,7 @@ class CompiledEngine:
             if index >= len(packets):
                 return index
             key = int(packets["key"][index])
-            if packets["segment"][index] and (key < 0 or lanes[key] >= LEFT_OUT):
+            if packets["segment"][index] and (key < 0 or (lanes[key] >= LEFT_OUT and lanes[key] != UNKNOWN_KEY)):
                 return index
 
     def _bind(self, chunk: Chunk, index: int, key: int) -> bool:

@@ -4,6 +4,7 @@ Texts and topic ids have the numbers of the rows at once.
 """
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from netdiag.traffic.engine.compiled.layout import (
 
 _NONE: tuple[()] = ()
 _SCALARS = [(name, 1 << place, name in TEXTS) for place, name in enumerate(SCALARS)]
+_NO_VALUES = dict.fromkeys(FACTS.names or (), 0)
+_in_order = itemgetter(*_NO_VALUES)
 _RANGES = ("topics", "partitions", "batches", "forgotten")
 
 
@@ -67,7 +70,7 @@ class Side:
         self, message: Any, facts: Facts | None, correlation_id: int, client_id: int, key: int, version: int
     ) -> int:
         begins = [len(self._topics), len(self._partitions), len(self._batches), len(self._forgotten)]
-        values: dict[str, Any] = dict.fromkeys(FACTS.names or (), 0)
+        values: dict[str, Any] = _NO_VALUES.copy()
         if facts is not None:
             self._body(facts)
             present = 0
@@ -85,7 +88,7 @@ class Side:
         values |= {"start_number": message.start_number, "end_number": message.end_number, "size": message.size}
         values |= {"correlation_id": correlation_id, "api_key": key, "api_version": version}
         values["is_request"] = message.is_request
-        self._facts.append(tuple(values[name] for name in FACTS.names or ()))
+        self._facts.append(_in_order(values))
         return NOTHING - len(self._facts)
 
     def _body(self, facts: Facts) -> None:
