@@ -38,7 +38,7 @@ from netdiag.traffic.engine.compiled.layout import (
 from netdiag.traffic.engine.compiled.run_orphans import take_orphan
 from netdiag.traffic.engine.compiled.run_room import compacted_reading, new_reading, waiting_entries
 from netdiag.traffic.engine.compiled.run_twin import Row, Twin
-from netdiag.traffic.engine.compiled.store import grown
+from netdiag.traffic.engine.compiled.store import grown, is_mostly_kept
 from netdiag.traffic.engine.dialogue import KEEP
 from netdiag.traffic.engine.frames import FRAMES
 from netdiag.traffic.engine.options import EngineOptions
@@ -248,6 +248,7 @@ class CompiledEngine:
         if grow:
             pairs = np.zeros(2 * len(lane.pairs), PAIR)
             lane = lane._replace(pairs=pairs)
+        if grow or is_mostly_kept(self.reading.store):
             self.reading = self.reading._replace(store=grown(self.reading.store))
         handover.lane = lane
 

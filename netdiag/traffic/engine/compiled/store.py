@@ -24,6 +24,7 @@ LACKING, LACKING_SIZE = len(ARENAS), len(ARENAS) + 1
 TEXTS = len(ARENAS)
 MARGIN = 1 << 9
 """What one step of a machine adds to an arena at most, and some more: so much is always free when a message begins."""
+_MOST_SPARE = 1 << 17
 
 
 class Store(NamedTuple):
@@ -59,15 +60,24 @@ def store(size: int = 1 << 13, raw: int = 1 << 21) -> Store:
     return _of(np.zeros(len(ARENAS) + 2, np.int64), arrays, texts.strings(), texts.strings(1 << 10, 1 << 14))
 
 
+def is_mostly_kept(store: Store) -> bool:
+    """Whether there is little room after what nobody needs was forgotten: it would have to be forgotten often."""
+    return any(len(getattr(store, name)) < _enough(int(store.counts[number])) for number, name in enumerate(ARENAS))
+
+
+def _enough(used: int) -> int:
+    return used + max(used, min(3 * used, _MOST_SPARE))
+
+
 def grown(old: Store) -> Store:
-    """The same with twice the room in what is more than half full, and enough in what was said to be too small."""
+    """The same with more room in what is a quarter full, or half, and enough in what was said to be too small."""
     arrays = {}
     lacking, more = int(old.counts[LACKING]), int(old.counts[LACKING_SIZE])
     for number, name in enumerate(ARENAS):
         array, used = getattr(old, name), int(old.counts[number])
         needed = used + MARGIN + (more if more and number == lacking else 0)
         size = len(array)
-        while size < 2 * used or size < needed + MARGIN:
+        while size < _enough(used) or size < needed + MARGIN:
             size *= 2
         arrays[name] = _longer(array, used, size)
     counts = old.counts.copy()

@@ -1,6 +1,16 @@
 """A store says when it is full, and grows without forgetting."""
 
-from netdiag.traffic.engine.compiled.store import LACKING, LACKING_SIZE, TEXTS, grown, has_room, new_facts, store
+from netdiag.traffic.engine.compiled.store import (
+    LACKING,
+    LACKING_SIZE,
+    MESSAGES,
+    TEXTS,
+    grown,
+    has_room,
+    is_mostly_kept,
+    new_facts,
+    store,
+)
 
 
 def test_a_store_is_full_before_its_end() -> None:
@@ -26,3 +36,14 @@ def test_what_was_lacking_is_there_then() -> None:
     assert len(more.strings.data) > 300_000
     assert len(more.strings.bounds) > 100_000
     assert more.counts[LACKING_SIZE] == 0
+
+
+def test_a_store_of_which_much_is_kept_grows() -> None:
+    kept = store(1024, 1 << 12)
+    kept.counts[MESSAGES] = 200
+    assert not is_mostly_kept(kept)
+    kept.counts[MESSAGES] = 300
+    assert is_mostly_kept(kept)
+    more = grown(kept)
+    assert len(more.facts) == 2048
+    assert not is_mostly_kept(more)
