@@ -101,8 +101,10 @@ def forwarded(words: Sequence[str], valued: Collection[str], instead: Mapping[st
     return found
 
 
-def refused(name: str, params: Mapping[str, Any]) -> str:
+def refused(name: str, params: Mapping[str, Any], *, system: str = os.name) -> str:
     """Why a command of these parameters cannot be carried out elsewhere; empty where it can."""
+    if system == "nt":
+        return "--via container keeps the paths of files, and those of Windows mean nothing there: run netdiag in WSL"
     what = params.get("what")
     if name == "playbook" and getattr(what, "value", what) != "run":
         return "--via container is for `playbook run --live`: nothing is looked at"

@@ -70,6 +70,10 @@ def test_what_cannot_be_carried_out_elsewhere(name: str, params: dict[str, objec
     assert bool(because) == bool(says)
 
 
+def test_windows_has_another_way() -> None:
+    assert "run netdiag in WSL" in refused("topology", {}, system="nt")
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
