@@ -25,6 +25,7 @@ CASES = [
     ("S02-inter-broker-loopback", "kraft zookeeper", "brokers-cut-off", "bound-to-loopback"),
     ("S03-bind-own-name", "kraft zookeeper", "accepted-then-closed", "nobody-behind"),
     ("S04-bind-foreign-address", "kraft zookeeper", "cannot-bind", "foreign-address"),
+    ("S05-bind-static-address", "kraft", "cannot-bind", "foreign-address"),
     ("S07-single-listener-container-name", "kraft zookeeper", "advertised-unresolved", "internal-name-advertised"),
     ("S08-single-listener-localhost", "kraft zookeeper", "advertised-refused", "one-listener-for-two-worlds"),
     ("S09-published-port-moved", "kraft kraft.two-clusters", "advertised-refused", "published-port-differs"),
@@ -54,6 +55,7 @@ CASES = [
     (OWN, "faults", "leader-without-listener", "sets-differ"),
     (OWN, "faults", "listener-unparsable", "malformed"),
     (OWN, "faults", "quorum-unreachable", "voters-wrong"),
+    (OWN, "ports", "port-already-allocated", "twice-in-the-files"),
     (OWN, "faults", "sasl-expected", "protocols-differ"),
     (OWN, "faults", "tls-against-plaintext", "protocols-differ"),
 ]
@@ -61,15 +63,11 @@ CASES = [
 FILES_ALONE = [
     # Nothing can be pulled where no registry is reached, so nothing of such a stack ever runs.
     (OWN, "images", "image-gone", "gone"),
-    (OWN, "ports", "port-already-allocated", "twice-in-the-files"),
-    # The engine refuses the address: the container is made and never starts.
-    ("S05-bind-static-address", "kraft", "cannot-bind", "foreign-address"),
     # Of a container that runs nobody reads the health check.
     ("S20-dependents", "kraft", "controller-as-bootstrap", "control-port"),
 ]
-# What no file shows: what clients do that are no part of a stack, what a certificate holds, who has a port.
+# What no file shows: what clients do that are no part of a stack, what a certificate holds.
 LIVE_ALONE = [
-    (OWN, "ports", "port-already-allocated", "taken"),
     ("S20-dependents", "kraft", "controller-as-bootstrap", "seen-from-a-client"),
     (OWN, "wire", "accepted-then-closed", "tls-on-the-wire"),
     (OWN, "wire", "invalid-receive-size", "stranger-on-the-wire"),
