@@ -110,7 +110,7 @@ TARGETS = (
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(
         "via-container",
-        "--via container, where nothing but the engine's socket is to be had: in every scenario the matrix, cell for "
+        "--via container, where nothing but the engine's socket is to be had: in scenarios and on every engine the matrix, cell for "
         "cell, and the topology that the docker host itself gives; nothing is left, however it ends",
     ),
     _tests(

@@ -30,11 +30,7 @@ STACKS = (
     "S01-reference/zookeeper.yml",
     "S02-inter-broker-loopback/kraft.broken.yml",
     "S08-single-listener-localhost/kraft.broken.yml",
-    "S11-two-networks/kraft.broken.yml",
-    "S12-default-bridge/kraft.broken.yml",
     "S13-internal-network/kraft.broken.yml",
-    "S14-host-network/kraft.broken.yml",
-    "S20-dependents/kraft.broken.yml",
 )
 _SIMPLE = SCENARIOS / "S07-single-listener-container-name" / "kraft.repaired.yml"
 _LIMIT = 120.0
