@@ -110,8 +110,8 @@ TARGETS = (
     _tests("black-hole", "a cluster where every endpoint black-holes: bounded by --timeout + 2 s, whatever the cells"),
     _tests(
         "via-container",
-        "--via container, where nothing but the engine's socket is to be had: in scenarios and on every engine the matrix, cell for "
-        "cell, and the topology that the docker host itself gives; nothing is left, however it ends",
+        "--via container, where nothing but the engine's socket is to be had: in five scenarios and on every engine of "
+        "the lab the docker host's own matrix, cell for cell, and topology; nothing is left, however it ends",
     ),
     _tests(
         "rights",
