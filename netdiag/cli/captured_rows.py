@@ -1,5 +1,6 @@
 """The rows of one table out of captures, and on standard error what of them was not read."""
 
+import gc
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,8 @@ def _compiled(
     from netdiag.io.compiled_tables import read_tables  # numba, an extra
     from netdiag.traffic.arrow import record_batch
 
+    # What was imported stays; the collector need not look at it again.
+    gc.freeze()
     coverage = Coverage()
     # While one batch is written the engine makes the next one.
     for ready in ahead(read_tables(captures, options, columns={wanted: names})):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from netdiag.traffic.column import Column, Kind, Table
 
@@ -75,5 +74,7 @@ def _array(column: Column, values: list[Any], unit: Unit) -> pa.Array:
         return pa.array(values, type=_TYPES[column.kind])
     whole = pa.array(values, type=pa.int64())
     if unit == "us":
-        whole = pc.divide(whole, _PER_MICROSECOND)
+        from pyarrow import compute  # slow to import
+
+        whole = compute.divide(whole, _PER_MICROSECOND)
     return whole.cast(pa.timestamp(unit, tz="UTC"))

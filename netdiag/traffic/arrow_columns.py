@@ -79,7 +79,8 @@ def _array(
         case Kind.TIME:
             return _times(values, missing, unit)
         case Kind.BOOL:
-            return pa.array(values.astype(bool), mask=missing)
+            bits = np.packbits(values.astype(bool), bitorder="little")
+            return pa.Array.from_buffers(pa.bool_(), len(values), [_bitmap(missing), pa.py_buffer(bits)])
         case _:
             return pa.Array.from_buffers(_type_of(column, unit), len(values), [_bitmap(missing), _buffer(values)])
 
