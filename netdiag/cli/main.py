@@ -1,6 +1,7 @@
 """The `netdiag` command: its common options, and the list of its commands."""
 
 import gc
+import os
 import signal
 import sys
 from typing import Annotated, NoReturn
@@ -45,6 +46,8 @@ def run() -> None:
     """Run the command line and end the process with its exit status."""
     # Imports make objects by the hundred thousand, and none of them is garbage.
     gc.set_threshold(_COLLECTED_AFTER, 10, 20)
+    # The threads that numpy starts for matrices have nothing to do here but to wait, which costs time and memory.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     signal.signal(signal.SIGTERM, _end)
     try:
         app(prog_name="netdiag")

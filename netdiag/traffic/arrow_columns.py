@@ -54,13 +54,18 @@ def batch_of(
     """The columns asked for of these rows; `listed` are the numbers of the texts in lists."""
     places = {column.name: place for place, column in enumerate(table.columns)}
     present = np.ascontiguousarray(rows["present"])
+    # Most columns are there in all rows or in none; only the others are looked at row by row.
+    everywhere, somewhere = int(np.bitwise_and.reduce(present)), int(np.bitwise_or.reduce(present))
     arrays = []
     for name in names:
         column = table.columns[places[name]]
-        missing = None if column.required else (present >> np.uint64(places[name])) & np.uint64(1) == 0
-        if missing is not None and not missing.any():
-            missing = None
-        arrays.append(_array(column, rows[name], missing, texts, listed, unit))
+        bit = 1 << places[name]
+        if column.required or everywhere & bit:
+            arrays.append(_array(column, rows[name], None, texts, listed, unit))
+        elif not somewhere & bit:
+            arrays.append(pa.nulls(len(rows), _type_of(column, unit)))
+        else:
+            arrays.append(_array(column, rows[name], present & np.uint64(bit) == 0, texts, listed, unit))
     if not arrays:
         return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
     return pa.RecordBatch.from_arrays(arrays, schema=schema_of(table, names, unit=unit))
@@ -69,8 +74,6 @@ def batch_of(
 def _array(
     column: Column, values: Numbers, missing: Numbers | None, texts: pa.StringArray, listed: Numbers, unit: Unit
 ) -> pa.Array:
-    if missing is not None and missing.all():
-        return pa.nulls(len(values), _type_of(column, unit))
     match column.kind:
         case Kind.STRING:
             return _texts(values, missing, texts)

@@ -157,8 +157,8 @@ class Handover:
             self.lanes[number] = 2 * connection.slot + side
         return True
 
-    def check_out(self, connection: LaneConnection) -> None:
-        """Give a connection back to the twin."""
+    def check_out(self, connection: LaneConnection, *, is_over: bool = False) -> None:
+        """Give a connection back to the twin; of one that is over nobody asks any more what was a copy."""
         connection.is_in = False
         for number in connection.key_numbers:
             self.lanes[number] = TWINS
@@ -179,7 +179,9 @@ class Handover:
         chain.first, chain.last, chain.count = row[12:15]
         talk.waiting = deque(chain.latest()[0], maxlen=WAITING)
         for side, delivery in enumerate(dialogue.deliveries):
-            handover_direction.check_out(self.lane, 2 * connection.slot + side, delivery, self.place_names)
+            handover_direction.check_out(self.lane, 2 * connection.slot + side, delivery)
+            if not is_over:
+                handover_direction.recall(self.lane, 2 * connection.slot + side, delivery, self.place_names)
         calm = dialogue.deliveries[0].packets + dialogue.deliveries[1].packets - before
         connection.patience = 1 if calm > CALM_LONG else min(2 * connection.patience, MOST_PATIENCE)
 

@@ -77,8 +77,8 @@ def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[
             remembered[begin : begin + len(copies)] = [_copy(key, copy, places) for key, copy in copies.items()]
 
 
-def check_out(lane: Lane, number: int, delivery: Delivery, places: Sequence[tuple[str, int]]) -> None:
-    """Give the twin what the arrays have of a direction."""
+def check_out(lane: Lane, number: int, delivery: Delivery) -> None:
+    """Give the twin what the arrays have of a direction, but for what `recall` tells."""
     framer = delivery.framer
     (
         _,
@@ -107,9 +107,7 @@ def check_out(lane: Lane, number: int, delivery: Delivery, places: Sequence[tupl
         header,
         header_length,
         broken,
-        half,
-        recent,
-        older,
+        *_,
     ) = lane.directions[number].item()
     delivery.next32 = delivery.next & MASK
     framer.header = header.to_bytes(header_length, "big")
@@ -121,6 +119,11 @@ def check_out(lane: Lane, number: int, delivery: Delivery, places: Sequence[tupl
         entry = framer.noted.setdefault(_CUT, [0, 0, cut_time])
         entry[0] += cut_bytes
         entry[1] += cut_times
+
+
+def recall(lane: Lane, number: int, delivery: Delivery, places: Sequence[tuple[str, int]]) -> None:
+    """Give the twin the segments of which it would know a copy."""
+    half, recent, older = (int(lane.directions[name][number]) for name in ("half", "recent", "older"))
     begin = half * REMEMBERED
     delivery.recent = _copies(lane.remembered[number, begin : begin + recent], places)
     begin = REMEMBERED - begin

@@ -115,7 +115,8 @@ class Chain(Pending):
         first = self.first if self.count else NOTHING
         strange, unsorted = latest(self._arrays.lane.pending, first, self.count, found)
         self.is_unsorted = unsorted > 0
-        return [(known, api) for known, api in found[: self.count].tolist()], not strange
+        found = found[: self.count]
+        return list(zip(found[:, 0].tolist(), found[:, 1].tolist(), strict=True)), not strange
 
     def give_up(self, count: int, context: int, room: Callable[[], None]) -> None:
         """Pair the oldest with nothing; `room` is called when there is none for another pair."""

@@ -109,7 +109,7 @@ class Twin(Engine):
     def _close(self, connection: Connection) -> None:
         assert isinstance(connection, LaneConnection)
         if connection.is_in:
-            self.handover.check_out(connection)
+            self.handover.check_out(connection, is_over=True)
         super()._close(connection)
         self.handover.unbind(connection)
         self.contexts.end(connection)

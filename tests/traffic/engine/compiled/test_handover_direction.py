@@ -1,6 +1,6 @@
 """One direction goes into the arrays and comes back as it was."""
 
-from netdiag.traffic.engine.compiled.handover_direction import check_in, check_out, is_calm, no_lanes
+from netdiag.traffic.engine.compiled.handover_direction import check_in, check_out, is_calm, no_lanes, recall
 from netdiag.traffic.engine.compiled.lane_state import new_lane
 from netdiag.traffic.engine.compiled.layout import UNKNOWN_KEY
 from netdiag.traffic.engine.delivery import Delivery
@@ -46,7 +46,8 @@ def test_there_and_back() -> None:
     after.recent, after.older, after.framer.buffer, after.framer.left = {}, {}, bytearray(), 0
     lane.directions["cut_bytes"][4], lane.directions["cut_times"][4] = 7, 2
     lane.directions["next"][4] += 1 << 32
-    check_out(lane, 4, after, list(places))
+    check_out(lane, 4, after)
+    recall(lane, 4, after, list(places))
     assert (after.recent, after.older) == (before.recent, before.older)
     assert (after.framer.buffer, after.framer.left) == (before.framer.buffer, before.framer.left)
     assert after.framer.noted == {("truncated", "inside messages"): [12, 3, 2]}
