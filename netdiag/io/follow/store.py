@@ -243,6 +243,10 @@ class Store:
         for name in NAMES:
             for path in (self.out / name).glob(".*.parquet*"):
                 path.unlink(missing_ok=True)
+        # Spark does not begin its first batch beside what is left of the file that would have begun it.
+        log = self.checkpoint / SPARK / "offsets"
+        if log.exists() and not any(path.name.isdigit() for path in log.iterdir()):
+            shutil.rmtree(self.checkpoint / SPARK)
 
 
 def _text(path: Path) -> str | None:

@@ -43,7 +43,9 @@ def test_a_recorder_that_rotates_is_followed(tmp_path: Path, recorder: str, word
     ) as recording:
         assert recording.stdin is not None
         end = time.monotonic() + PATIENCE
-        while len(list(folder.iterdir())) < FILES and recording.poll() is None and time.monotonic() < end:
+        while recording.poll() is None and time.monotonic() < end:
+            if len(list(folder.iterdir())) >= FILES and following.plans:
+                break
             following.batch()
             time.sleep(0.05)
         recording.stdin.close()

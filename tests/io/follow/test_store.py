@@ -51,6 +51,20 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(tmp_path: Path, seed: i
     assert leftovers == []
 
 
+def test_sparks_log_is_kept_once_a_batch_was_begun(tmp_path: Path) -> None:
+    store, _, caps = begun(tmp_path)
+    log = store.checkpoint / "spark" / "offsets"
+    log.mkdir(parents=True)
+    (log / "0").write_text("v1")
+    (log / ".1.x.tmp").write_text("")
+    settings = settings_of(str(caps), EngineOptions(), 1, 0.1, since_ns=None, until_ns=None)
+    store.begin(settings)
+    assert (log / "0").exists()
+    (log / "0").unlink()
+    store.begin(settings)
+    assert not log.exists()
+
+
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     store = Store(checkpoint=tmp_path / "checkpoint", out=tmp_path / "out")
     with store.locked(), pytest.raises(NetdiagError, match="another netdiag"), store.locked():

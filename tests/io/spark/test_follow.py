@@ -44,6 +44,20 @@ def test_a_folder_that_fills_is_taken_batch_by_batch(spark: "SparkSession", tmp_
     assert extract.rows["exchanges"] == extract.tables["exchanges"].count() == told[-1].exchanges
 
 
+def test_killed_while_spark_wrote_of_its_first_batch(spark: "SparkSession", tmp_path: Path) -> None:
+    store, caps = begun(tmp_path)
+    (caps / "a-1.pcap").write_bytes(pcap_file(PACKETS))
+    log = store.checkpoint / "spark" / "offsets"
+    log.mkdir(parents=True)
+    (log / ".0.8d1f1e0e-6f5c-4ba0-a9a3-5c3a9cf0a6ef.tmp").write_bytes(b"v1")
+    following = Following(store=store, every=0.1, once=True)
+    with pytest.raises(NetdiagError, match="NOT_EMPTY"):
+        follow(spark, following, lambda done: None)
+    store.begin(settings_of(str(caps), EngineOptions(), 2, 0.1, since_ns=None, until_ns=None))
+    follow(spark, following, lambda done: None)
+    assert stored(store.out) == expected(caps, 2)
+
+
 def test_a_damaged_state_is_one_line(spark: "SparkSession", tmp_path: Path) -> None:
     store, caps = begun(tmp_path)
     following = Following(store=store, every=0.1, once=True)
