@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netdiag.cli.terminal import say
 from netdiag.io.ahead import ahead
 from netdiag.io.captures import Captures
-from netdiag.io.kernels import Kind, chosen
+from netdiag.io.kernels import Kind, chosen, share_memory
 from netdiag.render.coverage import Coverage
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.run import Engine
@@ -81,6 +81,7 @@ def _compiled(
 
     # What was imported stays; the collector need not look at it again.
     gc.freeze()
+    share_memory()
     coverage = Coverage()
     # While one batch is written the engine makes the next one.
     for ready in ahead(read_tables(captures, options, columns={wanted: names})):

@@ -48,6 +48,8 @@ def run() -> None:
     gc.set_threshold(_COLLECTED_AFTER, 10, 20)
     # The threads that numpy starts for matrices have nothing to do here but to wait, which costs time and memory.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What Arrow gives back others can use.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     signal.signal(signal.SIGTERM, _end)
     try:
         app(prog_name="netdiag")

@@ -1,5 +1,6 @@
 """Which engine is taken, and where compiled code lies. Nothing is compiled here."""
 
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -108,3 +109,28 @@ def test_without_the_library_there_is_a_folder_all_the_same(monkeypatch: pytest.
     known = folder({"XDG_CACHE_HOME": str(tmp_path)})
     monkeypatch.setattr(metadata, "version", none)
     assert folder({"XDG_CACHE_HOME": str(tmp_path)}) != known
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_threads_share_a_heap(is_shared: bool) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", _HEAPS, *["shared"] * is_shared], capture_output=True, check=True
+    ).stdout
+    assert (told.count(b"<heap nr=") == 1) is is_shared
+
+
+_HEAPS = """
+import ctypes, sys, threading
+from netdiag.io.kernels import share_memory
+if "shared" in sys.argv:
+    share_memory()
+for _ in range(4):
+    thread = threading.Thread(target=bytes, args=(100_000,))
+    thread.start()
+    thread.join()
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+stream = ctypes.c_void_p(libc.fdopen(1, b"w"))
+libc.malloc_info(0, stream)
+libc.fflush(stream)
+"""
