@@ -100,10 +100,10 @@ class Code:
 
     def flush(self) -> None:
         """Write the fields that wait."""
+        if not self._run:
+            return
         run, self._run = self._run, []
         size = sum(each for _, each, _ in run)
-        if not run:
-            return
         if not self.alone and not any(actions for _, _, actions in run):
             self._steps.append([do.SKIP, size, 0, 0])
             return
