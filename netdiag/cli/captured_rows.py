@@ -80,7 +80,8 @@ def _compiled(
     from netdiag.traffic.arrow import record_batch
 
     # What was imported stays; the collector need not look at it again.
-    gc.freeze()
+    if not gc.get_freeze_count():
+        gc.freeze()
     share_memory()
     coverage = Coverage()
     # While one batch is written the engine makes the next one.
