@@ -112,12 +112,12 @@ def steps_of(events: Iterable[Event], seconds: float) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def failed_step(contact: Contact, seconds: float) -> tuple[Step, ...]:
+def failed_step(contact: Contact, seconds: float, *, act: Act = Act.ASK) -> tuple[Step, ...]:
     """The step that a conversation broke off at; none where it was answered."""
     if isinstance(contact, Answered):
         return ()
     reason = f"{contact.reason.value}: " if isinstance(contact, Failed) else ""
-    return (Step(act=Act.ASK, well=False, said=f"{reason}{contact.because}", seconds=seconds),)
+    return (Step(act=act, well=False, said=f"{reason}{contact.because}", seconds=seconds),)
 
 
 def _said(event: Event) -> str:

@@ -193,7 +193,8 @@ class _Teller:
         if isinstance(contact, Failed) and contact.reason in _ASKED_AGAIN:
             channel.close()
             contact = await self._introduced(target, contact)
-        steps += failed_step(contact, self._now() - last)
+        inside = sum(step.act is Act.ENTER for step in steps) == self._speaker.entries
+        steps += failed_step(contact, self._now() - last, act=Act.ASK if inside else Act.ENTER)
         return Attempt(ip=target.ip, steps=tuple(steps), contact=contact), tuple(versions)
 
     async def _introduced(self, target: Target, failed: Failed) -> Failed:

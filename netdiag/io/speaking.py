@@ -68,6 +68,11 @@ class Speaker:
         """Whether a connection begins with a handshake."""
         return self.client is not None and self.client.properties.uses_tls
 
+    @property
+    def entries(self) -> int:
+        """How many steps the way in has: TLS, the login."""
+        return 0 if self.client is None else self.client.properties.uses_tls + self.client.properties.uses_sasl
+
     async def converse(
         self,
         channel: socket.socket,

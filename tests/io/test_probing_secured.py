@@ -76,6 +76,8 @@ def test_wrong_credentials_are_no_way_in(world: World, good: Path) -> None:
     with serving(behind_tls(context_for(good), broker)) as port:
         story = ask(port, world.properties("SASL_SSL", mechanism="PLAIN", password="not it"))
     assert str(story.bootstraps[0].verdict) == "sasl"
+    last = story.bootstraps[0].dialogue.attempts[0].steps[-1]
+    assert (last.act, last.well) == (Act.ENTER, False)
     assert len(broker.tokens) == 1
     advice = next_step(story.place, story.bootstraps[0], speaks=story.speaks)
     assert advice is not None
