@@ -62,11 +62,7 @@ def _plain(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[
             rows = engine.drain()
             coverage.add(rows["losses"])
             yield rows[wanted]
-    for file in captures.files:
-        engine.dropped(file.index, file.account.dropped)
-        for lost in file.losses:
-            engine.lose(file.index, lost)
-    engine.finish()
+    captures.finish(engine)
     rows = engine.drain()
     coverage.add(rows["losses"])
     yield rows[wanted]

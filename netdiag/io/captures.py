@@ -43,6 +43,16 @@ class Eater(Protocol[Made]):
     def end(self) -> Made: ...
 
 
+class Ending(Protocol):
+    """An engine, as far as files come to their end."""
+
+    def dropped(self, file: int, packets: int) -> None: ...
+
+    def lose(self, file: int, lost: Undecoded) -> None: ...
+
+    def finish(self) -> None: ...
+
+
 def read_captures(
     paths: Sequence[str], *, since_ns: int | None = None, until_ns: int | None = None
 ) -> Iterator[Packet]:
@@ -83,6 +93,14 @@ class Captures:
                     heapq.heappush(heap, (packet.time, index, packet, packets))
                     break
                 yield packet
+
+    def finish(self, engine: Ending) -> None:
+        """Tell an engine that took all packets what the files lack, and that there is no more."""
+        for file in self.files:
+            engine.dropped(file.index, file.account.dropped)
+            for lost in file.losses:
+                engine.lose(file.index, lost)
+        engine.finish()
 
 
 class CaptureFile:

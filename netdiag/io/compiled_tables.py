@@ -66,11 +66,7 @@ def read_tables(
             if seen is not None:
                 seen.add(1, each.time, each.time)
         yield Ready(made.drain(least), engine.drain())
-    for file in captures.files:
-        engine.dropped(file.index, file.account.dropped)
-        for lost in file.losses:
-            engine.lose(file.index, lost)
-    engine.finish()
+    captures.finish(engine)
     yield Ready(made.drain(), engine.drain())
 
 

@@ -25,11 +25,7 @@ def plain(paths: Sequence[str], options: EngineOptions) -> dict[str, list[tuple[
     engine = Engine(options, [file.name for file in captures.files])
     for packet in captures.packets():
         engine.feed(packet)
-    for file in captures.files:
-        engine.dropped(file.index, file.account.dropped)
-        for lost in file.losses:
-            engine.lose(file.index, lost)
-    engine.finish()
+    captures.finish(engine)
     return engine.drain()
 
 

@@ -101,11 +101,7 @@ def _plain(reading: Reading, captures: Captures, tell: Callable[[Progress], None
         if progress.packets % _STRIDE == 0:
             yield engine.drain()
             clock.look(progress, captures)
-    for file in captures.files:
-        engine.dropped(file.index, file.account.dropped)
-        for lost in file.losses:
-            engine.lose(file.index, lost)
-    engine.finish()
+    captures.finish(engine)
     yield engine.drain()
     clock.tell(progress, captures)
 

@@ -122,11 +122,7 @@ def expected(folder: Path, classes: int = 1) -> Tables:
         engine = Engine(EngineOptions(flow_class=(number, classes)), [file.name for file in captures.files])
         for packet in captures.packets():
             engine.feed(packet)
-        for file in captures.files:
-            engine.dropped(file.index, file.account.dropped)
-            for lost in file.losses:
-                engine.lose(file.index, lost)
-        engine.finish()
+        captures.finish(engine)
         for name, some in engine.drain().items():
             rows[name] += some
     return comparable(rows)
