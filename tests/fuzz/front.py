@@ -3,45 +3,17 @@
 Exit 1 where the front does not say what the readers in plain Python say, or looks outside of an array.
 """
 
-import argparse
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from random import Random
 
-from tests.bars.measuring import report
-
-_CHECKED = "NUMBA_BOUNDSCHECK"
+from tests.fuzz.checked import run
 
 
 def main(arguments: Sequence[str]) -> int:
     """0 when no capture made a difference."""
-    if os.environ.get(_CHECKED) != "1":
-        with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, "-m", "tests.fuzz.front", *arguments]
-            settings = {**os.environ, _CHECKED: "1", "NUMBA_CACHE_DIR": folder}
-            return subprocess.run(command, env=settings, check=False).returncode
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.front")
-    parser.add_argument("--count", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=0, help="the first")
-    options = parser.parse_args(arguments)
-    packets = decoded = different = 0
-    for seed in range(options.seed, options.seed + options.count):
-        try:
-            found, done = _held_together(Random(seed))
-        except (AssertionError, IndexError) as error:
-            different += 1
-            print(f"{seed}: {error!r:.200}", flush=True)
-            continue
-        packets += found
-        decoded += done
-    report("damaged captures read by the kernels", options.count)
-    report("packets in them", packets)
-    report("of these decoded by the kernels", decoded)
-    report("captures that plain Python reads otherwise", different)
-    return 1 if different else 0
+    words = ("packets in them", "of these decoded by the kernels")
+    return run("tests.fuzz.front", arguments, _held_together, words)
 
 
 def _held_together(random: Random) -> tuple[int, int]:
