@@ -78,6 +78,10 @@ class Wire:
         files = named or ([self._taken[step]] if step in self._taken else [])
         if not files:
             raise InputError(f"step '{step}' captured nothing" if step else "no capture is named")
+        for path in files:
+            # Nobody waits for what a document's author had in mind: a pipe may never say anything.
+            if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+                raise InputError("is neither a file nor a folder", where=path)
         # A capture of somebody else's machine has nothing to do with what runs here.
         places = None if named else self._places()
         analysis = analysis_of(files, places, self._surface)

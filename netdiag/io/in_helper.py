@@ -45,6 +45,7 @@ COULD_NOT_LOOK = 3
 _TOLD_TO_END = 143
 _CHUNK = 64 * 1024
 _GRACE = 3.0
+_LARGEST_RESULT = LARGEST_FRAME - _CHUNK
 
 
 def serve(run: Run) -> int:
@@ -62,10 +63,12 @@ def serve(run: Run) -> int:
         return _TOLD_TO_END
     status = _Watched(order, run).to_its_end()
     for path in order.results:
-        with suppress(InputError):
-            data = read_file(path, limit=LARGEST_FRAME - _CHUNK) if Path(path).is_file() else None
-            if data is not None and data != order.files.get(path):
-                _write(frame(Kind.FILE, encode_file(path, data)))
+        try:
+            data = read_file(path, limit=_LARGEST_RESULT) if Path(path).is_file() else None
+        except InputError as error:
+            return _failed(InputError(f"cannot come back from the helper container: {error.message}", where=path))
+        if data is not None and data != order.files.get(path):
+            _write(frame(Kind.FILE, encode_file(path, data)))
     _write(frame(Kind.STATUS, bytes([status & 0xFF])))
     return status
 

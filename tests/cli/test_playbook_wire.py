@@ -95,6 +95,18 @@ def taken(looks: Looks, place: str, **more: str) -> Outcome:
     return looks.perform(step(ActionName.CAPTURE), said)
 
 
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_may_never_end_is_not_read(kind: str, tmp_path: "Path") -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("pipes with a name are POSIX's")
+    path = os.devnull
+    if kind == "pipe":
+        path = str(tmp_path / "pipe")
+        os.mkfifo(path)
+    with pytest.raises(InputError, match="neither a file nor a folder"):
+        Wire(None, Surface()).analyze({"file": path})
+
+
 def test_the_wire_shows_a_client_that_speaks_tls_to_a_port_that_does_not() -> None:
     with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Surface()) as looks:
         outcome = taken(looks, place)

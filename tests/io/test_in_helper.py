@@ -27,6 +27,8 @@ def run(words):
         print(sys.stdin.read(), file=sys.stderr)
     elif what == "write":
         open(rest[0], "w").write("written")
+    elif what == "write much":
+        os.truncate(os.open(rest[0], os.O_CREAT | os.O_WRONLY), 128 * 1024 * 1024)
     elif what == "wait":
         try:
             print("waiting", flush=True)
@@ -107,6 +109,16 @@ def test_files_go_in_and_what_is_new_comes_back(tmp_path: Path) -> None:
         said = told(process)
     assert said[Kind.FILE].endswith(b"/outwritten")
     assert (tmp_path / "name" / "in" / "compose.yml").read_bytes() == b"services:"
+
+
+def test_a_result_that_is_too_large_is_told(tmp_path: Path) -> None:
+    out = str(tmp_path / "there" / "out")
+    with helper(tmp_path) as (process, socket):
+        give(process, order(tmp_path, socket, "write much", "out", results=(out,)))
+        said = told(process)
+    assert b"cannot come back from the helper container: larger than 127 MiB" in said[Kind.ERRORS]
+    assert Kind.FILE not in said
+    assert said[Kind.STATUS] == bytes([3])
 
 
 def test_ctrl_c_reaches_the_command(tmp_path: Path) -> None:
