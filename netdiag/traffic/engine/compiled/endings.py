@@ -40,6 +40,14 @@ def close_kept(store: Store, s: Array) -> None:
         facts[m].client_id = add(store.strings, raw, begin + 10, length)
 
 
+@kernel
+def close_whole(store: Store, s: Array) -> None:
+    """A message that was read to its end at once."""
+    if s[reg.SUMS]:
+        _sums(store, s, FULL)
+    _whole(store, s)
+
+
 @inlined
 def close(store: Store, s: Array, at_records: bool) -> None:
     """A message that was read here; `at_records`: its bytes ended inside of records."""

@@ -25,7 +25,9 @@ from netdiag.traffic.engine.compiled.lane_state import (
 )
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, NOTHING, ODD_REST, OUTCOMES
 from netdiag.traffic.engine.compiled.machines import IDLE, STATUS
-from netdiag.traffic.engine.compiled.store import has_room, new_facts
+from netdiag.traffic.engine.compiled.program import MOST_KEYS, MOST_VERSIONS, NOT_QUICK
+from netdiag.traffic.engine.compiled.quick import read_whole
+from netdiag.traffic.engine.compiled.store import MESSAGES, has_room, new_facts
 from netdiag.traffic.engine.pairing import DIGESTED, MAX_PENDING
 from netdiag.traffic.engine.talk import WAITING
 
@@ -164,7 +166,7 @@ def _store(
     message.connection = connection.context
     number = new_facts(store)
     store.facts[number] = message
-    if not _read(reading, number, message, data, begin, end):
+    if not _read(reading, lane.saved, number, message, data, begin, end):
         reading.machines.state[WHOLE, STATUS] = IDLE
         for arena in range(len(lane.saved)):
             store.counts[arena] = lane.saved[arena]
@@ -175,11 +177,21 @@ def _store(
 
 
 @merged
-def _read(reading: Reading, number: Any, message: Any, data: Array, begin: Any, end: Any) -> Any:
-    """Have a machine read a message; False where there is no room for what it tells."""
+def _read(reading: Reading, saved: Array, number: Any, message: Any, data: Array, begin: Any, end: Any) -> Any:
+    """Read a message at once, or have a machine read it; False where there is no room for what it tells."""
     store, machines, programs = reading.store, reading.machines, reading.programs
     known = 8 if message.is_request else 4
     size = np.int64(message.size)
+    key, version = np.int64(message.api_key), np.int64(message.api_version)
+    program = np.int64(NOT_QUICK)
+    if end - begin == size and 0 <= key < MOST_KEYS and 0 <= version < MOST_VERSIONS:
+        program = np.int64(programs.quick_starts[1 - np.int64(message.is_request), key, version])
+    if program >= 0:
+        state = machines.state[WHOLE]
+        if read_whole(store, state, programs.quick, program, number, data, begin + known, end):
+            return True
+        for arena in range(MESSAGES):
+            store.counts[arena] = saved[arena]
     begin_message(
         store,
         machines,
@@ -187,8 +199,8 @@ def _read(reading: Reading, number: Any, message: Any, data: Array, begin: Any, 
         programs,
         number,
         message.is_request != 0,
-        int(message.api_key),
-        int(message.api_version),
+        int(key),
+        int(version),
         int(size - known),
     )
     if feed(store, machines, WHOLE, programs, data, begin + known, end) < end or not has_room(store):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netdiag.traffic.engine.compiled.layout import FACTS, NOTHING, PAIR
+from netdiag.traffic.engine.compiled.layout import FACTS, NOTHING, PAIR, SCALARS
 from netdiag.traffic.engine.compiled.machines import Machines
 from netdiag.traffic.engine.compiled.program import Programs
 from netdiag.traffic.engine.compiled.store import ARENAS, Store
@@ -187,11 +187,20 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) ->
         carry=np.zeros(carry, "u1"),
         sent=np.zeros(RECENT, SENT),
         sent_sequences=np.zeros(RECENT, "u4"),
-        message=np.zeros(1, FACTS),
+        message=blank_message(),
         saved=np.zeros(len(ARENAS), "i8"),
         numbers=numbers,
     )
     return more_pending(more_slots(lane, slots))
+
+
+def blank_message() -> Array:
+    """Facts that tell nothing."""
+    message = np.zeros(1, FACTS)
+    for name in ("raw", "client_id", *SCALARS):
+        message[name] = NOTHING
+    message["records"] = message["record_bytes"] = 0
+    return message
 
 
 def more_slots(lane: Lane, slots: int) -> Lane:

@@ -18,10 +18,12 @@ from netdiag.traffic.engine.bodies.walkers import WALKED
 from netdiag.traffic.engine.compiled import opcodes as do
 from netdiag.traffic.engine.compiled.assembling import Code, TooMuch
 from netdiag.traffic.engine.compiled.plans import ReadPlan, Unfit, WalkPlan
+from netdiag.traffic.engine.compiled.quickening import SIZE as QUICK_SIZE
+from netdiag.traffic.engine.compiled.quickening import quickened
 from netdiag.traffic.tables import NAMES
 
 MOST_KEYS, MOST_VERSIONS = 128, 32
-KEPT_RAW = -1
+KEPT_RAW = NOT_QUICK = -1
 _UNFIT = frozenset({10, 11, 18})
 """FindCoordinator, JoinGroup, ApiVersions: what they tell depends on more than one field."""
 
@@ -29,12 +31,15 @@ _UNFIT = frozenset({10, 11, 18})
 class Programs(NamedTuple):
     """`starts`: by direction (0 request, 1 response), api key and version where in `code` a message's program begins.
 
-    Below 0: the message is kept. `strange`: where the programs of messages begin that nobody knows.
+    Below 0: the message is kept. `strange`: where the programs of messages begin that nobody knows. `quick` and
+    `quick_starts`: the same for `quick.read_whole`, below 0 where there is none.
     """
 
     code: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int32]
     strange: npt.NDArray[np.int32]
+    quick: npt.NDArray[np.int32]
+    quick_starts: npt.NDArray[np.int32]
 
 
 def programs(tables: Iterable[str] = NAMES) -> Programs:
@@ -50,6 +55,7 @@ def is_fast(made: Programs, api_key: int, api_version: int, direction: Direction
 @cache
 def _programs(wanted: frozenset[str]) -> Programs:
     code: list[int] = []
+    quick: list[int] = []
     strange = []
     for number in range(2):
         strange.append(len(code) // do.SIZE)
@@ -60,13 +66,19 @@ def _programs(wanted: frozenset[str]) -> Programs:
         code += prologue.finished()
     index = np.empty((2, MOST_KEYS, MOST_VERSIONS), np.int32)
     index[0], index[1] = strange
+    quick_index = np.full((2, MOST_KEYS, MOST_VERSIONS), NOT_QUICK, np.int32)
     for api_key in wire.api_keys():
         for version in wire.api_versions(api_key):
             for number, direction in enumerate((Direction.REQUEST, Direction.RESPONSE)):
                 made = _program(api_key, version, direction, wanted, len(code) // do.SIZE)
                 index[number, api_key, version] = len(code) // do.SIZE if made else KEPT_RAW
+                one = quickened(made, len(code) // do.SIZE, len(quick) // QUICK_SIZE)
+                if one:
+                    quick_index[number, api_key, version] = len(quick) // QUICK_SIZE
                 code += made
-    return Programs(np.array(code, np.int32), index, np.array(strange, np.int32))
+                quick += one
+    arrays = (np.array(numbers, np.int32) for numbers in (code, index, strange, quick, quick_index))
+    return Programs(*arrays)
 
 
 def _program(api_key: int, version: int, direction: Direction, wanted: frozenset[str], start: int) -> list[int]:
