@@ -1,11 +1,12 @@
 """The rows of one table out of captures, and on standard error what of them was not read."""
 
 import gc
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netdiag.cli.terminal import say
-from netdiag.io.ahead import ahead
+from netdiag.io.ahead import ahead, has_cores
 from netdiag.io.captures import Captures
 from netdiag.io.kernels import Kind, chosen, share_memory
 from netdiag.render.coverage import Coverage
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 Batch = list[tuple[Any, ...]]
 
 DRAIN_EVERY = 500
+_PATIENCE = 0.0005
 
 
 def row_batches(
@@ -80,8 +82,14 @@ def _compiled(
         gc.freeze()
     share_memory()
     coverage = Coverage()
-    # While one batch is written the engine makes the next one.
-    for ready in ahead(read_tables(captures, options, columns={wanted: names})):
+    beside = has_cores(2)
+    tables = read_tables(captures, options, columns={wanted: names}, beside=beside)
+    if beside:
+        # While one batch is written the engine makes the next ones. Threads that come out of a kernel wait for one
+        # that is in Python, at most so long.
+        sys.setswitchinterval(_PATIENCE)
+        tables = ahead(tables)
+    for ready in tables:
         coverage.add(ready.rows.get("losses", ()))
         if rows := ready.rows.get(wanted):
             yield record_batch(table(wanted), rows, names)

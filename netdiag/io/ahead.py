@@ -1,5 +1,6 @@
 """One step ahead: the next value is made in a thread while somebody works on the last one."""
 
+import os
 import queue
 import threading
 from collections.abc import Generator
@@ -7,6 +8,11 @@ from contextlib import suppress
 from typing import TypeVar
 
 _Value = TypeVar("_Value")
+
+
+def has_cores(count: int) -> bool:
+    """Whether this process may run on so many cores at a time."""
+    return len(os.sched_getaffinity(0)) >= count
 
 
 def ahead(values: Generator[_Value, None, None]) -> Generator[_Value, None, None]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from netdiag.io.ahead import ahead
+from netdiag.io.ahead import ahead, has_cores
 from netdiag.io.captures import NEVER, CaptureFile, Captures
 from netdiag.traffic.engine.compiled import front_merge
 from netdiag.traffic.engine.compiled.front import BUFFERS, Array, Chunk, Front
@@ -40,13 +40,14 @@ def read_chunks(
     files.
     """
     piece = max(min(piece, _LEAST_PIECE), min(piece, _MOST_BYTES // (BUFFERS * len(captures.files))))
+    most_ahead = _MOST_AHEAD if has_cores(2) else 0
     waiting = deque(sorted(captures.files, key=lambda file: (file.first_time, file.index)))
     # Those that are open, by their number; the one that gave the last packet goes on as long as it may.
     cursors: list[_Cursor] = []
     running: _Cursor | None = None
     while cursors or waiting:
         while waiting and (not cursors or waiting[0].first_time <= min(cursor.time for cursor in cursors)):
-            opened = _Cursor(waiting.popleft(), keys, piece, is_ahead=len(cursors) < _MOST_AHEAD)
+            opened = _Cursor(waiting.popleft(), keys, piece, is_ahead=len(cursors) < most_ahead)
             if not opened.is_over:
                 insort(cursors, opened, key=lambda cursor: cursor.index)
         if not cursors:

@@ -1,10 +1,12 @@
 """The tables out of captures by the compiled engine: record batches of what is large, rows of what is small."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from netdiag.io.behind import Behind
 from netdiag.io.captures import Captures
 from netdiag.io.chunks import read_chunks
 from netdiag.traffic.arrow import Unit
@@ -50,24 +52,40 @@ def read_tables(
     unit: Unit = "ns",
     seen: Seen | None = None,
     least: int = LEAST,
+    beside: bool = False,
 ) -> Generator[Ready, None, None]:
-    """The tables of `options`, with all columns where `columns` does not say which; as they become ready."""
+    """The tables of `options`, with all columns where `columns` does not say which; as they become ready.
+
+    `beside`: rows are made in a thread of their own, beside the one that pairs messages.
+    """
     files = names or [file.name for file in captures.files]
     made = Columns(options, files, unit, columns=columns)
-    engine = CompiledEngine(options, files, made)
-    for each in read_chunks(captures, Keys()):
-        if isinstance(each, Chunk):
-            engine.feed(each)
-            if seen is not None and len(each.packets):
-                times = each.packets["time"]
-                seen.add(len(times), int(times.min()), int(times.max()))
-        else:
-            engine.feed_packet(each)
-            if seen is not None:
-                seen.add(1, each.time, each.time)
-        yield Ready(made.drain(least), engine.drain())
-    captures.finish(engine)
+    with _beside(made, least) if beside else nullcontext() as behind:
+        engine = CompiledEngine(options, files, behind or made)
+        for each in read_chunks(captures, Keys()):
+            if isinstance(each, Chunk):
+                engine.feed(each)
+                if seen is not None and len(each.packets):
+                    times = each.packets["time"]
+                    seen.add(len(times), int(times.min()), int(times.max()))
+            else:
+                engine.feed_packet(each)
+                if seen is not None:
+                    seen.add(1, each.time, each.time)
+            yield Ready(made.drain(least) if behind is None else behind.drain(), engine.drain())
+        captures.finish(engine)
+    if behind is not None:
+        yield Ready(behind.drain(), {})
     yield Ready(made.drain(), engine.drain())
+
+
+@contextmanager
+def _beside(columns: Columns, least: int) -> Iterator[Behind]:
+    behind = Behind(columns, least)
+    try:
+        yield behind
+    finally:
+        behind.stop()
 
 
 def read_sample() -> int:

@@ -1,6 +1,7 @@
 """What the compiled engine gives of files is what the plain one gives, whatever they are."""
 
 import gzip
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -30,10 +31,10 @@ def plain(paths: Sequence[str], options: EngineOptions) -> dict[str, list[tuple[
 
 
 def compiled(
-    paths: Sequence[str], options: EngineOptions, seen: Seen | None = None
+    paths: Sequence[str], options: EngineOptions, seen: Seen | None = None, *, beside: bool = False
 ) -> dict[str, list[tuple[Any, ...]]]:
     rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in options.tables}
-    for ready in read_tables(Captures(paths), options, seen=seen, least=5):
+    for ready in read_tables(Captures(paths), options, seen=seen, least=5, beside=beside):
         for name, some in ready.rows.items():
             rows[name] += some
         for name, batches in ready.batches.items():
@@ -63,10 +64,11 @@ def test_every_file_has_the_same_rows(files: list[str]) -> None:
         assert compiled([path], EngineOptions()) == plain([path], EngineOptions()), path
 
 
-def test_files_that_overlap_have_the_same_rows(files: list[str]) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_files_that_overlap_have_the_same_rows(files: list[str], beside: bool) -> None:
     both = files[:2], files
     for paths in both:
-        rows = compiled(paths, EngineOptions())
+        rows = compiled(paths, EngineOptions(), beside=beside)
         assert rows == plain(paths, EngineOptions())
         assert {row[-2] for row in rows["exchanges"]} <= set(paths)
 
@@ -84,6 +86,14 @@ def test_files_that_overlap_have_the_same_rows(files: list[str]) -> None:
 def test_options_are_kept(files: list[str], options: EngineOptions) -> None:
     paths = [files[0], *files[5:]]
     assert compiled(paths, options) == plain(paths, options)
+
+
+def test_who_stops_early_leaves_no_thread_behind(files: list[str]) -> None:
+    before = set(threading.enumerate())
+    tables = read_tables(Captures(files), EngineOptions(), beside=True)
+    next(tables)
+    tables.close()
+    assert set(threading.enumerate()) <= before
 
 
 def test_packets_are_counted(files: list[str]) -> None:

@@ -1,6 +1,6 @@
 """Forget what was read and nobody needs any more: what is left moves to the front of its arena, under new numbers."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,11 +54,15 @@ def is_crowded(store: Store) -> bool:
     )
 
 
-def compacted(store: Store, kept: Numbers, machines: Machines, strings: bool = False) -> Moved:
+def compacted(
+    store: Store, kept: Numbers, machines: Machines, strings: bool = False, into: Store | None = None
+) -> Moved:
     """Keep these messages and those that machines are reading; the arrays stay, what lies in them moves.
 
-    With `strings`, texts that none of them has go, too, and the others are numbered anew.
+    With `strings`, texts that none of them has go, too, and the others are numbered anew. They move into the arrays of
+    `into` where there is one, which must be as large: then `store` stays what it was.
     """
+    into = store if into is None else into
     busy = np.flatnonzero(machines.state[:, STATUS] != IDLE)
     kept = np.sort(np.concatenate([np.asarray(kept, np.int64), machines.state[busy, MESSAGE]]))
     kept = kept[np.diff(kept, prepend=NOTHING) > 0]
@@ -69,36 +73,36 @@ def compacted(store: Store, kept: Numbers, machines: Machines, strings: bool = F
         column = facts[name]
         begins = column[:, 0].astype(np.int64)
         sizes = column[:, 1] - begins
-        column[:, 0], column[:, 1] = _pulled(store, arena, begins, sizes)
-    _pull_raw(store, facts, machines, busy)
-    store.facts[: len(kept)] = facts
-    store.counts[MESSAGES] = len(kept)
+        column[:, 0], column[:, 1] = _pulled(store, into, arena, begins, sizes)
+    _pull_raw(store, into, facts, machines, busy)
+    into.facts[: len(kept)] = facts
+    into.counts[MESSAGES] = len(kept)
     machines.state[busy, MESSAGE] = numbers[machines.state[busy, MESSAGE]]
     for arena, name in enumerate(_NAMES):
-        machines.state[busy, LIMITS + arena] = store.facts[name][machines.state[busy, MESSAGE], 1]
+        machines.state[busy, LIMITS + arena] = into.facts[name][machines.state[busy, MESSAGE], 1]
     if not strings:
-        return Moved(store, numbers, None, None)
-    return _sorted_out(store, numbers, machines, busy)
+        return Moved(into, numbers, None, None)
+    return _sorted_out(into, numbers, machines, busy)
 
 
-def _pulled(store: Store, arena: int, begins: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-    """Move pieces of an arena to its front; gives where they begin and end then."""
+def _pulled(store: Store, into: Store, arena: int, begins: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
+    """Move pieces of an arena to the front of it; gives where they begin and end then."""
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
-    array: Any = getattr(store, ARENAS[arena])
     if total:
-        array[:total] = array[np.repeat(begins - (ends - sizes), sizes) + np.arange(total)]
-    store.counts[arena] = total
+        pieces = np.repeat(begins - (ends - sizes), sizes) + np.arange(total)
+        getattr(into, ARENAS[arena])[:total] = getattr(store, ARENAS[arena])[pieces]
+    into.counts[arena] = total
     return ends - sizes, ends
 
 
-def _pull_raw(store: Store, facts: Array, machines: Machines, busy: Numbers) -> None:
+def _pull_raw(store: Store, into: Store, facts: Array, machines: Machines, busy: Numbers) -> None:
     """Raw bytes of messages, and those that machines hold."""
     state = machines.state
     mine = np.flatnonzero(facts["raw"] >= 0)
     begins = np.concatenate([facts["raw"][mine], state[busy, BUFFER]]).astype(np.int64)
     sizes = np.concatenate([facts["raw_size"][mine], state[busy, BUFFERED]]).astype(np.int64)
-    begins, ends = _pulled(store, RAW, begins, sizes)
+    begins, ends = _pulled(store, into, RAW, begins, sizes)
     facts["raw"][mine] = begins[: len(mine)]
     state[busy, BUFFER] = begins[len(mine) :]
     state[busy, LIMITS + RAW] = ends[len(mine) :]

@@ -4,14 +4,14 @@ Kernels take the packets of calm connections in a row, the twin takes every othe
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.bodies import Bodies
 from netdiag.traffic.engine.compiled import facts
-from netdiag.traffic.engine.compiled.columns import Columns
+from netdiag.traffic.engine.compiled.arenas import Numbers
 from netdiag.traffic.engine.compiled.front import Chunk
 from netdiag.traffic.engine.compiled.handover import MOST_INTERFACES, Handover, LaneConnection
 from netdiag.traffic.engine.compiled.handover_direction import no_lanes
@@ -35,10 +35,11 @@ from netdiag.traffic.engine.compiled.layout import (
     PAIR,
     UNKNOWN_KEY,
 )
+from netdiag.traffic.engine.compiled.naming import Ends
 from netdiag.traffic.engine.compiled.run_orphans import take_orphan
 from netdiag.traffic.engine.compiled.run_room import compacted_reading, new_reading, waiting_entries
 from netdiag.traffic.engine.compiled.run_twin import Row, Twin
-from netdiag.traffic.engine.compiled.store import grown, is_mostly_kept
+from netdiag.traffic.engine.compiled.store import Store, grown, is_mostly_kept
 from netdiag.traffic.engine.dialogue import KEEP
 from netdiag.traffic.engine.frames import FRAMES
 from netdiag.traffic.engine.options import EngineOptions
@@ -50,6 +51,16 @@ _LEAST_CARRY = 2 * KEEP
 _MOST_HELD = 1 << 13
 
 
+class Emits(Protocol):
+    """What makes rows of pairs, as Columns does: at once, or later."""
+
+    def emit(self, store: Store, pairs: Numbers, contexts: list[Ends], held: list[Any], /) -> Store | None:
+        """Make rows of the pairs; gives another store to go on with, as large, where this one is still needed.
+
+        `pairs` and `contexts` will change, `held` and what lies in the store will not.
+        """
+
+
 class CompiledEngine:
     """As `Engine`, but `feed` takes chunks of a Front; packets of `feed_packet` go in between.
 
@@ -57,7 +68,7 @@ class CompiledEngine:
     that the twin had to look at.
     """
 
-    def __init__(self, options: EngineOptions, files: Sequence[str], columns: Columns | None = None) -> None:
+    def __init__(self, options: EngineOptions, files: Sequence[str], columns: Emits | None = None) -> None:
         if options.payloads:
             raise ValueError("payloads are for the engine in plain Python")
         self.handover = Handover()
@@ -141,13 +152,14 @@ class CompiledEngine:
         handover.apply_digests()
         numbers = handover.lane.numbers
         pairs = handover.lane.pairs[: numbers[PAIRS]]
+        other: Store | None = None
         if self._columns is None:
             self._emit(pairs)
         else:
-            self._columns.emit(self.reading.store, pairs, self.twin.contexts.all, handover.held)
+            other = self._columns.emit(self.reading.store, pairs, self.twin.contexts.all, handover.held)
         numbers[PAIRS] = 0
         self.twin.contexts.flushed()
-        self._compact()
+        self._compact(other)
 
     def _place(self, interface: str, file: int) -> tuple[int, int]:
         place = self.handover.place(interface, file)
@@ -271,13 +283,13 @@ class CompiledEngine:
                 word = NO_RESPONSE if silent else UNANSWERED
             self.twin.emit_row(where, (asked, answer, word))
 
-    def _compact(self) -> None:
-        """Forget the messages that nothing waits for."""
+    def _compact(self, into: Store | None) -> None:
+        """Forget the messages that nothing waits for, or leave them behind."""
         handover, lane = self.handover, self.handover.lane
         waiting = waiting_entries(lane)
         refs = lane.pending["asked"][waiting]
         needed = np.sort(np.concatenate([refs[refs >= 0], np.array([*handover.kept], "i8")]))
-        self.reading, moved = compacted_reading(self.reading, needed)
+        self.reading, moved = compacted_reading(self.reading, needed, into)
         lane.pending["asked"][waiting[refs >= 0]] = moved[refs[refs >= 0]]
         handover.held = [handover.held[number] for number in (FROM_TWIN - refs[refs < 0]).tolist()]
         lane.pending["asked"][waiting[refs < 0]] = FROM_TWIN - np.arange(len(handover.held))

@@ -8,7 +8,7 @@ from netdiag.traffic.engine.compiled.lane_pending import mark_free
 from netdiag.traffic.engine.compiled.lane_state import FREE_PENDING, WHOLE, Lane, Reading
 from netdiag.traffic.engine.compiled.machines import machines, take
 from netdiag.traffic.engine.compiled.program import programs
-from netdiag.traffic.engine.compiled.store import store
+from netdiag.traffic.engine.compiled.store import Store, store
 from netdiag.traffic.engine.options import EngineOptions
 
 
@@ -26,7 +26,9 @@ def waiting_entries(lane: Lane) -> NDArray[np.int64]:
     return np.flatnonzero(~free)
 
 
-def compacted_reading(reading: Reading, kept: NDArray[np.int64]) -> tuple[Reading, NDArray[np.int64]]:
-    """Keep these messages; and their new numbers by the old ones."""
-    moved = compacted(reading.store, kept, reading.machines, strings=is_crowded(reading.store))
+def compacted_reading(
+    reading: Reading, kept: NDArray[np.int64], into: Store | None = None
+) -> tuple[Reading, NDArray[np.int64]]:
+    """Keep these messages, in the arrays of `into` where there is one; and their new numbers by the old ones."""
+    moved = compacted(reading.store, kept, reading.machines, strings=is_crowded(reading.store), into=into)
     return reading._replace(store=moved.store), moved.facts

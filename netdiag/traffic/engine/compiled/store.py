@@ -60,6 +60,15 @@ def store(size: int = 1 << 13, raw: int = 1 << 21) -> Store:
     return _of(np.zeros(len(ARENAS) + 2, np.int64), arrays, texts.strings(), texts.strings(1 << 10, 1 << 14))
 
 
+def as_large(old: Store, unused: Store | None = None) -> Store:
+    """An empty store as large as another one, with its texts; of the arrays of one that nobody needs where they are."""
+    arrays = {}
+    for name in ARENAS:
+        array, known = getattr(old, name), None if unused is None else getattr(unused, name)
+        arrays[name] = np.zeros(len(array), array.dtype) if known is None or len(known) < len(array) else known
+    return _of(np.zeros_like(old.counts), arrays, old.strings, old.ids)
+
+
 def is_mostly_kept(store: Store) -> bool:
     """Whether there is little room after what nobody needs was forgotten: it would have to be forgotten often."""
     return any(len(getattr(store, name)) < _enough(int(store.counts[number])) for number, name in enumerate(ARENAS))

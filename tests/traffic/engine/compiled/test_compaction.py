@@ -6,6 +6,7 @@ import numpy as np
 
 from netdiag.traffic.engine.compiled import facts
 from netdiag.traffic.engine.compiled.compaction import CROWDED_TEXTS, compacted, is_crowded
+from netdiag.traffic.engine.compiled.store import as_large
 from tests.traffic.engine.compiled.messages import REQUEST, RESPONSE, Both, random_message, said
 
 
@@ -18,13 +19,17 @@ def test_kept_messages_tell_the_same() -> None:
         rest = message[8 if direction is REQUEST else 4 :]
         number = both.by_machine(message, [rest], key, version, direction is REQUEST)
         numbers[number] = direction
-    for strings in (False, True):
+    for strings, elsewhere in ((False, False), (True, False), (False, True), (True, True)):
         read = {REQUEST: facts.request_facts, RESPONSE: facts.response_facts}
         before = {number: said(read[way](both.store, number, both.bodies)) for number, way in numbers.items()}
-        kept = np.array([number for number in numbers if dice.random() < 0.5], np.int64)
+        kept = np.array([number for number in numbers if dice.random() < 0.7], np.int64)
         texts = int(both.store.strings.counts[0])
-        moved = compacted(both.store, kept, both.machines, strings=strings)
+        old, untouched = both.store, [array.copy() for array in both.store[:8]]
+        into = as_large(old) if elsewhere else None
+        moved = compacted(old, kept, both.machines, strings=strings, into=into)
         both.store = moved.store
+        if elsewhere:
+            assert all(np.array_equal(array, before) for array, before in zip(old[:8], untouched, strict=True))
         assert (moved.strings is None) != strings
         assert (int(both.store.strings.counts[0]) < texts) == strings
         assert int(both.store.counts[6]) == len(kept)

@@ -5,6 +5,7 @@ from netdiag.traffic.engine.compiled.store import (
     LACKING_SIZE,
     MESSAGES,
     TEXTS,
+    as_large,
     grown,
     has_room,
     is_mostly_kept,
@@ -47,3 +48,15 @@ def test_a_store_of_which_much_is_kept_grows() -> None:
     more = grown(kept)
     assert len(more.facts) == 2048
     assert not is_mostly_kept(more)
+
+
+def test_another_store_is_as_large_and_empty() -> None:
+    large, small = store(2048, 1 << 13), store(1024, 1 << 13)
+    large.counts[MESSAGES] = small.counts[MESSAGES] = 9
+    other = as_large(large, small)
+    assert [len(array) for array in other[1:8]] == [len(array) for array in large[1:8]]
+    assert not other.counts.any()
+    assert other.raw is small.raw
+    assert other.facts is not large.facts
+    assert other.strings is large.strings
+    assert as_large(small, large).facts is large.facts
