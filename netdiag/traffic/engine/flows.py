@@ -93,13 +93,16 @@ class Flows:
             side = 1 if segment.flags & SYN and segment.flags & ACK else 0
             connection = self._make(number_of(key, segment.time), segment)
             self.live[connection.number] = connection
-            if len(self.live) > self._max:
+            if self._count() > self._max:
                 self._shed()
         back = (key[1], key[0], key[3], key[2], key[4])
         self.sides[key] = (connection, side)
         self.sides[back] = (connection, 1 - side)
         connection.keys += (key, back)
         return connection, side
+
+    def _count(self) -> int:
+        return len(self.live)
 
     def _sweep(self, now: int) -> None:
         self.next_sweep = now + SWEEP_EVERY
@@ -114,11 +117,13 @@ class Flows:
             self._forget(connection)
 
     def _forget(self, connection: Connection) -> None:
-        del self.live[connection.number]
+        is_over = self.live.pop(connection.number, None) is None
         for key in connection.keys:
             if self.sides.get(key, (None, 0))[0] is connection:
                 del self.sides[key]
-        self._end(connection)
+        # It was let go when it had just begun: packets were out of order, and there were too many connections.
+        if not is_over:
+            self._end(connection)
 
 
 def number_of(key: Key, time: int) -> int:

@@ -50,6 +50,11 @@ class Handshake:
             self._sent = segment.time
             self.opener = side
 
+    def went(self, sent: int, answered: int | None = None, acknowledged: int | None = None) -> None:
+        """The times of its packets, of which the first is by side 0."""
+        self.opener = 0
+        self._sent, self._answered, self._acknowledged = sent, answered, acknowledged
+
     def unreachable(self) -> None:
         """An ICMP error came back for it."""
         self._unreachable = True

@@ -53,6 +53,16 @@ def test_an_old_connection_whose_port_is_used_again() -> None:
     assert len(opened.made) == 2
 
 
+def test_one_that_is_let_go_as_it_begins_ends_once() -> None:
+    """Where packets are out of order, the latest connection can be the one that was silent longest."""
+    opened = Opened(max_connections=1)
+    opened.flows.push(segment(flags=SYN, sequence=5, time=1000))
+    opened.flows.push(segment("10.0.0.3:40000", BROKER, flags=SYN, sequence=7, time=10))
+    opened.flows.push(segment("10.0.0.3:40000", BROKER, flags=SYN, sequence=9, time=2000))
+    assert len(opened.made) == 3
+    assert opened.ended == [opened.made[1], opened.made[0]]
+
+
 def test_under_other_addresses_it_is_the_same() -> None:
     opened = Opened()
     opened.flows.push(segment(CLIENT, BROKER, flags=SYN, sequence=5))

@@ -16,8 +16,11 @@ from netdiag.traffic.engine.compiled.lane_state import (
     KEYS,
     LISTENED,
     LONG_AGO,
+    MADE,
     MOST_PLACES,
     NOT_LISTENED,
+    ORDER,
+    SLOTS,
     VERSIONS,
     Lane,
     compacted_carry,
@@ -65,19 +68,24 @@ _NO_ORPHANS = Orphans(LONG_AGO, 0, -1)
 class LaneConnection(Connection):
     """A connection that can be checked in; its place in the arrays is `slot`.
 
-    `key_numbers`: the sides of those pairs of addresses that are known by number. At first, and after
-    a check-out, the twin has it for at least `patience` packets: most connections with fewer never get into the arrays.
+    `key_numbers`: the sides of those pairs of addresses that are known by number. `order`: its number among all.
+    At first, and after a check-out, the twin has it for at least `patience` packets.
     """
 
-    __slots__ = ("_handover", "context", "is_in", "key_numbers", "patience", "since", "slot")
+    __slots__ = ("_handover", "context", "is_in", "key_numbers", "order", "patience", "since", "slot")
 
     def __init__(self, number: int, segment: Segment, file: str, handover: "Handover") -> None:
         super().__init__(number, segment, file)
         self._handover = handover
         self.slot = self.context = NOTHING
+        self.order = handover.next_order()
         self.is_in = False
         self.key_numbers: dict[int, int] = {}
         self.patience, self.since = FIRST_PATIENCE, 0
+
+    def had(self, initial: tuple[int, int | None], fins: list[bool], reset: int | None) -> None:
+        """What was seen of it before the twin had it."""
+        self._initial, self._fins, self._reset = [*initial], fins, reset
 
     @property
     def chain(self) -> Chain:
@@ -100,14 +108,13 @@ class Handover:
     def __init__(self) -> None:
         self.lane: Lane = new_lane()
         self.lanes = handover_direction.no_lanes(1024)
-        self.connections: list[LaneConnection | None] = []
+        self.connections: list[LaneConnection | None] = [None] * len(self.lane.connections)
         self.held: list[Any] = []
         self.kept: dict[int, Kept] = {}
         self.touched: LaneConnection | None = None
         self.places: dict[tuple[str, int], int] = {}
         self.place_names: list[tuple[str, int]] = []
         self.interfaces: dict[str, int] = {}
-        self._free: list[int] = []
 
     def place(self, interface: str, file: int) -> int:
         """The number of a place."""
@@ -131,7 +138,8 @@ class Handover:
         connection.key_numbers = {}
         if connection.slot >= 0:
             self.connections[connection.slot] = None
-            self._free.append(connection.slot)
+            self.lane.slots[self.lane.numbers[SLOTS]] = connection.slot
+            self.lane.numbers[SLOTS] += 1
             connection.slot = NOTHING
 
     def check_in(self, connection: LaneConnection, context: int) -> bool:
@@ -206,14 +214,22 @@ class Handover:
     def _take_slot(self, connection: LaneConnection) -> None:
         if connection.slot >= 0:
             return
-        if not self._free:
-            known = len(self.connections)
-            self.lane = more_slots(self.lane, max(256, 2 * known))
-            grown = len(self.lane.connections)
-            self.connections += [None] * (grown - known)
-            self._free = list(range(grown - 1, known - 1, -1))
-        connection.slot = self._free.pop()
+        self.make_slots()
+        numbers = self.lane.numbers
+        numbers[SLOTS] -= 1
+        connection.slot = int(self.lane.slots[numbers[SLOTS]])
         self.connections[connection.slot] = connection
+
+    def make_slots(self) -> None:
+        """Have room for another connection."""
+        if not self.lane.numbers[SLOTS]:
+            self.lane = more_slots(self.lane, 2 * len(self.lane.connections))
+            self.connections += [None] * (len(self.lane.connections) - len(self.connections))
+
+    def next_order(self) -> int:
+        """The number of the next connection in the order of all."""
+        self.lane.numbers[ORDER] += 1
+        return int(self.lane.numbers[ORDER])
 
     def _seen(self, connection: LaneConnection) -> int:
         known = connection.interfaces
@@ -231,7 +247,7 @@ class Handover:
         seen = self._seen(connection)
         if talk is None or pairing is None or connection.dialogue is None:
             nothing = (0, 0, 0, ABSENT, ABSENT, NOTHING, NOTHING, 0, context, 0, 0, 0)
-            self.lane.connections[slot] = (*times, *_NO_ORPHANS, seen, *nothing, NOT_LISTENED)
+            self.lane.connections[slot] = (*times, *_NO_ORPHANS, seen, *nothing, NOT_LISTENED, MADE, NOTHING)
             return
         counts = (talk.asked, pairing.requests, pairing.responses)
         lasts = (ABSENT if last is None else last for last in (talk.last_request, talk.last_response))
@@ -250,6 +266,8 @@ class Handover:
             chain.is_unsorted,
             pairing.client_id is not None,
             LISTENED,
+            MADE,
+            NOTHING,
         )
         versions = [-1] * KEYS
         for key, version in talk.versions.items():

@@ -43,6 +43,7 @@ def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[
     lane.directions[number] = (
         delivery.start,
         delivery.next,
+        NOTHING,
         delivery.packets,
         delivery.duplicates,
         delivery.retransmissions,
@@ -70,6 +71,7 @@ def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[
         0,
         len(delivery.recent),
         len(delivery.older),
+        0,
     )
     remembered = lane.remembered[number]
     for begin, copies in ((0, delivery.recent), (REMEMBERED, delivery.older)):
@@ -83,6 +85,7 @@ def check_out(lane: Lane, number: int, delivery: Delivery) -> None:
     (
         _,
         delivery.next,
+        _,
         delivery.packets,
         delivery.duplicates,
         delivery.retransmissions,

@@ -13,20 +13,27 @@ from netdiag.traffic.engine.compiled.lane_frames import cut
 from netdiag.traffic.engine.compiled.lane_notes import note
 from netdiag.traffic.engine.compiled.lane_state import (
     BARE,
+    HAS_FIN,
+    HAS_RST,
+    MADE,
     MOST_COPIES,
     MOST_PLACES,
     NEXT_SWEEP,
     NOT_LISTENED,
+    OPENED,
+    TALKING,
     Array,
     Lane,
     Reading,
 )
-from netdiag.traffic.engine.compiled.layout import DONE, LEFT_OUT, ODD_PACKET
+from netdiag.traffic.engine.compiled.layout import DONE, LEFT_OUT, ODD_PACKET, UNKNOWN_KEY
+from netdiag.traffic.engine.compiled.opening import go_on, look_at_early, make_way, open_connection, take_answer
 from netdiag.traffic.engine.delivery import FAR, HALF, MASK, REMEMBERED, SAME_PACKET
 from netdiag.traffic.engine.packet import ACK, FIN, RST, SYN
 
 _UNUSUAL = SYN | FIN | RST
 _MOST_FLAGS = 255
+_ORDINARY, _AGAIN = 100, 101
 
 
 @kernel
@@ -56,10 +63,31 @@ def run(
             if number == LEFT_OUT:
                 index += 1
                 continue
+            early = False
             if number >= 0:
+                stage = lane.connections[number >> 1].stage
+                early = stage != MADE and stage != TALKING
+                if early or (stage != MADE and packet.flags & _UNUSUAL):
+                    status = _take_special(lane, lanes, number, packet, places, data)
+                    if status == DONE:
+                        _note(lane, number, packet, keys)
+                        index += 1
+                        continue
+                    if status == _AGAIN:
+                        continue
+                    if status != _ORDINARY:
+                        return status, index, -1
                 offset = _count(lane, number, packet, places)
+            elif number == UNKNOWN_KEY and packet.flags & SYN:
+                status = open_connection(lane, lanes, keys, packet, places)
+                if status != DONE:
+                    return status, index, -1
+                index += 1
+                continue
             if offset < 0:
                 return ODD_PACKET, index, -1
+            if early:
+                go_on(lane, number, packet, data)
             _note(lane, number, packet, keys)
         number = np.int64(lanes[packet.key])
         if offset < packet.size:
@@ -69,6 +97,85 @@ def run(
         offset = -1
         index += 1
     return DONE, index, -1
+
+
+@kernel
+def _take_special(lane: Lane, lanes: Array, number: Any, packet: Any, places: Array, data: Array) -> Any:
+    """A packet of a connection that was opened here: one that opens or ends it, or before it has said anything."""
+    if packet.flags & SYN:
+        if packet.flags & ACK:
+            return take_answer(lane, number, packet, places)
+        status = make_way(lane, lanes, number, packet)
+        return _AGAIN if status == DONE else status
+    if packet.flags & (FIN | RST):
+        return _take_end(lane, number, packet, places)
+    status = look_at_early(lane, number, packet, data)
+    return _ORDINARY if status == DONE else status
+
+
+@kernel
+def _take_end(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
+    """FIN or RST, without payload, of a connection that was opened here."""
+    connection, direction = lane.connections[number >> 1], lane.directions[number]
+    flags = np.int64(packet.flags)
+    if (
+        connection.stage < OPENED
+        or packet.size
+        or flags > _MOST_FLAGS
+        or not _is_here(lane, connection, packet, places)
+    ):
+        return ODD_PACKET
+    if flags & FIN:
+        ahead = _ahead(lane, number, packet)
+        if flags & RST or not flags & ACK or packet.sequence != direction.next & MASK or ahead < 0:
+            return ODD_PACKET
+    place = places[packet.interface, 0]
+    what = BARE | np.int64(packet.window) << 8 | flags
+    known = _is_copy(lane, number, direction, packet, place, packet.acknowledgement, what)
+    if known < 0:
+        return ODD_PACKET
+    if known:
+        direction.duplicates += 1
+    else:
+        direction.packets += 1
+        direction.last_time = packet.time
+        direction.zero_windows += packet.window == 0 and direction.window != 0 and not flags & RST
+        direction.window = packet.window
+        direction.fin |= HAS_RST if flags & RST else HAS_FIN
+    if flags & RST and connection.reset < 0:
+        connection.reset = number & 1
+    _keep_times(connection, packet)
+    return DONE
+
+
+@inlined
+def _is_here(lane: Lane, connection: Any, packet: Any, places: Array) -> Any:
+    """Whether it was captured where those of the connection were before, and there is no sweep to do."""
+    if packet.interface < 0:
+        return False
+    bit = places[packet.interface, 1]
+    if bit < 0 or not (connection.seen >> np.uint64(bit)) & np.uint64(1) or places[packet.interface, 0] >= MOST_PLACES:
+        return False
+    return packet.time < lane.numbers[NEXT_SWEEP]
+
+
+@inlined
+def _ahead(lane: Lane, number: Any, packet: Any) -> Any:
+    """Whether it acknowledges a FIN (1), or nothing that is missing (0); below 0: something is missing."""
+    other = lane.directions[number ^ 1]
+    ahead = (np.int64(packet.acknowledgement) - other.next) & MASK
+    if ahead == 0 or ahead >= HALF:
+        return 0
+    if ahead == 1 and other.fin & HAS_FIN and not packet.size:
+        other.acked = other.next + 1
+        return 1
+    return -1
+
+
+@inlined
+def _keep_times(connection: Any, packet: Any) -> None:
+    connection.last_time = max(connection.last_time, packet.time)
+    connection.first_time = min(connection.first_time, packet.time)
 
 
 @inlined
@@ -96,20 +203,15 @@ def _count(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
     Below 0: it is not for the arrays, and nothing was counted.
     """
     flags = packet.flags
-    if flags & _UNUSUAL or not flags & ACK or flags > _MOST_FLAGS or packet.interface < 0:
+    if flags & _UNUSUAL or not flags & ACK or flags > _MOST_FLAGS:
         return -1
     connection = lane.connections[number >> 1]
+    if not _is_here(lane, connection, packet, places):
+        return -1
     place = places[packet.interface, 0]
-    bit = places[packet.interface, 1]
-    if bit < 0 or not (connection.seen >> np.uint64(bit)) & np.uint64(1) or place >= MOST_PLACES:
-        return -1
-    if packet.time >= lane.numbers[NEXT_SWEEP]:
-        return -1
     new = np.int64(packet.size)
     if connection.kind != NOT_LISTENED:
-        other = lane.directions[number ^ 1]
-        ahead = (np.int64(packet.acknowledgement) - other.next) & MASK
-        if ahead != 0 and ahead < HALF:
+        if _ahead(lane, number, packet) < 0:
             return -1
         direction = lane.directions[number]
         if not packet.size:
@@ -121,8 +223,7 @@ def _count(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
             new = _count_old(lane, number, direction, packet, place)
         if new < 0:
             return -1
-    connection.last_time = max(connection.last_time, packet.time)
-    connection.first_time = min(connection.first_time, packet.time)
+    _keep_times(connection, packet)
     return new
 
 

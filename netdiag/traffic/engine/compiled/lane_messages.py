@@ -16,6 +16,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     DIGESTS,
     FREE_PENDING,
     KEYS,
+    MADE,
     PAIRS,
     VERSIONS,
     WHOLE,
@@ -68,7 +69,7 @@ def take(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: 
         _wait(lane, connection, slot, at, message)
     else:
         for _ in range(before):
-            _give_up(lane, slot)
+            give_up(lane, slot)
         connection.responses += 1
         connection.last_response = message.correlation_id
         _pair(lane, connection, lane.pending[connection.pending_first].asked, at, ANSWERED)
@@ -87,7 +88,7 @@ def _look_at_request(lane: Lane, connection: Any, data: Array, begin: Any, end: 
     key, version = short_at(data, begin), short_at(data, begin + 2)
     if key < 0 or key >= KEYS or version < 0 or version >= VERSIONS:
         return ODD_REST
-    if key in (_CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE, _API_VERSIONS):
+    if key in (_CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE) or (key == _API_VERSIONS and connection.stage == MADE):
         return ODD_REST
     if not connection.has_client_id and short_at(data, begin + 8) >= 0:
         return ODD_REST
@@ -148,7 +149,7 @@ def _wait(lane: Lane, connection: Any, slot: Any, at: Any, message: Any) -> None
     connection.pending_last = free
     connection.pending += 1
     if connection.pending > MAX_PENDING:
-        _give_up(lane, slot)
+        give_up(lane, slot)
 
 
 @merged
@@ -158,7 +159,8 @@ def _store(
     """Read a message, and keep its beginning for the digest; gives its number, below 0 where there is no room."""
     store = reading.store
     is_request = message.is_request
-    is_early = (connection.requests if is_request else connection.responses) < DIGESTED
+    # Nobody asks for the digest of connections that were opened here.
+    is_early = connection.stage == MADE and (connection.requests if is_request else connection.responses) < DIGESTED
     if (is_early and lane.numbers[DIGESTS] >= len(lane.digests)) or not has_room(store):
         return -1
     for arena in range(len(lane.saved)):
@@ -248,7 +250,8 @@ def _take_out(lane: Lane, connection: Any) -> None:
 
 
 @kernel
-def _give_up(lane: Lane, slot: Any) -> None:
+def give_up(lane: Lane, slot: Any) -> None:
+    """The oldest request has no response."""
     connection = lane.connections[slot]
     entry = lane.pending[connection.pending_first]
     _pair(lane, connection, entry.asked, NOTHING, NO_RESPONSE if entry.silent else UNANSWERED)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel
-from netdiag.traffic.engine.compiled.lane_state import NOTED, Array, Lane
-from netdiag.traffic.engine.linking import RECENT, SEEN_WITHIN, Linker
+from netdiag.traffic.engine.compiled.lane_state import NOTED, SYNS, Array, Lane
+from netdiag.traffic.engine.linking import OPENED_WITHIN, RECENT, SEEN_WITHIN, Linker
 from netdiag.traffic.engine.packet import ACK, SYN, Segment
 
 _LAST = RECENT - 1
@@ -30,6 +30,46 @@ def find_note(sent: Array, sequences: Array, numbers: Array, sequence: Any, ackn
         ):
             return place
     return -1
+
+
+@kernel
+def find_syn(syns: Array, sequences: Array, numbers: Array, sequence: Any, port: Any) -> Any:
+    """Where in their ring the last SYN with this sequence number from this port is; below 0: nowhere."""
+    noted = numbers[SYNS]
+    there = 0
+    for place in range(min(noted, RECENT)):
+        there += sequences[place] == sequence
+    if not there:
+        return -1
+    for back in range(min(noted, RECENT)):
+        place = (noted - 1 - back) & _LAST
+        if sequences[place] == sequence and syns[place].source_port == port:
+            return place
+    return -1
+
+
+@inlined
+def note_syn(
+    syns: Array,
+    sequences: Array,
+    numbers: Array,
+    sequence: Any,
+    source_port: Any,
+    destination_port: Any,
+    number: Any,
+    side: Any,
+    time: Any,
+) -> None:
+    """Remember a SYN."""
+    place = numbers[SYNS] & _LAST
+    numbers[SYNS] += 1
+    sequences[place] = sequence
+    entry = syns[place]
+    entry.source_port = source_port
+    entry.destination_port = destination_port
+    entry.number = number
+    entry.side = side
+    entry.time = time
 
 
 @inlined
@@ -66,11 +106,12 @@ class ArrayLinker(Linker[int]):
     def __init__(self, lane: Lane) -> None:
         super().__init__()
         self._ring, self._sequences, self._numbers = lane.sent, lane.sent_sequences, lane.numbers
+        self._syns, self._syn_sequences = lane.syns, lane.syn_sequences
 
     def find(self, segment: Segment) -> tuple[int, int] | None:
         """As the twin's."""
         if segment.flags & SYN:
-            return super().find(segment)
+            return self._find_syn(segment)
         entry = find_note(
             self._ring,
             self._sequences,
@@ -88,13 +129,25 @@ class ArrayLinker(Linker[int]):
             return None
         return int(sent["number"]), int(sent["side"])
 
+    def _find_syn(self, segment: Segment) -> tuple[int, int] | None:
+        is_answer = bool(segment.flags & ACK)
+        sequence = (segment.acknowledgement - 1) & 0xFFFFFFFF if is_answer else segment.sequence
+        port = segment.destination_port if is_answer else segment.source_port
+        entry = find_syn(self._syns, self._syn_sequences, self._numbers, np.uint32(sequence), port)
+        if entry < 0 or self._syns["time"][entry] < segment.time - OPENED_WITHIN:
+            return None
+        return int(self._syns["number"][entry]), int(self._syns["side"][entry]) ^ is_answer
+
     def note(self, segment: Segment, connection: int, side: int) -> None:
         """As the twin's."""
+        ports = (segment.source_port, segment.destination_port)
         if segment.flags & SYN and not segment.flags & ACK:
-            super().note(segment, connection, side)
+            place = int(self._numbers[SYNS]) & _LAST
+            self._numbers[SYNS] += 1
+            self._syn_sequences[place] = segment.sequence
+            self._syns[place] = (connection, segment.time, 0, 0, *ports, side)
             return
         place = int(self._numbers[NOTED]) & _LAST
         self._numbers[NOTED] += 1
         self._sequences[place] = segment.sequence
-        ports = (segment.source_port, segment.destination_port)
         self._ring[place] = (connection, segment.time, segment.acknowledgement, segment.length, *ports, side)

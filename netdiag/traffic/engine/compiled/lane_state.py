@@ -42,13 +42,52 @@ CONNECTION = np.dtype(
         ("unsorted", "u1"),
         ("has_client_id", "u1"),
         ("kind", "u1"),
+        ("stage", "u1"),
+        ("reset", "i1"),
     ],
     align=True,
 )
 """`seen`: a bit for every interface at which a segment tells nothing new about those of the connection.
 `orphans_until`: requests that began later than this answer to no response that came before them; nor do those whose id
 is below `orphans_low` or above `orphans_high`. `last_request` and `last_response` are ABSENT where there was none.
-`unsorted`: the ids of those that wait may not rise from one to the next, so that one may be there twice."""
+`unsorted`: the ids of those that wait may not rise from one to the next, so that one may be there twice.
+`stage`: how far a connection has come that was opened here and that the twin has never seen; MADE of the others.
+`reset`: the side that reset such a connection, NOTHING where none did."""
+
+MADE, CALLED, REPLIED, OPENED, TALKING = range(5)
+"""What `stage` says: the twin made it; a SYN was seen, its answer, the acknowledgement of this, the first request."""
+
+HAS_FIN, HAS_RST = 1, 2
+MOST_CLIENT_ID = 64
+BIRTH = np.dtype(
+    [
+        ("asked", "i8"),
+        ("answered", "i8"),
+        ("acknowledged", "i8"),
+        ("order", "i8"),
+        ("initial", "u4", (2,)),
+        ("key", "i4"),
+        ("file", "i4"),
+        ("interface", "i2"),
+        ("client_id_length", "i2"),
+        ("client_id", "u1", (MOST_CLIENT_ID,)),
+    ],
+    align=True,
+)
+"""How a connection was opened: the times of its three packets, its number in the order of all, the initial sequence
+number of both sides, the pair of addresses of its first packet, this packet's file and the bit of its interface."""
+
+FRESH = np.dtype(
+    [
+        ("number", "i8"),
+        ("context", "i4"),
+        ("key", "i4"),
+        ("client_id_length", "i2"),
+        ("client_id", "u1", (MOST_CLIENT_ID,)),
+    ],
+    align=True,
+)
+"""A context that was given to a connection, and that nobody has written down yet."""
 
 ABSENT = -(1 << 40)
 LONG_AGO = -(1 << 62)
@@ -57,6 +96,7 @@ DIRECTION = np.dtype(
     [
         ("start", "i8"),
         ("next", "i8"),
+        ("acked", "i8"),
         ("packets", "i8"),
         ("duplicates", "i8"),
         ("retransmissions", "i8"),
@@ -84,12 +124,14 @@ DIRECTION = np.dtype(
         ("half", "u1"),
         ("recent", "u1"),
         ("older", "u1"),
+        ("fin", "u1"),
     ],
     align=True,
 )
-"""`cut_bytes` and so on: what messages lack that the snap length cut, since the check-in. `carry`: where the `carried`
-bytes of the unfinished message lie, with `room` for so many: kept for the next message until there is no more. `half`:
-in which half of `remembered` the recent ones are; the number of these, and of the older ones in the other half."""
+"""`acked` and `fin` are told of connections that the twin has never seen. `cut_bytes` and so on: what messages lack
+that the snap length cut, since the check-in. `carry`: where the `carried` bytes of the unfinished message lie, with
+`room` for so many: kept for the next message until there is no more. `half`: in which half of `remembered` the recent
+ones are; the number of these, and of the older ones in the other half."""
 
 COPY = np.dtype(
     [
@@ -140,6 +182,9 @@ KEYS, VERSIONS = 96, 128
 
 # What `Lane.numbers` counts.
 PAIRS, DIGESTS, CARRY, FREE_PENDING, NOTED, NEXT_SWEEP = range(6)
+# SLOTS, CONTEXTS: free ones that are left; OVER: contexts that nobody uses, once rows are made of their pairs. BORN:
+# connections that the twin has never seen; MOST_BORN: how many there may be; ORDER: connections so far.
+SLOTS, CONTEXTS, OVER, FRESHES, SYNS, ORDER, BORN, MOST_BORN = range(6, 14)
 
 
 WHOLE = 0
@@ -170,11 +215,19 @@ class Lane(NamedTuple):
     message: Array
     saved: Array
     numbers: Array
+    births: Array
+    slots: Array
+    contexts: Array
+    over: Array
+    fresh: Array
+    syns: Array
+    syn_sequences: Array
+    hashing: Array
 
 
 def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) -> Lane:
     """Arrays for so many connections; all but the linker's grow."""
-    numbers = np.zeros(16, "i8")
+    numbers = np.zeros(24, "i8")
     numbers[FREE_PENDING] = NOTHING
     lane = Lane(
         connections=np.zeros(0, CONNECTION),
@@ -190,8 +243,16 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) ->
         message=blank_message(),
         saved=np.zeros(len(ARENAS), "i8"),
         numbers=numbers,
+        births=np.zeros(0, BIRTH),
+        slots=np.zeros(0, "i4"),
+        contexts=np.zeros(0, "i4"),
+        over=np.zeros(0, "i4"),
+        fresh=np.zeros(1 << 12, FRESH),
+        syns=np.zeros(RECENT, SENT),
+        syn_sequences=np.zeros(RECENT, "u4"),
+        hashing=np.zeros(48, "u8"),
     )
-    return more_pending(more_slots(lane, slots))
+    return more_contexts(more_pending(more_slots(lane, slots)))
 
 
 def blank_message() -> Array:
@@ -205,12 +266,28 @@ def blank_message() -> Array:
 
 def more_slots(lane: Lane, slots: int) -> Lane:
     """Room for more connections."""
+    known, free = len(lane.connections), int(lane.numbers[SLOTS])
+    stack = _longer(lane.slots, slots)
+    stack[free : free + slots - known] = np.arange(slots - 1, known - 1, -1)
+    lane.numbers[SLOTS] = free + slots - known
     return lane._replace(
         connections=_longer(lane.connections, slots),
         directions=_longer(lane.directions, 2 * slots),
         remembered=_longer(lane.remembered, 2 * slots),
         versions=_longer(lane.versions, slots),
+        births=_longer(lane.births, slots),
+        slots=stack,
     )
+
+
+def more_contexts(lane: Lane) -> Lane:
+    """Room for more contexts; the new ones are free."""
+    known, free = len(lane.contexts), int(lane.numbers[CONTEXTS])
+    count = max(1024, 2 * known)
+    stack = _longer(lane.contexts, count)
+    stack[free : free + count - known] = np.arange(count - 1, known - 1, -1)
+    lane.numbers[CONTEXTS] = free + count - known
+    return lane._replace(contexts=stack, over=_longer(lane.over, count))
 
 
 def more_pending(lane: Lane) -> Lane:

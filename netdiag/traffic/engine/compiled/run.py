@@ -19,6 +19,7 @@ from netdiag.traffic.engine.compiled.lane import run
 from netdiag.traffic.engine.compiled.lane_state import (
     CARRY,
     FREE_PENDING,
+    MOST_BORN,
     NEXT_SWEEP,
     PAIRS,
     compacted_carry,
@@ -43,7 +44,7 @@ from netdiag.traffic.engine.compiled.store import Store, grown, is_mostly_kept
 from netdiag.traffic.engine.dialogue import KEEP
 from netdiag.traffic.engine.frames import FRAMES
 from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.engine.packet import Packet, Undecoded
+from netdiag.traffic.engine.packet import SYN, Packet, Undecoded
 from netdiag.traffic.engine.pairing import NO_RESPONSE, PRODUCE, UNANSWERED
 
 _LEAST_CARRY = 2 * KEEP
@@ -79,6 +80,10 @@ class CompiledEngine:
         self._epoch = 0
         self._columns = columns
         self._bodies = Bodies(options.tables)
+        # Kernels may open connections where nobody asks for rows of these, and all of them are for this engine.
+        self._opens = not options.ports and options.flow_class[1] == 1 and "connections" not in options.tables
+        # Whether there can be a connection of the twin's some of whose pairs of addresses the kernels do not know.
+        self._unbound = False
 
     def feed(self, chunk: Chunk) -> None:
         """Take the packets of a chunk."""
@@ -92,10 +97,14 @@ class CompiledEngine:
         places = np.array(
             [(*self._place(name, file), file) for name, file in zip(chunk.interfaces, files, strict=False)]
         )
+        flows = self.twin.flows
+        flows.births.keys = chunk.keys
+        opens = self._opens and self._all_bound()
         index, offset, end = 0, -1, len(chunk.packets)
         full_at = (-1, -1)
         while index < end:
-            handover.lane.numbers[NEXT_SWEEP] = self.twin.flows.next_sweep
+            handover.lane.numbers[NEXT_SWEEP] = flows.next_sweep
+            handover.lane.numbers[MOST_BORN] = flows.most_born() if opens and not self._unbound else 0
             status, index, offset = run(
                 handover.lane,
                 self.reading,
@@ -127,6 +136,7 @@ class CompiledEngine:
         self.handover.touched = None
         self.twin.feed(packet)
         if self.handover.touched is not None:
+            self._unbound = True
             self._settle(self.handover.touched)
 
     def lose(self, file: int, lost: Undecoded, time: int | None = None) -> None:
@@ -150,6 +160,8 @@ class CompiledEngine:
         """Make rows of the pairs there are, and forget what they were made of."""
         handover = self.handover
         handover.apply_digests()
+        self.twin.contexts.make_room()
+        self.twin.flows.births.fill(self.twin.contexts.all)
         numbers = handover.lane.numbers
         pairs = handover.lane.pairs[: numbers[PAIRS]]
         other: Store | None = None
@@ -166,7 +178,21 @@ class CompiledEngine:
         bit = self.handover.interfaces[interface]
         return place, bit if bit < MOST_INTERFACES else NOTHING
 
+    def _all_bound(self) -> bool:
+        """Whether the kernels know all connections by number."""
+        if self._unbound:
+            self._unbound = any(
+                len(connection.key_numbers) < sum(not key[4] for key in connection.keys)
+                for connection in self.twin.flows.live.values()
+                if isinstance(connection, LaneConnection)
+            )
+        return not self._unbound
+
     def _forget_keys(self) -> None:
+        flows = self.twin.flows
+        for slot in flows.births.slots().tolist():
+            flows.give(slot)
+        self._unbound = True
         self.handover.lanes[:] = UNKNOWN_KEY
         for connection in self.twin.flows.live.values():
             assert isinstance(connection, LaneConnection)
@@ -179,22 +205,32 @@ class CompiledEngine:
             key = int(packets["key"][index]) if packets["segment"][index] else NOTHING
             if key >= 0 and lanes[key] == UNKNOWN_KEY and self._bind(chunk, index, key):
                 return index
+            if key >= 0 and lanes[key] >= 0 and self.handover.connections[lanes[key] >> 1] is None:
+                self.twin.flows.give(int(lanes[key]) >> 1)
             self.odd += 1
             self.handover.touched = None
             self.twin.feed(chunk.packet(index))
             touched = self.handover.touched
             if touched is not None:
-                if key >= 0 and key not in touched.key_numbers:
-                    side = self._side(chunk, key)
-                    self.handover.bind(touched, key, side)
-                    self.handover.bind(touched, key ^ 1, 1 - side)
+                self._unbound = self._unbound or key < 0
+                is_new = key >= 0 and key not in touched.key_numbers
+                found = self.twin.flows.sides.get(_key(chunk.keys[key])) if is_new else None
+                # One that is over already has none.
+                if found is not None:
+                    self.handover.bind(touched, key, found[1])
+                    self.handover.bind(touched, key ^ 1, 1 - found[1])
                 self._settle(touched)
             index += 1
             if index >= len(packets):
                 return index
             key = int(packets["key"][index])
-            if packets["segment"][index] and (key < 0 or (lanes[key] >= LEFT_OUT and lanes[key] != UNKNOWN_KEY)):
+            if packets["segment"][index] and (key < 0 or self._is_for_kernels(int(lanes[key]), packets[index])):
                 return index
+
+    def _is_for_kernels(self, number: int, packet: Any) -> bool:
+        if number == UNKNOWN_KEY:
+            return self._opens and not self._unbound and bool(packet["flags"] & SYN)
+        return number >= LEFT_OUT
 
     def _bind(self, chunk: Chunk, index: int, key: int) -> bool:
         """Tell the kernels whose packet this is; whether that is news to them."""
@@ -211,9 +247,6 @@ class CompiledEngine:
         self.handover.bind(connection, key ^ 1, 1 - side)
         return connection.is_in
 
-    def _side(self, chunk: Chunk, key: int) -> int:
-        return self.twin.flows.sides[_key(chunk.keys[key])][1]
-
     def _settle(self, connection: LaneConnection) -> None:
         """See whether a connection is calm again."""
         connection.since += 1
@@ -226,13 +259,15 @@ class CompiledEngine:
         packet = chunk.packets[index]
         number = int(self.handover.lanes[packet["key"]])
         connection = self.handover.connections[number >> 1]
-        assert connection is not None
-        assert connection.dialogue is not None
-        behind = take_orphan(self.handover.lane, connection, chunk, index, number & 1, offset)
-        if behind != NOTHING:
-            return index, behind
+        if connection is None:
+            connection = self.twin.flows.give(number >> 1)
+        else:
+            behind = take_orphan(self.handover.lane, connection, chunk, index, number & 1, offset)
+            if behind != NOTHING:
+                return index, behind
+            self.handover.check_out(connection)
         self.odd += 1
-        self.handover.check_out(connection)
+        assert connection.dialogue is not None
         framer = connection.dialogue.deliveries[number & 1].framer
         begin, kept = int(packet["payload"]), int(packet["kept"])
         view = memoryview(chunk.data[begin + offset : begin + kept].tobytes())
@@ -254,6 +289,7 @@ class CompiledEngine:
     def _make_room(self, *, grow: bool) -> None:
         handover = self.handover
         self.flush()
+        handover.make_slots()
         lane = compacted_carry(handover.lane, _LEAST_CARRY)
         if lane.numbers[FREE_PENDING] == NOTHING:
             lane = more_pending(lane)

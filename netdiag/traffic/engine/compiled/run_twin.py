@@ -3,19 +3,25 @@
 What it pairs goes where the kernels put their pairs, so that there is one order for all.
 """
 
+import heapq
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from netdiag.traffic.engine.assemble import Answer, Asked
+from netdiag.traffic.engine.compiled.births import Births
 from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
 from netdiag.traffic.engine.compiled.handover_pending import Chain, Kept, LanePairing
 from netdiag.traffic.engine.compiled.lane_notes import ArrayLinker
-from netdiag.traffic.engine.compiled.lane_state import PAIRS
+from netdiag.traffic.engine.compiled.lane_state import CONTEXTS, OVER, PAIRS, Array, more_contexts
 from netdiag.traffic.engine.compiled.layout import NOTHING, OUTCOMES
 from netdiag.traffic.engine.compiled.naming import Ends
 from netdiag.traffic.engine.connection import Connection
-from netdiag.traffic.engine.flows import Flows
+from netdiag.traffic.engine.flows import CLOSED_FOR, IDLE_FOR, SWEEP_EVERY, Flows, Key
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Segment
 from netdiag.traffic.engine.run import Engine
@@ -24,12 +30,14 @@ _NOBODY = Ends(0, "", "", None)
 
 
 class Contexts:
-    """The contexts of pairs by number; those of connections that are over are forgotten when their pairs are."""
+    """The contexts of pairs by number; those of connections that are over are forgotten when their pairs are.
 
-    def __init__(self) -> None:
+    Which numbers are free, and which will be, stands in the arrays: kernels take and give, too.
+    """
+
+    def __init__(self, handover: Handover) -> None:
+        self._handover = handover
         self.all: list[Ends] = []
-        self._free: list[int] = []
-        self._over: list[int] = []
 
     def of(self, connection: LaneConnection) -> int:
         """The number of the context that pairs of a connection have now."""
@@ -37,30 +45,71 @@ class Contexts:
         if connection.context != NOTHING and self.all[connection.context] == context:
             return connection.context
         self.end(connection)
-        if self._free:
-            connection.context = self._free.pop()
-        else:
-            connection.context = len(self.all)
-            self.all.append(_NOBODY)
+        self.make_room()
+        lane = self._handover.lane
+        lane.numbers[CONTEXTS] -= 1
+        connection.context = int(lane.contexts[lane.numbers[CONTEXTS]])
         self.all[connection.context] = context
         return connection.context
 
     def end(self, connection: LaneConnection) -> None:
         """The connection has no more pairs."""
         if connection.context != NOTHING:
-            self._over.append(connection.context)
+            lane = self._handover.lane
+            lane.over[lane.numbers[OVER]] = connection.context
+            lane.numbers[OVER] += 1
             connection.context = NOTHING
+
+    def make_room(self) -> None:
+        """Have a free number."""
+        if not self._handover.lane.numbers[CONTEXTS]:
+            self._handover.lane = more_contexts(self._handover.lane)
+        self.all += [_NOBODY] * (len(self._handover.lane.contexts) - len(self.all))
 
     def flushed(self) -> None:
         """Nobody asks any more for what is over."""
-        for number in self._over:
+        lane = self._handover.lane
+        count, free = int(lane.numbers[OVER]), int(lane.numbers[CONTEXTS])
+        for number in lane.over[:count].tolist():
             self.all[number] = _NOBODY
-        self._free += self._over
-        self._over = []
+        lane.contexts[free : free + count] = lane.over[:count]
+        lane.numbers[CONTEXTS] += count
+        lane.numbers[OVER] = 0
+
+
+class _Sides(dict[Key, tuple[Connection, int]]):
+    """Connections by addresses; `find` has those made that the kernels have alone."""
+
+    def __init__(self, find: Callable[[Key], None]) -> None:
+        super().__init__()
+        self._find = find
+
+    def get(self, key: Key, default: Any = None) -> Any:
+        """As that of a dict."""
+        if key not in self:
+            self._find(key)
+        return super().get(key, default)
+
+
+class _Live(dict[int, Connection]):
+    """Connections by number, likewise."""
+
+    def __init__(self, find: Callable[[int], None]) -> None:
+        super().__init__()
+        self._find = find
+
+    def get(self, number: int, default: Any = None) -> Any:
+        """As that of a dict."""
+        if number not in self:
+            self._find(number)
+        return super().get(number, default)
 
 
 class LaneFlows(Flows):
-    """Flows whose connections may be checked in; `make` gives such ones."""
+    """Flows whose connections may be checked in, or may never have come out; `make` gives such ones.
+
+    `room` is called when there is none for another pair. `tells_losses`: what is no message is to be told.
+    """
 
     def __init__(
         self,
@@ -68,23 +117,107 @@ class LaneFlows(Flows):
         end: Callable[[Connection], None],
         max_connections: int,
         handover: Handover,
+        room: Callable[[], None],
+        *,
+        tells_losses: bool,
     ) -> None:
         super().__init__(make, end, max_connections)
         self._handover = handover
+        self._room = room
+        self._tells_losses = tells_losses
         self.linker = ArrayLinker(handover.lane)
+        self.births = Births(handover, make, self._take)
+        self.sides = _Sides(self._find)
+        self.live = _Live(self._find_number)
+        self.contexts: Contexts | None = None
+
+    def give(self, slot: int) -> LaneConnection:
+        """Have one of those that the kernels have alone."""
+        assert self.contexts is not None
+        self.contexts.make_room()
+        self.births.fill(self.contexts.all)
+        return self.births.give(slot)
+
+    def most_born(self) -> int:
+        """How many connections there may be that the kernels have alone."""
+        return self._max - len(self.live)
+
+    def finish(self) -> None:
+        """As `Flows.finish`."""
+        self._end_all(list(self.live.values()), self.births.slots())
+
+    def _count(self) -> int:
+        return len(self.live) + len(self.births)
+
+    def _find(self, key: Key) -> None:
+        slot = self.births.of_key(key)
+        if slot >= 0:
+            self.give(slot)
+
+    def _find_number(self, number: int) -> None:
+        slot = self.births.of_number(number)
+        if slot >= 0:
+            self.give(slot)
+
+    def _take(self, connection: LaneConnection, key: Key) -> None:
+        back = (key[1], key[0], key[3], key[2], key[4])
+        self.live[connection.number] = connection
+        self.sides[key] = (connection, 0)
+        self.sides[back] = (connection, 1)
+        connection.keys = (key, back)
 
     def _sweep(self, now: int) -> None:
         self._sync()
-        super()._sweep(now)
+        self.next_sweep = now + SWEEP_EVERY
+        over = [c for c in self.live.values() if c.last_time < now - (CLOSED_FOR if c.is_closed else IDLE_FOR)]
+        self._end_all(over, self.births.expired(now))
 
     def _shed(self) -> None:
         self._sync()
-        super()._shed()
+        slots, lane = self.births.slots(), self._handover.lane
+        born = zip(
+            lane.connections["last_time"][slots].tolist(),
+            lane.births["order"][slots].tolist(),
+            slots.tolist(),
+            strict=True,
+        )
+        known = ((c.last_time, _order(c), c) for c in self.live.values())
+        silent = heapq.nsmallest(max(1, self._max // 10), chain(born, known), key=itemgetter(0, 1))
+        for are_born, group in groupby((which for _, _, which in silent), lambda which: isinstance(which, int)):
+            if are_born:
+                self._end_born(np.array([*group], "i8"))
+                continue
+            for connection in group:
+                self._forget(connection)
+
+    def _end_all(self, over: list[Connection], born: Array) -> None:
+        """These are over, in the order in which they began."""
+        orders = self._handover.lane.births["order"][born]
+        done = 0
+        for connection in sorted(over, key=_order):
+            until = int(np.searchsorted(orders, _order(connection)))
+            self._end_born(born[done:until])
+            done = until
+            self._forget(connection)
+        self._end_born(born[done:])
+
+    def _end_born(self, slots: Array) -> None:
+        done = 0
+        for at in self.births.with_losses(slots).tolist() if self._tells_losses else ():
+            self.births.end(slots[done:at], self._room)
+            self._forget(self.give(int(slots[at])))
+            done = at + 1
+        self.births.end(slots[done:], self._room)
 
     def _sync(self) -> None:
         for connection in self._handover.connections:
             if connection is not None:
                 self._handover.sync_time(connection)
+
+
+def _order(connection: Connection) -> int:
+    assert isinstance(connection, LaneConnection)
+    return connection.order
 
 
 class Twin(Engine):
@@ -95,8 +228,12 @@ class Twin(Engine):
     ) -> None:
         super().__init__(options, files)
         self.handover = handover
-        self.contexts = Contexts()
-        self.flows = self._flows = LaneFlows(self._open, self._close, options.max_connections, handover)
+        self.contexts = Contexts(handover)
+        tells_losses = "losses" in options.tables
+        most = options.max_connections
+        flows = LaneFlows(self._open, self._close, most, handover, room, tells_losses=tells_losses)
+        self.flows = self._flows = flows
+        flows.contexts = self.contexts
         self._room = room
 
     def _open(self, number: int, segment: Segment) -> LaneConnection:

@@ -7,8 +7,9 @@ from tests.traffic.engine.segments import segment
 
 
 def test_a_connection_keeps_its_context() -> None:
-    contexts = Contexts()
-    connection = LaneConnection(5, segment(), "a.pcap", Handover())
+    handover = Handover()
+    contexts = Contexts(handover)
+    connection = LaneConnection(5, segment(), "a.pcap", handover)
     number = contexts.of(connection)
     assert contexts.of(connection) == number
     context = contexts.all[number]
@@ -17,8 +18,9 @@ def test_a_connection_keeps_its_context() -> None:
 
 
 def test_a_context_is_forgotten_behind_its_pairs() -> None:
-    contexts = Contexts()
-    connection = LaneConnection(5, segment(), "a.pcap", Handover())
+    handover = Handover()
+    contexts = Contexts(handover)
+    connection = LaneConnection(5, segment(), "a.pcap", handover)
     number = contexts.of(connection)
     contexts.end(connection)
     assert connection.context == NOTHING

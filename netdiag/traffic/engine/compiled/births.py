@@ -1,0 +1,229 @@
+"""Connections that were opened in the kernels: the twin's objects of them, when it must have these, and their end."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from netdiag.traffic.engine.addresses import endpoint_text
+from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
+from netdiag.traffic.engine.compiled.lane_state import (
+    BORN,
+    FRESHES,
+    HAS_FIN,
+    HAS_RST,
+    MADE,
+    REPLIED,
+    TALKING,
+    Array,
+)
+from netdiag.traffic.engine.compiled.layout import NOTHING
+from netdiag.traffic.engine.compiled.naming import Ends
+from netdiag.traffic.engine.compiled.opening import end_connections
+from netdiag.traffic.engine.flows import CLOSED_FOR, IDLE_FOR, Key
+from netdiag.traffic.engine.frames import FRAMES, START
+from netdiag.traffic.engine.message import Spoken
+from netdiag.traffic.engine.packet import SYN, Segment
+
+_NO_PAYLOAD = memoryview(b"")
+
+
+class Births:
+    """`make` gives the twin's connection of a number and a first segment, `take` is told its pairs of addresses.
+
+    `keys`: the pairs of addresses by number, as of now.
+    """
+
+    def __init__(
+        self,
+        handover: Handover,
+        make: Callable[[int, Segment], LaneConnection],
+        take: Callable[[LaneConnection, Key], None],
+    ) -> None:
+        self._handover = handover
+        self._make = make
+        self._take = take
+        self.keys: Array = np.zeros(0)
+        self._brokers: dict[tuple[bytes, int], str] = {}
+
+    def __len__(self) -> int:
+        return int(self._handover.lane.numbers[BORN])
+
+    def slots(self) -> Array:
+        """Where they are, in the order in which they were opened."""
+        if not len(self):
+            return np.zeros(0, "i8")
+        lane = self._handover.lane
+        slots = np.flatnonzero(lane.connections["stage"])
+        return slots[np.argsort(lane.births["order"][slots])]
+
+    def expired(self, now: int) -> Array:
+        """Those of which nothing was seen for so long that they are over."""
+        slots, lane = self.slots(), self._handover.lane
+        rows, fins = lane.connections[slots], lane.directions["fin"]
+        is_closed = (rows["reset"] >= 0) | (fins[2 * slots] & fins[2 * slots + 1] & HAS_FIN > 0)
+        return slots[rows["last_time"] < now - np.where(is_closed, CLOSED_FOR, IDLE_FOR)]
+
+    def with_losses(self, slots: Array) -> Array:
+        """At which places of these are those of which something is to be told that is no message."""
+        directions, which = self._handover.lane.directions, np.zeros(len(slots), np.bool_)
+        for side in range(2):
+            rows = directions[2 * slots + side]
+            which |= (rows["left"] > 0) | (rows["header_length"] > 0) | (rows["cut_times"] > 0)
+        return np.flatnonzero(which)
+
+    def end(self, slots: Array, room: Callable[[], None]) -> None:
+        """They are over, in this order; `room` is called when there is none for a pair."""
+        handover = self._handover
+        while len(slots):
+            done = end_connections(handover.lane, handover.lanes, slots)
+            slots = slots[done:]
+            if len(slots):
+                room()
+
+    def of_key(self, key: Key) -> int:
+        """Where the connection of these addresses is; NOTHING: it is none of these."""
+        if not len(self) or key[4]:
+            return NOTHING
+        slots = self.slots()
+        rows = self.keys[self._handover.lane.births["key"][slots]]
+        ports, addresses = (key[2], key[3]), (key[0], key[1])
+        for flip in (1, -1):
+            here = (rows["source_port"] == ports[::flip][0]) & (rows["destination_port"] == ports[::flip][1])
+            for index in np.flatnonzero(here).tolist():
+                if _addresses(rows[index]) == addresses[::flip]:
+                    return int(slots[index])
+        return NOTHING
+
+    def of_number(self, number: int) -> int:
+        """Where the connection of that number is; NOTHING: it is none of these."""
+        if not len(self):
+            return NOTHING
+        rows = self._handover.lane.connections
+        found = np.flatnonzero((rows["number"] == number) & (rows["stage"] != MADE))
+        return int(found[0]) if len(found) else NOTHING
+
+    def fill(self, contexts: list[Ends]) -> None:
+        """Write down the contexts that the kernels gave away."""
+        numbers, fresh = self._handover.lane.numbers, self._handover.lane.fresh
+        count = int(numbers[FRESHES])
+        numbers[FRESHES] = 0
+        if not count:
+            return
+        given = fresh[:count]
+        rows = self.keys[given["key"]]
+        numbers_, lengths = given["number"].tolist(), given["client_id_length"].tolist()
+        sources, destinations = rows["source"].tobytes(), rows["destination"].tobytes()
+        ids, width = given["client_id"].tobytes(), given["client_id"].shape[1]
+        ports = zip(
+            rows["source_port"].tolist(), rows["destination_port"].tolist(), rows["width"].tolist(), strict=True
+        )
+        brokers = self._brokers
+        for index, (context, (port, other, wide)) in enumerate(zip(given["context"].tolist(), ports, strict=True)):
+            at, length = 16 * index, lengths[index]
+            end = (destinations[at : at + wide], other)
+            broker = brokers.get(end)
+            if broker is None:
+                if len(brokers) > 4096:
+                    brokers.clear()
+                broker = brokers[end] = endpoint_text(*end)
+            if wide == 4:
+                a, b, c, d = sources[at : at + 4]
+                client = f"{a}.{b}.{c}.{d}:{port}"
+            else:
+                client = endpoint_text(sources[at : at + wide], port)
+            name = None if length < 0 else ids[index * width : index * width + length].decode("ascii")
+            contexts[context] = Ends(numbers_[index], client, broker, name)
+
+    def give(self, slot: int) -> LaneConnection:
+        """Have the twin have one of them; its context must be filled."""
+        handover = self._handover
+        row, birth = handover.lane.connections[slot], handover.lane.births[slot]
+        key_number = int(birth["key"])
+        key = key_of(self.keys[key_number])
+        segment = self._first(birth, key)
+        connection = self._make(int(row["number"]), segment)
+        connection.order = int(birth["order"])
+        connection.context = int(row["context"])
+        connection.interfaces = {segment.interface: None} if segment.interface else {}
+        directions = [handover.lane.directions[2 * slot + side] for side in range(2)]
+        _tell(connection, row, birth, directions)
+        assert connection.dialogue is not None
+        for delivery, direction in zip(connection.dialogue.deliveries, directions, strict=True):
+            if direction["place"] >= 0:
+                delivery.place = handover.place_names[int(direction["place"])]
+        connection.slot = slot
+        handover.connections[slot] = connection
+        row["stage"] = MADE
+        handover.lane.numbers[BORN] -= 1
+        connection.key_numbers = {key_number: 0, key_number ^ 1: 1}
+        self._take(connection, key)
+        handover.check_out(connection)
+        for delivery in connection.dialogue.deliveries:
+            if delivery.next < 0:
+                delivery.next32 = -1
+        return connection
+
+    def _first(self, birth: Any, key: Key) -> Segment:
+        return Segment(
+            time=int(birth["asked"]),
+            source=key[0],
+            destination=key[1],
+            source_port=key[2],
+            destination_port=key[3],
+            sequence=int(birth["initial"][0]),
+            acknowledgement=0,
+            flags=SYN,
+            window=0,
+            payload=_NO_PAYLOAD,
+            length=0,
+            identification=-1,
+            window_scale=-1,
+            context=b"",
+            interface=[*self._handover.interfaces][int(birth["interface"])],
+            number=0,
+            file=int(birth["file"]),
+        )
+
+
+def _tell(connection: LaneConnection, row: Any, birth: Any, directions: Any) -> None:
+    """What the connection itself knows."""
+    dialogue, pairing, stage = connection.dialogue, connection.pairing, int(row["stage"])
+    assert dialogue is not None
+    assert pairing is not None
+    times = [int(birth["asked"]), int(birth["answered"]), int(birth["acknowledged"])]
+    connection.handshake.went(*times[:stage])
+    initial = birth["initial"].tolist()
+    connection.had(
+        (initial[0], initial[1] if stage >= REPLIED else None),
+        [bool(row["fin"] & HAS_FIN) for row in directions],
+        None if row["reset"] < 0 else int(row["reset"]),
+    )
+    dialogue.opener = 0
+    if stage == TALKING:
+        dialogue.client_side = 0
+        dialogue.talk.spoken = Spoken.KAFKA
+        for side, delivery in enumerate(dialogue.deliveries):
+            delivery.framer.become(side == 0)
+        length = int(birth["client_id_length"])
+        name = birth["client_id"].tobytes()[: max(0, length)]
+        dialogue.talk.client_id = length.to_bytes(2, "big", signed=True) + name
+        pairing.client_id = None if length < 0 else name.decode("ascii")
+    for side, (delivery, direction) in enumerate(zip(dialogue.deliveries, directions, strict=True)):
+        if direction["next"] < 0:
+            continue
+        delivery.start, delivery.acked = int(direction["start"]), int(direction["acked"])
+        delivery.first_time = times[side]
+        delivery.fin, delivery.rst = bool(direction["fin"] & HAS_FIN), bool(direction["fin"] & HAS_RST)
+        is_begun = stage == TALKING and (side == 0 or direction["next"] > direction["start"])
+        delivery.framer.mode = FRAMES if is_begun else START
+
+
+def _addresses(row: Any) -> tuple[bytes, bytes]:
+    width = int(row["width"])
+    return row["source"].tobytes()[:width], row["destination"].tobytes()[:width]
+
+
+def key_of(row: Any) -> Key:
+    """A pair of addresses as the twin has it."""
+    return *_addresses(row), int(row["source_port"]), int(row["destination_port"]), b""
