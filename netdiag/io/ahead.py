@@ -12,7 +12,9 @@ _Value = TypeVar("_Value")
 
 def has_cores(count: int) -> bool:
     """Whether this process may run on so many cores at a time."""
-    return len(os.sched_getaffinity(0)) >= count
+    # Which cores a process may use is asked on Linux only.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores >= count
 
 
 def ahead(values: Generator[_Value, None, None]) -> Generator[_Value, None, None]:

@@ -1,11 +1,12 @@
 """Values that a thread makes ahead."""
 
+import os
 import threading
 from collections.abc import Generator
 
 import pytest
 
-from netdiag.io.ahead import ahead
+from netdiag.io.ahead import ahead, has_cores
 
 
 def test_the_same_values_come_in_the_same_order() -> None:
@@ -55,3 +56,19 @@ def test_who_stops_early_leaves_no_thread_behind(stop: int) -> None:
     taken.close()
     assert set(threading.enumerate()) <= before
     assert closed.is_set()
+
+
+def test_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3}, raising=False)
+    assert has_cores(1)
+    assert not has_cores(2)
+
+
+def test_where_that_cannot_be_asked_they_are_those_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert has_cores(2)
+    assert not has_cores(3)
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert has_cores(1)
+    assert not has_cores(2)

@@ -12,18 +12,20 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from netdiag.traffic.engine.compiled.loading import Kept
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
 def kernel(function: _Function) -> _Function:
     """Compile a function when it is called first."""
-    return cast(_Function, numba.njit(**_OPTIONS)(function))
+    return _kept(function)
 
 
 def inlined(function: _Function) -> _Function:
     """As `kernel`, but put into whoever calls it: a call that hands over many arrays costs 50 ns and more."""
-    return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
+    return _kept(function, forceinline=True)
 
 
 def merged(function: _Function) -> _Function:
@@ -31,4 +33,12 @@ def merged(function: _Function) -> _Function:
 
     A function is compiled with all those that it calls, and they with theirs: each level costs as much as the whole.
     """
-    return cast(_Function, numba.njit(inline="always", **_OPTIONS)(function))
+    return _kept(function, inline="always")
+
+
+def _kept(function: _Function, **options: Any) -> _Function:
+    compiled: Any = numba.njit(**_OPTIONS, **options)(function)
+    # Without numba's compiler, as tests may want it, the function is what it was.
+    if hasattr(compiled, "enable_caching"):
+        compiled._cache = Kept(function)
+    return cast(_Function, compiled)
