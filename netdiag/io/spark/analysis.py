@@ -14,7 +14,7 @@ from netdiag.findings import Finding
 from netdiag.io.spark.charts import charts_of
 from netdiag.io.spark.extraction import Extract
 from netdiag.io.spark.plain_rows import plain_rows
-from netdiag.io.spark.wire_view import wire_view
+from netdiag.io.spark.wire_view import ask_all, told_by, wire_view
 from netdiag.rules.run import check_wire
 from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.aggregates.questions import ALL, answered, ordered
@@ -57,7 +57,7 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
         row["protocol"]: int(row["count"]) for row in tables["connections"].groupBy("protocol").count().collect()
     }
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        judged = pool.submit(own(findings), tables, extract.rows)
+        insights = ask_all(tables, extract.rows, lambda ask: pool.submit(own(ask)))
         asked = {
             name: pool.submit(own(_answer), name, shown, wanted.out, any_rows=extract.rows[question.of] > 0)
             for name, question in ALL.items()
@@ -68,7 +68,7 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
             answers[name] = future.result()
             tell(f"{number} of {len(asked)} questions answered")
         charts = charts_of(shown, extract.rows, lambda ask: pool.submit(own(ask))) if wanted.charts else None
-        found = judged.result()
+        found = tuple(check_wire(told_by(insights)))
     return Analysis(
         seen=extract.seen,
         connections=sum(protocols.values()),

@@ -32,6 +32,8 @@ _LEAVING = 20.0
 _SHOWN = 3
 # Half the start of a session is Java compiling its own code; a short life is better off with the quick compiler.
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# Java looks through all of its heap whenever its classes outgrow this, which is 20 MB unless it is told.
+_CLASSES = "-XX:MetaspaceSize=256m"
 # What runs long has all of its heap from the start: memory does not grow with the captures, and what does not fit is
 # told at once. Rows stay in files and payload in Python, so 2 GB are sorting and grouping, which go on disk beyond it.
 _HEAP = "2g"
@@ -136,7 +138,12 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool, sma
     settings.write_text(_LOGGING, encoding="ascii")
     scratch = Path(folder, "scratch")
     scratch.mkdir()
-    java = [f"-Dlog4j2.configurationFile={settings.as_uri()}", f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData"]
+    java = [
+        f"-Dlog4j2.configurationFile={settings.as_uri()}",
+        f"-Djava.io.tmpdir={scratch}",
+        "-XX:-UsePerfData",
+        _CLASSES,
+    ]
     if quick:
         java += _QUICK
     elif is_local(master):
@@ -154,6 +161,10 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool, sma
         "spark.sql.shuffle.partitions": str(partitions or os.cpu_count() or 2),
         # The tables of a capture are small by the measure that plans anew at run time.
         "spark.sql.adaptive.enabled": "false",
+        # Where in Python a column was made: a dozen words with Java for every one of thousands.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
+        # Memory is taken a page at a time, by every grouping and every sorting: 64 MiB each, had Spark the say.
+        "spark.buffer.pageSize": "1m",
         # So many groups are found by hashes before Spark turns to sorting all rows instead; 128 is its own number.
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "20000",
         # A machine that is busy answers its own heartbeats late.

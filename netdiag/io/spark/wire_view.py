@@ -1,6 +1,7 @@
 """The small answers of the insights, collected: what wire rules judge."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import fields
 from typing import Any
 
@@ -10,18 +11,39 @@ from netdiag.traffic.facts import WireView
 from netdiag.traffic.insights.all_insights import ALL, Insight
 from netdiag.traffic.insights.shape import Tables
 
+# Runs a question beside others.
+Submit = Callable[[Callable[[], Any]], Future[Any]]
+Answers = Mapping[str, Future[Any]]
+
 
 def wire_view(tables: Tables, rows: Mapping[str, int] | None = None) -> WireView:
     """Everything that rules are told of these tables; each insight is bounded, so is this.
 
     `rows`: how many there are of each table, where that is known: what would come out empty is not asked.
     """
-    told: dict[str, Any] = {
-        name: _facts(insight.fact, insight.ask(tables)) if _may_be(insight, rows) else ()
+    return told_by(ask_all(tables, rows, _at_once))
+
+
+def ask_all(tables: Tables, rows: Mapping[str, int] | None, submit: Submit) -> Answers:
+    """The insights of a `wire_view` under way, beside other questions."""
+    return {
+        name: submit(lambda insight=insight: _facts(insight.fact, insight.ask(tables)))  # type: ignore[misc]
         for name, insight in ALL.items()
+        if _may_be(insight, rows)
     }
+
+
+def told_by(answers: Answers) -> WireView:
+    """The view, once every insight has its answer."""
+    told: dict[str, Any] = {name: answers[name].result() if name in answers else () for name in ALL}
     (told["coverage"],) = told["coverage"]
     return WireView(**told)
+
+
+def _at_once(ask: Callable[[], Any]) -> Future[Any]:
+    done: Future[Any] = Future()
+    done.set_result(ask())
+    return done
 
 
 def _may_be(insight: Insight, rows: Mapping[str, int] | None) -> bool:
