@@ -26,6 +26,11 @@ def answer(store: Store, m: int, bodies: Bodies) -> Answer:
     return Answer(int(store.facts[m]["correlation_id"]), _message(store, m), response_facts(store, m, bodies))
 
 
+def alone(store: Store, m: int) -> Answer:
+    """A response whose request is not there."""
+    return Answer(int(store.facts[m]["correlation_id"]), _message(store, m), None)
+
+
 def request_facts(store: Store, m: int, bodies: Bodies) -> RequestFacts:
     """What a request tells."""
     row = store.facts[m]

@@ -7,8 +7,9 @@ is put back before the twin looks at it.
 from collections import deque
 from typing import Any, NamedTuple
 
-from netdiag.traffic.engine.compiled import handover_direction
+from netdiag.traffic.engine.compiled import handover_direction, handover_orphans
 from netdiag.traffic.engine.compiled.handover_pending import Chain, Kept, LanePairing
+from netdiag.traffic.engine.compiled.lane_orphans import SECOND
 from netdiag.traffic.engine.compiled.lane_state import (
     ABSENT,
     CARRY,
@@ -43,7 +44,6 @@ EVERYWHERE = (1 << MOST_INTERFACES) - 1
 """Interfaces whose number is none of these the arrays cannot tell apart."""
 FIRST_PATIENCE, MOST_PATIENCE = 12, 32
 CALM_LONG = 64
-SECOND = 1_000_000_000
 
 
 class Orphans(NamedTuple):
@@ -155,6 +155,7 @@ class Handover:
                 return False
             self._take_slot(connection)
             self._write(connection, dialogue.talk, pairing, context)
+            self.lane = handover_orphans.check_in(self.lane, connection.slot, pairing)
             for side, delivery in enumerate(dialogue.deliveries):
                 framer = delivery.framer
                 if framer.left and self.lane.numbers[CARRY] + framer.size > len(self.lane.carry):
@@ -183,6 +184,7 @@ class Handover:
         talk.last_request, talk.last_response = (None if number == ABSENT else number for number in row[10:12])
         versions = self.lane.versions[connection.slot].tolist()
         talk.versions = {key: version for key, version in enumerate(versions) if version >= 0}
+        handover_orphans.check_out(self.lane, connection.slot, pairing)
         chain = connection.chain
         chain.first, chain.last, chain.count = row[12:15]
         talk.waiting = deque(chain.latest()[0], maxlen=WAITING)
@@ -246,7 +248,7 @@ class Handover:
         times = (connection.first_time, connection.last_time, connection.number)
         seen = self._seen(connection)
         if talk is None or pairing is None or connection.dialogue is None:
-            nothing = (0, 0, 0, ABSENT, ABSENT, NOTHING, NOTHING, 0, context, 0, 0, 0)
+            nothing = (0, 0, 0, ABSENT, ABSENT, NOTHING, NOTHING, 0, context, NOTHING, NOTHING, 0, 0, 0, 0)
             self.lane.connections[slot] = (*times, *_NO_ORPHANS, seen, *nothing, NOT_LISTENED, MADE, NOTHING)
             return
         counts = (talk.asked, pairing.requests, pairing.responses)
@@ -262,6 +264,9 @@ class Handover:
             chain.last if chain.count else NOTHING,
             chain.count,
             context,
+            NOTHING,
+            NOTHING,
+            0,
             connection.dialogue.client_side,
             chain.is_unsorted,
             pairing.client_id is not None,

@@ -67,7 +67,7 @@ def cut(lane: Lane, reading: Reading, number: Any, packet: Any, data: Array, sta
             source, begin = data, payload + at + 4
             until, began = max(begin, payload + min(end, kept)), (packet.time, packet.number)
         _describe(lane, packet, began, size, file, is_request)
-        status = take(lane, reading, number >> 1, source, begin, until)
+        status = take(lane, reading, number >> 1, source, begin, until, left == 0)
         if status != DONE:
             return status, at
         direction.frames += 1

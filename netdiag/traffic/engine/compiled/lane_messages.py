@@ -11,6 +11,7 @@ from netdiag.traffic.engine.compiled.interpreter import begin as begin_message
 from netdiag.traffic.engine.compiled.interpreter import end as end_message
 from netdiag.traffic.engine.compiled.interpreter import feed, lost
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel, merged
+from netdiag.traffic.engine.compiled.lane_orphans import keep_orphan
 from netdiag.traffic.engine.compiled.lane_state import (
     DIGESTED_BYTES,
     DIGESTS,
@@ -35,6 +36,8 @@ from netdiag.traffic.engine.talk import WAITING
 ANSWERED, NO_RESPONSE, UNANSWERED = (OUTCOMES.index(name) for name in ("answered", "no-response", "unanswered"))
 _CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE, _API_VERSIONS = 7, 17, 18
 _HEAD = 10
+_NO_REQUEST = -1
+"""In place of a status: no request waits for this response."""
 
 
 @inlined
@@ -52,14 +55,27 @@ def short_at(data: Array, at: Any) -> Any:
 
 
 @merged
-def take(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any) -> Any:
-    """A message whose bytes behind the size field are there from `begin` to `end`; its row is the lane's `message`."""
+def take(lane: Lane, reading: Reading, slot: Any, data: Array, begin: Any, end: Any, is_inside: Any) -> Any:
+    """A message whose bytes behind the size field are there from `begin` to `end`; its row is the lane's `message`.
+
+    `is_inside`: it began in this packet.
+    """
     message = lane.message[0]
     connection = lane.connections[slot]
     if message.is_request:
         status, before = _look_at_request(lane, connection, data, begin, end, message), 0
     else:
         status, before = _look_at_response(lane, connection, data, begin, end, message)
+        if status == _NO_REQUEST:
+            # At first, or not as a whole, it may be something else than it seems to be.
+            is_sure = connection.stage == MADE and connection.responses >= DIGESTED and end - begin == message.size
+            if not is_inside or not is_sure:
+                return ODD_REST
+            status = keep_orphan(lane, reading.store, connection, message, data, begin)
+            if status == DONE:
+                connection.responses += 1
+                connection.last_response = message.correlation_id
+            return status
     if status != DONE:
         return status
     at = _store(lane, reading, connection, slot, data, begin, end, message)
@@ -112,12 +128,14 @@ def _look_at_response(lane: Lane, connection: Any, data: Array, begin: Any, end:
         is_past = not connection.unsorted and lane.pending[entry].correlation_id > correlation
         entry = np.int64(NOTHING if is_past else lane.pending[entry].next)
         before += 1
-    if entry == NOTHING or (connection.unsorted and before < connection.pending - WAITING):
+    message.correlation_id = correlation
+    if entry == NOTHING:
+        return _NO_REQUEST, 0
+    if connection.unsorted and before < connection.pending - WAITING:
         return ODD_REST, 0
     if lane.numbers[PAIRS] + before + 1 > len(lane.pairs):
         return FULL, 0
     api = lane.pending[entry].api
-    message.correlation_id = correlation
     message.api_key = api >> 16
     message.api_version = api & 0xFFFF
     return DONE, before

@@ -38,6 +38,9 @@ CONNECTION = np.dtype(
         ("pending_last", "i4"),
         ("pending", "i4"),
         ("context", "i4"),
+        ("orphans_first", "i4"),
+        ("orphans_last", "i4"),
+        ("orphans", "i4"),
         ("client_side", "u1"),
         ("unsorted", "u1"),
         ("has_client_id", "u1"),
@@ -156,6 +159,23 @@ PENDING = np.dtype(
 )
 """A request that waits. `asked` as in PAIR, `api` is key << 16 | version; `silent`: no response is to come."""
 
+ORPHAN = np.dtype(
+    [
+        ("start_time", "i8"),
+        ("end_time", "i8"),
+        ("start_number", "i8"),
+        ("end_number", "i8"),
+        ("head", "i8"),
+        ("kept", "i4"),
+        ("size", "i4"),
+        ("correlation_id", "i4"),
+        ("file", "i4"),
+        ("next", "i4"),
+    ],
+    align=True,
+)
+"""A response whose request is not there: `kept` bytes of it lie at `head`; NOTHING of an entry that is free."""
+
 SENT = np.dtype(
     [
         ("number", "i8"),
@@ -185,6 +205,7 @@ PAIRS, DIGESTS, CARRY, FREE_PENDING, NOTED, NEXT_SWEEP = range(6)
 # SLOTS, CONTEXTS: free ones that are left; OVER: contexts that nobody uses, once rows are made of their pairs. BORN:
 # connections that the twin has never seen; MOST_BORN: how many there may be; ORDER: connections so far.
 SLOTS, CONTEXTS, OVER, FRESHES, SYNS, ORDER, BORN, MOST_BORN = range(6, 14)
+FREE_ORPHAN, ORPHAN_HEADS = range(14, 16)
 
 
 WHOLE = 0
@@ -209,6 +230,8 @@ class Lane(NamedTuple):
     pending: Array
     pairs: Array
     digests: Array
+    orphans: Array
+    orphan_heads: Array
     carry: Array
     sent: Array
     sent_sequences: Array
@@ -228,7 +251,7 @@ class Lane(NamedTuple):
 def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) -> Lane:
     """Arrays for so many connections; all but the linker's grow."""
     numbers = np.zeros(24, "i8")
-    numbers[FREE_PENDING] = NOTHING
+    numbers[FREE_PENDING] = numbers[FREE_ORPHAN] = NOTHING
     lane = Lane(
         connections=np.zeros(0, CONNECTION),
         directions=np.zeros(0, DIRECTION),
@@ -237,6 +260,8 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) ->
         pending=np.zeros(0, PENDING),
         pairs=np.zeros(pairs, PAIR),
         digests=np.zeros(4096, DIGEST),
+        orphans=np.zeros(0, ORPHAN),
+        orphan_heads=np.zeros(carry >> 2, "u1"),
         carry=np.zeros(carry, "u1"),
         sent=np.zeros(RECENT, SENT),
         sent_sequences=np.zeros(RECENT, "u4"),
@@ -252,7 +277,7 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) ->
         syn_sequences=np.zeros(RECENT, "u4"),
         hashing=np.zeros(48, "u8"),
     )
-    return more_contexts(more_pending(more_slots(lane, slots)))
+    return more_orphans(more_contexts(more_pending(more_slots(lane, slots))))
 
 
 def blank_message() -> Array:
@@ -298,6 +323,17 @@ def more_pending(lane: Lane) -> Lane:
     pending["next"][-1] = lane.numbers[FREE_PENDING]
     lane.numbers[FREE_PENDING] = known
     return lane._replace(pending=pending)
+
+
+def more_orphans(lane: Lane) -> Lane:
+    """Room for more responses without a request; the new entries are free ones."""
+    known = len(lane.orphans)
+    orphans = _longer(lane.orphans, max(256, 2 * known))
+    orphans["kept"][known:] = NOTHING
+    orphans["next"][known:] = np.arange(known + 1, len(orphans) + 1)
+    orphans["next"][-1] = lane.numbers[FREE_ORPHAN]
+    lane.numbers[FREE_ORPHAN] = known
+    return lane._replace(orphans=orphans)
 
 
 def compacted_carry(lane: Lane, least: int) -> Lane:

@@ -16,6 +16,7 @@ from netdiag.traffic.engine.compiled.front import Chunk
 from netdiag.traffic.engine.compiled.handover import MOST_INTERFACES, Handover, LaneConnection
 from netdiag.traffic.engine.compiled.handover_direction import no_lanes
 from netdiag.traffic.engine.compiled.lane import run
+from netdiag.traffic.engine.compiled.lane_orphans import with_room
 from netdiag.traffic.engine.compiled.lane_state import (
     CARRY,
     FREE_PENDING,
@@ -37,7 +38,6 @@ from netdiag.traffic.engine.compiled.layout import (
     UNKNOWN_KEY,
 )
 from netdiag.traffic.engine.compiled.naming import Ends
-from netdiag.traffic.engine.compiled.run_orphans import take_orphan
 from netdiag.traffic.engine.compiled.run_room import compacted_reading, new_reading, waiting_entries
 from netdiag.traffic.engine.compiled.run_twin import Row, Twin
 from netdiag.traffic.engine.compiled.store import Store, grown, is_mostly_kept
@@ -262,9 +262,6 @@ class CompiledEngine:
         if connection is None:
             connection = self.twin.flows.give(number >> 1)
         else:
-            behind = take_orphan(self.handover.lane, connection, chunk, index, number & 1, offset)
-            if behind != NOTHING:
-                return index, behind
             self.handover.check_out(connection)
         self.odd += 1
         assert connection.dialogue is not None
@@ -296,6 +293,7 @@ class CompiledEngine:
         if grow:
             pairs = np.zeros(2 * len(lane.pairs), PAIR)
             lane = lane._replace(pairs=pairs)
+        lane = with_room(lane)
         if grow or is_mostly_kept(self.reading.store):
             self.reading = self.reading._replace(store=grown(self.reading.store))
         handover.lane = lane
@@ -310,8 +308,7 @@ class CompiledEngine:
             if says <= FROM_TWIN:
                 answer = held[FROM_TWIN - says]
             elif says != NOTHING:
-                assert asked is not None
-                answer = facts.answer(store, says, self._bodies)
+                answer = facts.answer(store, says, self._bodies) if asked is not None else facts.alone(store, says)
             where = self.twin.contexts.all[context]
             word = OUTCOMES[outcome]
             if asked is not None and answer is None:

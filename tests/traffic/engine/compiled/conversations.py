@@ -25,7 +25,8 @@ def response(correlation: int, body: bytes = b"") -> bytes:
 class Capture:
     """A connection that is being captured; times are microseconds apart."""
 
-    def __init__(self, starts: tuple[int, int] = (1000, 0xFFFFFF00)) -> None:
+    def __init__(self, starts: tuple[int, int] = (1000, 0xFFFFFF00), client: str = CLIENT) -> None:
+        self.client = client
         self.next = list(starts)
         self.packets: list[tuple[int, bytes]] = []
         self.add(0, flags=SYN, acknowledgement=0)
@@ -36,7 +37,7 @@ class Capture:
 
     def add(self, side: int, payload: bytes = b"", *, flags: int = ACK, acknowledgement: int | None = None) -> None:
         """A packet of one side."""
-        ends = (CLIENT, BROKER) if side == 0 else (BROKER, CLIENT)
+        ends = (self.client, BROKER) if side == 0 else (BROKER, self.client)
         other = self.next[1 - side] & 0xFFFFFFFF if acknowledgement is None else acknowledgement
         number = len(self.packets) + 1
         made = tcp_packet(

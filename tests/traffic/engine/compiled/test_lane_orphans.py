@@ -6,6 +6,7 @@ from netdiag.traffic.engine.compiled.front import Front
 from netdiag.traffic.engine.compiled.front_keys import Keys
 from netdiag.traffic.engine.compiled.run import CompiledEngine
 from netdiag.traffic.engine.options import EngineOptions
+from tests.traffic.engine.capture_files import pcap
 from tests.traffic.engine.compiled.compared import by_kernels, by_twin
 from tests.traffic.engine.compiled.conversations import Capture, request, response
 
@@ -32,6 +33,21 @@ def test_they_are_told_as_the_twin_tells_them(answered: bool) -> None:
     outcomes = [row.outcome for row in twin["exchanges"]]  # type: ignore[attr-defined]
     assert outcomes.count("no-request") > 500
     assert outcomes.count("answered") >= 400
+
+
+def test_those_of_many_connections_and_of_any_size() -> None:
+    """More than the arrays have room for at first, and some that are longer than what is kept of them."""
+    captures = [Capture(client=f"10.0.0.1:{40_000 + number}") for number in range(12)]
+    for number in range(150):
+        for capture in captures:
+            capture.say(0, request(number))
+            filling = bytes((number * 37 % 23) * (1000 if number % 50 == 49 else 10))
+            capture.say(1, response(number) + response(100_000 + number, filling))
+    data = pcap(sorted(packet for capture in captures for packet in capture.packets))
+    twin = by_twin(data)
+    assert by_kernels(data) == twin
+    assert by_kernels(data, (300_000,)) == twin
+    assert [row.outcome for row in twin["exchanges"]].count("no-request") > 1000  # type: ignore[attr-defined]
 
 
 def test_the_connection_stays_in_the_arrays() -> None:
