@@ -21,9 +21,6 @@ Reader = Callable[[bytes, int, int, Any], int]
 
 _LISTS: dict[type, str] = {PartitionFacts: "partitions", LeaderFacts: "leaders", EndpointFacts: "endpoints"}
 _SUMMARY = ("records", "last_offset", "max_timestamp")
-OF_GROUPS = frozenset(
-    {"member_id", "instance_id", "generation", "protocol", "leader", "reason", "members", "subscription"}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +48,11 @@ class Plan:
         self._wanted = wanted
         self._cut = cut
         groups = "group_events" in wanted
+        left_out = roles.unwanted(wanted)
         gathered = roles.LISTS.get((api_key, direction), {})
         pairs = roles.PAIRS.get((api_key, direction), {})
-        self._scalars = {
-            path: name for path, name in roles.SCALARS[direction].items() if groups or name not in OF_GROUPS
-        }
-        self._strings = {path: name for path, name in gathered.items() if groups or name not in OF_GROUPS}
+        self._scalars = {path: name for path, name in roles.SCALARS[direction].items() if name not in left_out}
+        self._strings = {path: name for path, name in gathered.items() if name not in left_out}
         self._pairs = {
             path: name for path, name in pairs.items() if ("partitions" in wanted if name == "forgotten" else groups)
         }

@@ -233,3 +233,16 @@ def is_topic_name(api_key: int, path: str) -> bool:
 def is_error_code(name: str) -> bool:
     """Whether a field of a response holds an error code."""
     return name.endswith("error_code")
+
+
+OF_GROUPS = frozenset(
+    {"member_id", "instance_id", "generation", "protocol", "leader", "reason", "members", "subscription"}
+)
+
+OF_CONNECTIONS = frozenset({"software_name", "software_version"})
+
+
+def unwanted(wanted: frozenset[str]) -> frozenset[str]:
+    """What nobody asks for where these tables are asked for."""
+    groups: frozenset[str] = frozenset() if "group_events" in wanted else OF_GROUPS
+    return groups if "connections" in wanted else groups | OF_CONNECTIONS

@@ -126,7 +126,7 @@ class Columns:
             self._restart()
         main = self._naming.arenas(store)
         found, local = self._connections(pairs)
-        places = np.array([self._naming.place(index, contexts[index]) for index in found.tolist()], np.int32)
+        places = self._naming.places(found, contexts)
         side, pairs = self._sorted_out(store, pairs, contexts, held)
         self._gather(main, side, pairs, places[local])
         self._serial += len(pairs)

@@ -27,14 +27,14 @@ from netdiag.traffic.engine.compiled.lane_state import (
 )
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, NOTHING, ODD_REST, OUTCOMES
 from netdiag.traffic.engine.compiled.machines import IDLE, STATUS
-from netdiag.traffic.engine.compiled.program import MOST_KEYS, MOST_VERSIONS, NOT_QUICK
+from netdiag.traffic.engine.compiled.program import API_VERSIONS, MOST_KEYS, MOST_VERSIONS, NOT_QUICK, REFUSED
 from netdiag.traffic.engine.compiled.quick import read_whole
 from netdiag.traffic.engine.compiled.store import MESSAGES, has_room, new_facts
 from netdiag.traffic.engine.pairing import DIGESTED, MAX_PENDING
 from netdiag.traffic.engine.talk import WAITING
 
 ANSWERED, NO_RESPONSE, UNANSWERED = (OUTCOMES.index(name) for name in ("answered", "no-response", "unanswered"))
-_CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE, _API_VERSIONS = 7, 17, 18
+_CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE = 7, 17
 _HEAD = 10
 _NO_REQUEST = -1
 """In place of a status: no request waits for this response."""
@@ -104,7 +104,7 @@ def _look_at_request(lane: Lane, connection: Any, data: Array, begin: Any, end: 
     key, version = short_at(data, begin), short_at(data, begin + 2)
     if key < 0 or key >= KEYS or version < 0 or version >= VERSIONS:
         return ODD_REST
-    if key in (_CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE) or (key == _API_VERSIONS and connection.stage == MADE):
+    if key in (_CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE) or (key == API_VERSIONS and connection.stage == MADE):
         return ODD_REST
     if not connection.has_client_id and short_at(data, begin + 8) >= 0:
         return ODD_REST
@@ -206,6 +206,8 @@ def _read(reading: Reading, saved: Array, number: Any, message: Any, data: Array
     program = np.int64(NOT_QUICK)
     if end - begin == size and 0 <= key < MOST_KEYS and 0 <= version < MOST_VERSIONS:
         program = np.int64(programs.quick_starts[1 - np.int64(message.is_request), key, version])
+    if program >= 0 and key == API_VERSIONS and not message.is_request:
+        program = np.int64(NOT_QUICK) if size < 6 or short_at(data, begin + 4) == REFUSED else program
     if program >= 0:
         state = machines.state[WHOLE]
         if read_whole(store, state, programs.quick, program, number, data, begin + known, end):

@@ -4,7 +4,7 @@ The store counts texts and ids in its own way, which changes when it throws some
 that are not batches yet.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from netdiag.traffic.engine.compiled.words import END, Words
 from netdiag.traffic.engine.details import CODECS
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.topic_ids import TopicIds
+from netdiag.traffic.places import NOWHERE
 
 _NEVER = 1 << 62
 _MOST_CONNECTIONS = 100_000
@@ -47,7 +48,8 @@ class Naming:
         self._store_texts = _Map()
         self._store_ids = _Map()
         self._connections = np.zeros(64, END)
-        self._known: dict[int, tuple[Ends, int]] = {}
+        self._known: list[Ends | None] = []
+        self._places = np.zeros(0, np.int32)
         self._used = 0
         self._api_names = np.full(_API_KEYS, NOTHING, np.int32)
 
@@ -95,18 +97,32 @@ class Naming:
             if known is not None and name is not None:
                 self._names[:2, known] = self.texts.number(name), serial
 
-    def place(self, index: int, ends: Ends) -> int:
-        """The place of a connection among `connections`; `index` may stand for another one later."""
-        known = self._known.get(index)
-        if known is not None and (known[0] is ends or known[0] == ends):
-            return known[1]
-        place = self._used
-        if place == len(self._connections):
-            self._connections = np.concatenate([self._connections, np.zeros_like(self._connections)])
-        self._used += 1
-        self._connections[place] = self._end(ends)
-        self._known[index] = ends, place
-        return place
+    def places(self, indices: Numbers, contexts: Any) -> Numbers:
+        """The places of connections among `connections`; an index may stand for another one later."""
+        most = int(indices.max()) + 1
+        if most > len(self._known):
+            self._known += [None] * (2 * most - len(self._known))
+            places = np.zeros(len(self._known), np.int32)
+            places[: len(self._places)] = self._places
+            self._places = places
+        known = self._known
+        listed = indices.tolist()
+        ends = [contexts[index] for index in listed]
+        new = [(index, end) for index, end in zip(listed, ends, strict=True) if known[index] is not end]
+        begin, rows = self._used, []
+        for index, end in new:
+            if known[index] != end:
+                self._places[index] = begin + len(rows)
+                rows.append(self._end(end))
+            known[index] = end
+        self._used += len(rows)
+        if self._used > len(self._connections):
+            larger = np.zeros(2 * self._used, END)
+            larger[:begin] = self._connections[:begin]
+            self._connections = larger
+        if rows:
+            self._connections[begin : self._used] = rows
+        return self._places[indices]
 
     @property
     def connections(self) -> Numbers:
@@ -144,7 +160,7 @@ class Naming:
         self.texts.clear()
         self._ids = {}
         self._store_texts, self._store_ids = _Map(), _Map()
-        self._known.clear()
+        self._known = []
         self._used = 0
         self._api_names[:] = NOTHING
         new_texts, new_ids = np.zeros(len(old_texts), np.int32), np.zeros(len(old_ids), np.int32)
@@ -155,20 +171,17 @@ class Naming:
         return new_texts, new_ids
 
     def _end(self, ends: Ends) -> tuple[Any, ...]:
+        """The record of END."""
         number, options = self.texts.number, self._options
-        named = options.places.name(ends.client, ends.broker)
-        values: Mapping[str, int | bool] = {
-            "connection": ends.number,
-            "client": number(ends.client),
-            "broker": number(ends.broker),
-            "client_name": _or_nothing(number, named.client),
-            "broker_name": _or_nothing(number, named.broker),
-            "listener": _or_nothing(number, named.listener),
-            "client_id": _or_nothing(number, ends.client_id),
-            "is_client": not options.clients.isdisjoint((ends.client, _host(ends.client))),
-            "is_broker": not options.brokers.isdisjoint((ends.broker, _host(ends.broker))),
-        }
-        return tuple(values[name] for name in END.names or ())
+        identity, client, broker, client_id = ends
+        asked = NOTHING if client_id is None else number(client_id)
+        named = (NOTHING, NOTHING, NOTHING)
+        if options.places is not NOWHERE:
+            client_name, broker_name, listener = options.places.name(client, broker)
+            named = _or_nothing(number, client_name), _or_nothing(number, broker_name), _or_nothing(number, listener)
+        is_client = bool(options.clients) and not options.clients.isdisjoint((client, _host(client)))
+        is_broker = bool(options.brokers) and not options.brokers.isdisjoint((broker, _host(broker)))
+        return identity, number(client), number(broker), *named, asked, is_client, is_broker
 
     def _marked(self, wanted: frozenset[str]) -> Numbers:
         marked = np.zeros(len(self.texts) if wanted else 1, np.uint8)

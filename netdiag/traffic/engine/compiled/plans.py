@@ -6,7 +6,6 @@ from netdiag.kafka.protocol import Direction, Field, Layout
 from netdiag.kafka.protocol.table import SIZES
 from netdiag.traffic.engine.bodies import roles
 from netdiag.traffic.engine.bodies.facts import EndpointFacts, LeaderFacts, PartitionFacts
-from netdiag.traffic.engine.bodies.plan import OF_GROUPS
 from netdiag.traffic.engine.bodies.roles import Row
 from netdiag.traffic.engine.bodies.topics import join
 from netdiag.traffic.engine.compiled import opcodes as do
@@ -129,12 +128,9 @@ class ReadPlan(_Plan):
     def __init__(self, code: Code, api_key: int, direction: Direction, wanted: frozenset[str]) -> None:
         super().__init__(code, api_key, direction, wanted)
         groups = "group_events" in wanted
-        self._scalars = {
-            path: name for path, name in roles.SCALARS[direction].items() if groups or name not in OF_GROUPS
-        }
-        self._lists = {
-            path for path, name in roles.LISTS.get((api_key, direction), {}).items() if groups or name not in OF_GROUPS
-        }
+        left_out = roles.unwanted(wanted)
+        self._scalars = {path: name for path, name in roles.SCALARS[direction].items() if name not in left_out}
+        self._lists = {path for path, name in roles.LISTS.get((api_key, direction), {}).items() if name not in left_out}
         self._pairs = {
             path: name
             for path, name in roles.PAIRS.get((api_key, direction), {}).items()

@@ -24,8 +24,13 @@ from netdiag.traffic.tables import NAMES
 
 MOST_KEYS, MOST_VERSIONS = 128, 32
 KEPT_RAW = NOT_QUICK = -1
-_UNFIT = frozenset({10, 11, 18})
-"""FindCoordinator, JoinGroup, ApiVersions: what they tell depends on more than one field."""
+API_VERSIONS, REFUSED = 18, 35
+_UNFIT = frozenset({10, 11, API_VERSIONS})
+"""FindCoordinator, JoinGroup, ApiVersions: what they tell depends on more than one field.
+
+Of ApiVersions that is the error: a broker that does not know the version answers in version 0. All other answers are
+read at once.
+"""
 
 
 class Programs(NamedTuple):
@@ -70,9 +75,10 @@ def _programs(wanted: frozenset[str]) -> Programs:
     for api_key in wire.api_keys():
         for version in wire.api_versions(api_key):
             for number, direction in enumerate((Direction.REQUEST, Direction.RESPONSE)):
-                made = _program(api_key, version, direction, wanted, len(code) // do.SIZE)
+                steps = _program(api_key, version, direction, wanted, len(code) // do.SIZE)
+                made = [] if api_key in _UNFIT else steps
                 index[number, api_key, version] = len(code) // do.SIZE if made else KEPT_RAW
-                one = quickened(made, len(code) // do.SIZE, len(quick) // QUICK_SIZE)
+                one = quickened(steps, len(code) // do.SIZE, len(quick) // QUICK_SIZE)
                 if one:
                     quick_index[number, api_key, version] = len(quick) // QUICK_SIZE
                 code += made
@@ -83,7 +89,7 @@ def _programs(wanted: frozenset[str]) -> Programs:
 
 def _program(api_key: int, version: int, direction: Direction, wanted: frozenset[str], start: int) -> list[int]:
     """The program of one message, which begins at step `start`; nothing where it is kept."""
-    if api_key in _UNFIT:
+    if api_key in _UNFIT and api_key != API_VERSIONS:
         return []
     layout = wire.layout(api_key, version, direction)
     code = Code(start)

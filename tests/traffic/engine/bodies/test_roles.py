@@ -63,3 +63,9 @@ def test_topics_are_told_by_name() -> None:
     assert not roles.is_topic_name(11, "protocols.name")
     assert roles.is_error_code("partition_error_code")
     assert not roles.is_error_code("error_message")
+
+
+def test_what_no_wanted_table_tells_is_unwanted() -> None:
+    assert "software_name" in roles.unwanted(frozenset({"exchanges"}))
+    assert roles.unwanted(frozenset({"connections"})) == roles.OF_GROUPS
+    assert roles.unwanted(frozenset({"connections", "group_events"})) == frozenset()

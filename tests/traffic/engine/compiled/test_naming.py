@@ -32,9 +32,16 @@ def test_an_id_that_comes_after_its_name_has_it_at_once() -> None:
 
 def test_a_connection_has_one_place_until_it_is_another() -> None:
     naming = Naming(EngineOptions(clients=frozenset({"10.0.0.1"})), [])
-    first = naming.place(3, ENDS)
-    assert naming.place(3, Ends(*ENDS)) == first
-    second = naming.place(3, ENDS._replace(client="[::1]:4"))
+    contexts = {3: ENDS, 900: ENDS._replace(client="[::1]:4"), 2: ENDS._replace(client_id=None)}
+    both = np.array([3, 900], np.int32)
+    first, second = naming.places(both, contexts).tolist()
+    contexts[3] = Ends(*ENDS)
+    assert naming.places(both, contexts).tolist() == [first, second]
+    contexts[3] = contexts[900]
+    third, again, other = naming.places(np.array([3, 900, 2], np.int32), contexts).tolist()
+    assert again == second
+    assert naming.connections["client"][third] == naming.connections["client"][second]
+    assert naming.connections["client_id"][other] == -1
     assert first != second
     assert naming.connections["is_client"][[first, second]].tolist() == [1, 0]
     assert naming.texts.order[naming.connections["client"][second]] == "[::1]:4"

@@ -3,7 +3,7 @@
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.engine.compiled import opcodes as do
 from netdiag.traffic.engine.compiled import quickening as quick
-from netdiag.traffic.engine.compiled.program import programs
+from netdiag.traffic.engine.compiled.program import API_VERSIONS, programs
 from tests.kafka.protocol.random_values import every_message
 
 REQUEST, RESPONSE = wire.Direction
@@ -53,4 +53,7 @@ def test_who_has_no_program_for_the_machine_has_none_here() -> None:
     assert quick.quickened([], 0, 0) == []
     assert quick.quickened([do.STRANGE, 0, 0, 0], 0, 0) == []
     made = programs()
-    assert (made.starts[made.quick_starts >= 0] >= 0).all()
+    quickly = made.quick_starts >= 0
+    # Answers to ApiVersions can be errors of another version, which only Python reads.
+    quickly[:, API_VERSIONS] = False
+    assert (made.starts[quickly] >= 0).all()
