@@ -74,13 +74,17 @@ def _plain(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[
 def _compiled(
     captures: Captures, options: EngineOptions, wanted: str, names: Sequence[str]
 ) -> Iterator["pa.RecordBatch"]:
-    from netdiag.io.compiled_tables import read_tables  # numba, an extra
+    import pyarrow as pa  # an extra, as numba is
+
+    from netdiag.io.compiled_tables import read_tables
     from netdiag.traffic.arrow import record_batch
 
     # What was imported stays; the collector need not look at it again.
     if not gc.get_freeze_count():
         gc.freeze()
     share_memory()
+    # Arrow's own pool keeps 40 MB of what one thread takes and another one gives back.
+    pa.set_memory_pool(pa.system_memory_pool())
     coverage = Coverage()
     beside = has_cores(2)
     tables = read_tables(captures, options, columns={wanted: names}, beside=beside)

@@ -20,6 +20,8 @@ from netdiag.traffic.engine.sample import sample_pcap, sample_pcapng
 
 # Rows that are worth a batch while more are to come.
 LEAST = 1 << 14
+# So many chunks are read before somebody hears of it, even if nothing is ready.
+_TELL_EVERY = 16
 MOST_OPEN = 1 << 17
 """So many connections are held open at a time: in arrays they take a tenth of what they take as objects."""
 
@@ -66,7 +68,7 @@ def read_tables(
     made = Columns(options, files, unit, columns=columns)
     with _beside(made, least) if beside else nullcontext() as behind:
         engine = CompiledEngine(options, files, behind or made)
-        for each in read_chunks(captures, Keys()):
+        for number, each in enumerate(read_chunks(captures, Keys()), 1):
             if isinstance(each, Chunk):
                 engine.feed(each)
                 if seen is not None and len(each.packets):
@@ -76,7 +78,9 @@ def read_tables(
                 engine.feed_packet(each)
                 if seen is not None:
                     seen.add(1, each.time, each.time)
-            yield Ready(made.drain(least) if behind is None else behind.drain(), engine.drain())
+            ready = Ready(made.drain(least) if behind is None else behind.drain(), engine.drain())
+            if number % _TELL_EVERY == 0 or any(ready.batches.values()) or any(ready.rows.values()):
+                yield ready
         captures.finish(engine)
     if behind is not None:
         yield Ready(behind.drain(), {})

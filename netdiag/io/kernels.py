@@ -31,8 +31,8 @@ _SOURCES = "netdiag.traffic.engine"
 _NEEDED = ("numba", "numpy", "pyarrow")
 _READY = "ready"
 _KEPT = 30 * 24 * 3600.0
-# Of malloc.h.
-_ARENA_MAX = -8
+# Options of malloc.h: how many heaps; from which size on memory goes back at once, and how much of a heap may be free.
+_MALLOC = {-8: 1, -3: 1 << 20, -1: 1 << 23}
 
 
 class Kind(StrEnum):
@@ -121,10 +121,12 @@ def prepare(environment: MutableMapping[str, str]) -> bool:
 
 
 def share_memory() -> None:
-    """Have threads that are begun from now on take memory from the same heap: each of its own keeps 10 MB and more."""
+    """Have threads take memory from the same heap, and give it back: each of its own keeps 10 MB and more."""
     # No other C library than GNU's has this, nor such heaps.
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+        library = ctypes.CDLL(None)
+        for option, value in _MALLOC.items():
+            library.mallopt(option, value)
 
 
 def warm_up(environment: MutableMapping[str, str] = os.environ) -> Warmed:

@@ -342,11 +342,13 @@ def compacted_carry(lane: Lane, least: int) -> Lane:
     lane.directions["room"][holding & (lane.directions["left"] == 0)] = 0
     unfinished = np.flatnonzero(holding & (lane.directions["left"] > 0))
     needed = int(lane.directions["room"][unfinished].sum()) + least
-    carry = np.zeros(len(lane.carry), "u1")
-    while len(carry) < 2 * needed:
-        carry = np.zeros(2 * len(carry), "u1")
+    size = len(lane.carry)
+    while size < 2 * needed:
+        size *= 2
+    carry = lane.carry if size == len(lane.carry) else np.zeros(size, "u1")
     at = 0
-    for index in unfinished.tolist():
+    # In the order in which they lie there, none is moved to where another one still is.
+    for index in unfinished[np.argsort(lane.directions["carry"][unfinished])].tolist():
         begin, carried, room = (int(lane.directions[name][index]) for name in ("carry", "carried", "room"))
         carry[at : at + carried] = lane.carry[begin : begin + carried]
         lane.directions["carry"][index] = at

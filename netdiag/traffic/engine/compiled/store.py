@@ -24,7 +24,8 @@ LACKING, LACKING_SIZE = len(ARENAS), len(ARENAS) + 1
 TEXTS = len(ARENAS)
 MARGIN = 1 << 9
 """What one step of a machine adds to an arena at most, and some more: so much is always free when a message begins."""
-_MOST_SPARE = 1 << 17
+_MOST_SPARE = 1 << 15
+_STEP = 1 << 12
 
 
 class Store(NamedTuple):
@@ -79,15 +80,15 @@ def _enough(used: int) -> int:
 
 
 def grown(old: Store) -> Store:
-    """The same with more room in what is a quarter full, or half, and enough in what was said to be too small."""
+    """The same with room for as many again as are kept, or more, and for what was said to be too small."""
     arrays = {}
     lacking, more = int(old.counts[LACKING]), int(old.counts[LACKING_SIZE])
     for number, name in enumerate(ARENAS):
         array, used = getattr(old, name), int(old.counts[number])
         needed = used + MARGIN + (more if more and number == lacking else 0)
         size = len(array)
-        while size < _enough(used) or size < needed + MARGIN:
-            size *= 2
+        # No more than it takes: a message that waits keeps its place, and there may be tens of thousands.
+        size = max(size, -(-max(_enough(used), needed + MARGIN) // _STEP) * _STEP)
         arrays[name] = _longer(array, used, size)
     counts = old.counts.copy()
     counts[LACKING_SIZE] = 0
