@@ -1,22 +1,24 @@
 """Rows that are records of numbers as columns of Arrow, without an object for any of them.
 
-A text is the number of it in an array of texts, a list of texts begins and ends in an array of such numbers. A value
+A text is a number that somebody knows the text of, a list of texts begins and ends in an array of such numbers. A value
 that is not there is told by its bit of `present`: the place of its column in the table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from netdiag.traffic.arrow import Unit, schema_of
 from netdiag.traffic.column import Column, Kind, Table
 
 Rows = npt.NDArray[np.void]
 Numbers = npt.NDArray[Any]
+
+Texts = Callable[[Numbers, Numbers | None, pa.Buffer | None], pa.Array]
+"""Gives the texts of numbers: which of them are missing, told twice, the second time as Arrow has it."""
 
 _LIST = 2
 _STORED: dict[Kind, Any] = {
@@ -47,7 +49,7 @@ def batch_of(
     names: Sequence[str],
     rows: Rows,
     *,
-    texts: pa.StringArray,
+    texts: Texts,
     listed: Numbers,
     unit: Unit = "ns",
 ) -> pa.RecordBatch:
@@ -72,7 +74,7 @@ def batch_of(
 
 
 def _array(
-    column: Column, values: Numbers, missing: Numbers | None, texts: pa.StringArray, listed: Numbers, unit: Unit
+    column: Column, values: Numbers, missing: Numbers | None, texts: Texts, listed: Numbers, unit: Unit
 ) -> pa.Array:
     match column.kind:
         case Kind.STRING:
@@ -95,21 +97,17 @@ def _times(values: Numbers, missing: Numbers | None, unit: Unit) -> pa.Array:
     return pa.Array.from_buffers(pa.timestamp(unit, tz="UTC"), len(values), [_bitmap(missing), _buffer(values)])
 
 
-def _texts(codes: Numbers, missing: Numbers | None, texts: pa.StringArray) -> pa.Array:
-    return pc.take(texts, _codes(codes, missing), boundscheck=False)
+def _texts(codes: Numbers, missing: Numbers | None, texts: Texts) -> pa.Array:
+    return texts(codes, missing, _bitmap(missing))
 
 
-def _codes(codes: Numbers, missing: Numbers | None) -> pa.Array:
-    return pa.Array.from_buffers(pa.int32(), len(codes), [_bitmap(missing), _buffer(codes)])
-
-
-def _lists(ranges: Numbers, missing: Numbers | None, texts: pa.StringArray, listed: Numbers) -> pa.Array:
+def _lists(ranges: Numbers, missing: Numbers | None, texts: Texts, listed: Numbers) -> pa.Array:
     """Of ranges that follow one another in `listed`; of one that is not there begin and end are the same."""
     first = ranges[0, 0] if len(ranges) else 0
     offsets = np.empty(len(ranges) + 1, np.int32)
     offsets[:-1] = ranges[:, 0]
     offsets[-1] = ranges[-1, 1] if len(ranges) else 0
-    values = pc.take(texts, _codes(listed[first : offsets[-1]], None), boundscheck=False)
+    values = texts(listed[first : offsets[-1]], None, None)
     kind = pa.list_(pa.field("element", pa.string()))
     return pa.Array.from_buffers(kind, len(ranges), [_bitmap(missing), _buffer(offsets - first)], children=[values])
 

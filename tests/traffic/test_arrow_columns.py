@@ -1,6 +1,7 @@
 """Records of numbers as columns of Arrow."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.arrow_columns import batch_of, record_type
 from netdiag.traffic.column import Column, Kind, Table
+from netdiag.traffic.engine.compiled.text_columns import taken
 from netdiag.traffic.tables import NAMES, table
 
 TEXTS = pa.array(["", "a", "ä"], pa.string())
@@ -50,14 +52,14 @@ def records(rows: Sequence[tuple[Any, ...]]) -> tuple[npt.NDArray[Any], npt.NDAr
 @pytest.mark.parametrize("names", [EVERY.names, EVERY.names[::-1], ("sure",)])
 def test_a_batch_is_that_of_the_rows(unit: str, rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> None:
     made, listed = records(rows)
-    found = batch_of(EVERY, names, made, texts=TEXTS, listed=listed, unit=unit)  # type: ignore[arg-type]
+    found = batch_of(EVERY, names, made, texts=partial(taken, TEXTS), listed=listed, unit=unit)  # type: ignore[arg-type]
     found.validate(full=True)
     assert found.equals(record_batch(EVERY, rows, names, unit=unit), check_metadata=True)  # type: ignore[arg-type]
 
 
 def test_a_batch_does_not_change_when_the_rows_are_written_again() -> None:
     made, listed = records(ROWS)
-    found = batch_of(EVERY, EVERY.names, made, texts=TEXTS, listed=listed)
+    found = batch_of(EVERY, EVERY.names, made, texts=partial(taken, TEXTS), listed=listed)
     before = found.to_pylist()
     made[:] = np.zeros(1, made.dtype)
     listed[:] = 0
@@ -66,7 +68,7 @@ def test_a_batch_does_not_change_when_the_rows_are_written_again() -> None:
 
 def test_rows_without_columns_are_counted() -> None:
     made, listed = records(ROWS)
-    assert batch_of(EVERY, (), made, texts=TEXTS, listed=listed).num_rows == len(ROWS)
+    assert batch_of(EVERY, (), made, texts=partial(taken, TEXTS), listed=listed).num_rows == len(ROWS)
 
 
 def test_every_table_has_a_bit_for_every_column() -> None:

@@ -1,6 +1,7 @@
 """The rows that kernels write, until they are batches of Arrow."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from netdiag.traffic.engine.compiled.gather import (
     Out,
 )
 from netdiag.traffic.engine.compiled.naming import Naming
+from netdiag.traffic.engine.compiled.text_columns import taken
 from netdiag.traffic.tables import table
 
 TABLES = {"exchanges": EXCHANGES, "partitions": PARTITIONS, "batches": BATCHES}
@@ -61,7 +63,7 @@ class RowArrays:
 
     def take(self, naming: Naming) -> dict[str, pa.RecordBatch]:
         """What waits as batches; nothing waits afterwards."""
-        taken = {}
+        made = {}
         for name, columns in self._columns.items():
             count = int(self._ends[TABLES[name]])
             if not count:
@@ -69,8 +71,8 @@ class RowArrays:
             rows: Numbers = self._rows[name][:count]
             if name == "exchanges" and "api_name" in columns:
                 rows["api_name"] = naming.api_names(rows["api_key"])
-            taken[name] = batch_of(
-                table(name), columns, rows, texts=naming.texts.array(), listed=self._listed, unit=self._unit
-            )
+            # Only now, as names of apis may be new texts.
+            texts = partial(taken, naming.texts.array())
+            made[name] = batch_of(table(name), columns, rows, texts=texts, listed=self._listed, unit=self._unit)
         self._ends[[EXCHANGES, LISTED, PARTITIONS, BATCHES]] = 0
-        return taken
+        return made
