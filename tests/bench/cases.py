@@ -18,6 +18,7 @@ _SMALL = Recipe(mix="made", megabytes=1, connections=20)
 _ONE_CORE = ("taskset", "--cpu-list")
 _WARM = "from netdiag.io.kernels import warm_up; warm_up()"
 _EMPTY_JOB = ("-m", "tests.bench.empty_job")
+_SUMS_JOB = ("-m", "tests.bench.sums_job")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,11 +126,14 @@ def small(sizes: Sizes) -> Result:
 
 
 def spark(sizes: Sizes) -> Result:
-    """`netdiag analyze` in local[2] from its start, and a job of Spark that reads nothing."""
+    """Jobs of Spark in local[2] from their start: one that reads nothing, partial sums, and `netdiag analyze`."""
     capture = obtain(Recipe(mix="bulk", megabytes=sizes.megabytes))
     analyze = (sys.executable, "-m", "netdiag", "analyze", str(capture.path), "--master", "local[2]")
     contestants = [
         Contestant(name="empty job", command=(sys.executable, *_EMPTY_JOB)),
+        Contestant(
+            name="partial sums", command=(sys.executable, *_SUMS_JOB, str(capture.path)), counts=peers.messages_in_sums
+        ),
         Contestant(name="netdiag analyze", command=analyze, may_find_nothing=True),
     ]
     return measured(f"spark-{sizes.megabytes}", contestants, sizes.rounds, _told(capture), [capture])

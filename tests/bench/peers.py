@@ -3,6 +3,7 @@
 TSHARK names another tshark than the one of this machine.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -65,6 +66,12 @@ def messages_in_arrow(output: Path) -> int:
             sizes = [batch.column(name) for name in ("request_bytes", "response_bytes")]
             total += sum(len(column) - column.null_count for column in sizes)
     return total
+
+
+def messages_in_sums(output: Path) -> int:
+    """How many messages were summed up."""
+    with output.open(encoding="utf-8") as lines:
+        return sum(row["requests"] + row["responses"] for row in map(json.loads, lines))
 
 
 def netdiag(capture: Path) -> tuple[str, ...]:

@@ -99,3 +99,17 @@ def test_the_page_has_every_case_with_its_load_and_its_commit() -> None:
     assert "| 2 cores | 8.00 | 8.00 | 375 | 240 |" in page
     assert f"commit {slow.commit}" in page
     assert "load up to" in page
+
+
+def test_sums_and_the_whole_analysis_are_held_against_the_empty_job() -> None:
+    facts: dict[str, int | str] = {"capture": "bulk, 3 GB", "bytes": 3 * 10**9, "packets": 7}
+    walls = {"empty job": 5.0, "partial sums": 7.3, "netdiag analyze": 11.0}
+    result = _result("spark-3000", walls, facts)
+    sums, whole = of(result.case, result)
+    assert (sums.met, whole.met, sums.complete) == (True, False, True)
+    assert whole.figure == "2.00 s/GB (11.0 s, empty 5.0 s)"
+
+
+def test_messages_in_sums_are_added(tmp_path: Path) -> None:
+    (tmp_path / "sums").write_text('{"requests": 3, "responses": 2}\n{"requests": 1, "responses": 0}\n')
+    assert peers.messages_in_sums(tmp_path / "sums") == 6
