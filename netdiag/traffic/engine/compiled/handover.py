@@ -9,15 +9,18 @@ from typing import Any, NamedTuple
 
 from netdiag.traffic.engine.compiled import handover_direction, handover_orphans
 from netdiag.traffic.engine.compiled.handover_pending import Chain, Kept, LanePairing
+from netdiag.traffic.engine.compiled.lane_copies import give_back
 from netdiag.traffic.engine.compiled.lane_orphans import SECOND
 from netdiag.traffic.engine.compiled.lane_state import (
     ABSENT,
+    BLOCKS,
     CARRY,
     DIGESTS,
     KEYS,
     LISTENED,
     LONG_AGO,
     MADE,
+    MOST_BLOCKS,
     MOST_PLACES,
     NOT_LISTENED,
     ORDER,
@@ -25,6 +28,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     VERSIONS,
     Lane,
     compacted_carry,
+    more_blocks,
     more_slots,
     new_lane,
 )
@@ -138,6 +142,8 @@ class Handover:
         connection.key_numbers = {}
         if connection.slot >= 0:
             self.connections[connection.slot] = None
+            for side in range(2):
+                give_back(self.lane, 2 * connection.slot + side)
             self.lane.slots[self.lane.numbers[SLOTS]] = connection.slot
             self.lane.numbers[SLOTS] += 1
             connection.slot = NOTHING
@@ -156,6 +162,7 @@ class Handover:
             self._take_slot(connection)
             self._write(connection, dialogue.talk, pairing, context)
             self.lane = handover_orphans.check_in(self.lane, connection.slot, pairing)
+            self.make_blocks()
             for side, delivery in enumerate(dialogue.deliveries):
                 framer = delivery.framer
                 if framer.left and self.lane.numbers[CARRY] + framer.size > len(self.lane.carry):
@@ -227,6 +234,11 @@ class Handover:
         if not self.lane.numbers[SLOTS]:
             self.lane = more_slots(self.lane, 2 * len(self.lane.connections))
             self.connections += [None] * (len(self.lane.connections) - len(self.connections))
+
+    def make_blocks(self) -> None:
+        """Have room for what two directions remember."""
+        if self.lane.numbers[BLOCKS] < 2 * MOST_BLOCKS:
+            self.lane = more_blocks(self.lane)
 
     def next_order(self) -> int:
         """The number of the next connection in the order of all."""

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from netdiag.traffic.engine.compiled.lane_state import BARE, CARRY, MOST_COPIES, Array, Lane
+from netdiag.traffic.engine.compiled.lane_copies import places_of, take_places
+from netdiag.traffic.engine.compiled.lane_state import BARE, CARRY, COPY, MOST_COPIES, Array, Lane
 from netdiag.traffic.engine.compiled.layout import NOTHING, UNKNOWN_KEY
 from netdiag.traffic.engine.delivery import HALF, MASK, REMEMBERED, Copy, Delivery
 from netdiag.traffic.engine.frames import FRAMES, INSIDE, Framer
@@ -73,10 +74,10 @@ def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[
         len(delivery.older),
         0,
     )
-    remembered = lane.remembered[number]
     for begin, copies in ((0, delivery.recent), (REMEMBERED, delivery.older)):
         if copies:
-            remembered[begin : begin + len(copies)] = [_copy(key, copy, places) for key, copy in copies.items()]
+            found = take_places(lane, number, begin, len(copies))
+            lane.remembered[found] = np.array([_copy(key, copy, places) for key, copy in copies.items()], COPY)
 
 
 def check_out(lane: Lane, number: int, delivery: Delivery) -> None:
@@ -128,9 +129,9 @@ def recall(lane: Lane, number: int, delivery: Delivery, places: Sequence[tuple[s
     """Give the twin the segments of which it would know a copy."""
     half, recent, older = (int(lane.directions[name][number]) for name in ("half", "recent", "older"))
     begin = half * REMEMBERED
-    delivery.recent = _copies(lane.remembered[number, begin : begin + recent], places)
+    delivery.recent = _copies(lane.remembered[places_of(lane, number, begin, recent)], places)
     begin = REMEMBERED - begin
-    delivery.older = _copies(lane.remembered[number, begin : begin + older], places)
+    delivery.older = _copies(lane.remembered[places_of(lane, number, begin, older)], places)
 
 
 def _carry(lane: Lane, framer: Framer) -> tuple[int, int]:

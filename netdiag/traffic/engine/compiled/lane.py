@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel
+from netdiag.traffic.engine.compiled.lane_copies import new_place, place_of, write_copy
 from netdiag.traffic.engine.compiled.lane_frames import cut
 from netdiag.traffic.engine.compiled.lane_notes import note
 from netdiag.traffic.engine.compiled.lane_state import (
     BARE,
+    BLOCKS,
     HAS_FIN,
     HAS_RST,
     MADE,
@@ -26,7 +28,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     Lane,
     Reading,
 )
-from netdiag.traffic.engine.compiled.layout import DONE, LEFT_OUT, ODD_PACKET, UNKNOWN_KEY
+from netdiag.traffic.engine.compiled.layout import DONE, FULL, LEFT_OUT, ODD_PACKET, UNKNOWN_KEY
 from netdiag.traffic.engine.compiled.opening import go_on, look_at_early, make_way, open_connection, take_answer
 from netdiag.traffic.engine.delivery import FAR, HALF, MASK, REMEMBERED, SAME_PACKET
 from netdiag.traffic.engine.packet import ACK, FIN, RST, SYN
@@ -59,6 +61,8 @@ def run(
         if offset < 0:
             if not packet.segment or packet.key < 0:
                 return ODD_PACKET, index, -1
+            if not lane.numbers[BLOCKS]:
+                return FULL, index, -1
             number = np.int64(lanes[packet.key])
             if number == LEFT_OUT:
                 index += 1
@@ -295,8 +299,8 @@ def _is_copy(lane: Lane, number: Any, direction: Any, packet: Any, place: Any, a
     is_recent = entry >= 0
     if not is_recent:
         entry = _known(lane, number, REMEMBERED - begin, older, packet.sequence, acknowledgement, what)
-    if entry >= 0 and lane.remembered[number, entry].what == what:
-        copy = lane.remembered[number, entry]
+    if entry >= 0 and lane.remembered[place_of(lane, number, entry)].what == what:
+        copy = lane.remembered[place_of(lane, number, entry)]
         seen = np.int64(0)
         was_here = False
         while seen < MOST_COPIES:
@@ -310,13 +314,13 @@ def _is_copy(lane: Lane, number: Any, direction: Any, packet: Any, place: Any, a
             if seen == MOST_COPIES or (not is_recent and recent >= REMEMBERED):
                 return -1
             if not is_recent:
-                lane.remembered[number, begin + recent] = copy
                 entry = begin + recent
+                lane.remembered[new_place(lane, number, entry)] = copy
                 direction.recent += 1
-            lane.remembered[number, entry].places |= np.uint64(place + 1) << np.uint64(16 * seen)
+            lane.remembered[place_of(lane, number, entry)].places |= np.uint64(place + 1) << np.uint64(16 * seen)
             return 1
     if is_recent and recent < REMEMBERED:
-        _write(lane.remembered[number, entry], packet, place, acknowledgement, what)
+        write_copy(lane.remembered[place_of(lane, number, entry)], packet, place, acknowledgement, what)
     else:
         _remember(lane, number, direction, packet, place, acknowledgement, what)
     return 0
@@ -326,7 +330,7 @@ def _is_copy(lane: Lane, number: Any, direction: Any, packet: Any, place: Any, a
 def _known(lane: Lane, number: Any, begin: Any, count: Any, sequence: Any, acknowledgement: Any, what: Any) -> Any:
     """Which of `count` entries is of the same key: of payload, whatever its length."""
     for index in range(begin, begin + count):
-        copy = lane.remembered[number, index]
+        copy = lane.remembered[place_of(lane, number, index)]
         if copy.sequence != sequence:
             continue
         if what & BARE:
@@ -347,14 +351,4 @@ def _remember(
         direction.recent = 0
     index = np.int64(direction.half) * REMEMBERED + direction.recent
     direction.recent += 1
-    _write(lane.remembered[number, index], packet, place, acknowledgement, what)
-
-
-@inlined
-def _write(copy: Any, packet: Any, place: Any, acknowledgement: Any, what: Any) -> None:
-    copy.time = packet.time
-    copy.places = place + 1
-    copy.sequence = packet.sequence
-    copy.acknowledgement = acknowledgement
-    copy.what = what
-    copy.identification = packet.identification
+    write_copy(lane.remembered[new_place(lane, number, index)], packet, place, acknowledgement, what)

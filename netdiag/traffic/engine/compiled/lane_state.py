@@ -202,10 +202,14 @@ KEYS, VERSIONS = 96, 128
 
 # What `Lane.numbers` counts.
 PAIRS, DIGESTS, CARRY, FREE_PENDING, NOTED, NEXT_SWEEP = range(6)
-# SLOTS, CONTEXTS: free ones that are left; OVER: contexts that nobody uses, once rows are made of their pairs. BORN:
-# connections that the twin has never seen; MOST_BORN: how many there may be; ORDER: connections so far.
-SLOTS, CONTEXTS, OVER, FRESHES, SYNS, ORDER, BORN, MOST_BORN = range(6, 14)
-FREE_ORPHAN, ORPHAN_HEADS = range(14, 16)
+# SLOTS, CONTEXTS, BLOCKS: free ones that are left; OVER: contexts that nobody uses, once rows are made of their pairs.
+# BORN: connections that the twin has never seen; MOST_BORN: how many there may be; ORDER: connections so far.
+SLOTS, CONTEXTS, OVER, FRESHES, SYNS, ORDER, BORN, MOST_BORN, BLOCKS = range(6, 15)
+FREE_ORPHAN, ORPHAN_HEADS = range(15, 17)
+
+BLOCK = 4
+MOST_BLOCKS = 2 * REMEMBERED // BLOCK
+"""So many entries of `remembered` are in a row; `blocks` says which are a direction's."""
 
 
 WHOLE = 0
@@ -246,6 +250,8 @@ class Lane(NamedTuple):
     syns: Array
     syn_sequences: Array
     hashing: Array
+    blocks: Array
+    free_blocks: Array
 
 
 def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) -> Lane:
@@ -255,7 +261,7 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) ->
     lane = Lane(
         connections=np.zeros(0, CONNECTION),
         directions=np.zeros(0, DIRECTION),
-        remembered=np.zeros((0, 2 * REMEMBERED), COPY),
+        remembered=np.zeros(0, COPY),
         versions=np.zeros((0, KEYS), "i1"),
         pending=np.zeros(0, PENDING),
         pairs=np.zeros(pairs, PAIR),
@@ -276,8 +282,10 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) ->
         syns=np.zeros(RECENT, SENT),
         syn_sequences=np.zeros(RECENT, "u4"),
         hashing=np.zeros(48, "u8"),
+        blocks=np.zeros((0, MOST_BLOCKS), "i4"),
+        free_blocks=np.zeros(0, "i4"),
     )
-    return more_orphans(more_contexts(more_pending(more_slots(lane, slots))))
+    return more_blocks(more_orphans(more_contexts(more_pending(more_slots(lane, slots)))))
 
 
 def blank_message() -> Array:
@@ -295,14 +303,26 @@ def more_slots(lane: Lane, slots: int) -> Lane:
     stack = _longer(lane.slots, slots)
     stack[free : free + slots - known] = np.arange(slots - 1, known - 1, -1)
     lane.numbers[SLOTS] = free + slots - known
+    blocks = _longer(lane.blocks, 2 * slots)
+    blocks[2 * known :] = NOTHING
     return lane._replace(
         connections=_longer(lane.connections, slots),
         directions=_longer(lane.directions, 2 * slots),
-        remembered=_longer(lane.remembered, 2 * slots),
+        blocks=blocks,
         versions=_longer(lane.versions, slots),
         births=_longer(lane.births, slots),
         slots=stack,
     )
+
+
+def more_blocks(lane: Lane) -> Lane:
+    """Room for more copies to be known again."""
+    known, free = len(lane.free_blocks), int(lane.numbers[BLOCKS])
+    count = max(4096, 2 * known)
+    stack = _longer(lane.free_blocks, count)
+    stack[free : free + count - known] = np.arange(count - 1, known - 1, -1)
+    lane.numbers[BLOCKS] = free + count - known
+    return lane._replace(free_blocks=stack, remembered=_longer(lane.remembered, BLOCK * count))
 
 
 def more_contexts(lane: Lane) -> Lane:

@@ -109,7 +109,8 @@ class Naming:
         listed = indices.tolist()
         ends = [contexts[index] for index in listed]
         new = [(index, end) for index, end in zip(listed, ends, strict=True) if known[index] is not end]
-        begin, rows = self._used, []
+        begin = self._used
+        rows: list[tuple[Any, ...]] = []
         for index, end in new:
             if known[index] != end:
                 self._places[index] = begin + len(rows)

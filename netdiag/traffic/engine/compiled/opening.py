@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel
+from netdiag.traffic.engine.compiled.lane_copies import free_places, new_place, write_copy
 from netdiag.traffic.engine.compiled.lane_messages import give_up, short_at
 from netdiag.traffic.engine.compiled.lane_notes import find_syn, note_syn
 from netdiag.traffic.engine.compiled.lane_state import (
@@ -139,13 +140,8 @@ def _begin(lane: Lane, number: Any, packet: Any, place: Any) -> None:
     direction.window = packet.window
     direction.place = place
     direction.recent = 1
-    copy = lane.remembered[number, 0]
-    copy.time = packet.time
-    copy.places = place + 1
-    copy.sequence = packet.sequence
-    copy.acknowledgement = packet.acknowledgement
-    copy.what = BARE | np.int64(packet.window) << 8 | np.int64(packet.flags)
-    copy.identification = packet.identification
+    what = BARE | np.int64(packet.window) << 8 | np.int64(packet.flags)
+    write_copy(lane.remembered[new_place(lane, number, 0)], packet, place, packet.acknowledgement, what)
 
 
 @kernel
@@ -304,6 +300,7 @@ def end_connection(lane: Lane, lanes: Array, slot: Any) -> Any:
     for side in range(2):
         lanes[lane.births[slot].key ^ side] = UNKNOWN_KEY
         lane.directions[2 * slot + side].room = lane.directions[2 * slot + side].left = 0
+        free_places(lane, 2 * slot + side)
     connection.stage = 0
     lane.slots[numbers[SLOTS]] = slot
     numbers[SLOTS] += 1

@@ -287,6 +287,7 @@ class CompiledEngine:
         handover = self.handover
         self.flush()
         handover.make_slots()
+        handover.make_blocks()
         lane = compacted_carry(handover.lane, _LEAST_CARRY)
         if lane.numbers[FREE_PENDING] == NOTHING:
             lane = more_pending(lane)
