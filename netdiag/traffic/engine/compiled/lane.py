@@ -64,7 +64,10 @@ def run(
             if not lane.numbers[BLOCKS]:
                 return FULL, index, -1
             number = np.int64(lanes[packet.key])
-            if number == LEFT_OUT:
+            if number == LEFT_OUT or (number == UNKNOWN_KEY and packet.flags & SYN):
+                status = DONE if number == LEFT_OUT else open_connection(lane, lanes, keys, packet, places)
+                if status != DONE:
+                    return status, index, -1
                 index += 1
                 continue
             early = False
@@ -82,12 +85,6 @@ def run(
                     if status != _ORDINARY:
                         return status, index, -1
                 offset = _count(lane, number, packet, places)
-            elif number == UNKNOWN_KEY and packet.flags & SYN:
-                status = open_connection(lane, lanes, keys, packet, places)
-                if status != DONE:
-                    return status, index, -1
-                index += 1
-                continue
             if offset < 0:
                 return ODD_PACKET, index, -1
             if early:

@@ -358,9 +358,10 @@ def more_orphans(lane: Lane) -> Lane:
 
 def compacted_carry(lane: Lane, least: int) -> Lane:
     """Room for `least` more bytes of unfinished messages: those that are not unfinished any more are forgotten."""
-    holding = lane.directions["room"] > 0
-    lane.directions["room"][holding & (lane.directions["left"] == 0)] = 0
-    unfinished = np.flatnonzero(holding & (lane.directions["left"] > 0))
+    holding = np.flatnonzero(lane.directions["room"])
+    is_over = lane.directions["left"][holding] == 0
+    lane.directions["room"][holding[is_over]] = 0
+    unfinished = holding[~is_over]
     needed = int(lane.directions["room"][unfinished].sum()) + least
     size = len(lane.carry)
     while size < 2 * needed:

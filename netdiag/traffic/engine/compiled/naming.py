@@ -20,7 +20,8 @@ from netdiag.traffic.engine.topic_ids import TopicIds
 from netdiag.traffic.places import NOWHERE
 
 _NEVER = 1 << 62
-_MOST_CONNECTIONS = 100_000
+_MOST_CONNECTIONS = 200_000
+_MOST_IDS = 100_000
 _SHOWN_CODECS = tuple(CODECS[codec] if codec < len(CODECS) else f"CODEC({codec})" for codec in range(8))
 _API_KEYS = 1 << 16
 
@@ -56,7 +57,7 @@ class Naming:
     @property
     def is_full(self) -> bool:
         """Whether it is time to start anew."""
-        return self.texts.is_full or self._used > _MOST_CONNECTIONS or len(self._ids) > _MOST_CONNECTIONS
+        return self.texts.is_full or self._used > _MOST_CONNECTIONS or len(self._ids) > _MOST_IDS
 
     @property
     def ids(self) -> int:
@@ -161,7 +162,7 @@ class Naming:
         self.texts.clear()
         self._ids = {}
         self._store_texts, self._store_ids = _Map(), _Map()
-        self._known = []
+        self._known, self._places = [], np.zeros(0, np.int32)
         self._used = 0
         self._api_names[:] = NOTHING
         new_texts, new_ids = np.zeros(len(old_texts), np.int32), np.zeros(len(old_ids), np.int32)

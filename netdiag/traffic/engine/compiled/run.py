@@ -288,7 +288,9 @@ class CompiledEngine:
         self.flush()
         handover.make_slots()
         handover.make_blocks()
-        lane = compacted_carry(handover.lane, _LEAST_CARRY)
+        lane = handover.lane
+        if 2 * lane.numbers[CARRY] > len(lane.carry):
+            lane = compacted_carry(lane, _LEAST_CARRY)
         if lane.numbers[FREE_PENDING] == NOTHING:
             lane = more_pending(lane)
         if grow:

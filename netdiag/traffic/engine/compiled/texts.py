@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
-MOST = 200_000
+MOST = 350_000
 MOST_CHARACTERS = 16_000_000
 """So many texts, so many characters, are worth starting anew."""
 

@@ -45,6 +45,8 @@ def test_a_connection_has_one_place_until_it_is_another() -> None:
     assert first != second
     assert naming.connections["is_client"][[first, second]].tolist() == [1, 0]
     assert naming.texts.order[naming.connections["client"][second]] == "[::1]:4"
+    naming.restart([], [])
+    assert naming.places(np.array([2], np.int32), contexts).tolist() == [0]
 
 
 def test_api_keys_have_their_names() -> None:
