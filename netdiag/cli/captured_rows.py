@@ -77,6 +77,7 @@ def _compiled(
     import pyarrow as pa  # an extra, as numba is
 
     from netdiag.io.compiled_tables import read_tables
+    from netdiag.io.kept_programs import kept_programs
     from netdiag.traffic.arrow import record_batch
 
     # What was imported stays; the collector need not look at it again.
@@ -87,7 +88,8 @@ def _compiled(
     pa.set_memory_pool(pa.system_memory_pool())
     coverage = Coverage()
     beside = has_cores(2)
-    tables = read_tables(captures, options, columns={wanted: names}, beside=beside)
+    programs = kept_programs(options.tables)
+    tables = read_tables(captures, options, columns={wanted: names}, beside=beside, programs=programs)
     if beside:
         # While one batch is written the engine makes the next ones. Threads that come out of a kernel wait for one
         # that is in Python, at most so long.

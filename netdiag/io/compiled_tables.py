@@ -14,6 +14,7 @@ from netdiag.traffic.arrow import Unit
 from netdiag.traffic.engine.compiled.columns import Columns
 from netdiag.traffic.engine.compiled.front import Chunk, Front
 from netdiag.traffic.engine.compiled.front_keys import Keys
+from netdiag.traffic.engine.compiled.program import Programs
 from netdiag.traffic.engine.compiled.run import CompiledEngine
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.sample import sample_pcap, sample_pcapng
@@ -58,16 +59,18 @@ def read_tables(
     seen: Seen | None = None,
     least: int = LEAST,
     beside: bool = False,
+    programs: Programs | None = None,
 ) -> Generator[Ready, None, None]:
     """The tables of `options`, with all columns where `columns` does not say which; as they become ready.
 
-    `beside`: rows are made in a thread of their own, beside the one that pairs messages.
+    `beside`: rows are made in a thread of their own, beside the one that pairs messages. `programs`: those of these
+    tables, where they are there already.
     """
     files = names or [file.name for file in captures.files]
     options = replace(options, max_connections=max(MOST_OPEN, options.max_connections))
     made = Columns(options, files, unit, columns=columns)
     with _beside(made, least) if beside else nullcontext() as behind:
-        engine = CompiledEngine(options, files, behind or made)
+        engine = CompiledEngine(options, files, behind or made, programs)
         for number, each in enumerate(read_chunks(captures, Keys()), 1):
             if isinstance(each, Chunk):
                 engine.feed(each)

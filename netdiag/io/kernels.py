@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from hashlib import blake2b
 from importlib import metadata, resources, util
 from pathlib import Path
@@ -100,7 +101,7 @@ def folder(environment: Mapping[str, str]) -> str:
     """
     if environment.get(CACHE):
         return environment[CACHE]
-    return str(Path(_cache(environment), f"kernels-{_fingerprint()}"))
+    return str(Path(_cache(environment), f"kernels-{fingerprint()}"))
 
 
 def prepare(environment: MutableMapping[str, str]) -> bool:
@@ -161,13 +162,18 @@ def _cache(environment: Mapping[str, str]) -> str:
     return str(base / "netdiag")
 
 
-def _fingerprint() -> str:
-    digest = blake2b(digest_size=6)
-    digest.update(f"{sys.version_info[:2]} {_version('numba')} {_version('numpy')}".encode())
-    waiting = [resources.files(_SOURCES)]
+def fingerprint(sources: str = _SOURCES) -> str:
+    """Of the modules below a package, and of what they are compiled by."""
+    return _digest(sources, f"{sys.version_info[:2]} {_version('numba')} {_version('numpy')}")
+
+
+@cache
+def _digest(sources: str, compiler: str) -> str:
+    digest = blake2b(compiler.encode(), digest_size=6)
+    waiting = [resources.files(sources)]
     while waiting:
         for file in sorted(waiting.pop().iterdir(), key=lambda file: file.name):
-            if file.name.endswith(".py"):
+            if file.name.endswith((".py", ".json")):
                 digest.update(file.name.encode() + file.read_bytes())
             elif file.name.isidentifier() and file.is_dir():
                 waiting.append(file)

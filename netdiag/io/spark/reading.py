@@ -110,10 +110,19 @@ def _compiled(
     reading: Reading, captures: Captures, columns: Mapping[str, Sequence[str]], tell: Callable[[Progress], None]
 ) -> Iterator["Ready"]:
     from netdiag.io import compiled_tables  # numba, which takes its time
+    from netdiag.io.kept_programs import kept_programs
 
     seen, progress, clock = compiled_tables.Seen(), Progress(), _Clock(tell)
     options, names = reading.options, reading.names
-    for ready in compiled_tables.read_tables(captures, options, names=names, columns=columns, unit="us", seen=seen):
+    for ready in compiled_tables.read_tables(
+        captures,
+        options,
+        names=names,
+        columns=columns,
+        unit="us",
+        seen=seen,
+        programs=kept_programs(options.tables),
+    ):
         yield ready
         progress.packets, progress.first, progress.last = seen.packets, seen.first, seen.last
         clock.look(progress, captures)

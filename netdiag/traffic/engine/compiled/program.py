@@ -7,6 +7,7 @@ that is kept for that reader. The programs are made of our own table and `roles`
 
 from collections.abc import Iterable
 from functools import cache
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from netdiag.traffic.tables import NAMES
 
 MOST_KEYS, MOST_VERSIONS = 128, 32
 KEPT_RAW = NOT_QUICK = -1
+_DIGEST = 16
 API_VERSIONS, REFUSED = 18, 35
 _UNFIT = frozenset({10, 11, API_VERSIONS})
 """FindCoordinator, JoinGroup, ApiVersions: what they tell depends on more than one field.
@@ -50,6 +52,26 @@ class Programs(NamedTuple):
 def programs(tables: Iterable[str] = NAMES) -> Programs:
     """The programs of all messages, for the tables that are wanted."""
     return _programs(frozenset(tables))
+
+
+def packed(made: Programs) -> bytes:
+    """Programs as bytes, for `unpacked`."""
+    sizes = np.array([array.size for array in made], np.int64)
+    content = sizes.tobytes() + b"".join(array.tobytes() for array in made)
+    return blake2b(content, digest_size=_DIGEST).digest() + content
+
+
+def unpacked(data: bytes) -> Programs:
+    """The programs that were packed; ValueError where these bytes are not what was."""
+    content = data[_DIGEST:]
+    if len(content) < 8 * len(Programs._fields) or blake2b(content, digest_size=_DIGEST).digest() != data[:_DIGEST]:
+        raise ValueError("these are no programs")
+    sizes = np.frombuffer(content, np.int64, len(Programs._fields))
+    numbers = np.frombuffer(content, np.int32, offset=sizes.nbytes).copy()
+    arrays = np.split(numbers, np.cumsum(sizes)[:-1])
+    shape = (2, MOST_KEYS, MOST_VERSIONS)
+    made = Programs(*arrays)
+    return made._replace(starts=made.starts.reshape(shape), quick_starts=made.quick_starts.reshape(shape))
 
 
 def is_fast(made: Programs, api_key: int, api_version: int, direction: Direction) -> bool:

@@ -38,6 +38,7 @@ from netdiag.traffic.engine.compiled.layout import (
     UNKNOWN_KEY,
 )
 from netdiag.traffic.engine.compiled.naming import Ends
+from netdiag.traffic.engine.compiled.program import Programs
 from netdiag.traffic.engine.compiled.run_room import compacted_reading, new_reading, waiting_entries
 from netdiag.traffic.engine.compiled.run_twin import Row, Twin
 from netdiag.traffic.engine.compiled.store import Store, grown, is_mostly_kept
@@ -66,15 +67,21 @@ class CompiledEngine:
     """As `Engine`, but `feed` takes chunks of a Front; packets of `feed_packet` go in between.
 
     With `columns` these make the rows of their tables, and `drain` gives those of the others. `odd` counts the packets
-    that the twin had to look at.
+    that the twin had to look at. `programs` are those of the tables that are wanted, where they are there already.
     """
 
-    def __init__(self, options: EngineOptions, files: Sequence[str], columns: Emits | None = None) -> None:
+    def __init__(
+        self,
+        options: EngineOptions,
+        files: Sequence[str],
+        columns: Emits | None = None,
+        programs: Programs | None = None,
+    ) -> None:
         if options.payloads:
             raise ValueError("payloads are for the engine in plain Python")
         self.handover = Handover()
         self.twin = Twin(options, files, self.handover, self.flush)
-        self.reading = new_reading(options)
+        self.reading = new_reading(options, programs)
         self.odd = 0
         self._ports = options.ports
         self._epoch = 0

@@ -7,14 +7,14 @@ from netdiag.traffic.engine.compiled.compaction import compacted, is_crowded
 from netdiag.traffic.engine.compiled.lane_pending import mark_free
 from netdiag.traffic.engine.compiled.lane_state import FREE_PENDING, WHOLE, Lane, Reading
 from netdiag.traffic.engine.compiled.machines import machines, take
-from netdiag.traffic.engine.compiled.program import programs
+from netdiag.traffic.engine.compiled.program import Programs, programs
 from netdiag.traffic.engine.compiled.store import Store, store
 from netdiag.traffic.engine.options import EngineOptions
 
 
-def new_reading(options: EngineOptions) -> Reading:
-    """A store, machines and programs for what is wanted."""
-    reading = Reading(store(1 << 14), machines(), programs(options.tables))
+def new_reading(options: EngineOptions, made: Programs | None = None) -> Reading:
+    """A store, machines and programs for what is wanted, unless these are `made` already."""
+    reading = Reading(store(1 << 14), machines(), made or programs(options.tables))
     assert take(reading.machines) == WHOLE
     return reading
 
