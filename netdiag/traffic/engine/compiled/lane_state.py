@@ -278,7 +278,7 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) ->
         slots=np.zeros(0, "i4"),
         contexts=np.zeros(0, "i4"),
         over=np.zeros(0, "i4"),
-        fresh=np.zeros(1 << 12, FRESH),
+        fresh=np.zeros(1 << 14, FRESH),
         syns=np.zeros(RECENT, SENT),
         syn_sequences=np.zeros(RECENT, "u4"),
         hashing=np.zeros(48, "u8"),
@@ -356,6 +356,9 @@ def more_orphans(lane: Lane) -> Lane:
     return lane._replace(orphans=orphans)
 
 
+_CARRY_OF_ONE, _FEW_DIRECTIONS = 64, 1 << 14
+
+
 def compacted_carry(lane: Lane, least: int) -> Lane:
     """Room for `least` more bytes of unfinished messages: those that are not unfinished any more are forgotten."""
     holding = np.flatnonzero(lane.directions["room"])
@@ -364,7 +367,8 @@ def compacted_carry(lane: Lane, least: int) -> Lane:
     unfinished = holding[~is_over]
     needed = int(lane.directions["room"][unfinished].sum()) + least
     size = len(lane.carry)
-    while size < 2 * needed:
+    # To look through many directions takes long, so it is done less often.
+    while size < max(2 * needed, _CARRY_OF_ONE * (len(lane.directions) - _FEW_DIRECTIONS)):
         size *= 2
     carry = lane.carry if size == len(lane.carry) else np.zeros(size, "u1")
     at = 0
