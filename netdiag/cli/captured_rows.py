@@ -9,6 +9,7 @@ from netdiag.cli.terminal import say
 from netdiag.io.ahead import ahead, has_cores
 from netdiag.io.captures import Captures
 from netdiag.io.kernels import Kind, chosen, share_memory
+from netdiag.io.unneeded import give_back
 from netdiag.render.coverage import Coverage
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.run import Engine
@@ -95,7 +96,9 @@ def _compiled(
         # that is in Python, at most so long.
         sys.setswitchinterval(_PATIENCE)
         tables = ahead(tables)
-    for ready in tables:
+    for number, ready in enumerate(tables):
+        if not number:
+            give_back()
         coverage.add(ready.rows.get("losses", ()))
         if rows := ready.rows.get(wanted):
             yield record_batch(table(wanted), rows, names)
