@@ -1,11 +1,13 @@
 """Forget what was read and nobody needs any more: what is left moves to the front of its arena, under new numbers."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from netdiag.traffic.engine.compiled import strings as texts
+from netdiag.traffic.engine.compiled.copying import copy
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.layout import NOTHING, TEXTS, topic_id
 from netdiag.traffic.engine.compiled.machines import (
     BUFFER,
@@ -18,6 +20,7 @@ from netdiag.traffic.engine.compiled.machines import (
     TOPIC,
     Machines,
 )
+from netdiag.traffic.engine.compiled.places import RANGES
 from netdiag.traffic.engine.compiled.store import ARENAS, MESSAGES, RAW, Array, Store
 from netdiag.traffic.engine.compiled.strings import Strings
 
@@ -67,6 +70,75 @@ def compacted(
     kept = np.sort(np.concatenate([np.asarray(kept, np.int64), machines.state[busy, MESSAGE]]))
     kept = kept[np.diff(kept, prepend=NOTHING) > 0]
     numbers = np.full(int(store.counts[MESSAGES]), NOTHING, np.int64)
+    totals = np.zeros(RAW + 1, np.int64)
+    if not len(busy) and (into is not store or is_in_order(store, kept, totals)):
+        totals[:] = 0
+        move(store, into, kept, numbers, totals)
+        into.counts[: RAW + 1] = totals
+        into.counts[MESSAGES] = len(kept)
+    else:
+        _rearranged(store, into, kept, numbers, machines, busy)
+    if not strings:
+        return Moved(into, numbers, None, None)
+    return _sorted_out(into, numbers, machines, busy)
+
+
+@kernel
+def is_in_order(store: Store, kept: Numbers, totals: Numbers) -> bool:
+    """Whether all that these messages have may move to the front in their order, none of it into another's way."""
+    words = store.facts_words
+    for index in range(len(kept)):
+        for arena in range(RAW):
+            begin = words[kept[index], RANGES + 2 * arena]
+            size = words[kept[index], RANGES + 2 * arena + 1] - begin
+            if size > 0 and begin < totals[arena]:
+                return False
+            totals[arena] += size
+        facts = store.facts[kept[index]]
+        if facts.raw >= 0:
+            if facts.raw < totals[RAW]:
+                return False
+            totals[RAW] += facts.raw_size
+    return True
+
+
+@kernel
+def move(store: Store, into: Store, kept: Numbers, numbers: Numbers, totals: Numbers) -> None:
+    """Move messages and what they have; `totals` say how much of each arena is used, `numbers` the new ones."""
+    words = into.facts_words
+    for index in range(len(kept)):
+        numbers[kept[index]] = index
+        into.facts[index] = store.facts[kept[index]]
+        for arena in range(RAW):
+            begin, end = words[index, RANGES + 2 * arena], words[index, RANGES + 2 * arena + 1]
+            words[index, RANGES + 2 * arena] = totals[arena]
+            for row in range(begin, end):
+                _move_row(store, into, arena, row, totals[arena])
+                totals[arena] += 1
+            words[index, RANGES + 2 * arena + 1] = totals[arena]
+        facts = into.facts[index]
+        if facts.raw >= 0:
+            copy(into.raw, totals[RAW], store.raw, facts.raw, facts.raw_size)
+            facts.raw = totals[RAW]
+            totals[RAW] += facts.raw_size
+
+
+@inlined
+def _move_row(store: Store, into: Store, arena: int, row: Any, to: Any) -> None:
+    if arena == 0:
+        into.topics[to] = store.topics[row]
+    elif arena == 1:
+        into.partitions[to] = store.partitions[row]
+    elif arena == 2:
+        into.batches[to] = store.batches[row]
+    elif arena == 3:
+        into.forgotten[to] = store.forgotten[row]
+    else:
+        into.endpoints[to] = store.endpoints[row]
+
+
+def _rearranged(store: Store, into: Store, kept: Numbers, numbers: Numbers, machines: Machines, busy: Numbers) -> None:
+    """The same where machines hold something, or what messages have is in another order than they are."""
     numbers[kept] = np.arange(len(kept))
     facts = store.facts[kept]
     for arena, name in enumerate(_NAMES):
@@ -80,9 +152,6 @@ def compacted(
     machines.state[busy, MESSAGE] = numbers[machines.state[busy, MESSAGE]]
     for arena, name in enumerate(_NAMES):
         machines.state[busy, LIMITS + arena] = into.facts[name][machines.state[busy, MESSAGE], 1]
-    if not strings:
-        return Moved(into, numbers, None, None)
-    return _sorted_out(into, numbers, machines, busy)
 
 
 def _pulled(store: Store, into: Store, arena: int, begins: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:

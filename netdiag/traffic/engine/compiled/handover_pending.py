@@ -83,7 +83,7 @@ class Chain(Pending):
         pending, numbers = arrays.lane.pending, arrays.lane.numbers
         at = self.first
         number, correlation_id, api, self.first, silent = pending[at].item()
-        pending["next"][at] = numbers[FREE_PENDING]
+        pending["asked"][at], pending["next"][at] = NOTHING, numbers[FREE_PENDING]
         numbers[FREE_PENDING] = at
         self.count -= 1
         if number > FROM_TWIN:

@@ -266,6 +266,7 @@ def _take_out(lane: Lane, connection: Any) -> None:
     if connection.pending_first == NOTHING:
         connection.pending_last = NOTHING
     lane.pending[first].next = lane.numbers[FREE_PENDING]
+    lane.pending[first].asked = NOTHING
     lane.numbers[FREE_PENDING] = first
 
 

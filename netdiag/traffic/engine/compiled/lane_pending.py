@@ -62,16 +62,8 @@ def give_up(pending: Array, numbers: Array, pairs: Array, first: Any, count: Any
         pair.outcome = _NO_RESPONSE if pending[entry].silent else _UNANSWERED
         following = np.int64(pending[entry].next)
         pending[entry].next = numbers[FREE_PENDING]
+        pending[entry].asked = NOTHING
         numbers[FREE_PENDING] = entry
         entry = following
         given += 1
     return given, entry
-
-
-@kernel
-def mark_free(pending: Array, first: Any, free: Array) -> None:
-    """Which entries nobody uses: `first` is one, and those behind it."""
-    entry = np.int64(first)
-    while entry != NOTHING:
-        free[entry] = True
-        entry = np.int64(pending[entry].next)

@@ -157,7 +157,8 @@ MOST_COPIES = 4
 PENDING = np.dtype(
     [("asked", "i8"), ("correlation_id", "i4"), ("api", "i4"), ("next", "i4"), ("silent", "u1")], align=True
 )
-"""A request that waits. `asked` as in PAIR, `api` is key << 16 | version; `silent`: no response is to come."""
+"""A request that waits. `asked` as in PAIR, NOTHING of an entry that is free. `api` is key << 16 | version; `silent`:
+no response is to come."""
 
 ORPHAN = np.dtype(
     [
@@ -339,6 +340,7 @@ def more_pending(lane: Lane) -> Lane:
     """Room for more requests that wait; the new entries are free ones."""
     known = len(lane.pending)
     pending = _longer(lane.pending, max(1024, 2 * known))
+    pending["asked"][known:] = NOTHING
     pending["next"][known:] = np.arange(known + 1, len(pending) + 1)
     pending["next"][-1] = lane.numbers[FREE_PENDING]
     lane.numbers[FREE_PENDING] = known

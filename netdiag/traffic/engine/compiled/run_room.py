@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netdiag.traffic.engine.compiled.compaction import compacted, is_crowded
-from netdiag.traffic.engine.compiled.lane_pending import mark_free
-from netdiag.traffic.engine.compiled.lane_state import FREE_PENDING, WHOLE, Lane, Reading
+from netdiag.traffic.engine.compiled.lane_state import WHOLE, Lane, Reading
+from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.machines import machines, take
 from netdiag.traffic.engine.compiled.program import Programs, programs
 from netdiag.traffic.engine.compiled.store import Store, store
@@ -21,9 +21,7 @@ def new_reading(options: EngineOptions, made: Programs | None = None) -> Reading
 
 def waiting_entries(lane: Lane) -> NDArray[np.int64]:
     """The entries of requests that wait."""
-    free = np.zeros(len(lane.pending), np.bool_)
-    mark_free(lane.pending, int(lane.numbers[FREE_PENDING]), free)
-    return np.flatnonzero(~free)
+    return np.flatnonzero(lane.pending["asked"] != NOTHING)
 
 
 def compacted_reading(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from netdiag.traffic.engine.compiled.lane_pending import before, latest, mark_free
-from netdiag.traffic.engine.compiled.lane_state import FREE_PENDING, PENDING, new_lane
+from netdiag.traffic.engine.compiled.lane_pending import before, give_up, latest
+from netdiag.traffic.engine.compiled.lane_state import FREE_PENDING, PAIRS, PENDING, new_lane
 from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.talk import WAITING
 
@@ -19,8 +19,14 @@ def test_a_chain_is_followed() -> None:
     assert found[:3, 1].tolist() == [30 << 16, 10 << 16, 20 << 16]
 
 
-def test_what_is_free_is_marked() -> None:
+def test_whose_requests_are_given_up_nobody_waits() -> None:
     lane = new_lane()
-    free = np.zeros(len(lane.pending), np.bool_)
-    mark_free(lane.pending, int(lane.numbers[FREE_PENDING]), free)
-    assert free.all()
+    first, second = 0, int(lane.pending["next"][0])
+    lane.pending["asked"][[first, second]] = 5, 6
+    lane.pending["next"][second] = NOTHING
+    lane.numbers[FREE_PENDING] = second + 1
+    given, entry = give_up(lane.pending, lane.numbers, lane.pairs, first, 1, 3)
+    assert (given, entry) == (1, second)
+    assert lane.pairs["asked"][: lane.numbers[PAIRS]].tolist() == [5]
+    assert lane.pending["asked"].tolist() == [NOTHING, 6] + [NOTHING] * (len(lane.pending) - 2)
+    assert lane.numbers[FREE_PENDING] == first

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netdiag.traffic.engine.compiled.lane_state import FREE_PENDING, new_lane
+from netdiag.traffic.engine.compiled.lane_state import more_pending, new_lane
 from netdiag.traffic.engine.compiled.run_room import compacted_reading, new_reading, waiting_entries
 from netdiag.traffic.engine.compiled.store import MESSAGES
 from netdiag.traffic.engine.options import EngineOptions
@@ -10,10 +10,9 @@ from netdiag.traffic.engine.options import EngineOptions
 
 def test_what_is_not_free_waits() -> None:
     lane = new_lane()
-    taken = [int(lane.numbers[FREE_PENDING])]
-    taken.append(int(lane.pending["next"][taken[0]]))
-    lane.numbers[FREE_PENDING] = lane.pending["next"][taken[1]]
-    assert sorted(waiting_entries(lane).tolist()) == sorted(taken)
+    assert not len(waiting_entries(lane))
+    lane.pending["asked"][[5, 3]] = 0, -2
+    assert waiting_entries(more_pending(lane)).tolist() == [3, 5]
 
 
 def test_messages_move_together() -> None:
