@@ -49,7 +49,9 @@ class Wanted:
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
     """Everything there is to say."""
-    tables = of_topics(resolved(once(extract.tables, extract.rows), extract.rows), wanted.topics)
+    single = once(extract.tables, extract.rows) if extract.may_relay else extract.tables
+    named = resolved(single, extract.rows) if extract.may_name else single
+    tables = of_topics(named, wanted.topics)
     shown = called_by_name(tables) if wanted.named else tables
     # In a thread of its own on Java's side, too.
     own = inheritable_thread_target(tables["exchanges"].sparkSession)

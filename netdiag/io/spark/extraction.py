@@ -11,7 +11,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from netdiag.errors import NetdiagError
 from netdiag.io.spark.elsewhere import located
 from netdiag.io.spark.failures import told
+from netdiag.io.spark.few import may_name, may_relay
 from netdiag.io.spark.reading import Progress, Reading, read_batches
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
@@ -37,11 +38,16 @@ _FEW = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
-    """The tables as DataFrames over what was written, how many rows each has, and what was read for it."""
+    """The tables as DataFrames over what was written, how many rows each has, and what was read for it.
+
+    `may_relay` and `may_name` are False where it is known that there are no relays, and no topics to name.
+    """
 
     tables: dict[str, DataFrame]
     rows: dict[str, int]
     seen: Seen
+    may_relay: bool = True
+    may_name: bool = True
 
 
 def extract(
@@ -85,10 +91,11 @@ def opened(spark: SparkSession, account: Mapping[str, Any], reading: Reading, fo
     """What `extract_here` wrote; few rows are given to Spark as they are, which saves it looking into files."""
     if sum(account["rows"].values()) > _FEW:
         tables = {name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES}
-    else:
-        parts = {name: pq.read_table(Path(folder, name, "part-00000.parquet")) for name in NAMES}
-        tables = {name: spark.createDataFrame(part) for name, part in parts.items()}
-    return _extract(tables, [account], reading, size)
+        return _extract(tables, [account], reading, size)
+    parts = {name: pq.read_table(Path(folder, name, "part-00000.parquet")) for name in NAMES}
+    tables = {name: spark.createDataFrame(part) for name, part in parts.items()}
+    found = _extract(tables, [account], reading, size)
+    return replace(found, may_relay=may_relay(parts["connections"]), may_name=may_name(parts))
 
 
 def _make_folders(folder: str) -> None:
