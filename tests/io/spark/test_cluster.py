@@ -146,7 +146,9 @@ def test_what_a_cluster_lacks_is_one_line_and_hadoop_is_read(java: str, tmp_path
     (settings / "spark-defaults.conf").write_text(f"{link} {tmp_path.as_uri()}\n")
     other = tmp_path / "python-of-another-version"
     other.write_text(
-        f'#!/bin/sh\nshift\nexec {sys.executable} -c \'import runpy, sys; sys.version_info = (3, 99, 0, "final", 0); '
+        f"#!/bin/sh\nshift\nexec {sys.executable} -c 'import collections, runpy, sys; "
+        'version = collections.namedtuple("version", "major minor micro releaselevel serial"); '
+        'sys.version_info = version(3, 99, 0, "final", 0); '
         'sys.argv = sys.argv[1:]; runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)\' "$@"\n'
     )
     other.chmod(0o755)
