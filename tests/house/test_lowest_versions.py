@@ -42,7 +42,10 @@ TESTS = (
     # the extra that is not proven here
     "--ignore=tests/io/spark",
     "--ignore=tests/io/follow",
-    *(f"--ignore=tests/io/test_{name}.py" for name in ("chunks", "compiled_tables", "kernels", "parts")),
+    *(
+        f"--ignore=tests/io/test_{name}.py"
+        for name in ("behind", "chunks", "compiled_tables", "kept_programs", "kernels", "parts", "unneeded")
+    ),
 )
 
 
