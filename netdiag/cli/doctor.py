@@ -8,7 +8,7 @@ import typer
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import ColourOption, Debug, Verbose, finish, surface_of
 from netdiag.cli.terminal import write_text
-from netdiag.errors import UsageError
+from netdiag.errors import NetdiagError, UsageError
 from netdiag.machine.abilities import State, abilities
 from netdiag.render.doctor_json import doctor_json
 from netdiag.render.doctor_text import doctor_text
@@ -18,7 +18,12 @@ Host = Annotated[
     str | None,
     typer.Option("--host", metavar="URL", help="The engine that is meant.", show_default="as docker decides"),
 ]
-Warm = Annotated[bool, typer.Option("--warm", help="Compile the engine for large captures now, once for this release.")]
+Warm = Annotated[
+    bool,
+    typer.Option(
+        "--warm", help="Make ahead what large captures and Spark need to start quickly, once for this release."
+    ),
+]
 
 
 def doctor(
@@ -47,12 +52,27 @@ def doctor(
 
 
 def _warm(*, as_json: bool, host: str | None) -> ExitStatus:
-    """Have the engine compiled; the machine is not looked at."""
+    """Have the engine compiled and Java's classes kept; the machine is not looked at."""
     if as_json or host is not None:
-        raise UsageError("--warm compiles and looks at nothing", hint="run doctor once more without it")
+        raise UsageError("--warm makes things ready and looks at nothing", hint="run doctor once more without it")
     from netdiag.io.kernels import warm_up
 
     warmed = warm_up()
     done = "was compiled already" if warmed.was_ready else f"is compiled: it took {warmed.seconds:.0f} s"
     write_text(f"the engine for large captures {done}, in {warmed.folder}\n")
+    write_text(f"{_warm_java()}\n")
     return ExitStatus.CLEAN
+
+
+def _warm_java() -> str:
+    """Have the classes of Spark kept; analyze works without, so what is in the way is told and no more."""
+    try:
+        from netdiag.io.spark.class_making import make
+    except ImportError as error:
+        return f"Java's classes of Spark are not kept: {error.name} is not installed"
+    try:
+        made = make()
+    except NetdiagError as error:
+        return f"Java's classes of Spark are not kept: {error}"
+    done = "were kept already" if made.was_ready else f"are kept: it took {made.seconds:.0f} s"
+    return f"Java's classes of Spark {done}, in {made.path}"

@@ -101,7 +101,7 @@ def folder(environment: Mapping[str, str]) -> str:
     """
     if environment.get(CACHE):
         return environment[CACHE]
-    return str(Path(_cache(environment), f"kernels-{fingerprint()}"))
+    return str(Path(cache_folder(environment), f"kernels-{fingerprint()}"))
 
 
 def prepare(environment: MutableMapping[str, str]) -> bool:
@@ -143,7 +143,7 @@ def warm_up(environment: MutableMapping[str, str] = os.environ) -> Warmed:
     read_sample()
     place = folder(environment)
     Path(place, _READY).touch()
-    if Path(place).parent == Path(_cache(environment)):
+    if Path(place).parent == Path(cache_folder(environment)):
         _drop_older(Path(place))
     return Warmed(folder=place, was_ready=was_ready, seconds=time.monotonic() - begun)
 
@@ -156,7 +156,8 @@ def _drop_older(place: Path) -> None:
                 shutil.rmtree(other)
 
 
-def _cache(environment: Mapping[str, str]) -> str:
+def cache_folder(environment: Mapping[str, str]) -> str:
+    """Where what can be made anew is kept for this user."""
     named = environment.get("XDG_CACHE_HOME", "")
     base = Path(named) if named.startswith("/") else Path(os.path.expanduser("~"), ".cache")
     return str(base / "netdiag")

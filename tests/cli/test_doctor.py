@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from netdiag.io.kernels import warm_up
 from tests.cli.shell import netdiag
+from tests.io.spark.test_class_making import made_ahead
 
 
 def test_without_an_engine(tmp_path: Path) -> None:
@@ -25,12 +28,25 @@ def test_an_engine_of_another_machine_is_named_by_its_option(tmp_path: Path) -> 
     assert b'"carrier-pigeon" is no way to an engine' in found.stdout
 
 
-def test_the_engine_is_compiled_ahead(tmp_path: Path) -> None:
-    # In this process first, which nothing stops after a minute: compiling takes as long as the machine is busy.
-    warmed = warm_up()
+@pytest.mark.usefixtures("java")
+def test_what_takes_long_is_made_ahead(tmp_path: Path) -> None:
+    # By itself first, which nothing stops after a minute: it takes as long as the machine is busy.
+    warmed, (_, archive) = warm_up(), made_ahead()
     done = netdiag("doctor", "--warm", cwd=tmp_path)
     assert done.returncode == 0, done
-    assert done.stdout.decode() == f"the engine for large captures was compiled already, in {warmed.folder}\n"
+    assert done.stdout.decode() == (
+        f"the engine for large captures was compiled already, in {warmed.folder}\n"
+        f"Java's classes of Spark were kept already, in {archive}\n"
+    )
     refused = netdiag("doctor", "--warm", "--json", cwd=tmp_path)
     assert refused.returncode == 2
-    assert b"--warm compiles and looks at nothing" in refused.stderr
+    assert b"--warm makes things ready and looks at nothing" in refused.stderr
+
+
+@pytest.mark.usefixtures("java")
+def test_what_cannot_be_made_ahead_is_told(tmp_path: Path) -> None:
+    kept = {"NUMBA_CACHE_DIR": warm_up().folder, "XDG_CACHE_HOME": str(tmp_path / "my cache")}
+    done = netdiag("doctor", "--warm", cwd=tmp_path, env=kept)
+    assert done.returncode == 0, done
+    assert b"Java's classes of Spark are not kept: " in done.stdout
+    assert b"cannot be kept under such a name" in done.stdout

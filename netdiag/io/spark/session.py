@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,12 @@ from pyspark.sql import SparkSession
 
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
+from netdiag.io.spark import class_archive
 from netdiag.io.spark.shipping import package_archive
 
 LOCAL = "local[*]"
 _LOOPBACK = "127.0.0.1"
+_JAVA = "spark.driver.extraJavaOptions"
 _LEAVING = 20.0
 _SHOWN = 3
 # Half the start of a session is Java compiling its own code; a short life is better off with the quick compiler.
@@ -60,11 +62,15 @@ def spark_session(
     quick: bool = True,
     small: bool = True,
     settings: Mapping[str, str] | None = None,
+    classes: Sequence[str] | None = None,
+    leaving: float = _LEAVING,
 ) -> Iterator[SparkSession]:
     """A session that is stopped at the end of the block, with its Java process and everything it put on disk.
 
     `partitions` of a shuffle (as many as cores by default); `quick` for a life of a minute, without it Java takes the
     time to compile what runs long. `small`: questions to a few thousand rows; Spark writes no code of its own then.
+    `classes`: what Java is told of an archive of classes; to use ours where there is one, unless it is said. It is
+    killed where it has not ended after `leaving` seconds.
     """
     home = java_home(os.environ)
     # What it says is in the exception, too.
@@ -76,12 +82,15 @@ def spark_session(
             environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": _LOOPBACK}
         elif is_here(master):
             environment["SPARK_LOCAL_IP"] = _LOOPBACK
-        conf = SparkConf(loadDefaults=False).setAll(list(_settings(master, folder, partitions, quick, small).items()))
+        found = _settings(master, folder, partitions, quick, small)
+        kept = class_archive.options(os.environ, home) if classes is None else classes
+        found[_JAVA] = " ".join((found[_JAVA], *kept))
+        conf = SparkConf(loadDefaults=False).setAll(list(found.items()))
         conf.setAll(list((settings or {}).items()))
         log = Path(folder, "log")
         archive = None if is_local(master) else package_archive(Path(folder))
         with log.open("wb") as output:
-            yield from _running(conf, environment, output, log, archive)
+            yield from _running(conf, environment, output, log, archive, leaving)
 
 
 def is_here(master: str) -> bool:
@@ -96,7 +105,7 @@ def is_local(master: str) -> bool:
 
 
 def _running(
-    conf: SparkConf, environment: Mapping[str, str], output: Any, log: Path, archive: Path | None
+    conf: SparkConf, environment: Mapping[str, str], output: Any, log: Path, archive: Path | None, leaving: float
 ) -> Iterator[SparkSession]:
     gateway = None
     paths = list(sys.path)
@@ -119,7 +128,7 @@ def _running(
                 session.stop()
     finally:
         sys.path[:] = paths
-        _leave(gateway)
+        _leave(gateway, leaving)
 
 
 def reason_of(error: BaseException) -> str:
@@ -153,7 +162,7 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool, sma
         "spark.app.name": "netdiag",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.extraJavaOptions": " ".join(java),
+        _JAVA: " ".join(java),
         "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
@@ -237,7 +246,7 @@ def held_back() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _leave(gateway: Any) -> None:
+def _leave(gateway: Any, patience: float) -> None:
     """End the Java process: it goes by itself when its standard input ends."""
     if gateway is None:
         return
@@ -251,7 +260,7 @@ def _leave(gateway: Any) -> None:
     with suppress(OSError):
         process.stdin.close()
     try:
-        process.wait(_LEAVING)
+        process.wait(patience)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -1,0 +1,73 @@
+"""The archive of Java's classes: used where it is whole, passed over where it is not, and made only once."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from netdiag.io.java import java_home
+from netdiag.io.spark.class_archive import options
+from tests.io.spark.test_class_making import made_ahead
+
+LIFE = """
+from netdiag.io.spark.session import spark_session
+with spark_session("local[1]") as spark:
+    print(spark.range(3).count())
+"""
+_SESSION = "org.apache.spark.sql.classic.SparkSession source: "
+_MAPPED = "shared objects file (top)"
+
+
+def origins(cache: Path, logs: Path) -> set[str]:
+    """Where Java says that it took the class of sessions from, in a process of its own."""
+    told = f"-Xlog:class+load:file={logs}/%p.log"
+    environment = {
+        **os.environ,
+        "XDG_CACHE_HOME": str(cache),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "JAVA_TOOL_OPTIONS": told,
+    }
+    done = subprocess.run([sys.executable, "-c", LIFE], capture_output=True, text=True, env=environment)
+    assert (done.stdout, done.stderr) == ("3\n", "")
+    lines = [line for log in logs.glob("*.log") for line in log.read_text().splitlines() if _SESSION in line]
+    return {line.partition(_SESSION)[2] for line in lines}
+
+
+@pytest.fixture(scope="module")
+def archive(java: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive in a cache of its own."""
+    cache = tmp_path_factory.mktemp("cache")
+    old, new = Path(cache, "netdiag", ".classes-old"), Path(cache, "netdiag", "classes-new.1.jsa")
+    old.mkdir(parents=True)
+    new.touch()
+    os.utime(old, (0, 0))
+    was_ready, path = made_ahead(cache)
+    assert not was_ready
+    assert {each.name for each in path.parent.iterdir()} == {path.name, new.name}
+    return path
+
+
+@pytest.mark.slow
+def test_it_is_made_once_and_used(archive: Path, tmp_path: Path) -> None:
+    cache = archive.parent.parent
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    assert made_ahead(cache) == (True, archive)
+    assert options(environment, java_home(environment))[0] == f"-XX:SharedArchiveFile={archive}"
+    assert origins(cache, tmp_path) == {_MAPPED}
+
+
+@pytest.mark.slow
+def test_what_is_damaged_does_no_harm(archive: Path, tmp_path: Path) -> None:
+    data = bytearray(archive.read_bytes())
+    for begin in (0, 4096, len(data) // 2):
+        data[begin : begin + 4096] = os.urandom(4096)
+    folder = tmp_path / "netdiag"
+    folder.mkdir()
+    Path(folder, archive.name).write_bytes(data)
+    (origin,) = origins(tmp_path, tmp_path)
+    assert origin.startswith("file:")
+    # Java dies of one that is cut short, so it is never told of it.
+    os.truncate(Path(folder, archive.name), len(data) // 2)
+    assert options({**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, java_home(os.environ)) == ()
