@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.bench import peers, results
 from tests.bench.captures import Capture, Recipe, cache, obtain
-from tests.bench.results import Result
+from tests.bench.results import START, Result
 from tests.bench.running import Cost, cached, run, uncached
 
 LARGE_MESSAGE = 100_000_000
@@ -84,10 +84,10 @@ def cold(sizes: Sizes) -> Result:
 
 
 def linear(sizes: Sizes) -> Result:
-    """The engine on captures of rising sizes."""
+    """The engine on captures of rising sizes, and on next to nothing."""
     captures = {f"{size} GB": obtain(Recipe(mix="bulk", megabytes=1000 * size)) for size in sizes.gigabytes}
     name = "linear-" + "-".join(map(str, sizes.gigabytes))
-    return _each(name, captures, sizes.rounds)
+    return _each(name, {START: obtain(_SMALL), **captures}, sizes.rounds, {"NETDIAG_ENGINE": "compiled"})
 
 
 def connections(sizes: Sizes) -> Result:
@@ -144,12 +144,14 @@ def spark(sizes: Sizes) -> Result:
     return measured(f"spark-{sizes.megabytes}", contestants, sizes.rounds, _told(capture), [capture])
 
 
-def _each(case: str, captures: Mapping[str, Capture], rounds: int) -> Result:
+def _each(
+    case: str, captures: Mapping[str, Capture], rounds: int, environment: Mapping[str, str] | None = None
+) -> Result:
     facts: dict[str, int | str] = {}
     contestants = []
     for name, capture in captures.items():
         facts |= {f"{key} of {name}": value for key, value in _told(capture).items()}
-        contestants.append(_ours(capture, name=name, counted=True))
+        contestants.append(replace(_ours(capture, name=name, counted=True), environment=environment or {}))
     return measured(case, contestants, rounds, facts, list(captures.values()))
 
 

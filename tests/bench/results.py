@@ -11,6 +11,9 @@ from tests.bench.captures import cache
 from tests.bench.machine import described, load
 from tests.bench.running import Cost, median
 
+START = "1 MB"
+"""The contestant of rising sizes that has hardly anything to read."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:

@@ -91,6 +91,14 @@ def test_what_is_asked_of_the_rate_follows_tsharks_version() -> None:
     assert [verdict.met for verdict in of(fewer.case, fewer)] == [True, False, False]
 
 
+def test_rising_sizes_are_compared_without_the_start() -> None:
+    facts: dict[str, int | str] = {"bytes of 1 GB": 10**9, "bytes of 16 GB": 16 * 10**9}
+    for largest, met in ((17.0, True), (18.2, False), (14.0, False)):
+        result = _result("linear-1-16", {"1 MB": 0.5, "1 GB": 1.5, "16 GB": largest}, facts)
+        verdict, _ = of(result.case, result)
+        assert (verdict.met, verdict.complete) == (met, True), largest
+
+
 def test_the_page_has_every_case_with_its_load_and_its_commit() -> None:
     facts: dict[str, int | str] = {"capture": "bulk, 3 GB", "bytes": 3 * 10**9, "packets": 7}
     slow = _result("cores-3000", {"1 core": 10, "2 cores": 8}, facts)
