@@ -196,6 +196,8 @@ class CompiledEngine:
         return not self._unbound
 
     def _forget_keys(self) -> None:
+        """Pairs of addresses have other numbers from now on; what the kernels noted by the old ones is settled first."""
+        self.flush()
         flows = self.twin.flows
         for slot in flows.births.slots().tolist():
             flows.give(slot)

@@ -12,7 +12,8 @@ from netdiag.traffic.engine.compiled.run import CompiledEngine
 from netdiag.traffic.engine.connection import Connection
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.run import Engine
-from tests.traffic.engine.compiled.compared import packets_of
+from tests.traffic.engine.compiled.compared import by_twin, packets_of
+from tests.traffic.engine.compiled.fronts import pieces
 from tests.traffic.engine.compiled.openings import short_connections
 
 _OPTIONS = EngineOptions(tables=frozenset({"exchanges"}))
@@ -102,3 +103,20 @@ def _told(connection: Connection) -> dict[str, Any]:
         names = {"mode", "is_request", "least", "noted", "frames", "frame_bytes", "header", "left", "buffer"}
         told[f"framer {side}"] = {name: getattr(framer, name) for name in names}
     return told
+
+
+def test_addresses_stay_when_their_pairs_get_other_numbers() -> None:
+    """As in a capture with more pairs of addresses than are numbered at a time."""
+    epochs = 0
+    for seed in range(12):
+        rng = random.Random(seed)
+        data = short_connections(rng, rng.choice([20, 60, 200]), odd=rng.choice([0.0, 0.2]), ports=1000)
+        engine, front = CompiledEngine(_OPTIONS, ["a.pcap"]), Front(Keys(most=rng.choice([4, 16, 64])))
+        for piece in pieces(data, (rng.choice([2000, 9000]),)):
+            chunk = front.take(piece)
+            epochs = max(epochs, chunk.epoch)
+            engine.feed(chunk)
+        engine.feed(front.end())
+        engine.finish()
+        assert engine.drain()["exchanges"] == by_twin(data, _OPTIONS)["exchanges"], seed
+    assert epochs > 3
