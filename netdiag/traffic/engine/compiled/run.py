@@ -196,7 +196,7 @@ class CompiledEngine:
         return not self._unbound
 
     def _forget_keys(self) -> None:
-        """Pairs of addresses have other numbers from now on; what the kernels noted by the old ones is settled first."""
+        """Pairs of addresses have other numbers from now on: first settle what the kernels noted by the old ones."""
         self.flush()
         flows = self.twin.flows
         for slot in flows.births.slots().tolist():
