@@ -6,7 +6,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ RUN = "/run"
 _FOLDER = "netdiag"
 _LONGEST = 64 * 1024
 _PATIENCE, _PAUSE = 20.0, 0.05
+_VANISHINGS = 1000
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,11 +104,7 @@ def _locked(lab: str, environ: Mapping[str, str]) -> tuple[Path, int]:
     """The folder and a descriptor that locks it; another of us may remove it while we wait, then it is made anew."""
     deadline = time.monotonic() + _PATIENCE
     while True:
-        folder = _folder(lab, environ)
-        try:
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            continue
+        folder, descriptor = _folder(lab, environ)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(descriptor).st_nlink > 0:
@@ -121,19 +118,37 @@ def _locked(lab: str, environ: Mapping[str, str]) -> tuple[Path, int]:
         os.close(descriptor)
 
 
-def _folder(lab: str, environ: Mapping[str, str]) -> Path:
-    """/run/netdiag, or that of the user's session where /run is not to be written."""
+def _folder(lab: str, environ: Mapping[str, str]) -> tuple[Path, int]:
+    """/run/netdiag, or that of the user's session where /run is not to be written, with a descriptor of it."""
     own = environ.get("XDG_RUNTIME_DIR", "")
     found = [Path(RUN), *([Path(own)] if os.path.isabs(own) else [])]
     begun = [base / _FOLDER for base in found if (base / _FOLDER / f"lab-{lab}.json").exists()]
     for folder in (*begun, *(base / _FOLDER for base in found)):
-        try:
-            folder.mkdir(mode=0o700, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK | os.X_OK) and folder.stat().st_uid == os.geteuid():
-            return folder
+        descriptor = _opened(folder)
+        if descriptor is not None:
+            return folder, descriptor
     raise MissingRight("no folder to write down what a lab owns", where=f"{RUN}/{_FOLDER}")
+
+
+def _opened(folder: Path) -> int | None:
+    """A descriptor of a folder, made where it is missing; None where it is not ours to write.
+
+    Another of us may remove it at any moment: what is asked is asked of the descriptor, not of the path.
+    """
+    for _ in range(_VANISHINGS):
+        try:
+            with suppress(FileExistsError):
+                os.mkdir(folder, mode=0o700)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return None
+        if os.fstat(descriptor).st_uid == os.geteuid() and os.access(".", os.W_OK | os.X_OK, dir_fd=descriptor):
+            return descriptor
+        os.close(descriptor)
+        return None
+    return None
 
 
 def _state(document: Any) -> State:

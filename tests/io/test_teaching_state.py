@@ -1,7 +1,9 @@
 """What a lab owns, as a file."""
 
 import os
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,26 @@ def test_two_at_once_wait_for_each_other(tmp_path: Path, monkeypatch: pytest.Mon
         order.append("first")
     waiting.join()
     assert order == ["first", "second"]
+
+
+def test_a_folder_that_comes_and_goes_is_no_missing_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teaching_state, "RUN", str(tmp_path))
+    monkeypatch.setattr(teaching_state, "_PAUSE", 0.0)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def work(_: int) -> int:
+        for _ in range(300):
+            with state_file("x", {}) as file:
+                assert file.path.parent.exists()
+        return 300
+
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert sum(pool.map(work, range(4))) == 1200
+    finally:
+        sys.setswitchinterval(interval)
+    assert os.listdir(tmp_path) == []
 
 
 def test_one_that_never_ends_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
