@@ -16,6 +16,9 @@ _SAME_PYTHON = (
 _LOST = (
     "Spark gives a task up after four attempts; give executors more memory, or say --partitions with a higher number"
 )
+_TOO_LARGE = (
+    "a kernel kills what takes too much memory: `dmesg` says so; give it more, or say --partitions with a higher number"
+)
 
 
 def _ours(match: re.Match[str]) -> NetdiagError:
@@ -41,12 +44,24 @@ def _lost(match: re.Match[str]) -> NetdiagError:
     return NetdiagError(f"an executor was lost again and again: {match[1].strip()}", hint=_LOST)
 
 
+def _crashed(match: re.Match[str]) -> NetdiagError:
+    return NetdiagError("a Python worker of Spark was killed, or crashed", hint=_TOO_LARGE)
+
+
+def _no_start(match: re.Match[str]) -> NetdiagError:
+    said = [line.strip() for line in (match["said"] or "").splitlines() if line.strip()]
+    return NetdiagError(": ".join(("the Python of the executors does not start", *said[-1:])), hint=_SAME_PYTHON)
+
+
 # The first that is found in what Spark says is the reason; what is ours is told as we said it.
 _REASONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], NetdiagError]], ...] = (
     (re.compile(r"^\s*(?:\w+\.)*netdiag\.errors\.\w+: (.+)$", re.MULTILINE), _ours),
     (re.compile(r"different version: ([\d.]+\d) than that in driver: ([\d.]+\d)"), _version),
     (re.compile(r"ModuleNotFoundError: No module named '([^']+)'"), _library),
     (re.compile(r"Cannot run program \"([^\"]+)\""), _interpreter),
+    (re.compile(r"^Error from python worker:\n(?P<said>(?: [^\n]*\n)*)", re.MULTILINE), _no_start),
+    (re.compile(r"reading the port number from pyspark\.daemon's stdout(?P<said>)"), _no_start),
+    (re.compile(r"Python worker exited unexpectedly \(crashed\)"), _crashed),
     (re.compile(r"ExecutorLostFailure \(([^\n]+)"), _lost),
 )
 

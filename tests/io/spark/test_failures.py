@@ -1,5 +1,10 @@
 """The stacks of Java and Python become one line with what to do."""
 
+import os
+import shutil
+import signal
+from collections.abc import Callable
+
 import pytest
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
@@ -37,6 +42,12 @@ ABORTED = "An error occurred while calling z:org.apache.spark.api.python.PythonR
             "an executor was lost again and again: executor 1 exited) Reason: killed",
             "more memory",
         ),
+        (
+            "Lost task 1.0 (TID 3): org.apache.spark.SparkException: \nError from python worker:\n  Traceback:\n"
+            "  ImportError: libffi.so.8: cannot open\nPYTHONPATH was:\n  /a.zip\n\tat org.apache",
+            "the Python of the executors does not start: ImportError: libffi.so.8: cannot open",
+            "PYSPARK_PYTHON",
+        ),
         ("Traceback\nnetdiag.errors.InputError: a.pcap: is a folder\n\n\tat org.apache", "a.pcap: is a folder", ""),
     ],
 )
@@ -58,6 +69,21 @@ def test_an_error_of_ours_in_a_task_is_told_as_it_was(spark: SparkSession) -> No
     context: SparkContext = spark.sparkContext
     with pytest.raises(NetdiagError, match=r"^a\.pcap: cannot be read$"), told():
         context.parallelize([1], 1).map(task).collect()
+
+
+@pytest.mark.parametrize("end", [lambda number: os._exit(3), lambda number: os.kill(os.getpid(), signal.SIGKILL)])
+def test_a_worker_that_ends_in_its_work(spark: SparkSession, end: Callable[[int], None]) -> None:
+    context: SparkContext = spark.sparkContext
+    with pytest.raises(NetdiagError, match=r"^a Python worker of Spark was killed, or crashed$") as raised, told():
+        context.parallelize([1], 1).map(end).collect()
+    assert "--partitions" in (raised.value.hint or "")
+
+
+def test_a_python_that_ends_before_its_work(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    context: SparkContext = spark.sparkContext
+    monkeypatch.setattr(context, "pythonExec", shutil.which("false"))
+    with pytest.raises(NetdiagError, match=r"^the Python of the executors does not start$"), told():
+        context.parallelize([1], 1).map(lambda number: number).collect()
 
 
 def test_other_errors_pass() -> None:
