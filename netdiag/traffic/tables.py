@@ -21,6 +21,8 @@ NAMES = (
     "names",
     "losses",
 )
+# What these hold of one exchange becomes ready at once.
+TOGETHER = ("exchanges", "partitions", "batches")
 # What the engine fills only where keys and values may be stored.
 PAYLOAD_NAMES = ("records",)
 # What exchanges are summed up to where they are found.

@@ -27,7 +27,7 @@ from netdiag.io.spark.few import may_name, may_relay
 from netdiag.io.spark.reading import Progress, Reading, read_batches
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
-from netdiag.traffic.tables import NAMES, table
+from netdiag.traffic.tables import NAMES, TOGETHER, table
 
 _PROGRESS = ".progress"
 _ATTEMPTS = ".attempts"
@@ -141,6 +141,7 @@ def write_part(reading: Reading, folder: str, number: int) -> dict[str, Any]:
             for name, batches in ready.items():
                 for batch in batches:
                     parts[name].add(batch)
+            _write_large(parts)
         for part in parts.values():
             part.finish()
     finally:
@@ -148,6 +149,14 @@ def write_part(reading: Reading, folder: str, number: int) -> dict[str, Any]:
             part.drop()
     counts = {name: part.rows for name, part in parts.items()}
     return {"packets": last.packets, "first": last.first, "last": last.last, "rows": counts}
+
+
+def _write_large(parts: Mapping[str, "_Part"]) -> None:
+    """Write what waits and is large; tables with rows of the same exchanges have the same in a row group each."""
+    together = any(parts[name].is_large for name in TOGETHER)
+    for name, part in parts.items():
+        if together if name in TOGETHER else part.is_large:
+            part.write()
 
 
 class _Part:
@@ -166,12 +175,19 @@ class _Part:
         self._held.append(batch)
         self._waiting += batch.num_rows
         self.rows += batch.num_rows
-        if self._waiting >= BATCH:
-            self._write()
+
+    @property
+    def is_large(self) -> bool:
+        return self._waiting >= BATCH
+
+    def write(self) -> None:
+        """What waits, as a row group, even one without rows."""
+        waiting = pa.Table.from_batches(self._held, self._writer.schema)
+        self._writer.write_table(waiting, row_group_size=max(1, waiting.num_rows))
+        self._held, self._waiting = [], 0
 
     def finish(self) -> None:
-        if self._held:
-            self._write()
+        self.write()
         self._close()
         if not self._path.exists():
             os.replace(self._temporary, self._path)
@@ -181,10 +197,6 @@ class _Part:
         self._close()
         with suppress(FileNotFoundError):
             self._temporary.unlink()
-
-    def _write(self) -> None:
-        self._writer.write_table(pa.Table.from_batches(self._held))
-        self._held, self._waiting = [], 0
 
     def _close(self) -> None:
         if self._is_open:

@@ -21,7 +21,7 @@ from netdiag.traffic.engine.packet import Segment
 from netdiag.traffic.engine.run import Engine
 from netdiag.traffic.partial_batches import COLUMNS, LatencyBatches
 from netdiag.traffic.rows import PacketRow, SegmentRow
-from netdiag.traffic.tables import RAW_NAMES, table
+from netdiag.traffic.tables import RAW_NAMES, TOGETHER, table
 
 if TYPE_CHECKING:
     from netdiag.io.compiled_tables import Ready
@@ -147,7 +147,7 @@ class _Clock:
 
 
 class _Held:
-    """Rows until they are worth a batch."""
+    """Rows until they are worth a batch; tables whose rows are of the same exchanges are given together."""
 
     def __init__(self, columns: Mapping[str, Sequence[str]]) -> None:
         self._columns = columns
@@ -165,8 +165,9 @@ class _Held:
 
     def _given(self, least: int) -> Batches:
         given = {}
+        together = max((len(self._rows[name]) for name in TOGETHER if name in self._rows), default=0)
         for name, rows in self._rows.items():
-            if len(rows) >= least:
+            if rows and (together if name in TOGETHER else len(rows)) >= least:
                 given[name] = [record_batch(table(name), rows, self._columns[name], unit="us")]
                 self._rows[name] = []
         return given

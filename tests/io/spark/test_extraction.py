@@ -3,16 +3,19 @@
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from netdiag.io.spark.extraction import extract, write_part
+from netdiag.io.spark.extraction import extract, extract_here, write_part
 from netdiag.io.spark.reading import Reading
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.tables import NAMES, table
+from netdiag.traffic.tables import NAMES, TOGETHER, table
 from tests.io.spark.captures import START, capture
+
+_TRANSACTIONS = Path(__file__).parents[2] / "fuzz/captures/kafka3.9.1-transactions-librdkafka-aiokafka-broker-1.pcap"
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +65,22 @@ def test_a_task_that_fails_leaves_no_part(path: str, tmp_path: Path) -> None:
     with pytest.raises(Exception, match="gone"):
         write_part(Reading(paths=(str(cut),), options=EngineOptions()), str(tmp_path), 0)
     assert [entry.name for name in NAMES for entry in (tmp_path / name).iterdir()] == []
+
+
+def test_row_groups_of_one_number_hold_the_same_exchanges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netdiag.io.spark.reading._STRIDE", 10)
+    for module in ("reading", "extraction"):
+        monkeypatch.setattr(f"netdiag.io.spark.{module}.BATCH", 8)
+    extract_here(Reading(paths=(str(_TRANSACTIONS),), options=EngineOptions()), str(tmp_path))
+    files = {name: pq.ParquetFile(tmp_path / name / "part-00000.parquet") for name in TOGETHER}
+    (groups,) = {file.num_row_groups for file in files.values()}
+    assert groups > 2
+    for number in range(groups):
+        keys = {name: keys_of(file.read_row_group(number)) for name, file in files.items()}
+        assert keys["partitions"] <= keys["exchanges"]
+        assert keys["batches"] <= keys["partitions"]
+    assert sum(len(keys_of(files["partitions"].read_row_group(number))) for number in range(groups)) > 0
+
+
+def keys_of(rows: pa.Table) -> set[tuple[object, ...]]:
+    return {tuple(row.values()) for row in rows.select(["connection", "correlation_id", "time"]).to_pylist()}
