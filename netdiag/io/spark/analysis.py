@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from netdiag.findings import Finding
 from netdiag.io.spark.charts import charts_of
 from netdiag.io.spark.extraction import Extract
+from netdiag.io.spark.folding import folded_tables
 from netdiag.io.spark.plain_rows import plain_rows
 from netdiag.io.spark.wire_view import ask_all, told_by, wire_view
 from netdiag.rules.run import check_wire
@@ -22,6 +23,8 @@ from netdiag.traffic.aggregates.relays import with_relays, without_relays
 from netdiag.traffic.aggregates.topic_names import topic_names, with_named_topics, with_topic_names
 from netdiag.traffic.analysis import Analysis, Answer
 from netdiag.traffic.arrow import schema_of
+from netdiag.traffic.folds.all_folds import ALL as FOLDS
+from netdiag.traffic.folds.selection import Selection
 
 Tables = Mapping[str, DataFrame]
 # An answer is a summary: what has more rows is cut here, the count is not.
@@ -49,9 +52,21 @@ class Wanted:
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
     """Everything there is to say."""
-    single = once(extract.tables, extract.rows) if extract.may_relay else extract.tables
-    named = resolved(single, extract.rows) if extract.may_name else single
-    tables = of_topics(named, wanted.topics)
+    relays = relays_of(extract.tables, extract.rows) if extract.may_relay else {}
+    single = _without(extract.tables, relays)
+    names = names_of(single, extract.rows) if extract.may_name else {}
+    tables = of_topics(_named(single, names), wanted.topics)
+    if extract.folder is None or wanted.topics:
+        return _asked(replace(extract, tables=tables), wanted, tell)
+    tell("summing up")
+    selection = Selection(relays=frozenset(relays), names=names)
+    with folded_tables(tables["exchanges"].sparkSession, extract.folder, extract.parts, selection) as (folds, rows):
+        more = replace(extract, tables={**tables, **folds}, rows={**extract.rows, **rows})
+        return _asked(more, wanted, tell)
+
+
+def _asked(extract: Extract, wanted: Wanted, tell: Callable[[str], None]) -> Analysis:
+    tables = extract.tables
     shown = called_by_name(tables) if wanted.named else tables
     # In a thread of its own on Java's side, too.
     own = inheritable_thread_target(tables["exchanges"].sparkSession)
@@ -61,7 +76,7 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         insights = ask_all(tables, extract.rows, lambda ask: pool.submit(own(ask)))
         asked = {
-            name: pool.submit(own(_answer), name, shown, wanted.out, any_rows=extract.rows[question.of] > 0)
+            name: pool.submit(own(_answer), name, shown, wanted.out, any_rows=question.may_have_rows(extract.rows))
             for name, question in ALL.items()
             if not wanted.only or name in wanted.only
         }
@@ -91,27 +106,45 @@ def resolved(tables: Tables, rows: Mapping[str, int] | None = None) -> dict[str,
 
     `rows`: how many there are of each table, where that is known.
     """
+    return _named(tables, names_of(tables, rows))
+
+
+def names_of(tables: Tables, rows: Mapping[str, int] | None = None) -> dict[str, str]:
+    """The topics by their ids, as far as the capture tells."""
     if rows is not None and not rows["leaders"] + rows["partitions"]:
-        return dict(tables)
+        return {}
     told = topic_names(tables["leaders"], tables["partitions"]).collect()
+    return {row["topic_id"]: row["topic"] for row in told}
+
+
+def _named(tables: Tables, told: Mapping[str, str]) -> dict[str, DataFrame]:
     if not told:
         return dict(tables)
     spark: SparkSession = tables["leaders"].sparkSession
-    names = spark.createDataFrame([(row["topic_id"], row["topic"]) for row in told], "topic_id string, topic string")
+    names = spark.createDataFrame(sorted(told.items()), "topic_id string, topic string")
     named = {name: with_topic_names(tables[name], names) for name in _WITH_TOPIC}
     return {**tables, **named, "exchanges": with_named_topics(tables["exchanges"], names)}
 
 
 def once(tables: Tables, rows: Mapping[str, int] | None = None) -> dict[str, DataFrame]:
     """The tables with relays marked among the connections, and without what was said on them a second time."""
+    return _without(tables, relays_of(tables, rows))
+
+
+def relays_of(tables: Tables, rows: Mapping[str, int] | None = None) -> dict[int, int]:
+    """The connections on which everything was said a second time, and where it was said first."""
     if rows is not None and rows["connections"] < 2:
-        return dict(tables)
+        return {}
     marked = with_relays(tables["connections"])
     found = marked.where(F.col("relay_of").isNotNull()).select("connection", "relay_of").collect()
+    return {row["connection"]: row["relay_of"] for row in found}
+
+
+def _without(tables: Tables, found: Mapping[int, int]) -> dict[str, DataFrame]:
     if not found:
         return dict(tables)
-    spark: SparkSession = marked.sparkSession
-    relays = spark.createDataFrame([tuple(row) for row in found], "connection bigint, relay_of bigint")
+    spark: SparkSession = tables["connections"].sparkSession
+    relays = spark.createDataFrame(sorted(found.items()), "connection bigint, relay_of bigint")
     connections = tables["connections"].drop("relay_of").join(F.broadcast(relays), "connection", "left")
     kept = {name: without_relays(tables[name], connections) for name in _OF_CONNECTIONS}
     return {**tables, **kept, "connections": connections.select(*tables["connections"].columns)}
@@ -121,12 +154,17 @@ def called_by_name(tables: Tables) -> dict[str, DataFrame]:
     """The tables with `name:port` for the address of a client, and `name LISTENER` for that of a broker."""
     client = F.concat_ws(":", "client_name", F.regexp_extract("client", r":([0-9]+)$", 1))
     broker = F.concat_ws(" ", "broker_name", "listener")
-    named = {
-        name: tables[name]
-        .withColumn("client", F.when(F.col("client_name").isNotNull(), client).otherwise(F.col("client")))
-        .withColumn("broker", F.when(F.col("broker_name").isNotNull(), broker).otherwise(F.col("broker")))
-        for name in ("exchanges", "connections")
+    whole = {
+        "client": F.when(F.col("client_name").isNotNull(), client).otherwise(F.col("client")),
+        "broker": F.when(F.col("broker_name").isNotNull(), broker).otherwise(F.col("broker")),
     }
+    of_exchanges = [name for name, fold in FOLDS.items() if fold.of == "exchanges"]
+    named = {}
+    for name in ("exchanges", "connections", *of_exchanges):
+        columns = tables[name].columns if name in tables else []
+        known = {each: column for each, column in whole.items() if each in columns and f"{each}_name" in columns}
+        if known:
+            named[name] = tables[name].withColumns(known)
     return {**tables, **named}
 
 

@@ -40,7 +40,8 @@ _FEW = 20_000
 class Extract:
     """The tables as DataFrames over what was written, how many rows each has, and what was read for it.
 
-    `may_relay` and `may_name` are False where it is known that there are no relays, and no topics to name.
+    `may_relay` and `may_name` are False where it is known that there are no relays, and no topics to name. `folder`:
+    where the tables lie in so many `parts`, with every connection whole in one of them, if they are worth folding.
     """
 
     tables: dict[str, DataFrame]
@@ -48,6 +49,8 @@ class Extract:
     seen: Seen
     may_relay: bool = True
     may_name: bool = True
+    folder: str | None = None
+    parts: int = 0
 
 
 def extract(
@@ -76,7 +79,7 @@ def extract(
             "what the executors wrote is not to be seen here", where=folder, hint="give --out a folder that all share"
         )
     tables = {name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES}
-    return _extract(tables, accounts, reading, size)
+    return _extract(tables, accounts, reading, size, folder)
 
 
 def extract_here(reading: Reading, folder: str) -> dict[str, Any]:
@@ -91,10 +94,10 @@ def opened(spark: SparkSession, account: Mapping[str, Any], reading: Reading, fo
     """What `extract_here` wrote; few rows are given to Spark as they are, which saves it looking into files."""
     if sum(account["rows"].values()) > _FEW:
         tables = {name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES}
-        return _extract(tables, [account], reading, size)
+        return _extract(tables, [account], reading, size, folder)
     parts = {name: pq.read_table(Path(folder, name, "part-00000.parquet")) for name in NAMES}
     tables = {name: spark.createDataFrame(part) for name, part in parts.items()}
-    found = _extract(tables, [account], reading, size)
+    found = _extract(tables, [account], reading, size, folder)
     return replace(found, may_relay=may_relay(parts["connections"]), may_name=may_name(parts))
 
 
@@ -109,12 +112,15 @@ def _drop_folders(folder: str) -> None:
 
 
 def _extract(
-    tables: dict[str, DataFrame], accounts: Sequence[Mapping[str, Any]], reading: Reading, size: int
+    tables: dict[str, DataFrame], accounts: Sequence[Mapping[str, Any]], reading: Reading, size: int, folder: str
 ) -> Extract:
     firsts, lasts = ([account[key] for account in accounts if account[key] is not None] for key in ("first", "last"))
+    rows = {name: sum(account["rows"][name] for account in accounts) for name in NAMES}
     return Extract(
         tables=tables,
-        rows={name: sum(account["rows"][name] for account in accounts) for name in NAMES},
+        rows=rows,
+        folder=folder if sum(rows.values()) > _FEW else None,
+        parts=len(accounts),
         seen=Seen(
             files=reading.names or reading.paths,
             bytes=size,

@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.aggregates.expressions import count_if, host, median, quantiles, seconds_between, total
 from netdiag.traffic.aggregates.spark_types import shaped
+from netdiag.traffic.aggregates.weights import times, weighed
 
 _OPENINGS = ("complete", "refused", "unanswered", "unreachable", "half", "unseen")
 _ENDINGS = ("fin", "reset-by-client", "reset-by-broker", "open")
@@ -44,9 +45,9 @@ def software(connections: DataFrame) -> DataFrame:
 
 def api_versions(exchanges: DataFrame) -> DataFrame:
     """Table `api_versions`."""
-    asked = exchanges.where(F.col("api_key").isNotNull() & F.col("api_version").isNotNull())
+    asked = weighed(exchanges).where(F.col("api_key").isNotNull() & F.col("api_version").isNotNull())
     found = asked.groupBy("api_name", "api_key", "api_version").agg(
-        F.count(F.lit(1)).alias("requests"),
+        times().alias("requests"),
         F.count_distinct(host("client")).alias("clients"),
         F.slice(F.sort_array(F.collect_set("client_id")), 1, _SOME).alias("client_ids"),
     )

@@ -5,13 +5,16 @@ from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.aggregates.spark_types import shaped
+from netdiag.traffic.aggregates.weights import times, weighed
 
 
 def coverage(exchanges: DataFrame) -> DataFrame:
     """Table `coverage`."""
     sizes = F.coalesce("request_bytes", F.lit(0)) + F.coalesce("response_bytes", F.lit(0))
-    found = exchanges.groupBy("api_name", "api_version", "decoded", "outcome").agg(
-        F.count(F.lit(1)).alias("exchanges"), F.sum(sizes).alias("bytes")
+    found = (
+        weighed(exchanges)
+        .groupBy("api_name", "api_version", "decoded", "outcome")
+        .agg(times().alias("exchanges"), F.sum(sizes).alias("bytes"))
     )
     return shaped(found, aggregate("coverage"))
 

@@ -27,14 +27,14 @@ def quantiles(value: Column, prefix: str, percents: tuple[int, ...] = (50, 95, 9
     bounded, because there are 900 such values between 1 and 10.
     """
     # One aggregate for all of them: Spark counts the values once, not for each.
-    together = F.percentile(_three_digits(value), F.array(*[F.lit(percent / 100) for percent in percents]))
+    together = F.percentile(three_digits(value), F.array(*[F.lit(percent / 100) for percent in percents]))
     found = [together[number].alias(f"{prefix}_p{percent}_ms") for number, percent in enumerate(percents)]
     return [*found, F.max(value).alias(f"{prefix}_max_ms")]
 
 
 def median(value: Column) -> Column:
     """The median of a number that is not negative, likewise."""
-    return F.percentile(_three_digits(value), F.lit(0.5))
+    return F.percentile(three_digits(value), F.lit(0.5))
 
 
 def seconds_between(begin: Column, end: Column) -> Column:
@@ -92,6 +92,7 @@ def _names() -> str:
     return f"map({pairs})"
 
 
-def _three_digits(value: Column) -> Column:
+def three_digits(value: Column) -> Column:
+    """A number that is not negative at three digits."""
     unit = F.pow(F.lit(10.0), F.floor(F.log10(value)) - (_DIGITS - 1))
     return F.when(value > 0, F.round(value / unit) * unit).when(value.isNotNull(), F.lit(0.0))

@@ -1,7 +1,7 @@
 """The written-out list of the questions: what each asks of the tables, and which of its rows matter most."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -16,13 +16,22 @@ Tables = Mapping[str, DataFrame]
 class Question:
     """`ask` gives the answer; rows that have most of `first` come first, those alike by `then`.
 
-    Where the table `of` has no rows the answer has none.
+    Where the table `of` has no rows the answer has none. `folds`: the fold of a table that is enough to answer it.
     """
 
     of: str
     ask: Callable[[Tables], DataFrame]
     first: tuple[str, ...] = ()
     then: tuple[str, ...]
+    folds: Mapping[str, str] = field(default_factory=dict)
+
+    def no_more_than(self, tables: Tables) -> Tables:
+        """These tables, the folded ones in their place as far as there are such."""
+        return {**tables, **{of: tables[fold] for of, fold in self.folds.items() if fold in tables}}
+
+    def may_have_rows(self, rows: Mapping[str, int]) -> bool:
+        """Whether the answer has any, with so many rows of each table and fold."""
+        return rows.get(self.folds.get(self.of, self.of), rows[self.of]) > 0
 
 
 ALL: Mapping[str, Question] = {
@@ -31,6 +40,7 @@ ALL: Mapping[str, Question] = {
         ask=lambda t: coverage.coverage(t["exchanges"]),
         first=("exchanges",),
         then=("api_name", "api_version", "decoded", "outcome"),
+        folds={"exchanges": "coverage"},
     ),
     "loss_kinds": Question(
         of="losses", ask=lambda t: coverage.loss_kinds(t["losses"]), first=("bytes", "times"), then=("kind",)
@@ -74,6 +84,7 @@ ALL: Mapping[str, Question] = {
         ask=lambda t: clients.api_versions(t["exchanges"]),
         first=("requests",),
         then=("api_name", "api_version"),
+        folds={"exchanges": "api_versions"},
     ),
     "topics": Question(
         of="partitions",
@@ -144,7 +155,8 @@ ALL: Mapping[str, Question] = {
 
 def answered(name: str, tables: Tables) -> DataFrame:
     """The answer, unordered."""
-    return ALL[name].ask(tables)
+    question = ALL[name]
+    return question.ask(question.no_more_than(tables))
 
 
 def ordered(name: str, answer: DataFrame) -> DataFrame:

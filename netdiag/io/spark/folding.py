@@ -1,0 +1,88 @@
+"""Folded tables for an analysis: every part of the tables read once more in a task, and written small."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from netdiag.io.spark.failures import told
+from netdiag.traffic.aggregates.spark_types import struct_of_arrow
+from netdiag.traffic.folds.all_folds import ALL
+from netdiag.traffic.folds.parts import Part, fold_part, schema_of_folded
+from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.tables import NAMES
+
+_FOLDS, _ATTEMPTS = ".folds", ".attempts"
+
+
+@contextmanager
+def folded_tables(
+    spark: SparkSession, folder: str, parts: int, selection: Selection
+) -> Iterator[tuple[dict[str, DataFrame], dict[str, int]]]:
+    """Every fold of the tables in a folder, by its name, with how many rows it has; files that go at the end."""
+    place = Path(folder, _FOLDS)
+    for name in (*ALL, _ATTEMPTS):
+        Path(place, name).mkdir(parents=True, exist_ok=True)
+    try:
+        numbers = spark.sparkContext.parallelize(range(parts), parts)
+        with told():
+            counts = numbers.map(lambda number: write_folds(folder, number, selection)).collect()
+        shutil.rmtree(Path(place, _ATTEMPTS), ignore_errors=True)
+        rows = {name: sum(count[name] for count in counts) for name in ALL}
+        yield {name: _frame(spark, place, name) for name in ALL}, rows
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def write_folds(folder: str, number: int, selection: Selection) -> dict[str, int]:
+    """One task: the folds of one part, each as one file; how many rows each has."""
+    files = {name: Path(folder, name, f"part-{number:05d}.parquet") for name in NAMES}
+    place = Path(folder, _FOLDS)
+    written = {name: _Written(place, name, number) for name in ALL}
+    try:
+        fold_part(Part(files, selection), lambda name, rows: written[name].add(rows))
+        for each in written.values():
+            each.finish()
+    finally:
+        for each in written.values():
+            each.drop()
+    return {name: each.rows for name, each in written.items()}
+
+
+class _Written:
+    """The rows of one fold in one task."""
+
+    def __init__(self, place: Path, name: str, number: int) -> None:
+        self._path = Path(place, name, f"part-{number:05d}.parquet")
+        self._temporary = Path(place, _ATTEMPTS, f"{name}-{number:05d}-{uuid4().hex}.parquet")
+        self._schema = schema_of_folded(ALL[name])
+        self._writer: pq.ParquetWriter | None = None
+        self.rows = 0
+
+    def add(self, rows: pa.Table) -> None:
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._temporary, self._schema)
+        self._writer.write_table(rows.cast(self._schema))
+        self.rows += rows.num_rows
+
+    def finish(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            if not self._path.exists():
+                os.replace(self._temporary, self._path)
+
+    def drop(self) -> None:
+        """Leave nothing behind of a fold that was not finished."""
+        if self._writer is not None:
+            self._writer.close()
+        self._temporary.unlink(missing_ok=True)
+
+
+def _frame(spark: SparkSession, place: Path, name: str) -> DataFrame:
+    return spark.read.schema(struct_of_arrow(schema_of_folded(ALL[name]))).parquet(Path(place, name).as_uri())

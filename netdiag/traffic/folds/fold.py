@@ -1,0 +1,162 @@
+"""What a fold is: which rows of a table are alike for a question, and what is kept of those that become one.
+
+A folded table has columns of its table by the same names, `times`, in how many rows that was, and where it is asked
+for `until`, the time of the last of them. A folded table that is folded again stays what it is.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+TIMES, UNTIL, TIME = "times", "until", "time"
+_ROW = "row"
+
+Maker = Callable[[pa.Table], pa.ChunkedArray | pa.Array]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """Rows of the table `of` with the same `keys` are one, if they meet the condition `where`.
+
+    `sums`, `greatest`: what becomes of other columns; a sum of nothing but nulls is null, and nulls are never added to
+    numbers. `first`: columns of the earliest row, by these columns; `until` then is the time of the last. `made`:
+    columns that are made over before anything else. `beside`: keys that are not kept; they have to be the same for what
+    a row has become.
+    """
+
+    of: str
+    keys: tuple[str, ...]
+    sums: tuple[str, ...] = ()
+    greatest: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    where: Maker | None = None
+    needs: tuple[str, ...] = ()
+    made: Mapping[str, Maker] = field(default_factory=dict)
+    beside: Mapping[str, Maker] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that the fold has."""
+        return (*self.keys, *self.first, *self.sums, *self.greatest)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns of the table that it reads."""
+        return tuple(dict.fromkeys((*self.columns, *self.needs)))
+
+
+# The rows of a table of one part of the tables, with some of its columns, a batch at a time.
+Rows = Callable[[str, Iterable[str]], Iterator[pa.Table]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """Rows made of several tables of a part, which folds can be of: their schema, and they with some columns."""
+
+    schema: Callable[[], pa.Schema]
+    rows: Callable[[Rows, Iterable[str]], Iterator[pa.Table]]
+
+
+class Folding:
+    """One fold under way; what has more than `most` rows is given away, and partial."""
+
+    def __init__(self, fold: Fold, most: int = 400_000) -> None:
+        self._fold = fold
+        self._most = most
+        self._held: list[pa.Table] = []
+        self._rows = 0
+
+    def add(self, rows: pa.Table) -> pa.Table | None:
+        """Fold rows of the table in; gives folded rows when it holds more than is good."""
+        kept = _prepared(self._fold, rows)
+        if kept.num_rows == 0:
+            return None
+        self._hold(_alike(self._fold, kept))
+        if self._rows <= self._most:
+            return None
+        whole = self._whole()
+        if 2 * whole.num_rows > self._most:
+            return whole
+        self._hold(whole)
+        return None
+
+    def rest(self) -> pa.Table | None:
+        """What is held."""
+        return self._whole() if self._held else None
+
+    @property
+    def held(self) -> int:
+        """How many rows are held."""
+        return self._rows
+
+    def _hold(self, rows: pa.Table) -> None:
+        self._held.append(rows)
+        self._rows += rows.num_rows
+
+    def _whole(self) -> pa.Table:
+        held, self._held, self._rows = self._held, [], 0
+        return held[0] if len(held) == 1 else _alike(self._fold, pa.concat_tables(held))
+
+
+def folded(fold: Fold, rows: pa.Table) -> pa.Table:
+    """All of a table at once."""
+    return _alike(fold, _prepared(fold, rows))
+
+
+def schema_of_fold(fold: Fold, table: pa.Schema) -> pa.Schema:
+    """The schema of the folded table, from that of its table."""
+    return folded(fold, table.empty_table()).schema
+
+
+def _prepared(fold: Fold, rows: pa.Table) -> pa.Table:
+    """The rows that are wanted, made over, each once."""
+    if fold.where is not None:
+        rows = rows.filter(fold.where(rows))
+    for name, maker in fold.made.items():
+        rows = rows.set_column(rows.schema.get_field_index(name), name, maker(rows))
+    once = pa.array([1], pa.int64()).take(pa.nulls(rows.num_rows, pa.int64()).fill_null(0))
+    found = rows.select(fold.columns).append_column(TIMES, once)
+    return found.append_column(UNTIL, rows[TIME]) if fold.first else found
+
+
+def _alike(fold: Fold, rows: pa.Table) -> pa.Table:
+    """Rows that are alike as one."""
+    if fold.first:
+        order = pa.table({name: pc.fill_null(rows[name].cast(pa.int64()), -1) for name in fold.first})
+        rows = rows.take(pc.sort_indices(order, [(name, "ascending") for name in fold.first]))
+    keys = {f"k{number}": _hashed(rows[name]) for number, name in enumerate(fold.keys)}
+    keys |= {f"n{number}": pc.is_null(rows[name]) for number, name in enumerate(fold.sums)}
+    keys |= {f"b{number}": maker(rows) for number, maker in enumerate(fold.beside.values())}
+    sums, greatest = (*fold.sums, TIMES), (*fold.greatest, *((UNTIL,) if fold.first else ()))
+    beside = {name: rows[name] for name in (*sums, *greatest)}
+    place = pa.array(range(0)) if rows.num_rows == 0 else pc.cumulative_sum(pa.repeat(1, rows.num_rows))
+    grouped = (
+        pa.table({**keys, **beside, _ROW: pc.subtract(place.cast(pa.int64()), 1)})
+        .group_by(list(keys), use_threads=False)
+        .aggregate([(_ROW, "min"), *((name, "sum") for name in sums), *((name, "max") for name in greatest)])
+    )
+    ones = rows.select((*fold.keys, *fold.first)).take(grouped[f"{_ROW}_min"])
+    found = {name: ones[name] for name in ones.column_names}
+    found |= {name: grouped[f"{name}_sum"] for name in sums} | {name: grouped[f"{name}_max"] for name in greatest}
+    return pa.table(found)
+
+
+def _hashed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column that can be a key: a list as the text of it."""
+    if not pa.types.is_list(column.type):
+        return column
+    return pa.chunked_array([_texts(chunk) for chunk in column.chunks], pa.string())
+
+
+def _texts(lists: pa.ListArray) -> pa.Array:
+    """A text for each list, the same for the same lists only: no length stands without its text."""
+    words = lists.flatten()
+    lengths = pc.utf8_length(words).cast(pa.string())
+    marked = pc.fill_null(pc.binary_join_element_wise(lengths, words, ":"), "")
+    sizes = pc.fill_null(pc.list_value_length(lists), 0)
+    ends = pc.cumulative_sum(sizes).cast(pa.int32()) if len(lists) else sizes
+    starts = pa.concat_arrays([pa.array([0], pa.int32()), ends])
+    joined = pc.binary_join(pa.ListArray.from_arrays(starts, marked), ",")
+    return pc.if_else(pc.is_null(lists), None, joined)

@@ -1,0 +1,57 @@
+"""The folds of one part of the tables, in which every connection is whole."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from netdiag.traffic.arrow import BATCH, schema_of
+from netdiag.traffic.folds.all_folds import ALL, VIEWS
+from netdiag.traffic.folds.fold import Fold, Folding, schema_of_fold
+from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.tables import table
+
+
+class Part:
+    """The tables of one part, as files; rows are read a batch at a time, and those of the selection only."""
+
+    def __init__(self, files: Mapping[str, Path], selection: Selection) -> None:
+        self._files = files
+        self._selection = selection
+
+    def rows(self, name: str, columns: Iterable[str]) -> Iterator[pa.Table]:
+        """The rows of a table, with these of its columns."""
+        wanted = self._selection.columns(frozenset(columns))
+        shape = schema_of(table(name), [each for each in table(name).names if each in wanted], unit="us")
+        with pq.ParquetFile(self._files[name]) as file:
+            for batch in file.iter_batches(BATCH, columns=shape.names):
+                yield self._selection.of(pa.Table.from_batches([batch]).cast(shape))
+
+
+def fold_part(part: Part, write: Callable[[str, pa.Table], None]) -> None:
+    """Give the rows of every fold to `write`, as many times as it takes."""
+    for of in dict.fromkeys(fold.of for fold in ALL.values()):
+        under_way = {name: Folding(fold) for name, fold in ALL.items() if fold.of == of}
+        columns = {column for name in under_way for column in ALL[name].reads}
+        for rows in rows_of(part, of, columns):
+            for name, folding in under_way.items():
+                full = folding.add(rows)
+                if full is not None:
+                    write(name, full)
+        for name, folding in under_way.items():
+            rest = folding.rest()
+            if rest is not None:
+                write(name, rest)
+
+
+def rows_of(part: Part, of: str, columns: Iterable[str]) -> Iterator[pa.Table]:
+    """The rows that are folded: of a table, or of a view of several."""
+    return VIEWS[of].rows(part.rows, columns) if of in VIEWS else part.rows(of, columns)
+
+
+def schema_of_folded(fold: Fold) -> pa.Schema:
+    """The columns that a folded table has."""
+    view = VIEWS.get(fold.of)
+    whole = view.schema() if view is not None else schema_of(table(fold.of), unit="us")
+    return schema_of_fold(fold, whole)

@@ -1,0 +1,89 @@
+"""Questions say of folded tables what they say of whole ones."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from netdiag.io.spark.analysis import Wanted, analysed
+from netdiag.io.spark.extraction import Extract
+from netdiag.io.spark.folding import folded_tables, write_folds
+from netdiag.traffic.analysis import Analysis, Seen
+from netdiag.traffic.folds.all_folds import ALL
+from netdiag.traffic.folds.parts import schema_of_folded
+from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.tables import NAMES
+from tests.traffic.folds.anything import anything
+
+PARTS = 2
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("tables")
+    for part in range(PARTS):
+        for name, rows in anything(1, part).items():
+            (place / name).mkdir(exist_ok=True)
+            pq.write_table(rows, place / name / f"part-{part:05}.parquet")
+    return place
+
+
+def asked(spark: SparkSession, folder: Path, wanted: Wanted, *, is_folded: bool) -> Analysis:
+    tables = {name: spark.read.parquet((folder / name).as_uri()) for name in NAMES}
+    rows = {name: pq.read_table(folder / name, columns=[]).num_rows for name in NAMES}
+    made = Extract(tables=tables, rows=rows, seen=Seen(), folder=str(folder) if is_folded else None, parts=PARTS)
+    return analysed(made, wanted)
+
+
+def test_folded_tables_are_answered_as_whole_ones(spark: SparkSession, folder: Path) -> None:
+    whole = asked(spark, folder, Wanted(named=True), is_folded=False)
+    quick = asked(spark, folder, Wanted(named=True), is_folded=True)
+    assert {name for name, answer in whole.answers.items() if answer.rows} > {"coverage", "rates", "topics", "lag"}
+    for name, answer in whole.answers.items():
+        assert (name, quick.answers[name]) == (name, answer)
+    assert quick.findings == whole.findings
+    assert quick.protocols == whole.protocols
+
+
+def test_files_of_folds_go_at_the_end(spark: SparkSession, folder: Path) -> None:
+    with folded_tables(spark, str(folder), PARTS, Selection()) as (frames, rows):
+        assert {name: frame.count() for name, frame in frames.items()} == rows
+        assert set(frames) == set(ALL)
+    assert sorted(each.name for each in folder.iterdir()) == sorted(NAMES)
+
+
+def test_a_second_attempt_writes_the_same(folder: Path, tmp_path: Path) -> None:
+    for name in NAMES:
+        (tmp_path / name).symlink_to(folder / name)
+    for name in (*ALL, ".attempts"):
+        (tmp_path / ".folds" / name).mkdir(parents=True)
+
+    def written() -> dict[Path, bytes]:
+        return {each: each.read_bytes() for each in (tmp_path / ".folds").rglob("*.parquet")}
+
+    counts = write_folds(str(tmp_path), 0, Selection())
+    first = written()
+    assert write_folds(str(tmp_path), 0, Selection()) == counts
+    assert written() == first
+    assert set(first) == {tmp_path / ".folds" / name / "part-00000.parquet" for name, count in counts.items() if count}
+
+
+def test_a_late_attempt_fails_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    for name in NAMES:
+        (tmp_path / name).symlink_to(folder / name)
+    with pytest.raises(FileNotFoundError):
+        write_folds(str(tmp_path), 0, Selection())
+    assert not (tmp_path / ".folds").exists()
+
+
+def test_what_is_written_has_the_declared_columns(spark: SparkSession, folder: Path) -> None:
+    with folded_tables(
+        spark, str(folder), PARTS, Selection(relays=frozenset({1}), names={"A" * 22: "orders"})
+    ) as found:
+        for name, frame in found[0].items():
+            shape = schema_of_folded(ALL[name])
+            assert frame.toArrow().schema.names == shape.names, name
+            assert "times" in shape.names
+            assert pa.types.is_int64(shape.field("times").type)
