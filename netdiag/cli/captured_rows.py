@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Batch = list[tuple[Any, ...]]
 
 DRAIN_EVERY = 500
-_PATIENCE = 0.0005
+_PATIENCE = 0.0002
 
 
 def row_batches(

@@ -19,7 +19,7 @@ from netdiag.traffic.engine.compiled.front_merge import Waiting, merged
 from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.packet import Packet
 
-PIECE = 2 * 1024 * 1024
+PIECE = 4 * 1024 * 1024
 _LEAST_PIECE = 64 * 1024
 # What the pieces of all files may take together, were they open at the same time.
 _MOST_BYTES = 64 * 1024 * 1024

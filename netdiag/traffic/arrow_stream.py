@@ -16,16 +16,27 @@ class ArrowStream:
 
     def __init__(self, shape: Table, names: Sequence[str]) -> None:
         self._schema = schema_of(shape, names)
+        # What batches are encoded in, one after the other: new memory for each costs more than encoding it.
+        self._buffer = pa.allocate_buffer(0)
 
     def begin(self) -> memoryview:
         """The bytes that begin the stream."""
         return memoryview(self._schema.serialize())
 
     def encode(self, batch: pa.RecordBatch) -> memoryview:
-        """The bytes of the next rows, which have the columns of the stream."""
+        """The bytes of the next rows, which have the columns of the stream; good until the next batch."""
         if not batch.schema.equals(self._schema):
             raise ValueError("a batch of other columns")
-        return memoryview(batch.serialize())
+        # A writer of Arrow's begins with the schema.
+        begin = self._schema.serialize().size
+        needed = begin + pa.ipc.get_record_batch_size(batch) + len(_END)
+        if needed > self._buffer.size:
+            self._buffer = pa.allocate_buffer(needed + needed // 4)
+        sink = pa.FixedSizeBufferWriter(self._buffer)
+        with pa.ipc.new_stream(sink, self._schema) as writer:
+            writer.write_batch(batch)
+            end = sink.tell()
+        return memoryview(self._buffer)[begin:end]
 
     def end(self) -> bytes:
         """The bytes that end the stream."""
