@@ -27,7 +27,7 @@ def wire_view(tables: Tables, rows: Mapping[str, int] | None = None) -> WireView
 def ask_all(tables: Tables, rows: Mapping[str, int] | None, submit: Submit) -> Answers:
     """The insights of a `wire_view` under way, beside other questions."""
     return {
-        name: submit(lambda insight=insight: _facts(insight.fact, insight.ask(tables)))  # type: ignore[misc]
+        name: submit(lambda insight=insight: _facts(insight.fact, insight.ask(insight.no_more_than(tables))))  # type: ignore[misc]
         for name, insight in ALL.items()
         if _may_be(insight, rows)
     }
@@ -47,7 +47,7 @@ def _at_once(ask: Callable[[], Any]) -> Future[Any]:
 
 
 def _may_be(insight: Insight, rows: Mapping[str, int] | None) -> bool:
-    return rows is None or not insight.of or any(rows[name] for name in insight.of)
+    return rows is None or insight.may_have_rows(rows)
 
 
 def _facts(fact: type, frame: DataFrame) -> tuple[Any, ...]:

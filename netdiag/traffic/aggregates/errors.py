@@ -4,8 +4,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.declared import aggregate
-from netdiag.traffic.aggregates.expressions import KEY, error_name, host, topic_or_id, total
+from netdiag.traffic.aggregates.expressions import KEY, error_name, host, topic_or_id
 from netdiag.traffic.aggregates.spark_types import shaped
+from netdiag.traffic.aggregates.weights import TIMES, times, weighed
 
 
 def errors(exchanges: DataFrame, partitions: DataFrame, leaders: DataFrame) -> DataFrame:
@@ -39,10 +40,10 @@ def errors(exchanges: DataFrame, partitions: DataFrame, leaders: DataFrame) -> D
 
 def throttling(exchanges: DataFrame) -> DataFrame:
     """Table `throttling`."""
-    slowed = exchanges.where((F.col("throttle_ms") > 0) & F.col("api_name").isNotNull())
+    slowed = weighed(exchanges).where((F.col("throttle_ms") > 0) & F.col("api_name").isNotNull())
     found = slowed.groupBy("client_id", host("client").alias("client"), "broker", "api_name").agg(
-        F.count(F.lit(1)).alias("times"),
-        total("throttle_ms").alias("throttle_ms"),
+        times().alias("times"),
+        F.sum(F.col("throttle_ms") * F.col(TIMES)).alias("throttle_ms"),
         F.max("throttle_ms").alias("longest_ms"),
     )
     return shaped(found, aggregate("throttling"))

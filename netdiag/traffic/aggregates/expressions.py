@@ -20,14 +20,17 @@ def host(endpoint: str) -> Column:
     return F.regexp_replace(F.col(endpoint), r"^\[?(.*?)\]?:[0-9]+$", "$1")
 
 
-def quantiles(value: Column, prefix: str, percents: tuple[int, ...] = (50, 95, 99)) -> list[Column]:
-    """Percentiles of a number that is not negative, and its greatest value.
+def quantiles(
+    value: Column, prefix: str, percents: tuple[int, ...] = (50, 95, 99), times: str | None = None
+) -> list[Column]:
+    """Percentiles of a number that is not negative, and its greatest value; a row counts as many times as it says.
 
     They are those of the values at three digits: within 0.5 %, the same however rows are spread over partitions, and
     bounded, because there are 900 such values between 1 and 10.
     """
+    weight = F.col(times) if times else F.lit(1)
     # One aggregate for all of them: Spark counts the values once, not for each.
-    together = F.percentile(three_digits(value), F.array(*[F.lit(percent / 100) for percent in percents]))
+    together = F.percentile(three_digits(value), F.array(*[F.lit(percent / 100) for percent in percents]), weight)
     found = [together[number].alias(f"{prefix}_p{percent}_ms") for number, percent in enumerate(percents)]
     return [*found, F.max(value).alias(f"{prefix}_max_ms")]
 

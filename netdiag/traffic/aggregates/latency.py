@@ -4,22 +4,23 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.declared import aggregate
-from netdiag.traffic.aggregates.expressions import FETCH, JOIN_GROUP, SYNC_GROUP, count_if, quantiles
+from netdiag.traffic.aggregates.expressions import FETCH, JOIN_GROUP, SYNC_GROUP, quantiles
 from netdiag.traffic.aggregates.rates import UNANSWERED
 from netdiag.traffic.aggregates.spark_types import shaped
+from netdiag.traffic.aggregates.weights import TIMES, times_if, weighed
 
 
 def latency(exchanges: DataFrame) -> DataFrame:
     """Table `latency`."""
-    asked = exchanges.where(F.col("api_name").isNotNull())
+    asked = weighed(exchanges).where(F.col("api_name").isNotNull())
     whole = F.col("latency_ms")
     found = asked.groupBy("api_name", "broker").agg(
-        F.count("request_bytes").alias("requests"),
-        F.count("latency_ms").alias("answered"),
-        count_if(F.col("outcome") == UNANSWERED).alias("unanswered"),
-        *quantiles(whole, "latency"),
-        count_if(F.coalesce(_for_members() | _long_poll(), F.lit(False)) & whole.isNotNull()).alias("waiting"),
-        *quantiles(service(), "service"),
+        times_if(F.col("request_bytes").isNotNull()).alias("requests"),
+        times_if(whole.isNotNull()).alias("answered"),
+        times_if(F.col("outcome") == UNANSWERED).alias("unanswered"),
+        *quantiles(whole, "latency", times=TIMES),
+        times_if(F.coalesce(_for_members() | _long_poll(), F.lit(False)) & whole.isNotNull()).alias("waiting"),
+        *quantiles(service(), "service", times=TIMES),
     )
     return shaped(found, aggregate("latency"))
 

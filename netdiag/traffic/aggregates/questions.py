@@ -50,10 +50,20 @@ ALL: Mapping[str, Question] = {
         ask=lambda t: rates.rates(t["exchanges"]),
         first=("requests", "request_bytes"),
         then=("by", "value"),
+        folds={"exchanges": "rates"},
     ),
-    "timeline": Question(of="exchanges", ask=lambda t: rates.timeline(t["exchanges"]), then=("time",)),
+    "timeline": Question(
+        of="exchanges",
+        ask=lambda t: rates.timeline(t["exchanges"]),
+        then=("time",),
+        folds={"exchanges": "timeline"},
+    ),
     "latency": Question(
-        of="exchanges", ask=lambda t: latency.latency(t["exchanges"]), first=("requests",), then=("api_name", "broker")
+        of="exchanges",
+        ask=lambda t: latency.latency(t["exchanges"]),
+        first=("requests",),
+        then=("api_name", "broker"),
+        folds={"exchanges": "latency"},
     ),
     "errors": Question(
         of="exchanges",
@@ -66,6 +76,7 @@ ALL: Mapping[str, Question] = {
         ask=lambda t: errors.throttling(t["exchanges"]),
         first=("throttle_ms",),
         then=("client_id", "client", "broker", "api_name"),
+        folds={"exchanges": "throttling"},
     ),
     "churn": Question(
         of="connections",
@@ -109,6 +120,7 @@ ALL: Mapping[str, Question] = {
         ask=lambda t: records.consume(t["exchanges"], t["group_events"]),
         first=("bytes", "fetches"),
         then=("client", "client_id"),
+        folds={"exchanges": "consume"},
     ),
     "rebalances": Question(
         of="group_events",
@@ -137,6 +149,7 @@ ALL: Mapping[str, Question] = {
         ask=lambda t: of_transactions.transactions(t["exchanges"]),
         first=("begun",),
         then=("transactional_id",),
+        folds={"exchanges": "transactions"},
     ),
     "tcp_health": Question(
         of="connections",

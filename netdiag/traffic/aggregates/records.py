@@ -4,8 +4,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.declared import aggregate
-from netdiag.traffic.aggregates.expressions import FETCH, KEY, PRODUCE, count_if, host, median, topic_or_id, total
+from netdiag.traffic.aggregates.expressions import FETCH, KEY, PRODUCE, host, median, topic_or_id, total
 from netdiag.traffic.aggregates.spark_types import shaped
+from netdiag.traffic.aggregates.weights import times, times_if, weighed
 
 _SOME = 20
 
@@ -31,12 +32,12 @@ def produce(batches: DataFrame, exchanges: DataFrame) -> DataFrame:
 def consume(exchanges: DataFrame, group_events: DataFrame) -> DataFrame:
     """Table `consume`."""
     is_consumer = F.coalesce("replica_id", F.lit(-1)) < 0
-    fetches = exchanges.where((F.col("api_key") == FETCH) & is_consumer & F.col("response_bytes").isNotNull())
+    fetches = weighed(exchanges).where((F.col("api_key") == FETCH) & is_consumer & F.col("response_bytes").isNotNull())
     groups = _groups(group_events)
     topics = F.slice(F.array_sort(F.array_distinct(F.flatten(F.collect_set("topics")))), 1, _SOME)
     found = fetches.groupBy(host("client").alias("client"), "client_id").agg(
-        F.count(F.lit(1)).alias("fetches"),
-        count_if(F.col("empty")).alias("empty"),
+        times().alias("fetches"),
+        times_if(F.col("empty")).alias("empty"),
         total("records").alias("records"),
         total("record_bytes").alias("bytes"),
         topics.alias("topics"),

@@ -6,15 +6,15 @@ Questions are asked of whole tables, where every row is one, and of folded ones;
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-TIMES = "times"
+TIMES, UNTIL = "times", "until"
 
 
 def weighed(frame: DataFrame) -> DataFrame:
     """The frame with `times`, and with `until` where it has a time: once, and then, unless it says otherwise."""
     known = frame.columns
     missing = {} if TIMES in known else {TIMES: F.lit(1).cast("bigint")}
-    if "until" not in known and "time" in known:
-        missing["until"] = F.col("time")
+    if UNTIL not in known and "time" in known:
+        missing[UNTIL] = F.col("time")
     return frame.withColumns(missing) if missing else frame
 
 

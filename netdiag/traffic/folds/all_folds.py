@@ -5,5 +5,5 @@ from collections.abc import Mapping
 from netdiag.traffic.folds import exchanges
 from netdiag.traffic.folds.fold import Fold, View
 
-VIEWS: Mapping[str, View] = {}
+VIEWS: Mapping[str, View] = {**exchanges.VIEWS}
 ALL: Mapping[str, Fold] = {**exchanges.FOLDS}

@@ -1,29 +1,201 @@
-"""The folds of `exchanges`."""
+"""The folds of `exchanges`: those of the questions, which have names for clients and brokers, and of the insights."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from netdiag.traffic.folds.fold import Fold
-from netdiag.traffic.folds.making import hosts
+from netdiag.traffic.arrow import schema_of
+from netdiag.traffic.folds.fold import Fold, Maker, Rows, View
+from netdiag.traffic.folds.making import digits, hosts, seconds
+from netdiag.traffic.tables import table
 
 _EXCHANGES = "exchanges"
+_PRODUCE, _FETCH, _LIST_OFFSETS, _METADATA = 0, 1, 2, 3
+_JOIN_GROUP, _SYNC_GROUP = 11, 14
+# Errors of these are told by partition or topic.
+_BY_PARTITION = (_PRODUCE, _FETCH, _LIST_OFFSETS, _METADATA)
+_LARGEST_REQUEST = 104_857_600
+_CLIENT = ("client", "client_id", "client_name")
+_BROKER = ("broker", "broker_name", "listener")
+# A client and a broker as they are, with where it was seen: of these the earliest row is told.
+_ENDS = ("client", "client_id", "broker", "file")
 
+
+def _is(name: str, *values: int) -> Maker:
+    return lambda rows: pc.fill_null(pc.is_in(rows[name], pa.array(values, rows[name].type)), False)
+
+
+def _has(name: str) -> Maker:
+    return lambda rows: pc.is_valid(rows[name])
+
+
+def _more_than(name: str, number: int) -> Maker:
+    return lambda rows: pc.fill_null(pc.greater(rows[name], number), False)
+
+
+def _not(maker: Maker) -> Maker:
+    return lambda rows: pc.invert(maker(rows))
+
+
+def _all(*makers: Maker) -> Maker:
+    def both(rows: pa.Table) -> pa.ChunkedArray:
+        found = makers[0](rows)
+        for maker in makers[1:]:
+            found = pc.and_(found, maker(rows))
+        return found
+
+    return both
+
+
+def _is_client(rows: pa.Table) -> pa.ChunkedArray:
+    return pc.less(pc.fill_null(rows["replica_id"], -1), 0)
+
+
+def _is_unanswered(rows: pa.Table) -> pa.ChunkedArray:
+    return pc.equal(rows["outcome"], "unanswered")
+
+
+def _until_answered(rows: pa.Table) -> pa.ChunkedArray:
+    return pc.coalesce(rows["response_time"], rows["time"])
+
+
+def _is_wrong(rows: pa.Table) -> pa.ChunkedArray:
+    """1 for any error."""
+    return pc.not_equal(rows["error_code"], 0).cast(pa.int16())
+
+
+def _is_long_poll(rows: pa.Table) -> pa.ChunkedArray:
+    waits = pc.and_(pc.fill_null(rows["empty"], False), _more_than("wait_ms", 0)(rows))
+    return pc.and_(waits, _is("api_key", _FETCH)(rows))
+
+
+def _of_long_polls(name: str) -> Maker:
+    """A column that says something of long polls only."""
+    return lambda rows: pc.if_else(_is_long_poll(rows), rows[name], pa.scalar(None, rows[name].type))
+
+
+def _service(rows: pa.Table) -> pa.ChunkedArray:
+    """As `aggregates.latency.service` has it."""
+    whole = rows["latency_ms"]
+    waited = rows["wait_ms"].cast(pa.float64())
+    asked = pc.and_(_is_long_poll(rows), pc.fill_null(pc.greater_equal(whole, waited), False))
+    less = pc.if_else(asked, pc.subtract(whole, waited), whole)
+    return pc.if_else(_is("api_key", _JOIN_GROUP, _SYNC_GROUP)(rows), pa.scalar(None, pa.float64()), less)
+
+
+def _first_topic(rows: pa.Table) -> pa.ChunkedArray:
+    return pc.list_slice(rows["topics"], 0, 1).cast(rows["topics"].type)
+
+
+def _tellers(rows: Rows, columns: Iterable[str]) -> Iterator[pa.Table]:
+    """The exchanges that may have told an address, and those that asked for topics."""
+    told = [each["time"].unique() for each in rows("endpoints", ("time",))]
+    times = pa.chunked_array([chunk for each in told for chunk in _chunks(each)], pa.timestamp("us", tz="UTC"))
+    for each in rows(_EXCHANGES, columns):
+        tells = pc.is_in(each["response_time"], times.unique())
+        yield each.filter(pc.or_(tells, _is("api_key", _METADATA)(each)))
+
+
+def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
+    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
+
+
+VIEWS: Mapping[str, View] = {"tellers": View(schema=lambda: schema_of(table(_EXCHANGES), unit="us"), rows=_tellers)}
 FOLDS: Mapping[str, Fold] = {
     "coverage": Fold(
         of=_EXCHANGES,
         keys=("api_name", "api_version", "decoded", "outcome"),
         sums=("request_bytes", "response_bytes"),
     ),
+    "rates": Fold(
+        of=_EXCHANGES,
+        keys=("api_name", *_CLIENT, *_BROKER),
+        sums=("request_bytes", "response_bytes", "records", "record_bytes"),
+        greatest=("response_time",),
+        first=("time",),
+        made={"client": hosts("client"), "response_time": _until_answered},
+    ),
+    "timeline": Fold(
+        of=_EXCHANGES,
+        keys=("time", "error_code", "outcome"),
+        sums=("request_bytes", "response_bytes"),
+        greatest=("latency_ms",),
+        made={"time": seconds("time"), "error_code": _is_wrong},
+        beside={"latency": digits(lambda rows: rows["latency_ms"])},
+    ),
+    "latency": Fold(
+        of=_EXCHANGES,
+        keys=("api_name", "api_key", *_BROKER, "outcome", "empty", "wait_ms"),
+        sums=("request_bytes",),
+        greatest=("latency_ms",),
+        where=_has("api_name"),
+        made={"wait_ms": _of_long_polls("wait_ms"), "empty": _of_long_polls("empty")},
+        beside={"latency": digits(lambda rows: rows["latency_ms"]), "service": digits(_service)},
+    ),
+    "throttling": Fold(
+        of=_EXCHANGES,
+        keys=("api_name", *_CLIENT, *_BROKER, "throttle_ms"),
+        made={"client": hosts("client")},
+        where=_all(_has("api_name"), _more_than("throttle_ms", 0)),
+    ),
     "api_versions": Fold(
         of=_EXCHANGES,
-        keys=("api_name", "api_key", "api_version", "client", "client_id", "client_name"),
+        keys=("api_name", "api_key", "api_version", *_CLIENT),
         made={"client": hosts("client")},
-        where=lambda rows: _both(pc.is_valid(rows["api_key"]), pc.is_valid(rows["api_version"])),
+        where=_all(_has("api_key"), _has("api_version")),
+    ),
+    "consume": Fold(
+        of=_EXCHANGES,
+        keys=("api_key", "replica_id", *_CLIENT, "topics", "empty"),
+        sums=("response_bytes", "records", "record_bytes"),
+        made={"client": hosts("client")},
+        where=_all(_is("api_key", _FETCH), _is_client, _has("response_bytes")),
+    ),
+    "transactions": Fold(
+        of=_EXCHANGES,
+        keys=(
+            *("transactional_id", "api_key", "time", "request_packet", "correlation_id", "error_code"),
+            *("outcome", "client_id", "response_time", "committed"),
+        ),
+        apart=True,
+        where=_has("transactional_id"),
+    ),
+    "calls": Fold(
+        of=_EXCHANGES,
+        keys=(*_ENDS, "api_key", "api_version", "replica_id", "outcome", "throttle_ms"),
+        first=("time", "request_packet"),
+        where=_all(_has("api_key"), _is_client),
+        beside={"window": seconds("time", 10)},
+    ),
+    "answers": Fold(
+        of=_EXCHANGES,
+        keys=("connection", *_ENDS, "api_key", "replica_id", "error_code", "group", "topics"),
+        first=("time", "response_packet"),
+        made={"topics": _first_topic},
+        where=_all(_has("api_key"), _not(_is("api_key", *_BY_PARTITION)), _is_client, _has("error_code")),
+    ),
+    "cut_off": Fold(
+        of=_EXCHANGES,
+        keys=(*_ENDS, "api_key", "replica_id", "topics", "outcome", "request_bytes"),
+        first=("time", "request_packet"),
+        where=_all(_more_than("request_bytes", _LARGEST_REQUEST), _is_unanswered),
+    ),
+    "acks": Fold(
+        of=_EXCHANGES,
+        keys=(*_ENDS, "api_key", "acks", "topics"),
+        first=("time", "request_packet"),
+        where=_all(_is("api_key", _PRODUCE), _has("acks")),
+    ),
+    "silences": Fold(
+        of=_EXCHANGES,
+        keys=("connection", "outcome"),
+        greatest=("time", "response_time"),
+        made={"response_time": _until_answered},
+    ),
+    "tellers": Fold(
+        of="tellers",
+        keys=("connection", "correlation_id", "response_time", "response_packet", "file", "api_key", "topics"),
+        apart=True,
     ),
 }
-
-
-def _both(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.and_(one, other)

@@ -20,6 +20,7 @@ Maker = Callable[[pa.Table], pa.ChunkedArray | pa.Array]
 class Fold:
     """Rows of the table `of` with the same `keys` are one, if they meet the condition `where`.
 
+    With `apart` every row stays one of its own: the fold is a choice of rows and columns.
     `sums`, `greatest`: what becomes of other columns; a sum of nothing but nulls is null, and nulls are never added to
     numbers. `first`: columns of the earliest row, by these columns; `until` then is the time of the last. `made`:
     columns that are made over before anything else. `beside`: keys that are not kept; they have to be the same for what
@@ -31,6 +32,7 @@ class Fold:
     sums: tuple[str, ...] = ()
     greatest: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
+    apart: bool = False
     where: Maker | None = None
     needs: tuple[str, ...] = ()
     made: Mapping[str, Maker] = field(default_factory=dict)
@@ -123,6 +125,8 @@ def _prepared(fold: Fold, rows: pa.Table) -> pa.Table:
 
 def _alike(fold: Fold, rows: pa.Table) -> pa.Table:
     """Rows that are alike as one."""
+    if fold.apart:
+        return rows
     if fold.first:
         order = pa.table({name: pc.fill_null(rows[name].cast(pa.int64()), -1) for name in fold.first})
         rows = rows.take(pc.sort_indices(order, [(name, "ascending") for name in fold.first]))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from netdiag.traffic.arrow import BATCH, schema_of
+from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.all_folds import ALL, VIEWS
 from netdiag.traffic.folds.fold import Fold, Folding, schema_of_fold
 from netdiag.traffic.folds.selection import Selection
@@ -14,7 +14,7 @@ from netdiag.traffic.tables import table
 
 
 class Part:
-    """The tables of one part, as files; rows are read a batch at a time, and those of the selection only."""
+    """The tables of one part, as files; rows are read a row group at a time, and those of the selection only."""
 
     def __init__(self, files: Mapping[str, Path], selection: Selection) -> None:
         self._files = files
@@ -25,8 +25,8 @@ class Part:
         wanted = self._selection.columns(frozenset(columns))
         shape = schema_of(table(name), [each for each in table(name).names if each in wanted], unit="us")
         with pq.ParquetFile(self._files[name]) as file:
-            for batch in file.iter_batches(BATCH, columns=shape.names):
-                yield self._selection.of(pa.Table.from_batches([batch]).cast(shape))
+            for number in range(file.num_row_groups):
+                yield self._selection.of(file.read_row_group(number, columns=shape.names).cast(shape))
 
 
 def fold_part(part: Part, write: Callable[[str, pa.Table], None]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from netdiag.traffic.aggregates.weights import weighed
 from netdiag.traffic.facts import GroupStep, Moves
 from netdiag.traffic.insights.shape import (
     CLIENT,
@@ -97,6 +98,7 @@ def _leaders(tables: Tables) -> DataFrame:
 
 def _moved(rows: DataFrame, keys: Sequence[str], order: Sequence[Column]) -> DataFrame:
     """Rows with `node_id`: how often it differs from that of the row before."""
+    rows = weighed(rows)
     before = F.lag("node_id").over(Window.partitionBy(*keys).orderBy(*order))
     steps = rows.withColumn("before", before).where(F.col("before").isNotNull() & (F.col("before") != F.col("node_id")))
     first, last, times = sightings()

@@ -3,11 +3,11 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from netdiag.traffic.aggregates.weights import TIMES, times_if
 from netdiag.traffic.facts import Calls, Errors, Idle, Oversized
 from netdiag.traffic.insights.shape import (
     CLIENT,
     Tables,
-    counted,
     shaped,
     sightings,
     topic_name,
@@ -36,9 +36,9 @@ def calls(tables: Tables) -> DataFrame:
         *sightings(packet="request_packet"),
         F.min("api_version").alias("lowest"),
         F.max("api_version").alias("highest"),
-        counted(F.col("outcome") == "unanswered").alias("unanswered"),
-        counted(throttled > 0).alias("throttled"),
-        F.sum(throttled).alias("throttle_ms"),
+        times_if(F.col("outcome") == "unanswered").alias("unanswered"),
+        times_if(throttled > 0).alias("throttled"),
+        F.sum(throttled * F.col(TIMES)).alias("throttle_ms"),
         F.max(throttled).alias("longest_throttle_ms"),
     )
     found = by_window.groupBy(*keys).agg(

@@ -18,6 +18,7 @@ from pyspark.sql.types import (
 )
 
 from netdiag.traffic.aggregates.expressions import hashing
+from netdiag.traffic.aggregates.weights import UNTIL, times, weighed
 from netdiag.traffic.facts import MOST, MOST_VALUES
 
 Tables = Mapping[str, DataFrame]
@@ -69,7 +70,7 @@ def host(address: Column) -> Column:
 
 
 def sightings(time: str = "time", *, packet: str | None = None, last: str | None = None) -> list[Column]:
-    """`first` (the earliest row's who, where and when), `last` and `times` of a group of rows with a client."""
+    """`first` (the earliest row's who, where and when), `last` and `times` of a group of weighed rows with a client."""
     number = F.col(packet) if packet else F.lit(None).cast("long")
     first = F.struct(
         nanoseconds(F.col(time)).alias("time"),
@@ -79,18 +80,18 @@ def sightings(time: str = "time", *, packet: str | None = None, last: str | None
         F.col("client_id"),
         F.col("file"),
     )
-    latest = F.max(nanoseconds(F.col(last or time)))
-    return [F.min(first).alias("first"), latest.alias("last"), (F.count(F.lit(1)) + hashing()).alias("times")]
+    latest = F.max(nanoseconds(F.col(last or (UNTIL if time == "time" else time))))
+    return [F.min(first).alias("first"), latest.alias("last"), (times() + hashing()).alias("times")]
 
 
 def counted(condition: Column) -> Column:
-    """In how many rows of a group something holds."""
+    """In how many rows of a group something holds, where each is one."""
     return F.sum(F.when(condition, 1).otherwise(0))
 
 
 def with_client(frame: DataFrame) -> DataFrame:
-    """The frame with the address of its client."""
-    return frame.withColumn("client_host", host(F.col("client")))
+    """The frame, weighed, with the address of its client."""
+    return weighed(frame).withColumn("client_host", host(F.col("client")))
 
 
 def with_connection(frame: DataFrame, tables: Tables) -> DataFrame:

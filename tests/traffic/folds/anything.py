@@ -56,6 +56,7 @@ def _exchanges(chance: random.Random, part: int, rows: int) -> list[Row]:
             "outcome": "answered" if answered else "unanswered",
             "response_time": at + int(took * 1e3) * 1000 if answered else None,
             "latency_ms": took if answered else None,
+            "request_bytes": chance.choice([None, 10, 20, 200_000_000]),
             "response_bytes": chance.randrange(500) if answered else None,
             "topics": chance.choice([None, (), ("orders",), ("A" * 22, "orders"), ("B" * 22,), ("C" * 22,)]),
             "replica_id": chance.choice([None, -1, 1]),
