@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from netdiag.findings import Finding
 from netdiag.io.spark.charts import charts_of
 from netdiag.io.spark.extraction import Extract
-from netdiag.io.spark.folding import folded_tables
+from netdiag.io.spark.folding import folded_tables, names_told
 from netdiag.io.spark.plain_rows import plain_rows
 from netdiag.io.spark.wire_view import ask_all, told_by, wire_view
 from netdiag.rules.run import check_wire
@@ -54,7 +54,7 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
     """Everything there is to say."""
     relays = relays_of(extract.tables, extract.rows) if extract.may_relay else {}
     single = _without(extract.tables, relays)
-    names = names_of(single, extract.rows) if extract.may_name else {}
+    names = _names(extract, single, relays)
     tables = of_topics(_named(single, names), wanted.topics)
     if extract.folder is None or wanted.topics:
         return _asked(replace(extract, tables=tables), wanted, tell)
@@ -63,6 +63,15 @@ def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lam
     with folded_tables(tables["exchanges"].sparkSession, extract.folder, extract.parts, selection) as (folds, rows):
         more = replace(extract, tables={**tables, **folds}, rows={**extract.rows, **rows})
         return _asked(more, wanted, tell)
+
+
+def _names(extract: Extract, single: Tables, relays: Mapping[int, int]) -> dict[str, str]:
+    if not extract.may_name:
+        return {}
+    if extract.folder is None:
+        return names_of(single, extract.rows)
+    own = Selection(relays=frozenset(relays))
+    return names_told(single["exchanges"].sparkSession, extract.folder, extract.parts, own)
 
 
 def _asked(extract: Extract, wanted: Wanted, tell: Callable[[str], None]) -> Analysis:

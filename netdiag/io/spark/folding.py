@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from netdiag.io.spark.failures import told
 from netdiag.traffic.aggregates.spark_types import struct_of_arrow
 from netdiag.traffic.folds.all_folds import ALL
-from netdiag.traffic.folds.parts import Part, fold_part, schema_of_folded
+from netdiag.traffic.folds.parts import Part, fold_part, schema_of_folded, told_names
 from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.tables import NAMES
 
@@ -40,13 +40,23 @@ def folded_tables(
         shutil.rmtree(place, ignore_errors=True)
 
 
+def names_told(spark: SparkSession, folder: str, parts: int, selection: Selection) -> dict[str, str]:
+    """The topics by their ids, as far as the tables in a folder tell."""
+    numbers = spark.sparkContext.parallelize(range(parts), parts)
+    with told():
+        every = numbers.map(lambda number: told_names(Part(_files(folder, number), selection))).collect()
+    found: dict[str, str] = {}
+    for key, topic in (pair for each in every for pair in each.items()):
+        found[key] = min(found.get(key, topic), topic)
+    return found
+
+
 def write_folds(folder: str, number: int, selection: Selection) -> dict[str, int]:
     """One task: the folds of one part, each as one file; how many rows each has."""
-    files = {name: Path(folder, name, f"part-{number:05d}.parquet") for name in NAMES}
     place = Path(folder, _FOLDS)
     written = {name: _Written(place, name, number) for name in ALL}
     try:
-        fold_part(Part(files, selection), lambda name, rows: written[name].add(rows))
+        fold_part(Part(_files(folder, number), selection), lambda name, rows: written[name].add(rows))
         for each in written.values():
             each.finish()
     finally:
@@ -82,6 +92,10 @@ class _Written:
         if self._writer is not None:
             self._writer.close()
         self._temporary.unlink(missing_ok=True)
+
+
+def _files(folder: str, number: int) -> dict[str, Path]:
+    return {name: Path(folder, name, f"part-{number:05d}.parquet") for name in NAMES}
 
 
 def _frame(spark: SparkSession, place: Path, name: str) -> DataFrame:

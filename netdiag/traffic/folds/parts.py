@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from netdiag.traffic.arrow import schema_of
@@ -43,6 +44,18 @@ def fold_part(part: Part, write: Callable[[str, pa.Table], None]) -> None:
             rest = folding.rest()
             if rest is not None:
                 write(name, rest)
+
+
+def told_names(part: Part) -> dict[str, str]:
+    """The topic of every id that is told in this part, as `aggregates.topic_names` has them."""
+    found: dict[str, str] = {}
+    for name in ("leaders", "partitions"):
+        for rows in part.rows(name, ("topic_id", "topic")):
+            told = rows.filter(pc.and_(pc.is_valid(rows["topic_id"]), pc.is_valid(rows["topic"])))
+            pairs = told.group_by(["topic_id", "topic"], use_threads=False).aggregate([])
+            for key, topic in zip(pairs["topic_id"].to_pylist(), pairs["topic"].to_pylist(), strict=True):
+                found[key] = min(found.get(key, topic), topic)
+    return found
 
 
 def rows_of(part: Part, of: str, columns: Iterable[str]) -> Iterator[pa.Table]:

@@ -8,7 +8,7 @@ import pytest
 
 from netdiag.traffic.folds.all_folds import ALL, VIEWS
 from netdiag.traffic.folds.fold import folded
-from netdiag.traffic.folds.parts import Part, fold_part, rows_of, schema_of_folded
+from netdiag.traffic.folds.parts import Part, fold_part, rows_of, schema_of_folded, told_names
 from netdiag.traffic.folds.selection import Selection
 from tests.traffic.folds.anything import CONNECTIONS, anything
 
@@ -36,6 +36,11 @@ def test_every_fold_of_a_table_is_made(part: Part) -> None:
         if fold.of not in VIEWS:
             whole = folded(fold, TABLES[fold.of])
             assert sum(rows.num_rows for rows in found.get(name, [])) == whole.num_rows, name
+
+
+def test_topics_are_told_by_their_ids(part: Part, tmp_path: Path) -> None:
+    assert told_names(part) == {"A" * 22: "orders", "B" * 22: "users"}
+    assert told_names(part_of(tmp_path, Selection(relays=frozenset(range(CONNECTIONS))))) == {}
 
 
 def test_rows_are_those_of_the_selection(tmp_path: Path) -> None:
