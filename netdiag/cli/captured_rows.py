@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netdiag.cli.importing import without_collector
 from netdiag.cli.terminal import say
 from netdiag.io.ahead import ahead, has_cores
 from netdiag.io.captures import Captures
@@ -75,15 +76,16 @@ def _plain(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[
 def _compiled(
     captures: Captures, options: EngineOptions, wanted: str, names: Sequence[str]
 ) -> Iterator["pa.RecordBatch"]:
-    import pyarrow as pa  # an extra, as numba is
+    with without_collector():
+        import pyarrow as pa  # an extra, as numba is
 
-    from netdiag.io.compiled_tables import read_tables
-    from netdiag.io.kept_programs import kept_programs
-    from netdiag.traffic.arrow import record_batch
+        from netdiag.io.compiled_tables import read_tables
+        from netdiag.io.kept_programs import kept_programs
+        from netdiag.traffic.arrow import record_batch
 
-    # What was imported stays; the collector need not look at it again.
-    if not gc.get_freeze_count():
-        gc.freeze()
+        # What was imported stays; the collector need not look at it again.
+        if not gc.get_freeze_count():
+            gc.freeze()
     share_memory()
     # Arrow's own pool keeps 40 MB of what one thread takes and another one gives back.
     pa.set_memory_pool(pa.system_memory_pool())

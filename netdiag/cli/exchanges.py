@@ -9,6 +9,7 @@ import typer
 
 from netdiag.cli.captured_rows import Batch, arrow_batches, row_batches
 from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.importing import without_collector
 from netdiag.cli.surface import Surface, finish, surface_of
 from netdiag.cli.terminal import say, write_bytes, write_text
 from netdiag.cli.traffic_filters import (
@@ -185,7 +186,8 @@ def _write_lines(
 
 def _write_arrow(shape: Table, names: tuple[str, ...], asked: _Asked) -> int:
     try:
-        from netdiag.traffic.arrow_stream import ArrowStream  # pyarrow is an extra, and slow to import
+        with without_collector():
+            from netdiag.traffic.arrow_stream import ArrowStream  # pyarrow is an extra, and slow to import
     except ImportError as error:
         raise MissingExtra("--format arrow needs pyarrow", hint="pip install 'netdiag[spark]'") from error
     count = 0

@@ -4,7 +4,7 @@ import pytest
 
 from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.arrow_rows import rows_of
-from tests.traffic.test_arrow_columns import EVERY, ROWS
+from tests.traffic.engine.compiled.test_arrow_columns import EVERY, ROWS
 
 
 @pytest.mark.parametrize("rows", [ROWS, ROWS[1:], ROWS[2:3], []])

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from netdiag.traffic.arrow import Unit
-from netdiag.traffic.arrow_columns import batch_of, record_type
 from netdiag.traffic.engine.compiled.arenas import Numbers
+from netdiag.traffic.engine.compiled.arrow_columns import batch_of, record_type
 from netdiag.traffic.engine.compiled.gather import (
     BATCHES,
     ENDS,

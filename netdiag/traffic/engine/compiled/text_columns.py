@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from netdiag.traffic.engine.compiled.copying import copy
 from netdiag.traffic.engine.compiled.kernel import kernel
@@ -22,7 +21,9 @@ def taken(texts: pa.StringArray, codes: Numbers, missing: Numbers | None, bitmap
     codes = np.ascontiguousarray(codes, np.int32)
     if not len(texts) or texts.offset or data_buffer is None:
         numbers = pa.Array.from_buffers(pa.int32(), len(codes), [bitmap, pa.py_buffer(codes)])
-        return pc.take(texts, numbers, boundscheck=False)
+        from pyarrow import compute  # slow to import
+
+        return compute.take(texts, numbers, boundscheck=False)
     bounds, data = np.frombuffer(bounds_buffer, np.int32), np.frombuffer(data_buffer, np.uint8)
     offsets = np.empty(len(codes) + 1, np.int32)
     total, is_same = measure(codes, _NONE if missing is None else missing, bounds, len(texts), offsets)

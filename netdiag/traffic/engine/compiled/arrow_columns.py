@@ -5,7 +5,8 @@ that is not there is told by its bit of `present`: the place of its column in th
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from netdiag.traffic.arrow import Unit, schema_of
 from netdiag.traffic.column import Column, Kind, Table
+from netdiag.traffic.engine.compiled.spreading import absent, common, spread
 
 Rows = npt.NDArray[np.void]
 Numbers = npt.NDArray[Any]
@@ -31,6 +33,16 @@ _STORED: dict[Kind, Any] = {
     Kind.TIME: "i8",
 }
 _PER_MICROSECOND = 1000
+
+
+class _Absence(NamedTuple):
+    """Which values are missing, told twice, the second time as Arrow has it; None where none is."""
+
+    missing: Numbers | None
+    bitmap: pa.Buffer | None
+
+
+_NONE = _Absence(None, None)
 
 
 def record_type(table: Table) -> np.dtype[np.void]:
@@ -55,71 +67,66 @@ def batch_of(
 ) -> pa.RecordBatch:
     """The columns asked for of these rows; `listed` are the numbers of the texts in lists."""
     places = {column.name: place for place, column in enumerate(table.columns)}
-    present = np.ascontiguousarray(rows["present"])
+    present = spread(rows, ("present",))["present"]
     # Most columns are there in all rows or in none; only the others are looked at row by row.
-    everywhere, somewhere = int(np.bitwise_and.reduce(present)), int(np.bitwise_or.reduce(present))
+    everywhere, somewhere = common(present)
+    bits = {name: 0 if table.columns[place].required else 1 << place for name, place in places.items()}
+    found = spread(rows, [name for name in names if not bits[name] or somewhere & bits[name]])
     arrays = []
     for name in names:
         column = table.columns[places[name]]
-        bit = 1 << places[name]
-        if column.required or everywhere & bit:
-            arrays.append(_array(column, rows[name], None, texts, listed, unit))
-        elif not somewhere & bit:
+        if name not in found:
             arrays.append(pa.nulls(len(rows), _type_of(column, unit)))
+        elif everywhere & bits[name] == bits[name]:
+            arrays.append(_array(column, found[name], _NONE, texts, listed, unit))
         else:
-            arrays.append(_array(column, rows[name], present & np.uint64(bit) == 0, texts, listed, unit))
+            arrays.append(_array(column, found[name], _absence(present, bits[name]), texts, listed, unit))
     if not arrays:
         return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
     return pa.RecordBatch.from_arrays(arrays, schema=schema_of(table, names, unit=unit))
 
 
-def _array(
-    column: Column, values: Numbers, missing: Numbers | None, texts: Texts, listed: Numbers, unit: Unit
-) -> pa.Array:
+def _array(column: Column, values: Numbers, absence: _Absence, texts: Texts, listed: Numbers, unit: Unit) -> pa.Array:
     match column.kind:
         case Kind.STRING:
-            return _texts(values, missing, texts)
+            return texts(values, *absence)
         case Kind.STRINGS:
-            return _lists(values, missing, texts, listed)
+            return _lists(values, absence, texts, listed)
         case Kind.TIME:
-            return _times(values, missing, unit)
+            return _times(values, absence, unit)
         case Kind.BOOL:
             bits = np.packbits(values.astype(bool), bitorder="little")
-            return pa.Array.from_buffers(pa.bool_(), len(values), [_bitmap(missing), pa.py_buffer(bits)])
+            return pa.Array.from_buffers(pa.bool_(), len(values), [absence.bitmap, pa.py_buffer(bits)])
         case _:
-            return pa.Array.from_buffers(_type_of(column, unit), len(values), [_bitmap(missing), _buffer(values)])
+            return pa.Array.from_buffers(_type_of(column, unit), len(values), [absence.bitmap, pa.py_buffer(values)])
 
 
-def _times(values: Numbers, missing: Numbers | None, unit: Unit) -> pa.Array:
+def _times(values: Numbers, absence: _Absence, unit: Unit) -> pa.Array:
     if unit == "us":
         # Cut towards zero, as Arrow does.
         values = np.where(values < 0, -(-values // _PER_MICROSECOND), values // _PER_MICROSECOND)
-    return pa.Array.from_buffers(pa.timestamp(unit, tz="UTC"), len(values), [_bitmap(missing), _buffer(values)])
+    kind = pa.timestamp(unit, tz="UTC")
+    return pa.Array.from_buffers(kind, len(values), [absence.bitmap, pa.py_buffer(values)])
 
 
-def _texts(codes: Numbers, missing: Numbers | None, texts: Texts) -> pa.Array:
-    return texts(codes, missing, _bitmap(missing))
-
-
-def _lists(ranges: Numbers, missing: Numbers | None, texts: Texts, listed: Numbers) -> pa.Array:
+def _lists(ranges: Numbers, absence: _Absence, texts: Texts, listed: Numbers) -> pa.Array:
     """Of ranges that follow one another in `listed`; of one that is not there begin and end are the same."""
     first = ranges[0, 0] if len(ranges) else 0
     offsets = np.empty(len(ranges) + 1, np.int32)
     offsets[:-1] = ranges[:, 0]
     offsets[-1] = ranges[-1, 1] if len(ranges) else 0
     values = texts(listed[first : offsets[-1]], None, None)
+    offsets -= first
     kind = pa.list_(pa.field("element", pa.string()))
-    return pa.Array.from_buffers(kind, len(ranges), [_bitmap(missing), _buffer(offsets - first)], children=[values])
+    return pa.Array.from_buffers(kind, len(ranges), [absence.bitmap, pa.py_buffer(offsets)], children=[values])
 
 
-def _bitmap(missing: Numbers | None) -> pa.Buffer | None:
-    return None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+def _absence(present: Numbers, bit: int) -> _Absence:
+    missing, bitmap = np.empty(len(present), np.bool_), np.empty(-(-len(present) // 8), np.uint8)
+    absent(present, bit, missing, bitmap)
+    return _Absence(missing, pa.py_buffer(bitmap))
 
 
-def _buffer(values: Numbers) -> pa.Buffer:
-    # A copy always: the rows are written again.
-    return pa.py_buffer(np.array(values, order="C"))
-
-
+@cache
 def _type_of(column: Column, unit: Unit) -> pa.DataType:
     return schema_of(Table(name="", doc="", columns=(column,)), unit=unit).field(0).type

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from netdiag.traffic.arrow import record_batch
-from netdiag.traffic.arrow_columns import batch_of, record_type
 from netdiag.traffic.column import Column, Kind, Table
+from netdiag.traffic.engine.compiled.arrow_columns import batch_of, record_type
 from netdiag.traffic.engine.compiled.text_columns import taken
 from netdiag.traffic.tables import NAMES, table
 
