@@ -167,9 +167,9 @@ def called_by_name(tables: Tables) -> dict[str, DataFrame]:
         "client": F.when(F.col("client_name").isNotNull(), client).otherwise(F.col("client")),
         "broker": F.when(F.col("broker_name").isNotNull(), broker).otherwise(F.col("broker")),
     }
-    of_exchanges = [name for name, fold in FOLDS.items() if fold.of == "exchanges"]
+
     named = {}
-    for name in ("exchanges", "connections", *of_exchanges):
+    for name in ("exchanges", "connections", *FOLDS):
         columns = tables[name].columns if name in tables else []
         known = {each: column for each, column in whole.items() if each in columns and f"{each}_name" in columns}
         if known:

@@ -2,8 +2,9 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,12 +14,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.io.spark.failures import told
 from netdiag.traffic.aggregates.spark_types import struct_of_arrow
-from netdiag.traffic.folds.all_folds import ALL
+from netdiag.traffic.folds.all_folds import ALL, LATER
+from netdiag.traffic.folds.fold import Fold
 from netdiag.traffic.folds.parts import Part, fold_part, schema_of_folded, told_names
 from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.folds.waiting import waiting
 from netdiag.traffic.tables import NAMES
 
 _FOLDS, _ATTEMPTS = ".folds", ".attempts"
+_EARLIER = {name: fold for name, fold in ALL.items() if name not in LATER}
 
 
 @contextmanager
@@ -32,9 +36,12 @@ def folded_tables(
     try:
         numbers = spark.sparkContext.parallelize(range(parts), parts)
         with told():
-            counts = numbers.map(lambda number: write_folds(folder, number, selection)).collect()
+            counts = numbers.map(lambda number: write_folds(folder, number, selection, _EARLIER)).collect()
+            known = replace(selection, waiting=waiting(_read(place, "offsets")))
+            if known.waiting.num_rows:
+                counts += numbers.map(lambda number: write_folds(folder, number, known, LATER)).collect()
         shutil.rmtree(Path(place, _ATTEMPTS), ignore_errors=True)
-        rows = {name: sum(count[name] for count in counts) for name in ALL}
+        rows = {name: sum(count.get(name, 0) for count in counts) for name in ALL}
         yield {name: _frame(spark, place, name) for name in ALL}, rows
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -51,12 +58,12 @@ def names_told(spark: SparkSession, folder: str, parts: int, selection: Selectio
     return found
 
 
-def write_folds(folder: str, number: int, selection: Selection) -> dict[str, int]:
-    """One task: the folds of one part, each as one file; how many rows each has."""
+def write_folds(folder: str, number: int, selection: Selection, folds: Mapping[str, Fold] = ALL) -> dict[str, int]:
+    """One task: folds of one part, each as one file; how many rows each has."""
     place = Path(folder, _FOLDS)
-    written = {name: _Written(place, name, number) for name in ALL}
+    written = {name: _Written(place, name, number) for name in folds}
     try:
-        fold_part(Part(_files(folder, number), selection), lambda name, rows: written[name].add(rows))
+        fold_part(Part(_files(folder, number), selection), lambda name, rows: written[name].add(rows), folds)
         for each in written.values():
             each.finish()
     finally:
@@ -96,6 +103,12 @@ class _Written:
 
 def _files(folder: str, number: int) -> dict[str, Path]:
     return {name: Path(folder, name, f"part-{number:05d}.parquet") for name in NAMES}
+
+
+def _read(place: Path, name: str) -> pa.Table:
+    """All rows of a fold, of which there are few."""
+    empty = schema_of_folded(ALL[name]).empty_table()
+    return pa.concat_tables([empty, *(pq.read_table(path) for path in sorted(Path(place, name).glob("*.parquet")))])
 
 
 def _frame(spark: SparkSession, place: Path, name: str) -> DataFrame:

@@ -11,7 +11,9 @@ from netdiag.traffic.aggregates.weights import TIMES, times, weighed
 
 def errors(exchanges: DataFrame, partitions: DataFrame, leaders: DataFrame) -> DataFrame:
     """Table `errors`: each code of an exchange once for every topic that has it, else once without a topic."""
-    said = exchanges.select(*KEY, "response_time", "api_name", "broker", "client", "client_id", "error_code")
+    said = weighed(exchanges).select(
+        *KEY, "response_time", "api_name", "broker", "client", "client_id", "error_code", TIMES
+    )
     of_partitions = partitions.where(F.col("error_code") != 0).select(*KEY, topic_or_id().alias("topic"), "error_code")
     told = leaders.where(F.col("error_code") != 0)
     of_leaders = told.select(
@@ -29,7 +31,7 @@ def errors(exchanges: DataFrame, partitions: DataFrame, leaders: DataFrame) -> D
     every = with_topic.unionByName(alone.withColumn("topic", F.lit(None).cast("string")))
     named = every.withColumn("api_name", F.coalesce("api_name", F.lit("unknown")))
     found = named.groupBy("api_name", "error_code", "topic", "broker").agg(
-        F.count(F.lit(1)).alias("times"),
+        times().alias("times"),
         F.count_distinct(host("client")).alias("clients"),
         F.min("client_id").alias("client_id"),
         F.min("time").alias("first_time"),

@@ -35,9 +35,9 @@ def quantiles(
     return [*found, F.max(value).alias(f"{prefix}_max_ms")]
 
 
-def median(value: Column) -> Column:
-    """The median of a number that is not negative, likewise."""
-    return F.percentile(three_digits(value), F.lit(0.5))
+def median(value: Column, times: Column | int = 1) -> Column:
+    """The median of a number that is not negative, likewise, each counted so many times."""
+    return F.percentile(three_digits(value), F.lit(0.5), times)
 
 
 def seconds_between(begin: Column, end: Column) -> Column:

@@ -4,8 +4,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.declared import aggregate
-from netdiag.traffic.aggregates.expressions import FETCH, KEY, LIST_OFFSETS, PRODUCE, count_if, hashing, topic_or_id
+from netdiag.traffic.aggregates.expressions import FETCH, KEY, LIST_OFFSETS, PRODUCE, hashing, topic_or_id
 from netdiag.traffic.aggregates.spark_types import shaped
+from netdiag.traffic.aggregates.weights import times, times_if, weighed
+from netdiag.traffic.folds.joined import LOG_END
 
 OFFSET_COMMIT, OFFSET_FETCH, TXN_OFFSET_COMMIT = 8, 9, 28
 _LATEST = -1
@@ -15,11 +17,11 @@ _GROUP = ["group", *_PLACE]
 
 def commits(partitions: DataFrame) -> DataFrame:
     """Table `commits`."""
-    rows = _commits(partitions)
+    rows = weighed(_commits(partitions))
     worked = F.when(_ok(), F.col("request_offset"))
     found = rows.groupBy(*_GROUP).agg(
-        F.count(F.lit(1)).alias("commits"),
-        count_if(~_ok()).alias("failed"),
+        times().alias("commits"),
+        times_if(~_ok()).alias("failed"),
         F.min_by(worked, F.when(_ok(), F.col("time"))).alias("first_offset"),
         F.max_by(worked, F.when(_ok(), F.col("time"))).alias("last_offset"),
         F.min("time").alias("first_time"),
@@ -60,13 +62,16 @@ def group_offsets(partitions: DataFrame) -> DataFrame:
 
 def log_ends(partitions: DataFrame) -> DataFrame:
     """Every end of a partition's log that some answer shows: `_end` at `time`."""
+    named = _named(partitions)
+    if LOG_END in partitions.columns:
+        return named.where(F.col(LOG_END) >= 0).withColumn("_end", F.col(LOG_END))
     api = F.col("api_key")
     end = (
         F.when(api == FETCH, F.col("high_watermark"))
         .when((api == LIST_OFFSETS) & (F.col("timestamp") == _LATEST), F.col("response_offset"))
         .when((api == PRODUCE) & (F.col("response_offset") >= 0), F.col("response_offset") + F.col("records"))
     )
-    return _named(partitions).where(_ok()).withColumn("_end", end).where(F.col("_end") >= 0)
+    return named.where(_ok()).withColumn("_end", end).where(F.col("_end") >= 0)
 
 
 def _commits(partitions: DataFrame) -> DataFrame:
@@ -97,6 +102,8 @@ def _ends(partitions: DataFrame) -> DataFrame:
 
 def _placed(batches: DataFrame, partitions: DataFrame) -> DataFrame:
     """Batches with their place in the log: fetched ones know it, produced ones are told it by the answer."""
+    if "_base" in batches.columns:
+        return batches
     named = _named(batches).where(~F.coalesce("control", F.lit(False)) & (F.col("max_timestamp") >= 0))
     produced = _named(partitions).where((F.col("api_key") == PRODUCE) & _ok() & (F.col("response_offset") >= 0))
     place = produced.select(*KEY, *_PLACE, F.col("response_offset").alias("_base"))

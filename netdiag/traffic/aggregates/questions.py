@@ -70,6 +70,7 @@ ALL: Mapping[str, Question] = {
         ask=lambda t: errors.errors(t["exchanges"], t["partitions"], t["leaders"]),
         first=("times",),
         then=("api_name", "error_code", "topic", "broker"),
+        folds={"exchanges": "refused", "partitions": "refused_partitions"},
     ),
     "throttling": Question(
         of="exchanges",
@@ -102,18 +103,21 @@ ALL: Mapping[str, Question] = {
         ask=lambda t: topics.topics(t["partitions"], t["exchanges"]),
         first=("produced_bytes", "fetched_bytes"),
         then=("topic",),
+        folds={"partitions": "places", "exchanges": "rates"},
     ),
     "topic_partitions": Question(
         of="partitions",
         ask=lambda t: topics.topic_partitions(t["partitions"], t["exchanges"]),
         first=("produced_bytes", "fetched_bytes"),
         then=("topic", "partition"),
+        folds={"partitions": "places", "exchanges": "rates"},
     ),
     "produce": Question(
         of="batches",
         ask=lambda t: records.produce(t["batches"], t["exchanges"]),
         first=("bytes",),
         then=("client_id", "topic", "acks", "codec", "idempotent", "transactional"),
+        folds={"batches": "sent"},
     ),
     "consume": Question(
         of="exchanges",
@@ -137,12 +141,14 @@ ALL: Mapping[str, Question] = {
         ask=lambda t: lag.commits(t["partitions"]),
         first=("commits",),
         then=("group", "topic", "partition"),
+        folds={"partitions": "offsets"},
     ),
     "lag": Question(
         of="partitions",
         ask=lambda t: lag.lag(t["partitions"], t["batches"], t["exchanges"]),
         first=("lag_records",),
         then=("group", "topic", "partition"),
+        folds={"partitions": "offsets", "batches": "stamps", "exchanges": "rates"},
     ),
     "transactions": Question(
         of="exchanges",

@@ -6,27 +6,28 @@ from pyspark.sql import functions as F
 from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.aggregates.expressions import FETCH, KEY, PRODUCE, host, median, topic_or_id, total
 from netdiag.traffic.aggregates.spark_types import shaped
-from netdiag.traffic.aggregates.weights import times, times_if, weighed
+from netdiag.traffic.aggregates.weights import TIMES, times, times_if, weighed
+from netdiag.traffic.folds.joined import ACKS, ALL_BYTES, ALL_RECORDS
 
 _SOME = 20
 
 
 def produce(batches: DataFrame, exchanges: DataFrame) -> DataFrame:
     """Table `produce`."""
-    sent = batches.where(F.col("api_key") == PRODUCE).withColumn("topic", topic_or_id())
-    acks = exchanges.where(F.col("api_key") == PRODUCE).select(*KEY, "acks")
-    rows = sent.join(acks, list(KEY), "left").withColumn("idempotent", F.col("producer_id") >= 0)
+    sent = _with_acks(batches, exchanges).withColumn("topic", topic_or_id())
+    rows = weighed(sent).withColumn("idempotent", F.col("producer_id") >= 0)
     keys = ("client_id", "topic", "acks", "codec", "idempotent", "transactional")
     found = rows.groupBy(*keys).agg(
-        F.count(F.lit(1)).alias("batches"),
-        total("records").alias("records"),
-        total("bytes").alias("total_bytes"),
-        median(F.col("bytes")).alias("batch_bytes_p50"),
+        times().alias("batches"),
+        total(ALL_RECORDS).alias("total_records"),
+        total(ALL_BYTES).alias("total_bytes"),
+        median(F.col("bytes"), F.col(TIMES)).alias("batch_bytes_p50"),
         F.max("bytes").alias("batch_bytes_max"),
-        median(F.col("records")).alias("records_p50"),
+        median(F.col("records"), F.col(TIMES)).alias("records_p50"),
         F.max("records").alias("records_max"),
     )
-    return shaped(found.withColumnRenamed("total_bytes", "bytes"), aggregate("produce"))
+    named = found.withColumnsRenamed({"total_bytes": "bytes", "total_records": "records"})
+    return shaped(named, aggregate("produce"))
 
 
 def consume(exchanges: DataFrame, group_events: DataFrame) -> DataFrame:
@@ -47,6 +48,15 @@ def consume(exchanges: DataFrame, group_events: DataFrame) -> DataFrame:
         "bytes_per_fetch", F.when(with_records > 0, F.col("bytes") / with_records)
     )
     return shaped(found, aggregate("consume"))
+
+
+def _with_acks(batches: DataFrame, exchanges: DataFrame) -> DataFrame:
+    """What was produced, with acks of its request and what is summed up of it."""
+    sent = batches.where(F.col("api_key") == PRODUCE)
+    if ACKS in batches.columns:
+        return sent
+    acks = exchanges.where(F.col("api_key") == PRODUCE).select(*KEY, ACKS)
+    return sent.join(acks, list(KEY), "left").withColumns({ALL_BYTES: F.col("bytes"), ALL_RECORDS: F.col("records")})
 
 
 def _groups(group_events: DataFrame) -> DataFrame:

@@ -5,8 +5,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from netdiag.traffic.aggregates.declared import aggregate
-from netdiag.traffic.aggregates.expressions import FETCH, KEY, PRODUCE, count_if, span, topic_or_id, total
+from netdiag.traffic.aggregates.expressions import FETCH, KEY, PRODUCE, span, topic_or_id, total
 from netdiag.traffic.aggregates.spark_types import shaped
+from netdiag.traffic.aggregates.weights import TIMES, times_if, weighed
+from netdiag.traffic.folds.joined import FIRST_OF_PARTITION, FIRST_OF_TOPIC
 
 _SUMS = ("produced_records", "produced_bytes", "fetched_records", "fetched_bytes", "replicated_bytes", "errors")
 
@@ -32,16 +34,13 @@ def _summed(partitions: DataFrame, exchanges: DataFrame, *keys: str) -> DataFram
     fetch, produced = F.col("api_key") == FETCH, F.col("api_key") == PRODUCE
     replicated = fetch & (F.coalesce("replica_id", F.lit(-1)) >= 0)
     fetched = fetch & ~replicated
-    rows = partitions.withColumn("topic", topic_or_id()).where(F.col("topic").isNotNull())
+    rows = weighed(partitions).withColumn("topic", topic_or_id()).where(F.col("topic").isNotNull())
     sums = _of_clients(rows.groupBy(*_EACH).agg(*_sums(produced, fetched, replicated)), keys)
-    # An exchange counts once, however many of its partitions are of the topic.
     part = F.when(produced, F.lit("produce_requests")).when(fetched & (F.col("records") > 0), F.lit("fetches"))
-    asked = rows.withColumn("_part", part).where(F.col("_part").isNotNull())
     counts = (
-        asked.select(*keys, "_part", *KEY)
-        .distinct()
+        _once(rows.withColumn("_part", part).where(F.col("_part").isNotNull()), keys)
         .groupBy(*[F.col(key).alias(f"_{key}") for key in keys])
-        .agg(*[count_if(F.col("_part") == name).alias(name) for name in _COUNTS])
+        .agg(*[times_if(F.col("_part") == name).alias(name) for name in _COUNTS])
     )
     same = [F.col(key).eqNullSafe(F.col(f"_{key}")) for key in keys]
     sums = sums.join(counts, same, "left").na.fill(0, list(_COUNTS))
@@ -53,6 +52,14 @@ def _summed(partitions: DataFrame, exchanges: DataFrame, *keys: str) -> DataFram
     )
 
 
+def _once(asked: DataFrame, keys: tuple[str, ...]) -> DataFrame:
+    """An exchange counts once, however many of its partitions are of the topic."""
+    first = FIRST_OF_PARTITION if "partition" in keys else FIRST_OF_TOPIC
+    if first in asked.columns:
+        return asked.withColumn(TIMES, F.col(first))
+    return asked.select(*keys, "_part", *KEY).distinct().withColumn(TIMES, F.lit(1).cast("bigint"))
+
+
 def _sums(produced: Column, fetched: Column, replicated: Column) -> list[Column]:
     return [
         F.sum(F.when(produced, F.col("records"))).alias("produced_records"),
@@ -60,7 +67,7 @@ def _sums(produced: Column, fetched: Column, replicated: Column) -> list[Column]
         F.sum(F.when(fetched, F.col("records"))).alias("fetched_records"),
         F.sum(F.when(fetched, F.col("record_bytes"))).alias("fetched_bytes"),
         F.sum(F.when(replicated, F.col("record_bytes"))).alias("replicated_bytes"),
-        count_if(F.col("error_code") != 0).alias("errors"),
+        times_if(F.col("error_code") != 0).alias("errors"),
     ]
 
 

@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping
 
-from netdiag.traffic.folds import exchanges
+from netdiag.traffic.folds import batches, exchanges, joined, partitions
 from netdiag.traffic.folds.fold import Fold, View
 
-VIEWS: Mapping[str, View] = {**exchanges.VIEWS}
-ALL: Mapping[str, Fold] = {**exchanges.FOLDS}
+VIEWS: Mapping[str, View] = {
+    **exchanges.VIEWS,
+    "asked": View(schema=joined.asked_schema, rows=joined.asked),
+    "placed": View(schema=joined.placed_schema, rows=joined.placed),
+    "refused": View(schema=joined.refused_schema, rows=joined.refused),
+    "sent": View(schema=joined.sent_schema, rows=joined.sent),
+}
+# What is folded when it is known where groups are.
+LATER: Mapping[str, Fold] = batches.LATER
+ALL: Mapping[str, Fold] = {**exchanges.FOLDS, **partitions.FOLDS, **batches.FOLDS, **LATER}

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.fold import Fold, Maker, Rows, View
+from netdiag.traffic.folds.fold import Fold, Maker, Reader, View
 from netdiag.traffic.folds.making import digits, hosts, seconds
 from netdiag.traffic.tables import table
 
@@ -88,11 +88,11 @@ def _first_topic(rows: pa.Table) -> pa.ChunkedArray:
     return pc.list_slice(rows["topics"], 0, 1).cast(rows["topics"].type)
 
 
-def _tellers(rows: Rows, columns: Iterable[str]) -> Iterator[pa.Table]:
+def _tellers(part: Reader, columns: Iterable[str]) -> Iterator[pa.Table]:
     """The exchanges that may have told an address, and those that asked for topics."""
-    told = [each["time"].unique() for each in rows("endpoints", ("time",))]
+    told = [each["time"].unique() for each in part.rows("endpoints", ("time",))]
     times = pa.chunked_array([chunk for each in told for chunk in _chunks(each)], pa.timestamp("us", tz="UTC"))
-    for each in rows(_EXCHANGES, columns):
+    for each in part.rows(_EXCHANGES, columns):
         tells = pc.is_in(each["response_time"], times.unique())
         yield each.filter(pc.or_(tells, _is("api_key", _METADATA)(each)))
 

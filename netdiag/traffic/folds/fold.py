@@ -6,6 +6,7 @@ for `until`, the time of the last of them. A folded table that is folded again s
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,8 +50,19 @@ class Fold:
         return tuple(dict.fromkeys((*self.columns, *self.needs)))
 
 
-# The rows of a table of one part of the tables, with some of its columns, a batch at a time.
-Rows = Callable[[str, Iterable[str]], Iterator[pa.Table]]
+class Reader(Protocol):
+    """The tables of one part, with those of their columns that are asked for; `waiting`: as a selection has it."""
+
+    @property
+    def waiting(self) -> pa.Table: ...
+
+    def rows(self, name: str, columns: Iterable[str], /) -> Iterator[pa.Table]:
+        """The rows of a table, a batch at a time."""
+        ...
+
+    def together(self, columns: Mapping[str, Iterable[str]], /) -> Iterator[dict[str, pa.Table]]:
+        """Those of several tables, of the same exchanges at a time; the tables are among `TOGETHER`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +70,7 @@ class View:
     """Rows made of several tables of a part, which folds can be of: their schema, and they with some columns."""
 
     schema: Callable[[], pa.Schema]
-    rows: Callable[[Rows, Iterable[str]], Iterator[pa.Table]]
+    rows: Callable[[Reader, Iterable[str]], Iterator[pa.Table]]
 
 
 class Folding:

@@ -1,6 +1,7 @@
 """The folds of one part of the tables, in which every connection is whole."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,19 +22,36 @@ class Part:
         self._files = files
         self._selection = selection
 
+    @property
+    def waiting(self) -> pa.Table:
+        """From which offsets on groups have not committed."""
+        return self._selection.waiting
+
     def rows(self, name: str, columns: Iterable[str]) -> Iterator[pa.Table]:
         """The rows of a table, with these of its columns."""
-        wanted = self._selection.columns(frozenset(columns))
-        shape = schema_of(table(name), [each for each in table(name).names if each in wanted], unit="us")
-        with pq.ParquetFile(self._files[name]) as file:
-            for number in range(file.num_row_groups):
-                yield self._selection.of(file.read_row_group(number, columns=shape.names).cast(shape))
+        yield from (group[name] for group in self.together({name: columns}))
+
+    def together(self, columns: Mapping[str, Iterable[str]]) -> Iterator[dict[str, pa.Table]]:
+        """The rows of several tables, those of the same exchanges at once, as `TOGETHER` has them."""
+        wanted = {name: self._selection.columns(frozenset(these)) for name, these in columns.items()}
+        shapes = {name: _shape(name, these) for name, these in wanted.items()}
+        with ExitStack() as open_files:
+            files = {name: open_files.enter_context(pq.ParquetFile(self._files[name])) for name in columns}
+            for number in range(min(file.num_row_groups for file in files.values())):
+                yield {
+                    name: self._selection.of(file.read_row_group(number, shapes[name].names).cast(shapes[name]))
+                    for name, file in files.items()
+                }
 
 
-def fold_part(part: Part, write: Callable[[str, pa.Table], None]) -> None:
+def _shape(name: str, columns: frozenset[str]) -> pa.Schema:
+    return schema_of(table(name), [each for each in table(name).names if each in columns], unit="us")
+
+
+def fold_part(part: Part, write: Callable[[str, pa.Table], None], folds: Mapping[str, Fold] = ALL) -> None:
     """Give the rows of every fold to `write`, as many times as it takes."""
-    for of in dict.fromkeys(fold.of for fold in ALL.values()):
-        under_way = {name: Folding(fold) for name, fold in ALL.items() if fold.of == of}
+    for of in dict.fromkeys(fold.of for fold in folds.values()):
+        under_way = {name: Folding(fold) for name, fold in folds.items() if fold.of == of}
         columns = {column for name in under_way for column in ALL[name].reads}
         for rows in rows_of(part, of, columns):
             for name, folding in under_way.items():
@@ -60,7 +78,7 @@ def told_names(part: Part) -> dict[str, str]:
 
 def rows_of(part: Part, of: str, columns: Iterable[str]) -> Iterator[pa.Table]:
     """The rows that are folded: of a table, or of a view of several."""
-    return VIEWS[of].rows(part.rows, columns) if of in VIEWS else part.rows(of, columns)
+    return VIEWS[of].rows(part, columns) if of in VIEWS else part.rows(of, columns)
 
 
 def schema_of_folded(fold: Fold) -> pa.Schema:

@@ -7,16 +7,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from netdiag.traffic.folds.making import mapped
+from netdiag.traffic.folds.waiting import SCHEMA
 
 _CONNECTION, _TOPIC, _TOPIC_ID, _TOPICS = "connection", "topic", "topic_id", "topics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """`relays`: connections on which everything was said a second time; `names`: topics by their ids."""
+    """`relays`: connections on which everything was said a second time; `names`: topics by their ids.
+
+    `waiting`: from which offsets on groups have not committed, see `netdiag.traffic.folds.waiting`; no rows of a table
+    are left out for that.
+    """
 
     relays: frozenset[int] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
+    waiting: pa.Table = field(default_factory=SCHEMA.empty_table, compare=False)
 
     def columns(self, names: frozenset[str]) -> frozenset[str]:
         """What has to be read for these columns of a table."""

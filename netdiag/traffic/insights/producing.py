@@ -3,11 +3,11 @@
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from netdiag.traffic.aggregates.weights import TIMES
 from netdiag.traffic.facts import Acks, Producing, Skew
 from netdiag.traffic.insights.shape import (
     CLIENT,
     Tables,
-    counted,
     replicas,
     shaped,
     sightings,
@@ -32,7 +32,7 @@ def producing(tables: Tables) -> DataFrame:
             *sightings(),
             F.sum("records").alias("records"),
             F.sum("bytes").alias("bytes"),
-            counted(plain).alias("plain"),
+            F.sum(F.when(plain, F.col(TIMES)).otherwise(0)).alias("plain"),
             F.sum(F.when(plain, F.col("bytes")).otherwise(0)).alias("plain_bytes"),
             F.sum(F.when(plain, F.col("records")).otherwise(0)).alias("plain_records"),
         )

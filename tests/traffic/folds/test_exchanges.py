@@ -5,6 +5,7 @@ import pyarrow as pa
 from netdiag.traffic.folds.exchanges import FOLDS, VIEWS
 from netdiag.traffic.folds.fold import folded
 from tests.traffic.folds.anything import anything
+from tests.traffic.folds.memory import InMemory
 
 ROWS = anything(9, rows=2000)["exchanges"]
 COLUMNS = ["connection", "correlation_id", "response_time", "api_key"]
@@ -25,7 +26,7 @@ def test_exchanges_without_an_api_have_no_version() -> None:
 
 def test_only_exchanges_that_may_have_told_an_address_are_looked_at() -> None:
     tables = anything(9)
-    found = pa.concat_tables(VIEWS["tellers"].rows(lambda name, columns: iter([tables[name].select(columns)]), COLUMNS))
+    found = pa.concat_tables(VIEWS["tellers"].rows(InMemory(**tables), COLUMNS))
     told = set(tables["endpoints"]["time"].to_pylist())
     wanted = [
         row
@@ -33,4 +34,4 @@ def test_only_exchanges_that_may_have_told_an_address_are_looked_at() -> None:
         if row["api_key"] == 3 or row["response_time"] in told
     ]
     assert 0 < len(wanted) < tables["exchanges"].num_rows
-    assert found.to_pylist() == wanted
+    assert found.select(COLUMNS).to_pylist() == wanted
