@@ -19,11 +19,13 @@ def commits(partitions: DataFrame) -> DataFrame:
     """Table `commits`."""
     rows = weighed(_commits(partitions))
     worked = F.when(_ok(), F.col("request_offset"))
+    # Of one time, too, the same one is first whatever the order of rows.
+    order = F.when(_ok(), F.struct("time", "request_offset"))
     found = rows.groupBy(*_GROUP).agg(
         times().alias("commits"),
         times_if(~_ok()).alias("failed"),
-        F.min_by(worked, F.when(_ok(), F.col("time"))).alias("first_offset"),
-        F.max_by(worked, F.when(_ok(), F.col("time"))).alias("last_offset"),
+        F.min_by(worked, order).alias("first_offset"),
+        F.max_by(worked, order).alias("last_offset"),
         F.min("time").alias("first_time"),
         F.max("time").alias("last_time"),
         F.max_by("client_id", "time").alias("client_id"),
@@ -130,7 +132,7 @@ def _ages(behind: DataFrame, placed: DataFrame) -> DataFrame:
     stamp = F.col("_first_stamp") + part * (F.col("_last_stamp") - F.col("_first_stamp"))
     return met.groupBy(*_GROUP).agg(
         F.max(F.when(inside, stamp)).alias("_stamp"),
-        F.min_by(F.when(~inside, F.col("_first_stamp")), F.when(~inside, F.col("_base"))).alias("_later"),
+        F.min_by("_first_stamp", F.when(~inside, F.struct("_base", "_first_stamp"))).alias("_later"),
     )
 
 
