@@ -4,10 +4,11 @@ import os
 import queue
 import threading
 from collections.abc import Generator
-from contextlib import suppress
 from typing import TypeVar
 
 _Value = TypeVar("_Value")
+
+_AHEAD = 2
 
 
 def has_cores(count: int) -> bool:
@@ -19,31 +20,36 @@ def has_cores(count: int) -> bool:
 
 def ahead(values: Generator[_Value, None, None]) -> Generator[_Value, None, None]:
     """The same values and errors; up to two are made before they are asked for, another one never."""
-    ready: queue.Queue[tuple[_Value] | BaseException | None] = queue.Queue(1)
+    ready: queue.SimpleQueue[tuple[_Value] | BaseException | None] = queue.SimpleQueue()
+    # One for each value that may be made; both queues are cheaper than one with a bound, which takes three locks.
+    room: queue.SimpleQueue[None] = queue.SimpleQueue()
     is_over = threading.Event()
 
     def make() -> None:
         last: BaseException | None = None
         try:
+            room.get()
             for value in values:
                 ready.put((value,))
+                room.get()
                 if is_over.is_set():
                     return
         except BaseException as error:  # noqa: BLE001
             last = error
         ready.put(last)
 
+    for _ in range(_AHEAD):
+        room.put(None)
     thread = threading.Thread(target=make, name="ahead", daemon=True)
     thread.start()
     try:
         while isinstance(taken := ready.get(), tuple):
+            room.put(None)
             yield taken[0]
         if taken is not None:
             raise taken
     finally:
-        # Of a thread that is not done one more value may come; there must be room for it.
         is_over.set()
-        with suppress(queue.Empty):
-            ready.get_nowait()
+        room.put(None)
         thread.join()
         values.close()

@@ -32,9 +32,10 @@ class Behind:
     def __init__(self, columns: Columns, least: int) -> None:
         self._columns = columns
         self._least = least
-        self._work: queue.Queue[_Work | None] = queue.Queue(1)
+        # Never more than one, as there are two stores.
+        self._work: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         # The store that is not being filled, or None where there is none yet.
-        self._unused: queue.Queue[Store | None] = queue.Queue(1)
+        self._unused: queue.SimpleQueue[Store | None] = queue.SimpleQueue()
         self._unused.put(None)
         self._made: queue.SimpleQueue[Mapping[str, Sequence[pa.RecordBatch]]] = queue.SimpleQueue()
         self._error: BaseException | None = None

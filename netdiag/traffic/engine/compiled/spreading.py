@@ -16,7 +16,7 @@ Numbers = npt.NDArray[Any]
 _WIDTHS = (1, 2, 4, 8)
 _EVEN = 64
 # Larger arrays would be new memory of the system's each time.
-_MOST = 1 << 19
+_MOST = 15 << 16
 # So many records at a time stay in the nearest memory.
 _AT_A_TIME = 64
 
