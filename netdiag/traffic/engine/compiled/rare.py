@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 from netdiag.traffic.engine import details
 from netdiag.traffic.engine.assemble import Answer, Asked
-from netdiag.traffic.engine.bodies import Bodies
 from netdiag.traffic.engine.compiled.arenas import Store
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING
 from netdiag.traffic.engine.compiled.naming import Ends, Naming
 from netdiag.traffic.engine.compiled.read_back import answer_of, asked_of
+from netdiag.traffic.engine.compiled.repeating import RepeatingBodies
 from netdiag.traffic.engine.compiled.side import Side
 from netdiag.traffic.engine.details import Exchange
 from netdiag.traffic.engine.options import EngineOptions
@@ -32,7 +32,7 @@ class Rare:
     def __init__(self, options: EngineOptions, naming: Naming) -> None:
         self._options = options
         self._naming = naming
-        self._bodies = Bodies(options.tables)
+        self._bodies = RepeatingBodies(options.tables)
         self.rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES if name in options.tables}
 
     def look(
