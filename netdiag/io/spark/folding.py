@@ -60,6 +60,8 @@ def names_told(spark: SparkSession, folder: str, parts: int, selection: Selectio
 
 def write_folds(folder: str, number: int, selection: Selection, folds: Mapping[str, Fold] = ALL) -> dict[str, int]:
     """One task: folds of one part, each as one file; how many rows each has."""
+    # Arrow's own keeps what is freed: 440 MB instead of 320 where 1.3 million exchanges are folded.
+    pa.set_memory_pool(pa.system_memory_pool())
     place = Path(folder, _FOLDS)
     written = {name: _Written(place, name, number) for name in folds}
     try:
