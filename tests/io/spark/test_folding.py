@@ -5,15 +5,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from netdiag.io.spark.analysis import Wanted, analysed
-from netdiag.io.spark.extraction import Extract
-from netdiag.io.spark.folding import folded_tables, write_folds
-from netdiag.traffic.analysis import Analysis, Seen
+from netdiag.io.spark.analysis import names_of, resolved
+from netdiag.io.spark.folding import folded_tables, names_told, write_folds
+from netdiag.traffic.aggregates.questions import answered
 from netdiag.traffic.folds.all_folds import ALL
 from netdiag.traffic.folds.parts import schema_of_folded
 from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.insights.all_insights import ALL as INSIGHTS
 from netdiag.traffic.tables import NAMES
 from tests.traffic.folds.anything import anything
 
@@ -30,21 +30,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def asked(spark: SparkSession, folder: Path, wanted: Wanted, *, is_folded: bool) -> Analysis:
-    tables = {name: spark.read.parquet((folder / name).as_uri()) for name in NAMES}
-    rows = {name: pq.read_table(folder / name, columns=[]).num_rows for name in NAMES}
-    made = Extract(tables=tables, rows=rows, seen=Seen(), folder=str(folder) if is_folded else None, parts=PARTS)
-    return analysed(made, wanted)
+def rows_of(frame: DataFrame) -> list[str]:
+    return sorted(map(repr, frame.toArrow().to_pylist()))
 
 
 def test_folded_tables_are_answered_as_whole_ones(spark: SparkSession, folder: Path) -> None:
-    whole = asked(spark, folder, Wanted(named=True), is_folded=False)
-    quick = asked(spark, folder, Wanted(named=True), is_folded=True)
-    assert {name for name, answer in whole.answers.items() if answer.rows} > {"coverage", "rates", "topics", "lag"}
-    for name, answer in whole.answers.items():
-        assert (name, quick.answers[name]) == (name, answer)
-    assert quick.findings == whole.findings
-    assert quick.protocols == whole.protocols
+    tables = {name: spark.read.parquet((folder / name).as_uri()) for name in NAMES}
+    named = resolved(tables)
+    chosen = Selection(names=names_told(spark, str(folder), PARTS, Selection()))
+    assert chosen.names == names_of(tables)
+    with folded_tables(spark, str(folder), PARTS, chosen) as (folds, _):
+        for name in ("rates", "latency", "topics"):
+            whole = rows_of(answered(name, named))
+            assert whole, name
+            assert rows_of(answered(name, {**named, **folds})) == whole, name
+        calls = INSIGHTS["calls"]
+        assert rows_of(calls.ask(calls.no_more_than({**named, **folds}))) == rows_of(calls.ask(named))
 
 
 def test_files_of_folds_go_at_the_end(spark: SparkSession, folder: Path) -> None:
