@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from netdiag.traffic.engine.compiled.arenas import Numbers
 from netdiag.traffic.engine.compiled.columns import Columns
-from netdiag.traffic.engine.compiled.naming import Ends
+from netdiag.traffic.engine.compiled.ends import Connections
 from netdiag.traffic.engine.compiled.store import Store, as_large
 
 Batches = dict[str, list[pa.RecordBatch]]
@@ -22,7 +22,7 @@ Batches = dict[str, list[pa.RecordBatch]]
 class _Work(NamedTuple):
     store: Store
     pairs: Numbers
-    contexts: Sequence[Ends]
+    connections: Connections
     held: Sequence[Any]
 
 
@@ -42,14 +42,14 @@ class Behind:
         self._thread = threading.Thread(target=self._make, name="behind", daemon=True)
         self._thread.start()
 
-    def emit(self, store: Store, pairs: Numbers, contexts: list[Ends], held: list[Any]) -> Store | None:
+    def emit(self, store: Store, pairs: Numbers, connections: Connections, held: list[Any]) -> Store | None:
         """As `Columns.emit`, later; gives the store to go on with."""
         if not len(pairs):
             return None
         other = as_large(store, self._unused.get())
         # Texts are added to the tables that both stores share: those that these pairs have are there now.
         known = {"strings": _as_they_are(store.strings), "ids": _as_they_are(store.ids)}
-        self._work.put(_Work(store._replace(**known), pairs.copy(), contexts.copy(), held))
+        self._work.put(_Work(store._replace(**known), pairs.copy(), connections, held))
         return other
 
     def drain(self) -> Batches:

@@ -5,20 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from netdiag.traffic.engine.addresses import endpoint_text
 from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
 from netdiag.traffic.engine.compiled.lane_state import (
     BORN,
-    FRESHES,
     HAS_FIN,
     HAS_RST,
     MADE,
     REPLIED,
+    SLOTS_EVER,
     TALKING,
     Array,
 )
 from netdiag.traffic.engine.compiled.layout import NOTHING
-from netdiag.traffic.engine.compiled.naming import Ends
 from netdiag.traffic.engine.compiled.opening import end_connections
 from netdiag.traffic.engine.flows import CLOSED_FOR, IDLE_FOR, Key
 from netdiag.traffic.engine.frames import FRAMES, START
@@ -44,7 +42,6 @@ class Births:
         self._make = make
         self._take = take
         self.keys: Array = np.zeros(0)
-        self._brokers: dict[tuple[bytes, int], str] = {}
 
     def __len__(self) -> int:
         return int(self._handover.lane.numbers[BORN])
@@ -54,15 +51,18 @@ class Births:
         if not len(self):
             return np.zeros(0, "i8")
         lane = self._handover.lane
-        slots = np.flatnonzero(lane.connections["stage"])
+        slots = np.flatnonzero(lane.connections["stage"][: lane.numbers[SLOTS_EVER]])
         return slots[np.argsort(lane.births["order"][slots])]
 
     def expired(self, now: int) -> Array:
         """Those of which nothing was seen for so long that they are over."""
-        slots, lane = self.slots(), self._handover.lane
-        rows, fins = lane.connections[slots], lane.directions["fin"]
+        lane = self._handover.lane
+        rows = lane.connections[: lane.numbers[SLOTS_EVER]]
+        slots = np.flatnonzero((rows["last_time"] < now - min(CLOSED_FOR, IDLE_FOR)) & (rows["stage"] != MADE))
+        rows, fins = rows[slots], lane.directions["fin"]
         is_closed = (rows["reset"] >= 0) | (fins[2 * slots] & fins[2 * slots + 1] & HAS_FIN > 0)
-        return slots[rows["last_time"] < now - np.where(is_closed, CLOSED_FOR, IDLE_FOR)]
+        slots = slots[rows["last_time"] < now - np.where(is_closed, CLOSED_FOR, IDLE_FOR)]
+        return slots[np.argsort(lane.births["order"][slots])]
 
     def with_losses(self, slots: Array) -> Array:
         """At which places of these are those of which something is to be told that is no message."""
@@ -99,41 +99,10 @@ class Births:
         """Where the connection of that number is; NOTHING: it is none of these."""
         if not len(self):
             return NOTHING
-        rows = self._handover.lane.connections
+        lane = self._handover.lane
+        rows = lane.connections[: lane.numbers[SLOTS_EVER]]
         found = np.flatnonzero((rows["number"] == number) & (rows["stage"] != MADE))
         return int(found[0]) if len(found) else NOTHING
-
-    def fill(self, contexts: list[Ends]) -> None:
-        """Write down the contexts that the kernels gave away."""
-        numbers, fresh = self._handover.lane.numbers, self._handover.lane.fresh
-        count = int(numbers[FRESHES])
-        numbers[FRESHES] = 0
-        if not count:
-            return
-        given = fresh[:count]
-        rows = self.keys[given["key"]]
-        numbers_, lengths = given["number"].tolist(), given["client_id_length"].tolist()
-        sources, destinations = rows["source"].tobytes(), rows["destination"].tobytes()
-        ids, width = given["client_id"].tobytes(), given["client_id"].shape[1]
-        ports = zip(
-            rows["source_port"].tolist(), rows["destination_port"].tolist(), rows["width"].tolist(), strict=True
-        )
-        brokers = self._brokers
-        for index, (context, (port, other, wide)) in enumerate(zip(given["context"].tolist(), ports, strict=True)):
-            at, length = 16 * index, lengths[index]
-            end = (destinations[at : at + wide], other)
-            broker = brokers.get(end)
-            if broker is None:
-                if len(brokers) > 4096:
-                    brokers.clear()
-                broker = brokers[end] = endpoint_text(*end)
-            if wide == 4:
-                a, b, c, d = sources[at : at + 4]
-                client = f"{a}.{b}.{c}.{d}:{port}"
-            else:
-                client = endpoint_text(sources[at : at + wide], port)
-            name = None if length < 0 else ids[index * width : index * width + length].decode("ascii")
-            contexts[context] = Ends(numbers_[index], client, broker, name)
 
     def give(self, slot: int) -> LaneConnection:
         """Have the twin have one of them; its context must be filled."""

@@ -1,7 +1,7 @@
 """From pairs of messages to record batches of Arrow: exchanges, partitions, batches, and the rows that are rare.
 
     columns = Columns(options, files)
-    columns.emit(store, pairs, contexts, held)
+    columns.emit(store, pairs, connections, held)
     batches = columns.drain()
 
 What is usual goes from arrays to arrays. A pair with a message that only Python can read, or with rows of a rare table,
@@ -10,7 +10,6 @@ is read back into objects and then written into arrays, too, so that all pairs m
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,15 +17,15 @@ import pyarrow as pa
 from netdiag.traffic.arrow import Unit, record_batch
 from netdiag.traffic.engine.compiled import rare, row_arrays
 from netdiag.traffic.engine.compiled.arenas import Arenas, Numbers, Store
+from netdiag.traffic.engine.compiled.ends import Connections
 from netdiag.traffic.engine.compiled.gather import ALL, ROWS_FULL, Sources, Wish, gather
 from netdiag.traffic.engine.compiled.joining import new_join
-from netdiag.traffic.engine.compiled.layout import NOTHING
-from netdiag.traffic.engine.compiled.naming import Ends, Naming
+from netdiag.traffic.engine.compiled.naming import Naming
 from netdiag.traffic.engine.compiled.rare import Held, Rare
 from netdiag.traffic.engine.compiled.row_arrays import RowArrays
 from netdiag.traffic.engine.compiled.sessions import grown, new_sessions, numbers_used, renumbered
 from netdiag.traffic.engine.compiled.side import Side
-from netdiag.traffic.engine.compiled.sorting_out import distinct, rare_pairs
+from netdiag.traffic.engine.compiled.sorting_out import rare_pairs
 from netdiag.traffic.engine.compiled.texts import MOST
 from netdiag.traffic.engine.details import GROUP_KEYS
 from netdiag.traffic.engine.options import EngineOptions
@@ -62,12 +61,6 @@ _OF_HEADERS = frozenset(
         "file",
     }
 )
-
-
-class Contexts(Protocol):
-    """The connections of pairs by their number there; the same object as long as nothing of it changes."""
-
-    def __getitem__(self, connection: int, /) -> Ends: ...
 
 
 class Columns:
@@ -111,24 +104,23 @@ class Columns:
         self._join = new_join(64, self._seed)
         self._sessions = new_sessions()
         self._serial = 0
-        self._places = np.full(64, NOTHING, np.int32)
 
     @property
     def topic_names(self) -> Mapping[str, str]:
         """The names of topics by their id, as far as the capture told them."""
         return self._naming.topic_ids.names
 
-    def emit(self, store: Store, pairs: Numbers, contexts: Contexts, held: Held) -> None:
+    def emit(self, store: Store, pairs: Numbers, connections: Connections, held: Held) -> None:
         """Make rows of the next pairs, records of PAIR; `held` are the messages of the plain engine by number."""
         if not len(pairs):
             return
         if self._naming.is_full:
             self._restart()
         main = self._naming.arenas(store)
-        found, local = self._connections(pairs)
-        places = self._naming.places(found, contexts)
-        side, pairs = self._sorted_out(store, pairs, contexts, held)
-        self._gather(main, side, pairs, places[local])
+        self._naming.introduce(connections)
+        local = connections.indices[connections.places]
+        side, pairs = self._sorted_out(store, pairs, connections, held)
+        self._gather(main, side, pairs, local)
         self._serial += len(pairs)
 
     def drain(self, least: int = 1) -> dict[str, list[pa.RecordBatch]]:
@@ -144,15 +136,7 @@ class Columns:
         self._ready = {name: [] for name in taken}
         return taken
 
-    def _connections(self, pairs: Numbers) -> tuple[Numbers, Numbers]:
-        most = int(pairs["connection"].max())
-        if most >= len(self._places):
-            self._places = np.full(2 * most + 2, NOTHING, np.int32)
-        found, local = np.empty(len(pairs), np.int32), np.empty(len(pairs), np.int32)
-        count = distinct(pairs, self._places, found, local)
-        return found[:count], local
-
-    def _sorted_out(self, store: Store, pairs: Numbers, contexts: Contexts, held: Held) -> tuple[Arenas, Numbers]:
+    def _sorted_out(self, store: Store, pairs: Numbers, connections: Connections, held: Held) -> tuple[Arenas, Numbers]:
         side = Side(self._naming.texts.number, self._naming.identify)
         found = np.empty(len(pairs), np.int64)
         endpoints = "endpoints" in self._columns
@@ -162,7 +146,7 @@ class Columns:
         for place in found[:count].tolist():
             pair = pairs[place]
             numbers = int(pair["asked"]), int(pair["answer"])
-            ends = contexts[int(pair["connection"])]
+            ends = connections.ends(int(connections.places[place]))
             pair["asked"], pair["answer"] = self._rare.look(store, side, numbers, held, ends, self._serial + place)
         return side.arenas(len(self._naming.texts), self._naming.ids), pairs
 

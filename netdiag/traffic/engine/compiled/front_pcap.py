@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from netdiag.traffic.engine.account import LARGEST_PACKET, Account
+from netdiag.traffic.engine.compiled.front_ahead import FAR, FEW, NEAR, ask_slot, ask_words
 from netdiag.traffic.engine.compiled.front_decode import decode, whole
 from netdiag.traffic.engine.compiled.front_keys import KeyArrays
 from netdiag.traffic.engine.compiled.front_rows import END, NAME, ODD, PAIRS, ROWS, UNKNOWN, NameArrays, Rows, name_of
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.packet import Content, Packet
 from netdiag.traffic.engine.pcap import PcapReader
@@ -116,7 +117,16 @@ def _scan(data: Any, rows: Any, state: Any, table: KeyArrays, names: NameArrays)
     header, is_big, end = state[_HEADER], state[_IS_BIG] != 0, len(data)
     position, row = state[_POSITION], state[_ROW]
     status = END
+    is_crowd = len(table.slots) > FEW
+    far, near, far_by, near_by = position, position, 0, 0
     while position + header <= end:
+        if is_crowd:
+            while far_by < FAR and far + header <= end:
+                ask_slot(table, data, far + header)
+                far, far_by = _next(data, far, header, is_big), far_by + 1
+            while near_by < NEAR and near + header <= end:
+                ask_words(table, data, near + header)
+                near, near_by = _next(data, near, header, is_big), near_by + 1
         seconds, part = _number(data, position, is_big), _number(data, position + 4, is_big)
         included, length = _number(data, position + 8, is_big), _number(data, position + 12, is_big)
         if included > LARGEST_PACKET or (included | length == 0 and not state[_IS_TAKEN] & _EMPTY):
@@ -155,8 +165,15 @@ def _scan(data: Any, rows: Any, state: Any, table: KeyArrays, names: NameArrays)
         state[_SECONDS] = seconds
         state[_PREVIOUS] = position
         position = begin + included
+        far_by, near_by = far_by - 1, near_by - 1
     state[_POSITION], state[_ROW] = position, row
     return status
+
+
+@inlined
+def _next(data: Any, position: Any, header: Any, is_big: bool) -> Any:
+    """Where the record behind this one begins, if it is as it should be."""
+    return position + header + _number(data, position + 8, is_big)
 
 
 @kernel

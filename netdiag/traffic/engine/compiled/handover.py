@@ -25,6 +25,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     NOT_LISTENED,
     ORDER,
     SLOTS,
+    SLOTS_EVER,
     VERSIONS,
     Lane,
     compacted_carry,
@@ -48,6 +49,15 @@ EVERYWHERE = (1 << MOST_INTERFACES) - 1
 """Interfaces whose number is none of these the arrays cannot tell apart."""
 FIRST_PATIENCE, MOST_PATIENCE = 12, 32
 CALM_LONG = 64
+_STEP, _ENOUGH = 32, 1 << 17
+
+
+def more_than(known: int) -> int:
+    """How many connections to make room for behind so many.
+
+    Much more at once: so little is copied, and what is not used yet takes no memory.
+    """
+    return max(2 * known, min(_STEP * known, _ENOUGH))
 
 
 class Orphans(NamedTuple):
@@ -227,12 +237,14 @@ class Handover:
         numbers = self.lane.numbers
         numbers[SLOTS] -= 1
         connection.slot = int(self.lane.slots[numbers[SLOTS]])
+        numbers[SLOTS_EVER] = max(numbers[SLOTS_EVER], connection.slot + 1)
         self.connections[connection.slot] = connection
+        self.lane.blocks[2 * connection.slot : 2 * connection.slot + 2] = NOTHING
 
     def make_slots(self) -> None:
         """Have room for another connection."""
         if not self.lane.numbers[SLOTS]:
-            self.lane = more_slots(self.lane, 2 * len(self.lane.connections))
+            self.lane = more_slots(self.lane, more_than(len(self.lane.connections)))
             self.connections += [None] * (len(self.lane.connections) - len(self.connections))
 
     def make_blocks(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel
+from netdiag.traffic.engine.compiled.lane_ahead import ask_ahead
 from netdiag.traffic.engine.compiled.lane_copies import new_place, place_of, write_copy
 from netdiag.traffic.engine.compiled.lane_frames import cut
 from netdiag.traffic.engine.compiled.lane_notes import note
@@ -58,6 +59,7 @@ def run(
     index = begin
     while index < len(packets):
         packet = packets[index]
+        ask_ahead(lane, lanes, keys, packets, index)
         if offset < 0:
             if not packet.segment or packet.key < 0:
                 return ODD_PACKET, index, -1

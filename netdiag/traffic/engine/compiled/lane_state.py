@@ -206,7 +206,10 @@ PAIRS, DIGESTS, CARRY, FREE_PENDING, NOTED, NEXT_SWEEP = range(6)
 # SLOTS, CONTEXTS, BLOCKS: free ones that are left; OVER: contexts that nobody uses, once rows are made of their pairs.
 # BORN: connections that the twin has never seen; MOST_BORN: how many there may be; ORDER: connections so far.
 SLOTS, CONTEXTS, OVER, FRESHES, SYNS, ORDER, BORN, MOST_BORN, BLOCKS = range(6, 15)
-FREE_ORPHAN, ORPHAN_HEADS = range(15, 17)
+# SLOTS_EVER, BLOCKS_EVER: those behind so many were never taken, or never free.
+FREE_ORPHAN, ORPHAN_HEADS, SLOTS_EVER, BLOCKS_EVER = range(15, 19)
+
+_BLOCKS = 4096
 
 BLOCK = 4
 MOST_BLOCKS = 2 * REMEMBERED // BLOCK
@@ -299,47 +302,49 @@ def blank_message() -> Array:
 
 
 def more_slots(lane: Lane, slots: int) -> Lane:
-    """Room for more connections."""
+    """Room for more connections. What was never used takes no memory, and stays so: whoever takes a slot writes it."""
     known, free = len(lane.connections), int(lane.numbers[SLOTS])
-    stack = _longer(lane.slots, slots)
+    stack = longer(lane.slots, slots)
     stack[free : free + slots - known] = np.arange(slots - 1, known - 1, -1)
     lane.numbers[SLOTS] = free + slots - known
-    blocks = _longer(lane.blocks, 2 * slots)
-    blocks[2 * known :] = NOTHING
     return lane._replace(
-        connections=_longer(lane.connections, slots),
-        directions=_longer(lane.directions, 2 * slots),
-        blocks=blocks,
-        versions=_longer(lane.versions, slots),
-        births=_longer(lane.births, slots),
+        connections=longer(lane.connections, slots),
+        directions=longer(lane.directions, 2 * slots),
+        blocks=longer(lane.blocks, 2 * slots),
+        versions=longer(lane.versions, slots),
+        births=longer(lane.births, slots),
         slots=stack,
     )
 
 
 def more_blocks(lane: Lane) -> Lane:
     """Room for more copies to be known again."""
-    known, free = len(lane.free_blocks), int(lane.numbers[BLOCKS])
-    count = max(4096, 2 * known)
-    stack = _longer(lane.free_blocks, count)
-    stack[free : free + count - known] = np.arange(count - 1, known - 1, -1)
-    lane.numbers[BLOCKS] = free + count - known
-    return lane._replace(free_blocks=stack, remembered=_longer(lane.remembered, BLOCK * count))
+    ever, free = int(lane.numbers[BLOCKS_EVER]), int(lane.numbers[BLOCKS])
+    if ever == len(lane.free_blocks):
+        room = max(2 * ever, MOST_BLOCKS << 17) if ever else _BLOCKS
+        stack, remembered = longer(lane.free_blocks, room), longer(lane.remembered, BLOCK * room)
+        lane = lane._replace(free_blocks=stack, remembered=remembered)
+    # Few at a time become free, as those that never were take no memory.
+    until = min(len(lane.free_blocks), ever + max(_BLOCKS, ever))
+    lane.free_blocks[free : free + until - ever] = np.arange(until - 1, ever - 1, -1)
+    lane.numbers[BLOCKS], lane.numbers[BLOCKS_EVER] = free + until - ever, until
+    return lane
 
 
 def more_contexts(lane: Lane) -> Lane:
     """Room for more contexts; the new ones are free."""
     known, free = len(lane.contexts), int(lane.numbers[CONTEXTS])
     count = max(1024, 2 * known)
-    stack = _longer(lane.contexts, count)
+    stack = longer(lane.contexts, count)
     stack[free : free + count - known] = np.arange(count - 1, known - 1, -1)
     lane.numbers[CONTEXTS] = free + count - known
-    return lane._replace(contexts=stack, over=_longer(lane.over, count))
+    return lane._replace(contexts=stack, over=longer(lane.over, count))
 
 
 def more_pending(lane: Lane) -> Lane:
     """Room for more requests that wait; the new entries are free ones."""
     known = len(lane.pending)
-    pending = _longer(lane.pending, max(1024, 2 * known))
+    pending = longer(lane.pending, max(1024, 2 * known))
     pending["asked"][known:] = NOTHING
     pending["next"][known:] = np.arange(known + 1, len(pending) + 1)
     pending["next"][-1] = lane.numbers[FREE_PENDING]
@@ -350,7 +355,7 @@ def more_pending(lane: Lane) -> Lane:
 def more_orphans(lane: Lane) -> Lane:
     """Room for more responses without a request; the new entries are free ones."""
     known = len(lane.orphans)
-    orphans = _longer(lane.orphans, max(256, 2 * known))
+    orphans = longer(lane.orphans, max(256, 2 * known))
     orphans["kept"][known:] = NOTHING
     orphans["next"][known:] = np.arange(known + 1, len(orphans) + 1)
     orphans["next"][-1] = lane.numbers[FREE_ORPHAN]
@@ -363,14 +368,15 @@ _CARRY_OF_ONE, _FEW_DIRECTIONS = 64, 1 << 14
 
 def compacted_carry(lane: Lane, least: int) -> Lane:
     """Room for `least` more bytes of unfinished messages: those that are not unfinished any more are forgotten."""
-    holding = np.flatnonzero(lane.directions["room"])
+    ever = 2 * int(lane.numbers[SLOTS_EVER])
+    holding = np.flatnonzero(lane.directions["room"][:ever])
     is_over = lane.directions["left"][holding] == 0
     lane.directions["room"][holding[is_over]] = 0
     unfinished = holding[~is_over]
     needed = int(lane.directions["room"][unfinished].sum()) + least
     size = len(lane.carry)
     # To look through many directions takes long, so it is done less often.
-    while size < max(2 * needed, _CARRY_OF_ONE * (len(lane.directions) - _FEW_DIRECTIONS)):
+    while size < max(2 * needed, _CARRY_OF_ONE * (ever - _FEW_DIRECTIONS)):
         size *= 2
     carry = lane.carry if size == len(lane.carry) else np.zeros(size, "u1")
     at = 0
@@ -384,7 +390,8 @@ def compacted_carry(lane: Lane, least: int) -> Lane:
     return lane._replace(carry=carry)
 
 
-def _longer(array: Array, length: int) -> Array:
+def longer(array: Array, length: int) -> Array:
+    """The same with room for more."""
     if len(array) >= length:
         return array
     longer = np.zeros((length, *array.shape[1:]), array.dtype)

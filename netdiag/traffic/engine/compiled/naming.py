@@ -4,13 +4,16 @@ The store counts texts and ids in its own way, which changes when it throws some
 that are not batches yet.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.engine.compiled.arenas import Arenas, Numbers, Store, Strings, bytes_of
+from netdiag.traffic.engine.compiled.ends import Connections, Ends
+from netdiag.traffic.engine.compiled.introducing import MOST_ENDPOINT, introduce
+from netdiag.traffic.engine.compiled.lane_state import MOST_CLIENT_ID
 from netdiag.traffic.engine.compiled.layout import DECODED, NOTHING, OUTCOMES
 from netdiag.traffic.engine.compiled.texts import MOST, Texts
 from netdiag.traffic.engine.compiled.words import END, Words
@@ -20,19 +23,9 @@ from netdiag.traffic.engine.topic_ids import TopicIds
 from netdiag.traffic.places import NOWHERE
 
 _NEVER = 1 << 62
-_MOST_CONNECTIONS = 200_000
 _MOST_IDS = 100_000
 _SHOWN_CODECS = tuple(CODECS[codec] if codec < len(CODECS) else f"CODEC({codec})" for codec in range(8))
 _API_KEYS = 1 << 16
-
-
-class Ends(NamedTuple):
-    """A connection: its number, address:port of both ends, the client id that was seen first."""
-
-    number: int
-    client: str
-    broker: str
-    client_id: str | None
 
 
 class Naming:
@@ -49,15 +42,16 @@ class Naming:
         self._store_texts = _Map()
         self._store_ids = _Map()
         self._connections = np.zeros(64, END)
-        self._known: list[Ends | None] = []
-        self._places = np.zeros(0, np.int32)
-        self._used = 0
+        # Of every context, the stamp of the connection that it was when it was written among those.
+        self._stamps = np.zeros(64, np.int64)
+        # Where there are such options, what is said of a connection is more than its addresses.
+        self._is_plain = not (options.clients or options.brokers) and options.places is NOWHERE
         self._api_names = np.full(_API_KEYS, NOTHING, np.int32)
 
     @property
     def is_full(self) -> bool:
         """Whether it is time to start anew."""
-        return self.texts.is_full or self._used > _MOST_CONNECTIONS or len(self._ids) > _MOST_IDS
+        return self.texts.is_full or len(self._ids) > _MOST_IDS
 
     @property
     def ids(self) -> int:
@@ -72,8 +66,8 @@ class Naming:
             partitions=store.partitions,
             batches=store.batches,
             forgotten=store.forgotten,
-            texts=self._store_texts.followed(store.strings, lambda raw: self.texts.number(raw.decode())),
-            ids=self._store_ids.followed(store.ids, self.identify),
+            texts=self._store_texts.followed(store.strings, self.texts.follow),
+            ids=self._store_ids.followed(store.ids, self._identify_all),
         )
 
     def identify(self, number: bytes) -> int:
@@ -98,37 +92,27 @@ class Naming:
             if known is not None and name is not None:
                 self._names[:2, known] = self.texts.number(name), serial
 
-    def places(self, indices: Numbers, contexts: Any) -> Numbers:
-        """The places of connections among `connections`; an index may stand for another one later."""
+    def introduce(self, connections: Connections) -> None:
+        """Know these connections, at the indices of their contexts in `connections`."""
+        indices, rows = connections.indices, connections.rows
         most = int(indices.max()) + 1
-        if most > len(self._known):
-            self._known += [None] * (2 * most - len(self._known))
-            places = np.zeros(len(self._known), np.int32)
-            places[: len(self._places)] = self._places
-            self._places = places
-        known = self._known
-        listed = indices.tolist()
-        ends = [contexts[index] for index in listed]
-        new = [(index, end) for index, end in zip(listed, ends, strict=True) if known[index] is not end]
-        begin = self._used
-        rows: list[tuple[Any, ...]] = []
-        for index, end in new:
-            if known[index] != end:
-                self._places[index] = begin + len(rows)
-                rows.append(self._end(end))
-            known[index] = end
-        self._used += len(rows)
-        if self._used > len(self._connections):
-            larger = np.zeros(2 * self._used, END)
-            larger[:begin] = self._connections[:begin]
-            self._connections = larger
-        if rows:
-            self._connections[begin : self._used] = rows
-        return self._places[indices]
+        if most > len(self._stamps):
+            stamps, ends = np.zeros(2 * most, np.int64), np.zeros(2 * most, END)
+            stamps[: len(self._stamps)], ends[: len(self._stamps)] = self._stamps, self._connections
+            self._stamps, self._connections = stamps, ends
+        is_new = self._stamps[indices] != rows["stamp"]
+        is_plain = is_new & (rows["width"] == 4) & self._is_plain
+        new = np.flatnonzero(is_plain)
+        if len(new):
+            table = self.texts.with_room(3 * len(new), (2 * MOST_ENDPOINT + MOST_CLIENT_ID) * len(new))
+            introduce(rows, indices, new, table, self._connections, np.zeros(MOST_ENDPOINT, np.uint8))
+        for place in np.flatnonzero(is_new & ~is_plain).tolist():
+            self._connections[indices[place]] = self._end(connections.ends(place))
+        self._stamps[indices] = rows["stamp"]
 
     @property
     def connections(self) -> Numbers:
-        """Records of END."""
+        """Records of END by context."""
         return self._connections
 
     def words(self) -> Words:
@@ -158,19 +142,22 @@ class Naming:
 
     def restart(self, texts: Sequence[int], ids: Sequence[int]) -> tuple[Numbers, Numbers]:
         """Count anew; gives the new numbers by the old ones of those texts and ids that are still needed."""
-        old_texts, old_ids = list(self.texts.order), list(self._ids)
+        old_texts, old_ids = {number: self.texts.text(number) for number in texts}, list(self._ids)
+        new_texts, new_ids = np.zeros(len(self.texts), np.int32), np.zeros(len(old_ids), np.int32)
         self.texts.clear()
         self._ids = {}
         self._store_texts, self._store_ids = _Map(), _Map()
-        self._known, self._places = [], np.zeros(0, np.int32)
-        self._used = 0
+        self._stamps[:] = 0
         self._api_names[:] = NOTHING
-        new_texts, new_ids = np.zeros(len(old_texts), np.int32), np.zeros(len(old_ids), np.int32)
         for number in texts:
             new_texts[number] = self.texts.number(old_texts[number])
         for number in ids:
             new_ids[number] = self.identify(old_ids[number])
         return new_texts, new_ids
+
+    def _identify_all(self, others: Strings, begin: int, end: int, numbers: Numbers) -> None:
+        for each in range(begin, end):
+            numbers[each] = self.identify(bytes_of(others, each))
 
     def _end(self, ends: Ends) -> tuple[Any, ...]:
         """The record of END."""
@@ -200,7 +187,7 @@ class _Map:
         self._count = 0
         self._table: int | None = None
 
-    def followed(self, strings: Strings, number: Any) -> Numbers:
+    def followed(self, strings: Strings, follow: Callable[[Strings, int, int, Numbers], None]) -> Numbers:
         count, which = (int(figure) for figure in strings.counts[:2])
         if which != self._table:
             self._table, self._count = which, 0
@@ -208,8 +195,8 @@ class _Map:
             larger = np.zeros(max(count, 2 * len(self._numbers)), np.int32)
             larger[: self._count] = self._numbers[: self._count]
             self._numbers = larger
-        for each in range(self._count, count):
-            self._numbers[each] = number(bytes_of(strings, each))
+        if count > self._count:
+            follow(strings, self._count, count, self._numbers)
         self._count = count
         return self._numbers
 

@@ -22,6 +22,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     KEYS,
     LISTENED,
     LONG_AGO,
+    MOST_BLOCKS,
     MOST_BORN,
     MOST_CLIENT_ID,
     MOST_PLACES,
@@ -32,6 +33,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     PAIRS,
     REPLIED,
     SLOTS,
+    SLOTS_EVER,
     TALKING,
     Array,
     Lane,
@@ -68,6 +70,7 @@ def open_connection(lane: Lane, lanes: Array, keys: Array, packet: Any, places: 
     numbers[BORN] += 1
     numbers[ORDER] += 1
     slot = np.int64(lane.slots[numbers[SLOTS]])
+    numbers[SLOTS_EVER] = max(numbers[SLOTS_EVER], slot + 1)
     number = connection_number(lane.hashing, key, packet.time)
     _new_connection(lane, slot, packet, number, bit)
     birth = lane.births[slot]
@@ -127,6 +130,8 @@ def _new_direction(lane: Lane, number: Any) -> None:
     direction.header = 0
     direction.header_length = direction.broken = 0
     direction.half = direction.recent = direction.older = direction.fin = 0
+    for index in range(MOST_BLOCKS):
+        lane.blocks[number, index] = NOTHING
 
 
 @kernel

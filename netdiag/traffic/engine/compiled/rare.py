@@ -8,8 +8,9 @@ from typing import Any, Protocol
 from netdiag.traffic.engine import details
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.compiled.arenas import Store
+from netdiag.traffic.engine.compiled.ends import Ends
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING
-from netdiag.traffic.engine.compiled.naming import Ends, Naming
+from netdiag.traffic.engine.compiled.naming import Naming
 from netdiag.traffic.engine.compiled.read_back import answer_of, asked_of
 from netdiag.traffic.engine.compiled.repeating import RepeatingBodies
 from netdiag.traffic.engine.compiled.side import Side

@@ -12,6 +12,7 @@ from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.bodies import Bodies
 from netdiag.traffic.engine.compiled import facts
 from netdiag.traffic.engine.compiled.arenas import Numbers
+from netdiag.traffic.engine.compiled.ends import Connections
 from netdiag.traffic.engine.compiled.front import Chunk
 from netdiag.traffic.engine.compiled.handover import MOST_INTERFACES, Handover, LaneConnection
 from netdiag.traffic.engine.compiled.handover_direction import no_lanes
@@ -37,7 +38,6 @@ from netdiag.traffic.engine.compiled.layout import (
     PAIR,
     UNKNOWN_KEY,
 )
-from netdiag.traffic.engine.compiled.naming import Ends
 from netdiag.traffic.engine.compiled.program import Programs
 from netdiag.traffic.engine.compiled.run_room import compacted_reading, new_reading, waiting_entries
 from netdiag.traffic.engine.compiled.run_twin import Row, Twin
@@ -56,10 +56,10 @@ _MOST_HELD = 1 << 13
 class Emits(Protocol):
     """What makes rows of pairs, as Columns does: at once, or later."""
 
-    def emit(self, store: Store, pairs: Numbers, contexts: list[Ends], held: list[Any], /) -> Store | None:
+    def emit(self, store: Store, pairs: Numbers, connections: Connections, held: list[Any], /) -> Store | None:
         """Make rows of the pairs; gives another store to go on with, as large, where this one is still needed.
 
-        `pairs` and `contexts` will change, `held` and what lies in the store will not.
+        `pairs` will change, `connections`, `held` and what lies in the store will not.
         """
 
 
@@ -168,14 +168,15 @@ class CompiledEngine:
         handover = self.handover
         handover.apply_digests()
         self.twin.contexts.make_room()
-        self.twin.flows.births.fill(self.twin.contexts.all)
+        self.twin.contexts.fill(self.twin.flows.births.keys)
         numbers = handover.lane.numbers
         pairs = handover.lane.pairs[: numbers[PAIRS]]
         other: Store | None = None
         if self._columns is None:
             self._emit(pairs)
         else:
-            other = self._columns.emit(self.reading.store, pairs, self.twin.contexts.all, handover.held)
+            connections = self.twin.contexts.connections(pairs)
+            other = self._columns.emit(self.reading.store, pairs, connections, handover.held)
         numbers[PAIRS] = 0
         self.twin.contexts.flushed()
         self._compact(other)
@@ -302,9 +303,10 @@ class CompiledEngine:
             lane = compacted_carry(lane, _LEAST_CARRY)
         if lane.numbers[FREE_PENDING] == NOTHING:
             lane = more_pending(lane)
-        if grow:
-            pairs = np.zeros(2 * len(lane.pairs), PAIR)
-            lane = lane._replace(pairs=pairs)
+        most = int(lane.connections["pending"].max()) + 1 if grow else 0
+        if most > len(lane.pairs):
+            # All that one connection has asked ends at once.
+            lane = lane._replace(pairs=np.zeros(2 * most, PAIR))
         lane = with_room(lane)
         if grow or is_mostly_kept(self.reading.store):
             self.reading = self.reading._replace(store=grown(self.reading.store))
@@ -321,7 +323,7 @@ class CompiledEngine:
                 answer = held[FROM_TWIN - says]
             elif says != NOTHING:
                 answer = facts.answer(store, says, self._bodies) if asked is not None else facts.alone(store, says)
-            where = self.twin.contexts.all[context]
+            where = self.twin.contexts[context]
             word = OUTCOMES[outcome]
             if asked is not None and answer is None:
                 silent = asked.header.api_key == PRODUCE and asked.facts.acks == 0

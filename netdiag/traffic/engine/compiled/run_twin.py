@@ -14,12 +14,13 @@ import numpy as np
 
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.compiled.births import Births
+from netdiag.traffic.engine.compiled.contexts import Contexts
+from netdiag.traffic.engine.compiled.ends import Ends
 from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
 from netdiag.traffic.engine.compiled.handover_pending import Chain, Kept, LanePairing
 from netdiag.traffic.engine.compiled.lane_notes import ArrayLinker
-from netdiag.traffic.engine.compiled.lane_state import CONTEXTS, OVER, PAIRS, Array, more_contexts
+from netdiag.traffic.engine.compiled.lane_state import PAIRS, Array
 from netdiag.traffic.engine.compiled.layout import NOTHING, OUTCOMES
-from netdiag.traffic.engine.compiled.naming import Ends
 from netdiag.traffic.engine.connection import Connection
 from netdiag.traffic.engine.flows import CLOSED_FOR, IDLE_FOR, SWEEP_EVERY, Flows, Key
 from netdiag.traffic.engine.options import EngineOptions
@@ -28,55 +29,6 @@ from netdiag.traffic.engine.run import Engine
 
 MOST_OBJECTS = EngineOptions().max_connections
 """So many connections are held that are objects in Python, if more may be held of others."""
-_NOBODY = Ends(0, "", "", None)
-
-
-class Contexts:
-    """The contexts of pairs by number; those of connections that are over are forgotten when their pairs are.
-
-    Which numbers are free, and which will be, stands in the arrays: kernels take and give, too.
-    """
-
-    def __init__(self, handover: Handover) -> None:
-        self._handover = handover
-        self.all: list[Ends] = []
-
-    def of(self, connection: LaneConnection) -> int:
-        """The number of the context that pairs of a connection have now."""
-        context = Ends(connection.number, connection.client, connection.broker, connection.client_id)
-        if connection.context != NOTHING and self.all[connection.context] == context:
-            return connection.context
-        self.end(connection)
-        self.make_room()
-        lane = self._handover.lane
-        lane.numbers[CONTEXTS] -= 1
-        connection.context = int(lane.contexts[lane.numbers[CONTEXTS]])
-        self.all[connection.context] = context
-        return connection.context
-
-    def end(self, connection: LaneConnection) -> None:
-        """The connection has no more pairs."""
-        if connection.context != NOTHING:
-            lane = self._handover.lane
-            lane.over[lane.numbers[OVER]] = connection.context
-            lane.numbers[OVER] += 1
-            connection.context = NOTHING
-
-    def make_room(self) -> None:
-        """Have a free number."""
-        if not self._handover.lane.numbers[CONTEXTS]:
-            self._handover.lane = more_contexts(self._handover.lane)
-        self.all += [_NOBODY] * (len(self._handover.lane.contexts) - len(self.all))
-
-    def flushed(self) -> None:
-        """Nobody asks any more for what is over."""
-        lane = self._handover.lane
-        count, free = int(lane.numbers[OVER]), int(lane.numbers[CONTEXTS])
-        for number in lane.over[:count].tolist():
-            self.all[number] = _NOBODY
-        lane.contexts[free : free + count] = lane.over[:count]
-        lane.numbers[CONTEXTS] += count
-        lane.numbers[OVER] = 0
 
 
 class _Sides(dict[Key, tuple[Connection, int]]):
@@ -137,7 +89,7 @@ class LaneFlows(Flows):
         """Have one of those that the kernels have alone."""
         assert self.contexts is not None
         self.contexts.make_room()
-        self.births.fill(self.contexts.all)
+        self.contexts.fill(self.births.keys)
         return self.births.give(slot)
 
     def most_born(self) -> int:

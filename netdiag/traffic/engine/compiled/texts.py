@@ -4,18 +4,26 @@ The numbers hold until the table is cleared, which whoever owns it does between 
 capture are without end, those of a batch are not.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
 
+from netdiag.traffic.engine.compiled import strings
+from netdiag.traffic.engine.compiled.arenas import Numbers
+from netdiag.traffic.engine.compiled.arenas import Strings as Others
+from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.strings import Strings
+
 MOST = 350_000
 MOST_CHARACTERS = 16_000_000
-"""So many texts, so many characters, are worth starting anew."""
+"""So many texts, so many bytes, are worth starting anew."""
 
 
 class Texts:
     """Begins with `fixed`, which keep their numbers for ever."""
+
+    _table: Strings
 
     def __init__(self, fixed: Iterable[str], most: int = MOST) -> None:
         self._fixed = tuple(dict.fromkeys(fixed))
@@ -23,45 +31,68 @@ class Texts:
         self.clear()
 
     def __len__(self) -> int:
-        return len(self._order)
+        return int(self._table.counts[0])
 
-    @property
-    def order(self) -> Sequence[str]:
-        """All of them by their numbers."""
-        return self._order
+    def text(self, number: int) -> str:
+        """The text that has this number."""
+        return strings.raw(self._table, number).decode()
 
     def number(self, text: str) -> int:
         """Its number, a new one where it was not there yet."""
         known = self._numbers.get(text)
         if known is None:
-            known = self._numbers[text] = len(self._order)
-            self._order.append(text)
-            self._characters += len(text)
+            data = np.frombuffer(bytearray(text.encode()), np.uint8)
+            known = self._numbers[text] = strings.add_bytes(self.with_room(1, len(data)), data, 0, len(data))
         return known
+
+    def follow(self, others: Others, begin: int, end: int, numbers: Numbers) -> None:
+        """The numbers of those of another table from `begin` to before `end`."""
+        size = int(others.bounds[end] - others.bounds[begin])
+        _follow(self.with_room(end - begin, size), others.data, others.bounds, begin, end, numbers)
+
+    def with_room(self, texts: int, size: int) -> Strings:
+        """The table, with room for so many texts of so many bytes together."""
+        table = self._table
+        count = int(table.counts[0]) + texts
+        needed = int(table.bounds[table.counts[0]]) + size
+        if count >= len(table.bounds) or needed > len(table.data):
+            room, most = len(table.bounds) - 1, len(table.data)
+            while room <= count:
+                room *= 2
+            while most < needed:
+                most *= 2
+            self._table = strings.grown(table, room, most)
+        return self._table
 
     @property
     def is_full(self) -> bool:
         """Whether it is time to clear it."""
-        return len(self._order) > self._most or self._characters > MOST_CHARACTERS
+        return len(self) > self._most or int(self._table.bounds[len(self)]) > MOST_CHARACTERS
 
     def clear(self) -> None:
         """Forget all but the fixed ones."""
-        self._order = list(self._fixed)
-        self._numbers = {text: number for number, text in enumerate(self._order)}
-        self._characters = 0
-        self._packed = _packed(())
+        self._table = strings.strings()
+        self._numbers: dict[str, int] = {}
+        self._bounds = np.zeros(64, np.int32)
+        self._known = 0
+        for text in self._fixed:
+            self.number(text)
 
     def array(self) -> pa.StringArray:
         """All of them by their numbers, as Arrow has texts."""
-        if len(self._packed) < len(self._order):
-            new = _packed(self._order[len(self._packed) :])
-            self._packed = pa.concat_arrays([self._packed, new]) if len(self._packed) else new
-        return self._packed
+        count, table = len(self), self._table
+        if count >= len(self._bounds):
+            bounds = np.zeros(2 * count + 1, np.int32)
+            bounds[: self._known + 1] = self._bounds[: self._known + 1]
+            self._bounds = bounds
+        self._bounds[self._known + 1 : count + 1] = table.bounds[self._known + 1 : count + 1]
+        self._known = count
+        # What is there stays as it is: more is only ever put behind it.
+        bounds, data = self._bounds[: count + 1], table.data[: table.bounds[count]]
+        return pa.StringArray.from_buffers(count, pa.py_buffer(bounds), pa.py_buffer(data))
 
 
-def _packed(texts: Sequence[str]) -> pa.StringArray:
-    # By hand: for the first list that it is given, Arrow imports pandas, which takes 0.2 s.
-    data = [text.encode() for text in texts]
-    bounds = np.zeros(len(data) + 1, np.int32)
-    np.cumsum([len(each) for each in data], out=bounds[1:])
-    return pa.StringArray.from_buffers(len(data), pa.py_buffer(bounds), pa.py_buffer(b"".join(data)))
+@kernel
+def _follow(table: Strings, data: Numbers, bounds: Numbers, begin: int, end: int, numbers: Numbers) -> None:
+    for each in range(begin, end):
+        numbers[each] = strings.add_bytes(table, data, bounds[each], bounds[each + 1] - bounds[each])

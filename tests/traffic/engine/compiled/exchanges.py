@@ -1,6 +1,6 @@
 """Exchanges as the plain engine has them, put into arrays as the machines would: what rows are made of, twice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,8 +10,8 @@ import numpy.typing as npt
 from netdiag.traffic.engine.assemble import Answer, Asked, Context, exchange_row
 from netdiag.traffic.engine.assembly import Assembly
 from netdiag.traffic.engine.compiled.columns import Columns
+from netdiag.traffic.engine.compiled.ends import CONTEXT, Connections, Ends
 from netdiag.traffic.engine.compiled.layout import ENDPOINT, FROM_TWIN, NOTHING, OUTCOMES, PAIR
-from netdiag.traffic.engine.compiled.naming import Ends
 from netdiag.traffic.engine.compiled.side import Side
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet
@@ -98,6 +98,14 @@ class FakeStore:
     ids: Texts
 
 
+def connections_of(pairs: npt.NDArray[Any], told: Mapping[int, Ends], stamp: int = 1) -> Connections:
+    """The connections of pairs, all told by the twin."""
+    indices, places = np.unique(pairs["connection"], return_inverse=True)
+    rows = np.zeros(len(indices), CONTEXT)
+    rows["stamp"] = stamp + np.arange(len(indices))
+    return Connections(indices, places, rows, told)
+
+
 @dataclass(slots=True)
 class Chunks:
     """Hands exchanges to `Columns`, so many at a time.
@@ -113,6 +121,7 @@ class Chunks:
     _texts: dict[str, int] = field(default_factory=dict)
     _ids: dict[bytes, int] = field(default_factory=dict)
     _which: int = 0
+    _stamp: int = 0
 
     def feed(self, exchanges: Sequence[Exchange]) -> None:
         """All of them."""
@@ -150,7 +159,11 @@ class Chunks:
             strings=Texts.of([text.encode() for text in self._texts], self._which),
             ids=Texts.of(list(self._ids), self._which),
         )
-        self.columns.emit(store, pairs, contexts, held)
+        self.columns.emit(store, pairs, self._connections(pairs, contexts), held)
+
+    def _connections(self, pairs: npt.NDArray[Any], contexts: list[Ends]) -> Connections:
+        self._stamp += len(contexts)
+        return connections_of(pairs, dict(enumerate(contexts)), self._stamp)
 
     def _number(self, message: Asked | Answer | None, side: Side, held: dict[int, Asked | Answer]) -> int:
         if message is None:

@@ -14,8 +14,8 @@ from netdiag.traffic.engine.bodies.facts import (
     ResponseFacts,
     Topic,
 )
+from netdiag.traffic.engine.compiled.ends import Ends
 from netdiag.traffic.engine.compiled.layout import DECODED, OUTCOMES, SCALARS, TEXTS
-from netdiag.traffic.engine.compiled.naming import Ends
 from netdiag.traffic.engine.headers import RequestHeader
 from netdiag.traffic.engine.message import Message
 from netdiag.traffic.engine.pairing import PRODUCE

@@ -2,7 +2,7 @@
 
 import random
 
-from netdiag.traffic.engine.compiled.handover import TWINS, Handover, LaneConnection
+from netdiag.traffic.engine.compiled.handover import TWINS, Handover, LaneConnection, more_than
 from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.run_twin import Twin
 from netdiag.traffic.engine.options import EngineOptions
@@ -68,3 +68,10 @@ def test_pairs_of_addresses_know_whose_they_are() -> None:
     handover.unbind(connection)
     assert handover.lanes[7] < 0
     assert connection.slot == NOTHING
+
+
+def test_there_is_much_more_room_at_once_until_there_is_enough() -> None:
+    rooms = [256]
+    while rooms[-1] < 1 << 18:
+        rooms.append(more_than(rooms[-1]))
+    assert rooms == [256, 8192, 1 << 17, 1 << 18]

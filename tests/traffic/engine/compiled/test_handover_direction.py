@@ -1,11 +1,11 @@
 """One direction goes into the arrays and comes back as it was."""
 
 from netdiag.traffic.engine.compiled.handover_direction import check_in, check_out, is_calm, no_lanes, recall
-from netdiag.traffic.engine.compiled.lane_state import new_lane
 from netdiag.traffic.engine.compiled.layout import UNKNOWN_KEY
 from netdiag.traffic.engine.delivery import Delivery
 from netdiag.traffic.engine.frames import FRAMES, Framer
 from netdiag.traffic.engine.talk import Talk
+from tests.traffic.engine.compiled.lanes import taken_lane
 from tests.traffic.engine.wire import Ear
 
 PLACE = ("eth0", 0)
@@ -40,7 +40,7 @@ def test_there_and_back() -> None:
         made.older[80] = (10, 6, 2, (PLACE,))
         made.framer.size, made.framer.left, made.framer.buffer = 50, 20, bytearray(range(30))
         made.framer.noted["truncated", "inside messages"] = [5, 1, 2]
-    lane = new_lane()
+    lane = taken_lane()
     places = {PLACE: 0, ("", 1): 1}
     check_in(lane, 4, after, places)
     after.recent, after.older, after.framer.buffer, after.framer.left = {}, {}, bytearray(), 0

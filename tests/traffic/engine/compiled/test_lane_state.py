@@ -9,6 +9,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     new_lane,
 )
 from netdiag.traffic.engine.compiled.layout import NOTHING
+from tests.traffic.engine.compiled.lanes import taken_lane
 
 
 def test_more_connections() -> None:
@@ -32,7 +33,7 @@ def test_more_pending_are_all_free() -> None:
 
 
 def test_what_is_carried_moves_together() -> None:
-    lane = new_lane(carry=1000)
+    lane = taken_lane(carry=1000)
     for number, (begin, left) in enumerate(((100, 5), (300, 0), (600, 9))):
         lane.carry[begin : begin + 10] = number + 1
         for name, value in (("carry", begin), ("carried", 10), ("room", 20), ("left", left)):
@@ -46,7 +47,7 @@ def test_what_is_carried_moves_together() -> None:
 
 
 def test_where_there_is_room_bytes_stay_in_the_same_array() -> None:
-    lane = new_lane(carry=1000)
+    lane = taken_lane(carry=1000)
     # Not in the order of their numbers.
     for number, (begin, left) in enumerate([(60, 5), (0, 5), (30, 0), (80, 5)]):
         lane.carry[begin : begin + 20] = number + 1

@@ -5,8 +5,9 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from netdiag.traffic.engine.compiled.ends import Ends
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING
-from netdiag.traffic.engine.compiled.naming import Ends, Naming
+from netdiag.traffic.engine.compiled.naming import Naming
 from netdiag.traffic.engine.compiled.rare import Held, Rare
 from netdiag.traffic.engine.compiled.side import Side
 from netdiag.traffic.engine.options import EngineOptions

@@ -1,30 +1,23 @@
-"""The contexts of pairs."""
+"""The twin's flows know the connections that only the kernels have."""
 
-from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
-from netdiag.traffic.engine.compiled.layout import NOTHING
-from netdiag.traffic.engine.compiled.run_twin import Contexts
-from tests.traffic.engine.segments import segment
+from random import Random
 
-
-def test_a_connection_keeps_its_context() -> None:
-    handover = Handover()
-    contexts = Contexts(handover)
-    connection = LaneConnection(5, segment(), "a.pcap", handover)
-    number = contexts.of(connection)
-    assert contexts.of(connection) == number
-    context = contexts.all[number]
-    assert context is not None
-    assert (context.number, context.client, context.broker) == (5, "10.0.0.1:40000", "10.0.0.2:9092")
+from netdiag.traffic.engine.compiled.front import Front
+from netdiag.traffic.engine.compiled.front_keys import Keys
+from netdiag.traffic.engine.compiled.run import CompiledEngine
+from netdiag.traffic.engine.options import EngineOptions
+from tests.traffic.engine.compiled.openings import short_connections
 
 
-def test_a_context_is_forgotten_behind_its_pairs() -> None:
-    handover = Handover()
-    contexts = Contexts(handover)
-    connection = LaneConnection(5, segment(), "a.pcap", handover)
-    number = contexts.of(connection)
-    contexts.end(connection)
-    assert connection.context == NOTHING
-    assert contexts.all[number].number == 5
-    contexts.flushed()
-    assert contexts.all[number].number == 0
-    assert contexts.of(connection) == number
+def test_who_is_asked_for_is_there() -> None:
+    options = EngineOptions(tables=frozenset({"exchanges"}))
+    engine = CompiledEngine(options, ["a.pcap"])
+    engine.feed(Front(Keys()).take(short_connections(Random(8), 20, odd=0.0, ports=100)))
+    flows, lane = engine.twin.flows, engine.handover.lane
+    born = lane.connections["number"][flows.births.slots()].tolist()
+    known = len(flows.live)
+    assert len(born) >= 3
+    assert flows.most_born() == options.max_connections - known
+    assert [flows.live.get(number).number for number in born[:3]] == born[:3]  # type: ignore[union-attr]
+    assert flows.live.get(-12345) is None
+    assert len(flows.live) == known + 3 == options.max_connections - flows.most_born()

@@ -20,7 +20,7 @@ def test_a_request_is_a_record_that_says_the_same() -> None:
     arenas = side.arenas(len(texts), len(ids))
 
     def topic_of(topic: int) -> str | bytes:
-        return texts.order[topic] if topic >= 0 else bytes.fromhex(ids.order[-2 - topic])
+        return texts.text(topic) if topic >= 0 else bytes.fromhex(ids.text(-2 - topic))
 
     for each, record in zip(asked, arenas.facts, strict=True):
         facts, header = each.facts, each.header
@@ -28,7 +28,7 @@ def test_a_request_is_a_record_that_says_the_same() -> None:
             value = getattr(facts, name, None)
             assert bool(record["present"] >> place & 1) == (value is not None)
             if value is not None:
-                assert (texts.order[record[name]] if name in TEXTS else record[name]) == value
+                assert (texts.text(record[name]) if name in TEXTS else record[name]) == value
         assert DECODED[record["decoded"]] == facts.decoded
         assert (record["api_key"], record["correlation_id"]) == (header.api_key, header.correlation_id)
         begin, end = record["topics"]
@@ -51,5 +51,5 @@ def _said(row: np.void, kind: type[PartitionFacts] | type[BatchFacts], topic: st
         elif name == "topic":
             values.append(topic)
         else:
-            values.append(texts.order[row[name]] if name == "group" else row[name])
+            values.append(texts.text(row[name]) if name == "group" else row[name])
     return tuple(values)
