@@ -39,7 +39,7 @@ _CLASSES = "-XX:MetaspaceSize=256m"
 # What runs long has all of its heap from the start: memory does not grow with the captures, and what does not fit is
 # told at once. Rows stay in files and payload in Python, so 2 GB are sorting and grouping, which go on disk beyond it.
 _HEAP = "2g"
-_LASTING = (f"-Xms{_HEAP}", "-XX:+AlwaysPreTouch")
+_FIXED_HEAP = (f"-Xms{_HEAP}", "-XX:+AlwaysPreTouch")
 # So is the code that Spark would write and compile for every question: half of what a small question costs.
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 _LOGGING = """
@@ -61,6 +61,7 @@ def spark_session(
     partitions: int | None = None,
     quick: bool = True,
     small: bool = True,
+    fixed_heap: bool = False,
     settings: Mapping[str, str] | None = None,
     classes: Sequence[str] | None = None,
     leaving: float = _LEAVING,
@@ -69,6 +70,7 @@ def spark_session(
 
     `partitions` of a shuffle (as many as cores by default); `quick` for a life of a minute, without it Java takes the
     time to compile what runs long. `small`: questions to a few thousand rows; Spark writes no code of its own then.
+    `fixed_heap`: a Java of this machine takes all of its memory at once; where it is not `quick` it always does.
     `classes`: what Java is told of an archive of classes; to use ours where there is one, unless it is said. It is
     killed where it has not ended after `leaving` seconds.
     """
@@ -82,7 +84,7 @@ def spark_session(
             environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": _LOOPBACK}
         elif is_here(master):
             environment["SPARK_LOCAL_IP"] = _LOOPBACK
-        found = _settings(master, folder, partitions, quick, small)
+        found = _settings(master, folder, partitions, quick, small, fixed_heap)
         kept = class_archive.options(os.environ, home) if classes is None else classes
         found[_JAVA] = " ".join((found[_JAVA], *kept))
         conf = SparkConf(loadDefaults=False).setAll(list(found.items()))
@@ -142,7 +144,9 @@ def reason_of(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _settings(master: str, folder: str, partitions: int | None, quick: bool, small: bool) -> dict[str, str]:
+def _settings(
+    master: str, folder: str, partitions: int | None, quick: bool, small: bool, fixed_heap: bool
+) -> dict[str, str]:
     settings = Path(folder, "log4j2.properties")
     settings.write_text(_LOGGING, encoding="ascii")
     scratch = Path(folder, "scratch")
@@ -155,8 +159,8 @@ def _settings(master: str, folder: str, partitions: int | None, quick: bool, sma
     ]
     if quick:
         java += _QUICK
-    elif is_local(master):
-        java += _LASTING
+    if is_local(master) and (fixed_heap or not quick):
+        java += _FIXED_HEAP
     found = {
         "spark.master": master,
         "spark.app.name": "netdiag",
