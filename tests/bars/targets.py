@@ -229,6 +229,11 @@ TARGETS = (
         "their first attempt, speculation, 1, 2, 3 and 7 partitions, captures behind a Hadoop file system: the answer "
         "is that of this machine alone",
     ),
+    _tests(
+        "analysis-folded",
+        "every answer and finding of `analyze` made of folded tables is that of whole tables, exactly: rows by chance, "
+        "and captures of real clients",
+    ),
     _bench(
         "engine-rate",
         "`netdiag exchanges FILE --format arrow` (interpreter start included) on at least 3 GB, bulk and chatty: wall "

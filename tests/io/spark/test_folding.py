@@ -1,5 +1,6 @@
 """Questions say of folded tables what they say of whole ones."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,27 +8,49 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from netdiag.io.spark.analysis import names_of, resolved
+from netdiag.io.spark.analysis import Wanted, analysed, names_of, resolved
+from netdiag.io.spark.extraction import Extract, extract
 from netdiag.io.spark.folding import folded_tables, names_told, write_folds
+from netdiag.io.spark.reading import Reading
 from netdiag.traffic.aggregates.questions import answered
+from netdiag.traffic.analysis import Seen
+from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.folds.all_folds import ALL
 from netdiag.traffic.folds.parts import schema_of_folded
 from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.insights.all_insights import ALL as INSIGHTS
 from netdiag.traffic.tables import NAMES
+from tests.figures import Report
 from tests.traffic.folds.anything import anything
 
 PARTS = 2
 
 
+CAPTURES = sorted((Path(__file__).parents[2] / "fuzz/captures").glob("*.pcap*"))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("tables")
+    return put(tmp_path_factory.mktemp("tables"), seed=1)
+
+
+def put(place: Path, seed: int) -> Path:
     for part in range(PARTS):
-        for name, rows in anything(1, part).items():
+        for name, rows in anything(seed, part).items():
             (place / name).mkdir(exist_ok=True)
             pq.write_table(rows, place / name / f"part-{part:05}.parquet")
     return place
+
+
+def same(made: Extract, wanted: Wanted) -> int:
+    """Hold every answer of the folded tables against that of the whole ones; how many rows the answers have."""
+    whole = analysed(replace(made, folder=None), wanted)
+    folded = analysed(made, wanted)
+    for name, answer in whole.answers.items():
+        assert (name, folded.answers[name]) == (name, answer)
+    assert folded.findings == whole.findings
+    assert folded.protocols == whole.protocols
+    return sum(answer.total for answer in whole.answers.values())
 
 
 def rows_of(frame: DataFrame) -> list[str]:
@@ -46,6 +69,26 @@ def test_folded_tables_are_answered_as_whole_ones(spark: SparkSession, folder: P
             assert rows_of(answered(name, {**named, **folds})) == whole, name
         calls = INSIGHTS["calls"]
         assert rows_of(calls.ask(calls.no_more_than({**named, **folds}))) == rows_of(calls.ask(named))
+
+
+@pytest.mark.bar("analysis-folded", long=True)
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_every_answer_to_rows_by_chance(spark: SparkSession, tmp_path: Path, seed: int, figure: Report) -> None:
+    place = put(tmp_path, seed)
+    tables = {name: spark.read.parquet((place / name).as_uri()) for name in NAMES}
+    rows = {name: pq.read_table(place / name, columns=[]).num_rows for name in NAMES}
+    made = Extract(tables=tables, rows=rows, seen=Seen(), folder=str(place), parts=PARTS)
+    figure(f"rows of answers to rows by chance, seed {seed}", same(made, Wanted(named=seed % 2 == 1)))
+
+
+@pytest.mark.bar("analysis-folded", long=True)
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.stem)
+def test_every_answer_to_a_capture(spark: SparkSession, tmp_path: Path, path: Path, figure: Report) -> None:
+    reading = Reading(paths=(str(path),), options=EngineOptions())
+    made = extract(spark, reading, str(tmp_path), tasks=PARTS, size=path.stat().st_size)
+    rows = same(replace(made, folder=str(tmp_path), parts=PARTS), Wanted())
+    assert rows > 0
+    figure(f"rows of answers to {path.stem}", rows)
 
 
 def test_files_of_folds_go_at_the_end(spark: SparkSession, folder: Path) -> None:
