@@ -30,8 +30,10 @@ def shared(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
     """The session of the test run in the place of one of the command's own."""
 
     @contextmanager
-    def session(master: str, *, quick: bool, small: bool, partitions: int | None) -> Iterator["SparkSession"]:
-        assert (master, quick, small, partitions or 1) == ("local[*]", True, True, 1)
+    def session(
+        master: str, *, quick: bool, small: bool, fixed_heap: bool, partitions: int | None
+    ) -> Iterator["SparkSession"]:
+        assert (master, quick, small, fixed_heap, partitions or 1) == ("local[*]", True, True, False, 1)
         yield spark
 
     monkeypatch.setattr("netdiag.io.spark.session.spark_session", session)
