@@ -18,7 +18,7 @@ BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.b
 # The layers that import a library, and the examples of the rules, which are loaded with one.
 LAYERS = {"cli", "compose", "io", "render"}
 # What the extra that is not proven here brings: 500 MB.
-OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "numba")
+OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "numba", "llvmlite")
 # What is run of them: all that reads YAML, all that opens something, and of the commands those files that hold the
 # surface which typer makes. What a command says further is decided below, where no library is.
 COMMANDS = (
