@@ -23,7 +23,7 @@ _OPERATOR = re.compile(rf"(?P<name>{_NAME})(?P<operator>:?[-+?])")
 MAX_NESTING = 50
 MAX_LENGTH = 100_000
 MAX_TRACED = 200
-MAX_SHOWN = 1000
+_SHOWN = re.compile(r"\$\{?[A-Za-z0-9_.]{0,60}(?::?[-+?])?")
 MAX_WRONG = 20
 
 
@@ -111,7 +111,8 @@ class _Run:
             else:
                 wrong += 1
                 if wrong <= MAX_WRONG:
-                    self._fault(f"invalid interpolation format: {_short(template[start:end])!r}", match.start(), end)
+                    shown = _beginning(template, match.start(), end)
+                    self._fault(f"invalid interpolation format: {shown!r}", match.start(), end)
                 if match["opened"] is not None and (last := line.last_brace(stop)) >= 0:
                     stop = last + 1
                 pieces.append(_Piece(start=match.start(), end=stop))
@@ -177,8 +178,11 @@ def _nested(piece: _Piece, name: str, outer: tuple[int, int]) -> _Piece:
     )
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+def _beginning(template: str, start: int, end: int) -> str:
+    """How the expression at `start` begins. What is before it and in it may be a secret."""
+    match = _SHOWN.match(template, start, end)
+    stop = match.end() if match else start
+    return template[start:stop] + ("..." if stop < end else "")
 
 
 def _closing(template: str, start: int, end: int) -> int:

@@ -26,21 +26,25 @@ def render(report: Report, root: str = "") -> str:
         if item.error:
             about = {"severity": "error", "message": plain(item.error.message), "source": f"netdiag.{COULD_NOT_CHECK}"}
             SubElement(element, "error", {"line": str(line), **about})
+    # two services of one text say the same at the same place, which checkstyle's schema forbids
+    told = set[tuple[str, ...]]()
     for finding in in_order(report.findings):
-        _add(file(file_text(finding.location, root)), finding)
+        name, about = file_text(finding.location, root), _about(finding)
+        if (name, *about.values()) not in told:
+            told.add((name, *about.values()))
+            SubElement(file(name), "error", about)
     return xml_text(top)
 
 
-def _add(file: Element, finding: Finding) -> None:
+def _about(finding: Finding) -> dict[str, str]:
     line, column = 1, None
     if isinstance(finding.location, FileLocation):
         line, column = max(1, finding.location.line), max(1, finding.location.column)
     message = plain(finding.message) + (f"; {plain(finding.hint)}" if finding.hint else "")
-    about = {
+    return {
         "line": str(line),
         **({"column": str(column)} if column else {}),
         "severity": _SEVERITIES[finding.severity],
         "message": message,
         "source": f"netdiag.{finding.rule}",
     }
-    SubElement(file, "error", about)

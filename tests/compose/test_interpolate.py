@@ -214,3 +214,17 @@ def test_time_grows_with_the_length(piece: str) -> None:
         return time.process_time() - begin
 
     assert grows_linearly(seconds, 5_000, least=0.03)
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("hunter2${A:-hunter2", "'${A:-...'"),
+        ("password=hunter2${", "'${'"),
+        ("${my name:-hunter2}hunter2", "'${my...'"),
+        ("${PASSWORD:-hunter2", "'${PASSWORD:-...'"),
+    ],
+)
+def test_faults_show_no_more_than_how_the_expression_begins(template: str, shown: str) -> None:
+    faults = interpolate(literal(template), lambda name: None)[1]
+    assert [fault.message for fault in faults] == [f"invalid interpolation format: {shown}"]

@@ -53,3 +53,8 @@ def test_hostile_text(text: str) -> None:
 def test_secrets_and_order() -> None:
     assert "hunter2" not in render(SECRET)
     assert render(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == render(EVERYTHING)
+
+
+def test_the_same_is_said_once_at_a_place() -> None:
+    twice = replace(EVERYTHING, findings=(*EVERYTHING.findings, *EVERYTHING.findings))
+    assert render(twice) == render(EVERYTHING)
