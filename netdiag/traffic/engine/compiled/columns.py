@@ -17,9 +17,10 @@ import pyarrow as pa
 from netdiag.traffic.arrow import Unit, record_batch
 from netdiag.traffic.engine.compiled import rare, row_arrays
 from netdiag.traffic.engine.compiled.arenas import Arenas, Numbers, Store
-from netdiag.traffic.engine.compiled.ends import Connections
+from netdiag.traffic.engine.compiled.ends import Connections, Ends
 from netdiag.traffic.engine.compiled.gather import ALL, ROWS_FULL, Sources, Wish, gather
 from netdiag.traffic.engine.compiled.joining import new_join
+from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.naming import Naming
 from netdiag.traffic.engine.compiled.rare import Held, Rare
 from netdiag.traffic.engine.compiled.row_arrays import RowArrays
@@ -61,6 +62,8 @@ _OF_HEADERS = frozenset(
         "file",
     }
 )
+# Who a pair is of matters to the rows of rare tables only.
+_NOBODY = Ends(NOTHING, "", "", None)
 
 
 class Columns:
@@ -146,7 +149,7 @@ class Columns:
         for place in found[:count].tolist():
             pair = pairs[place]
             numbers = int(pair["asked"]), int(pair["answer"])
-            ends = connections.ends(int(connections.places[place]))
+            ends = connections.ends(int(connections.places[place])) if self._rare.rows else _NOBODY
             pair["asked"], pair["answer"] = self._rare.look(store, side, numbers, held, ends, self._serial + place)
         return side.arenas(len(self._naming.texts), self._naming.ids), pairs
 
@@ -175,6 +178,7 @@ class Columns:
     def _restart(self) -> None:
         """Count texts anew; only what sessions know goes on."""
         self._take()
+        self._rare.forget()
         renumbered(self._sessions, *self._naming.restart(*numbers_used(self._sessions)))
 
 

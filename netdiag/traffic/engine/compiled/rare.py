@@ -12,8 +12,8 @@ from netdiag.traffic.engine.compiled.ends import Ends
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING
 from netdiag.traffic.engine.compiled.naming import Naming
 from netdiag.traffic.engine.compiled.read_back import answer_of, asked_of
-from netdiag.traffic.engine.compiled.repeating import RepeatingBodies
-from netdiag.traffic.engine.compiled.side import Side
+from netdiag.traffic.engine.compiled.repeating import RepeatingBodies, Said, what_is_said
+from netdiag.traffic.engine.compiled.side import Shape, Side
 from netdiag.traffic.engine.details import Exchange
 from netdiag.traffic.engine.options import EngineOptions
 
@@ -25,6 +25,8 @@ class Held(Protocol):
 
 
 TABLES = ("group_events", "endpoints", "leaders")
+# So many pairs of short messages are known again.
+_MOST = 256
 
 
 class Rare:
@@ -34,12 +36,33 @@ class Rare:
         self._options = options
         self._naming = naming
         self._bodies = RepeatingBodies(options.tables)
+        self._shapes: dict[Said, tuple[Shape | None, Shape | None]] = {}
         self.rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES if name in options.tables}
 
     def look(
         self, store: Store, side: Side, pair: tuple[int, int], held: Held, ends: Ends, serial: int
     ) -> tuple[int, int]:
         """Take in a pair, the one of that number; gives its numbers in `side`."""
+        # Where rows of rare tables are wanted, each pair has its own.
+        said = None if self.rows else what_is_said(store, pair)
+        shapes = None if said is None else self._shapes.get(said)
+        if shapes is not None:
+            # What such a pair teaches was learned.
+            return _put(side, store, pair[0], shapes[0]), _put(side, store, pair[1], shapes[1])
+        numbers = self._look(store, side, pair, held, ends, serial)
+        if said is not None:
+            if len(self._shapes) >= _MOST:
+                self._shapes.clear()
+            self._shapes[said] = _shape(side, numbers[0]), _shape(side, numbers[1])
+        return numbers
+
+    def forget(self) -> None:
+        """Texts are counted anew."""
+        self._shapes.clear()
+
+    def _look(
+        self, store: Store, side: Side, pair: tuple[int, int], held: Held, ends: Ends, serial: int
+    ) -> tuple[int, int]:
         asked, answer = self._read(store, pair, held)
         said = None if answer is None else answer.facts
         if said is not None and said.names:
@@ -98,6 +121,14 @@ class Rare:
             return False
         topics = [*asked.facts.topics, *(() if answer is None or answer.facts is None else answer.facts.topics)]
         return not options.topics or not options.topics.isdisjoint(map(self._naming.topic_ids.shown, topics))
+
+
+def _put(side: Side, store: Store, number: int, shape: Shape | None) -> int:
+    return number if shape is None else side.put(shape, store.facts[number])
+
+
+def _shape(side: Side, number: int) -> Shape | None:
+    return side.shape(number) if number < NOTHING else None
 
 
 def _is_new(store: Store, number: int) -> bool:

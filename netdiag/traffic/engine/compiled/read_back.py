@@ -27,7 +27,7 @@ def asked_of(store: Store, number: int, bodies: Bodies) -> Asked:
         key, version = int(record["api_key"]), int(record["api_version"])
         client_id = text_of(store.strings, int(record["client_id"]))
         return Asked(RequestHeader(key, version, int(record["correlation_id"]), client_id, None, True), message, facts)
-    head = _raw(store, record)
+    head = kept(store, record)
     header = request_header(head, message.size)
     if header.api_key is None or header.api_version is None or header.body is None:
         facts = RequestFacts()
@@ -48,7 +48,7 @@ def answer_of(store: Store, number: int, bodies: Bodies, asked: Asked | None) ->
     if record["raw"] == NOTHING:
         _fill(facts, store, record)
         return Answer(correlation_id, message, facts)
-    head = _raw(store, record)
+    head = kept(store, record)
     key, version = asked.header.api_key or 0, asked.header.api_version or 0
     body = response_header(head, key, version).body
     if body is None:
@@ -64,7 +64,8 @@ def _message(record: Any, *, is_request: bool) -> Message:
     return Message(is_request, int(record["size"]), b"", None, *times, *numbers, int(record["file"]))
 
 
-def _raw(store: Store, record: Any) -> bytes:
+def kept(store: Store, record: Any) -> bytes:
+    """The bytes of a message that were kept, behind its size."""
     begin = int(record["raw"])
     return store.raw[begin : begin + int(record["raw_size"])].tobytes()
 

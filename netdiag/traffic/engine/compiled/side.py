@@ -5,7 +5,7 @@ Texts and topic ids have the numbers of the rows at once.
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,19 @@ _SCALARS = [(name, 1 << place, name in TEXTS) for place, name in enumerate(SCALA
 _NO_VALUES = dict.fromkeys(FACTS.names or (), 0)
 _in_order = itemgetter(*_NO_VALUES)
 _RANGES = ("topics", "partitions", "batches", "forgotten")
+_ORDER = [*_NO_VALUES]
+_PLACES = tuple(map(_ORDER.index, _RANGES))
+# What tells a message from one with the same bytes in it.
+_OF_ITS_OWN = tuple(
+    map(_ORDER.index, ("start_time", "end_time", "start_number", "end_number", "file", "correlation_id"))
+)
+
+
+class Shape(NamedTuple):
+    """A message but for when it came and its correlation id; good as long as numbers of texts are."""
+
+    values: tuple[Any, ...]
+    arenas: tuple[list[Any], ...]
 
 
 class Side:
@@ -37,11 +50,14 @@ class Side:
     def __init__(self, number: Callable[[str], int], identify: Callable[[bytes], int]) -> None:
         self._number = number
         self._identify = identify
+        # By identity, as they are large; each with where it lies here.
+        self._placed: dict[int, tuple[Shape, tuple[tuple[int, int], ...]]] = {}
         self._facts: list[tuple[Any, ...]] = []
         self._topics: list[int] = []
         self._partitions: list[tuple[Any, ...]] = []
         self._batches: list[tuple[Any, ...]] = []
         self._forgotten: list[tuple[int, int]] = []
+        self._rows: tuple[list[Any], ...] = (self._topics, self._partitions, self._batches, self._forgotten)
 
     def asked(self, asked: Asked) -> int:
         """The number of a request, below NOTHING."""
@@ -53,6 +69,29 @@ class Side:
     def answer(self, answer: Answer) -> int:
         """The number of a response, below NOTHING."""
         return self._add(answer.message, answer.facts, answer.correlation_id, NOTHING, 0, 0)
+
+    def shape(self, number: int) -> Shape:
+        """That of the message of this number."""
+        values = self._facts[NOTHING - 1 - number]
+        ranges = (values[place] for place in _PLACES)
+        return Shape(values, tuple(rows[slice(*where)] for rows, where in zip(self._rows, ranges, strict=True)))
+
+    def put(self, shape: Shape, record: Any) -> int:
+        """The number of a message that has this shape, when it came and its correlation id from a record of FACTS."""
+        placed = self._placed.get(id(shape))
+        if placed is None:
+            ranges = []
+            for rows, more in zip(self._rows, shape.arenas, strict=True):
+                ranges.append((len(rows), len(rows) + len(more)))
+                rows += more
+            placed = self._placed[id(shape)] = (shape, tuple(ranges))
+        values, own = list(shape.values), record.item()
+        for place in _OF_ITS_OWN:
+            values[place] = own[place]
+        for place, where in zip(_PLACES, placed[1], strict=True):
+            values[place] = where
+        self._facts.append(tuple(values))
+        return NOTHING - len(self._facts)
 
     def arenas(self, texts: int, ids: int) -> Arenas:
         """All of them; so many texts and ids have numbers by now."""

@@ -1,10 +1,15 @@
 """Pairs that Python looks at teach names, and give rows of rare tables."""
 
+from random import Random
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 import pytest
 
+from netdiag.kafka import protocol as wire
+from netdiag.traffic.engine.compiled import rare as tested
+from netdiag.traffic.engine.compiled.arenas import Arenas
 from netdiag.traffic.engine.compiled.ends import Ends
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING
 from netdiag.traffic.engine.compiled.naming import Naming
@@ -70,3 +75,67 @@ def test_only_rows_that_are_wanted_are_made(filters: dict[str, frozenset[str]], 
     looks, _, side = rare(**filters)
     looks.look(store((request, len(request)), (response, len(response))), side, (0, 1), {}, ENDS, 3)
     assert len(looks.rows["endpoints"]) == rows
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_comes_again_is_the_record_that_reading_it_again_would_give(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = Random(seed)
+    monkeypatch.setattr(tested, "_MOST", chance.choice((2, 256)))
+    options = EngineOptions(tables=frozenset({"exchanges", "partitions"}))
+    naming = Naming(options, ["a.pcap"])
+    knows = Rare(options, naming)
+    pool = [_damaged(chance, *_exchange(chance)) for _ in range(6)]
+    for serial in range(30):
+        numbers = [chance.randrange(100) for _ in range(10)]
+        parts = [part for _ in range(5) for part in chance.choice(pool)]
+        for place in range(0, 10, 2):
+            parts[place] = (
+                parts[place][:4] + numbers[place].to_bytes(4, "big")[: len(parts[place]) - 4] + parts[place][8:]
+            )
+        both = store(*((part, len(part)) for part in parts))
+        both.facts["correlation_id"] = numbers
+        for name in ("start_time", "file"):
+            both.facts[name] = [chance.randrange(100) for _ in parts]
+        pairs = [(number, chance.choice((number + 1, number + 1, NOTHING))) for number in range(0, 10, 2)]
+        told = []
+        for looks in (knows, None):
+            side = Side(naming.texts.number, naming.identify)
+            # One that never saw such a pair reads it.
+            found = [(looks or Rare(options, naming)).look(both, side, pair, {}, ENDS, serial) for pair in pairs]
+            told.append(_told(side.arenas(len(naming.texts), naming.ids), found))
+        assert told[0] == told[1]
+        if chance.random() < 0.1:
+            knows.forget()
+
+
+def _exchange(chance: Random) -> tuple[bytes, bytes]:
+    names = chance.sample(["orders", "payments", "clicks"], chance.randint(0, 3))
+    client = chance.choice(("app", "other"))
+    asked = wire.encode_request(3, 12, 42, client, {"topics": [{"name": name} for name in names]})[4:]
+    topics = [{"name": name, "topic_id": UUID(int=len(name)), "partitions": []} for name in names]
+    return asked, wire.encode_response(3, 12, 42, {"topics": topics, "cluster_id": "c1"})[4:]
+
+
+def _damaged(chance: Random, *messages: bytes) -> list[bytes]:
+    return [part[: chance.randrange(len(part))] if chance.random() < 0.3 else part for part in messages]
+
+
+def _told(arenas: Arenas, numbers: list[tuple[int, int]]) -> list[Any]:
+    """All that the records of some numbers say, wherever that lies."""
+    rows: dict[str, Any] = {
+        name: getattr(arenas, name).tolist() for name in ("topics", "partitions", "batches", "forgotten")
+    }
+    said = []
+    for number in (each for pair in numbers for each in pair):
+        record = None if number == NOTHING else arenas.facts[NOTHING - 1 - number]
+        said.append(
+            record
+            if record is None
+            else {
+                name: rows[name][slice(*record[name])] if name in rows else record[name].tolist()
+                for name in record.dtype.names
+            }
+        )
+    return said
