@@ -34,20 +34,20 @@ Hear = Callable[[Asked], None]
 
 
 class Digest:
-    """A hash of what is not much: the state of one that hashlib makes cannot be stored."""
+    """A hash of pieces, each with that of those before: so eight bytes are all that is to be kept in between."""
 
     __slots__ = ("text",)
 
     def __init__(self) -> None:
-        self.text = b""
+        self.text = bytes(8)
 
     def update(self, data: bytes) -> None:
-        """The next bytes."""
-        self.text += data
+        """The next piece, of up to 100 bytes."""
+        self.text = blake2b(self.text + data, digest_size=8).digest()
 
     def digest(self) -> bytes:
         """Four bytes."""
-        return blake2b(self.text, digest_size=4).digest()
+        return self.text[:4]
 
 
 class Pairing:

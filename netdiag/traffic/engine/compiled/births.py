@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from netdiag.traffic.engine.compiled.ended_rows import software_text
 from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
 from netdiag.traffic.engine.compiled.lane_state import (
     BORN,
@@ -18,10 +19,12 @@ from netdiag.traffic.engine.compiled.lane_state import (
 )
 from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.opening import end_connections
+from netdiag.traffic.engine.dialogue import Dialogue
 from netdiag.traffic.engine.flows import CLOSED_FOR, IDLE_FOR, Key
 from netdiag.traffic.engine.frames import FRAMES, START
 from netdiag.traffic.engine.message import Spoken
 from netdiag.traffic.engine.packet import SYN, Segment
+from netdiag.traffic.engine.pairing import Pairing
 
 _NO_PAYLOAD = memoryview(b"")
 
@@ -117,8 +120,11 @@ class Births:
         connection.interfaces = {segment.interface: None} if segment.interface else {}
         directions = [handover.lane.directions[2 * slot + side] for side in range(2)]
         _tell(connection, row, birth, directions)
-        assert connection.dialogue is not None
-        for delivery, direction in zip(connection.dialogue.deliveries, directions, strict=True):
+        deliveries = connection.dialogue.deliveries if connection.dialogue is not None else ()
+        if connection.dialogue is not None and connection.pairing is not None:
+            _tell_talk(connection.dialogue, connection.pairing, int(row["stage"]), birth, directions)
+            connection.pairing.client_software = software_text(handover.lane.wishes, int(birth["software"]))
+        for delivery, direction in zip(deliveries, directions, strict=False):
             if direction["place"] >= 0:
                 delivery.place = handover.place_names[int(direction["place"])]
         connection.slot = slot
@@ -128,7 +134,7 @@ class Births:
         connection.key_numbers = {key_number: 0, key_number ^ 1: 1}
         self._take(connection, key)
         handover.check_out(connection)
-        for delivery in connection.dialogue.deliveries:
+        for delivery in deliveries:
             if delivery.next < 0:
                 delivery.next32 = -1
         return connection
@@ -157,17 +163,20 @@ class Births:
 
 def _tell(connection: LaneConnection, row: Any, birth: Any, directions: Any) -> None:
     """What the connection itself knows."""
-    dialogue, pairing, stage = connection.dialogue, connection.pairing, int(row["stage"])
-    assert dialogue is not None
-    assert pairing is not None
-    times = [int(birth["asked"]), int(birth["answered"]), int(birth["acknowledged"])]
-    connection.handshake.went(*times[:stage])
+    stage = int(row["stage"])
+    connection.handshake.went(*_times(birth)[:stage])
     initial = birth["initial"].tolist()
     connection.had(
         (initial[0], initial[1] if stage >= REPLIED else None),
         [bool(row["fin"] & HAS_FIN) for row in directions],
         None if row["reset"] < 0 else int(row["reset"]),
     )
+
+
+def _tell_talk(dialogue: Dialogue, pairing: Pairing, stage: int, birth: Any, directions: Any) -> None:
+    """What is known of what it says."""
+    for digest, word in zip(pairing.digests, birth["digests"].tolist(), strict=True):
+        digest.text = word.to_bytes(8, "big", signed=True)
     dialogue.opener = 0
     if stage == TALKING:
         dialogue.client_side = 0
@@ -182,10 +191,14 @@ def _tell(connection: LaneConnection, row: Any, birth: Any, directions: Any) -> 
         if direction["next"] < 0:
             continue
         delivery.start, delivery.acked = int(direction["start"]), int(direction["acked"])
-        delivery.first_time = times[side]
+        delivery.first_time = _times(birth)[side]
         delivery.fin, delivery.rst = bool(direction["fin"] & HAS_FIN), bool(direction["fin"] & HAS_RST)
         is_begun = stage == TALKING and (side == 0 or direction["next"] > direction["start"])
         delivery.framer.mode = FRAMES if is_begun else START
+
+
+def _times(birth: Any) -> list[int]:
+    return [int(birth["asked"]), int(birth["answered"]), int(birth["acknowledged"])]
 
 
 def _addresses(row: Any) -> tuple[bytes, bytes]:

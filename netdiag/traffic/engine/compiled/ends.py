@@ -11,7 +11,7 @@ import numpy as np
 
 from netdiag.traffic.engine.addresses import endpoint_text
 from netdiag.traffic.engine.compiled.arenas import Numbers
-from netdiag.traffic.engine.compiled.lane_state import MOST_CLIENT_ID
+from netdiag.traffic.engine.compiled.lane_wishes import MOST_CLIENT_ID
 
 CONTEXT = np.dtype(
     [

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from netdiag.traffic.engine.compiled import handover_direction, handover_orphans
 from netdiag.traffic.engine.compiled.handover_pending import Chain, Kept, LanePairing
+from netdiag.traffic.engine.compiled.lane_carry import compacted_carry
 from netdiag.traffic.engine.compiled.lane_copies import give_back
 from netdiag.traffic.engine.compiled.lane_orphans import SECOND
 from netdiag.traffic.engine.compiled.lane_state import (
@@ -28,11 +29,11 @@ from netdiag.traffic.engine.compiled.lane_state import (
     SLOTS_EVER,
     VERSIONS,
     Lane,
-    compacted_carry,
     more_blocks,
     more_slots,
     new_lane,
 )
+from netdiag.traffic.engine.compiled.lane_wishes import Wishes
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING, UNKNOWN_KEY
 from netdiag.traffic.engine.connection import MAX_PLACES as MOST_SEEN
 from netdiag.traffic.engine.connection import Connection
@@ -119,8 +120,8 @@ class LaneConnection(Connection):
 class Handover:
     """The arrays, and whose they are. `held`: what pairs refer to that the twin has read."""
 
-    def __init__(self) -> None:
-        self.lane: Lane = new_lane()
+    def __init__(self, wishes: Wishes | None = None) -> None:
+        self.lane: Lane = new_lane(wishes=wishes)
         self.lanes = handover_direction.no_lanes(1024)
         self.connections: list[LaneConnection | None] = [None] * len(self.lane.connections)
         self.held: list[Any] = []

@@ -18,6 +18,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     BLOCKS,
     HAS_FIN,
     HAS_RST,
+    LISTENED,
     MADE,
     MOST_COPIES,
     MOST_PLACES,
@@ -65,7 +66,7 @@ def run(
                 return ODD_PACKET, index, -1
             if not lane.numbers[BLOCKS]:
                 return FULL, index, -1
-            number = np.int64(lanes[packet.key])
+            number = _lane_of(lane, lanes, keys, packet)
             if number == LEFT_OUT or (number == UNKNOWN_KEY and packet.flags & SYN):
                 status = DONE if number == LEFT_OUT else open_connection(lane, lanes, keys, packet, places)
                 if status != DONE:
@@ -102,6 +103,17 @@ def run(
     return DONE, index, -1
 
 
+@inlined
+def _lane_of(lane: Lane, lanes: Array, keys: Array, packet: Any) -> Any:
+    """What `lanes` says of a packet's pair of addresses, and of a new one, whether its ports were asked for."""
+    number, ports = np.int64(lanes[packet.key]), lane.wishes.ports
+    if number == UNKNOWN_KEY and len(ports):
+        key = keys[packet.key]
+        if not ports[key.source_port] and not ports[key.destination_port]:
+            lanes[packet.key] = lanes[packet.key ^ 1] = number = np.int64(LEFT_OUT)
+    return number
+
+
 @kernel
 def _take_special(lane: Lane, lanes: Array, number: Any, packet: Any, places: Array, data: Array) -> Any:
     """A packet of a connection that was opened here: one that opens or ends it, or before it has said anything."""
@@ -121,22 +133,39 @@ def _take_end(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
     """FIN or RST, without payload, of a connection that was opened here."""
     connection, direction = lane.connections[number >> 1], lane.directions[number]
     flags = np.int64(packet.flags)
+    is_listened = connection.kind == LISTENED
     if (
         connection.stage < OPENED
-        or packet.size
+        or (packet.size and is_listened)
         or flags > _MOST_FLAGS
         or not _is_here(lane, connection, packet, places)
     ):
         return ODD_PACKET
     if flags & FIN:
-        ahead = _ahead(lane, number, packet)
-        if flags & RST or not flags & ACK or packet.sequence != direction.next & MASK or ahead < 0:
+        if flags & RST or not flags & ACK:
             return ODD_PACKET
+        if is_listened and (packet.sequence != direction.next & MASK or _ahead(lane, number, packet) < 0):
+            return ODD_PACKET
+    if is_listened:
+        if not _count_end(lane, number, direction, packet, places):
+            return ODD_PACKET
+    else:
+        direction.fin |= HAS_RST if flags & RST else HAS_FIN
+    if flags & RST and connection.reset < 0:
+        connection.reset = number & 1
+    _keep_times(connection, packet)
+    return DONE
+
+
+@inlined
+def _count_end(lane: Lane, number: Any, direction: Any, packet: Any, places: Array) -> Any:
+    """Count FIN or RST; False where it is not to be known whether it is a copy, and nothing was counted."""
+    flags = np.int64(packet.flags)
     place = places[packet.interface, 0]
     what = BARE | np.int64(packet.window) << 8 | flags
     known = _is_copy(lane, number, direction, packet, place, packet.acknowledgement, what)
     if known < 0:
-        return ODD_PACKET
+        return False
     if known:
         direction.duplicates += 1
     else:
@@ -145,10 +174,7 @@ def _take_end(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
         direction.zero_windows += packet.window == 0 and direction.window != 0 and not flags & RST
         direction.window = packet.window
         direction.fin |= HAS_RST if flags & RST else HAS_FIN
-    if flags & RST and connection.reset < 0:
-        connection.reset = number & 1
-    _keep_times(connection, packet)
-    return DONE
+    return True
 
 
 @inlined

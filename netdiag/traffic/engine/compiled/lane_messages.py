@@ -11,6 +11,7 @@ from netdiag.traffic.engine.compiled.interpreter import begin as begin_message
 from netdiag.traffic.engine.compiled.interpreter import end as end_message
 from netdiag.traffic.engine.compiled.interpreter import feed, lost
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel, merged
+from netdiag.traffic.engine.compiled.lane_ended import keep_digest
 from netdiag.traffic.engine.compiled.lane_orphans import keep_orphan
 from netdiag.traffic.engine.compiled.lane_state import (
     DIGESTED_BYTES,
@@ -104,7 +105,10 @@ def _look_at_request(lane: Lane, connection: Any, data: Array, begin: Any, end: 
     key, version = short_at(data, begin), short_at(data, begin + 2)
     if key < 0 or key >= KEYS or version < 0 or version >= VERSIONS:
         return ODD_REST
-    if key in (_CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE) or (key == API_VERSIONS and connection.stage == MADE):
+    if key in (_CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE):
+        return ODD_REST
+    # Who asks for rows of connections asks what clients call themselves.
+    if key == API_VERSIONS and (connection.stage == MADE or (connection.requests and len(lane.wishes.ended))):
         return ODD_REST
     if not connection.has_client_id and short_at(data, begin + 8) >= 0:
         return ODD_REST
@@ -177,8 +181,8 @@ def _store(
     """Read a message, and keep its beginning for the digest; gives its number, below 0 where there is no room."""
     store = reading.store
     is_request = message.is_request
-    # Nobody asks for the digest of connections that were opened here.
-    is_early = connection.stage == MADE and (connection.requests if is_request else connection.responses) < DIGESTED
+    is_first = (connection.requests if is_request else connection.responses) < DIGESTED
+    is_early = is_first and connection.stage == MADE
     if (is_early and lane.numbers[DIGESTS] >= len(lane.digests)) or not has_room(store):
         return -1
     for arena in range(len(lane.saved)):
@@ -193,6 +197,8 @@ def _store(
         return -1
     if is_early:
         _digest(lane, slot, message, data, begin, end)
+    elif is_first and len(lane.wishes.ended):
+        keep_digest(lane, slot, message, data, begin, end)
     return number
 
 

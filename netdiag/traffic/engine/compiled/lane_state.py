@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netdiag.traffic.engine.compiled.lane_wishes import MOST_CLIENT_ID, Wishes, new_wishes
 from netdiag.traffic.engine.compiled.layout import FACTS, NOTHING, PAIR, SCALARS
 from netdiag.traffic.engine.compiled.machines import Machines
 from netdiag.traffic.engine.compiled.program import Programs
@@ -61,7 +62,6 @@ MADE, CALLED, REPLIED, OPENED, TALKING = range(5)
 """What `stage` says: the twin made it; a SYN was seen, its answer, the acknowledgement of this, the first request."""
 
 HAS_FIN, HAS_RST = 1, 2
-MOST_CLIENT_ID = 64
 BIRTH = np.dtype(
     [
         ("asked", "i8"),
@@ -72,13 +72,17 @@ BIRTH = np.dtype(
         ("key", "i4"),
         ("file", "i4"),
         ("interface", "i2"),
+        ("software", "i2"),
+        ("digests", "i8", (2,)),
         ("client_id_length", "i2"),
         ("client_id", "u1", (MOST_CLIENT_ID,)),
     ],
     align=True,
 )
 """How a connection was opened: the times of its three packets, its number in the order of all, the initial sequence
-number of both sides, the pair of addresses of its first packet, this packet's file and the bit of its interface."""
+number of both sides, the pair of addresses of its first packet, this packet's file and the bit of its interface. What
+rows of `connections` tell: what the client calls itself, by number, and the digest of what each side, the broker first,
+has said at first, as far as it has come."""
 
 FRESH = np.dtype(
     [
@@ -256,9 +260,10 @@ class Lane(NamedTuple):
     hashing: Array
     blocks: Array
     free_blocks: Array
+    wishes: Wishes
 
 
-def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) -> Lane:
+def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22, wishes: Wishes | None = None) -> Lane:
     """Arrays for so many connections; all but the linker's grow."""
     numbers = np.zeros(24, "i8")
     numbers[FREE_PENDING] = numbers[FREE_ORPHAN] = NOTHING
@@ -288,6 +293,7 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22) ->
         hashing=np.zeros(48, "u8"),
         blocks=np.zeros((0, MOST_BLOCKS), "i4"),
         free_blocks=np.zeros(0, "i4"),
+        wishes=wishes or new_wishes(),
     )
     return more_blocks(more_orphans(more_contexts(more_pending(more_slots(lane, slots)))))
 
@@ -361,33 +367,6 @@ def more_orphans(lane: Lane) -> Lane:
     orphans["next"][-1] = lane.numbers[FREE_ORPHAN]
     lane.numbers[FREE_ORPHAN] = known
     return lane._replace(orphans=orphans)
-
-
-_CARRY_OF_ONE, _FEW_DIRECTIONS = 64, 1 << 14
-
-
-def compacted_carry(lane: Lane, least: int) -> Lane:
-    """Room for `least` more bytes of unfinished messages: those that are not unfinished any more are forgotten."""
-    ever = 2 * int(lane.numbers[SLOTS_EVER])
-    holding = np.flatnonzero(lane.directions["room"][:ever])
-    is_over = lane.directions["left"][holding] == 0
-    lane.directions["room"][holding[is_over]] = 0
-    unfinished = holding[~is_over]
-    needed = int(lane.directions["room"][unfinished].sum()) + least
-    size = len(lane.carry)
-    # To look through many directions takes long, so it is done less often.
-    while size < max(2 * needed, _CARRY_OF_ONE * (ever - _FEW_DIRECTIONS)):
-        size *= 2
-    carry = lane.carry if size == len(lane.carry) else np.zeros(size, "u1")
-    at = 0
-    # In the order in which they lie there, none is moved to where another one still is.
-    for index in unfinished[np.argsort(lane.directions["carry"][unfinished])].tolist():
-        begin, carried, room = (int(lane.directions[name][index]) for name in ("carry", "carried", "room"))
-        carry[at : at + carried] = lane.carry[begin : begin + carried]
-        lane.directions["carry"][index] = at
-        at += room
-    lane.numbers[CARRY] = at
-    return lane._replace(carry=carry)
 
 
 def longer(array: Array, length: int) -> Array:

@@ -13,7 +13,7 @@ from netdiag.kafka import protocol as wire
 from netdiag.traffic.engine.compiled.arenas import Arenas, Numbers, Store, Strings, bytes_of
 from netdiag.traffic.engine.compiled.ends import Connections, Ends
 from netdiag.traffic.engine.compiled.introducing import MOST_ENDPOINT, introduce
-from netdiag.traffic.engine.compiled.lane_state import MOST_CLIENT_ID
+from netdiag.traffic.engine.compiled.lane_wishes import MOST_CLIENT_ID
 from netdiag.traffic.engine.compiled.layout import DECODED, NOTHING, OUTCOMES
 from netdiag.traffic.engine.compiled.texts import MOST, Texts
 from netdiag.traffic.engine.compiled.words import END, Words

@@ -41,7 +41,7 @@ _ROUNDS = 12
 _DIGEST = 8
 _TEXT = 16
 """Of the scratch words the first 16 are the state of the hash, the next 16 the text."""
-_BAR = 0x7C
+_BAR, _COMMA = 0x7C, 0x2C
 
 
 @kernel
@@ -61,6 +61,19 @@ def connection_number(words: Array, key: Any, time: Any) -> Any:
         at = _put(words, at, key.destination[index])
     at = _bar(words, _write(words, _bar(words, at), np.int64(key.source_port)))
     at = _bar(words, _write(words, at, np.int64(key.destination_port)))
+    return _hash(words, at)
+
+
+@kernel
+def digested(words: Array, before: Any, size: Any, data: Array, begin: Any, count: Any) -> Any:
+    """What `pairing.Digest` holds behind a message of that size, so many bytes of which lie at `begin`; as a number."""
+    for index in range(_TEXT, 2 * _TEXT):
+        words[index] = 0
+    for shift in range(56, -8, -8):
+        _put(words, 7 - (shift >> 3), np.uint64(before) >> np.uint64(shift) & np.uint64(0xFF))
+    at = _put(words, _write(words, 8, np.int64(size)), _COMMA)
+    for index in range(begin, begin + count):
+        at = _put(words, at, data[index])
     return _hash(words, at)
 
 

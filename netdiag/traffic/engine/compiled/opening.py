@@ -10,6 +10,7 @@ import numpy as np
 
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.lane_copies import free_places, new_place, write_copy
+from netdiag.traffic.engine.compiled.lane_ended import NO_ROOM, software_of, tell_end
 from netdiag.traffic.engine.compiled.lane_messages import give_up, short_at
 from netdiag.traffic.engine.compiled.lane_notes import find_syn, note_syn
 from netdiag.traffic.engine.compiled.lane_state import (
@@ -24,9 +25,9 @@ from netdiag.traffic.engine.compiled.lane_state import (
     LONG_AGO,
     MOST_BLOCKS,
     MOST_BORN,
-    MOST_CLIENT_ID,
     MOST_PLACES,
     NEXT_SWEEP,
+    NOT_LISTENED,
     OPENED,
     ORDER,
     OVER,
@@ -38,6 +39,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     Array,
     Lane,
 )
+from netdiag.traffic.engine.compiled.lane_wishes import CLASS, CLASSES, ENDINGS, MOST_CLIENT_ID
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, NOTHING, ODD_PACKET, UNKNOWN_KEY
 from netdiag.traffic.engine.compiled.numbering import connection_number
 from netdiag.traffic.engine.delivery import MASK
@@ -72,7 +74,9 @@ def open_connection(lane: Lane, lanes: Array, keys: Array, packet: Any, places: 
     slot = np.int64(lane.slots[numbers[SLOTS]])
     numbers[SLOTS_EVER] = max(numbers[SLOTS_EVER], slot + 1)
     number = connection_number(lane.hashing, key, packet.time)
-    _new_connection(lane, slot, packet, number, bit)
+    figures = lane.wishes.figures
+    is_listened = np.int64(number) % figures[CLASSES] == figures[CLASS]
+    _new_connection(lane, slot, packet, number, bit, is_listened)
     birth = lane.births[slot]
     birth.asked = packet.time
     birth.order = numbers[ORDER]
@@ -80,10 +84,11 @@ def open_connection(lane: Lane, lanes: Array, keys: Array, packet: Any, places: 
     birth.key = packet.key
     birth.file = places[packet.interface, 2]
     birth.interface = bit
-    birth.client_id_length = NOTHING
+    birth.client_id_length = birth.software = NOTHING
+    birth.digests[0] = birth.digests[1] = 0
     _new_direction(lane, 2 * slot)
     _new_direction(lane, 2 * slot + 1)
-    _begin(lane, 2 * slot, packet, place)
+    _begin(lane, 2 * slot, packet, place, is_listened)
     lanes[packet.key] = 2 * slot
     lanes[packet.key ^ 1] = 2 * slot + 1
     ports = key.source_port, key.destination_port
@@ -92,7 +97,7 @@ def open_connection(lane: Lane, lanes: Array, keys: Array, packet: Any, places: 
 
 
 @inlined
-def _new_connection(lane: Lane, slot: Any, packet: Any, number: Any, bit: Any) -> None:
+def _new_connection(lane: Lane, slot: Any, packet: Any, number: Any, bit: Any, is_listened: Any) -> None:
     connection = lane.connections[slot]
     connection.first_time = connection.last_time = packet.time
     connection.number = number
@@ -106,7 +111,7 @@ def _new_connection(lane: Lane, slot: Any, packet: Any, number: Any, bit: Any) -
     connection.pending = 0
     connection.context = NOTHING
     connection.client_side = connection.unsorted = connection.has_client_id = 0
-    connection.kind = LISTENED
+    connection.kind = LISTENED if is_listened else NOT_LISTENED
     connection.stage = CALLED
     connection.reset = NOTHING
     for index in range(KEYS):
@@ -135,7 +140,7 @@ def _new_direction(lane: Lane, number: Any) -> None:
 
 
 @kernel
-def _begin(lane: Lane, number: Any, packet: Any, place: Any) -> None:
+def _begin(lane: Lane, number: Any, packet: Any, place: Any, is_listened: Any) -> None:
     """The first packet of a direction, with SYN."""
     direction = lane.directions[number]
     direction.start = direction.next = (np.int64(packet.sequence) + 1) & MASK
@@ -144,6 +149,8 @@ def _begin(lane: Lane, number: Any, packet: Any, place: Any) -> None:
     direction.zero_windows = packet.window == 0
     direction.window = packet.window
     direction.place = place
+    if not is_listened:
+        return
     direction.recent = 1
     what = BARE | np.int64(packet.window) << 8 | np.int64(packet.flags)
     write_copy(lane.remembered[new_place(lane, number, 0)], packet, place, packet.acknowledgement, what)
@@ -163,7 +170,7 @@ def take_answer(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
         return ODD_PACKET
     if packet.time >= lane.numbers[NEXT_SWEEP]:
         return ODD_PACKET
-    _begin(lane, number, packet, place)
+    _begin(lane, number, packet, place, connection.kind == LISTENED)
     connection.last_time = max(connection.last_time, packet.time)
     connection.first_time = min(connection.first_time, packet.time)
     connection.stage = REPLIED
@@ -177,6 +184,8 @@ def take_answer(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
 def look_at_early(lane: Lane, number: Any, packet: Any, data: Array) -> Any:
     """Whether a packet without SYN, FIN and RST is the next that is usual for a connection that is being opened."""
     stage = lane.connections[number >> 1].stage
+    if number & 1 == 0 and stage == REPLIED and lane.connections[number >> 1].kind == NOT_LISTENED:
+        return DONE
     if number & 1 or stage < REPLIED or packet.sequence != lane.directions[number].next:
         return ODD_PACKET
     if packet.acknowledgement != lane.directions[number ^ 1].next:
@@ -186,7 +195,7 @@ def look_at_early(lane: Lane, number: Any, packet: Any, data: Array) -> Any:
     if stage == REPLIED:
         return ODD_PACKET
     length = _client_id(packet, data)
-    if length < NOTHING:
+    if length < NOTHING or (len(lane.wishes.ended) and software_of(lane, packet, data) == NO_ROOM):
         return ODD_PACKET
     if not lane.numbers[CONTEXTS] or lane.numbers[FRESHES] >= len(lane.fresh):
         return FULL
@@ -199,7 +208,8 @@ def go_on(lane: Lane, number: Any, packet: Any, data: Array) -> None:
     connection = lane.connections[number >> 1]
     if connection.stage == REPLIED:
         lane.births[number >> 1].acknowledged = packet.time
-        connection.stage = OPENED
+        # Of what nobody listens to nobody asks what it says first.
+        connection.stage = OPENED if connection.kind == LISTENED else TALKING
     elif packet.size:
         connection.stage = TALKING
         _introduce(lane, number >> 1, packet, data)
@@ -212,6 +222,8 @@ def _introduce(lane: Lane, slot: Any, packet: Any, data: Array) -> None:
     connection, birth = lane.connections[slot], lane.births[slot]
     length = _client_id(packet, data)
     birth.client_id_length = length
+    if len(lane.wishes.ended):
+        birth.software = software_of(lane, packet, data)
     for index in range(length):
         birth.client_id[index] = data[packet.payload + _LEAST_FIRST + index]
     connection.has_client_id = length >= 0
@@ -292,11 +304,15 @@ def make_way(lane: Lane, lanes: Array, number: Any, packet: Any) -> Any:
 
 @kernel
 def end_connection(lane: Lane, lanes: Array, slot: Any) -> Any:
-    """A connection that was opened here is over; False where there is no room for its pairs."""
+    """A connection that was opened here is over; False where there is no room for its pairs or its row."""
     numbers = lane.numbers
     connection = lane.connections[slot]
     if numbers[PAIRS] + connection.pending > len(lane.pairs):
         return False
+    if len(lane.wishes.ended) and connection.kind == LISTENED:
+        if lane.wishes.figures[ENDINGS] >= len(lane.wishes.ended):
+            return False
+        tell_end(lane, slot)
     while connection.pending:
         give_up(lane, slot)
     if connection.context >= 0:

@@ -17,6 +17,7 @@ from netdiag.traffic.engine.compiled.front import Chunk
 from netdiag.traffic.engine.compiled.handover import MOST_INTERFACES, Handover, LaneConnection
 from netdiag.traffic.engine.compiled.handover_direction import no_lanes
 from netdiag.traffic.engine.compiled.lane import run
+from netdiag.traffic.engine.compiled.lane_carry import compacted_carry
 from netdiag.traffic.engine.compiled.lane_orphans import with_room
 from netdiag.traffic.engine.compiled.lane_state import (
     CARRY,
@@ -24,9 +25,9 @@ from netdiag.traffic.engine.compiled.lane_state import (
     MOST_BORN,
     NEXT_SWEEP,
     PAIRS,
-    compacted_carry,
     more_pending,
 )
+from netdiag.traffic.engine.compiled.lane_wishes import new_wishes
 from netdiag.traffic.engine.compiled.layout import (
     DONE,
     FROM_TWIN,
@@ -79,7 +80,7 @@ class CompiledEngine:
     ) -> None:
         if options.payloads:
             raise ValueError("payloads are for the engine in plain Python")
-        self.handover = Handover()
+        self.handover = Handover(new_wishes(options))
         self.twin = Twin(options, files, self.handover, self.flush)
         self.reading = new_reading(options, programs)
         self.odd = 0
@@ -87,8 +88,6 @@ class CompiledEngine:
         self._epoch = 0
         self._columns = columns
         self._bodies = Bodies(options.tables)
-        # Kernels may open connections where nobody asks for rows of these, and all of them are for this engine.
-        self._opens = not options.ports and options.flow_class[1] == 1 and "connections" not in options.tables
         # Whether there can be a connection of the twin's some of whose pairs of addresses the kernels do not know.
         self._unbound = False
 
@@ -106,7 +105,7 @@ class CompiledEngine:
         )
         flows = self.twin.flows
         flows.births.keys = chunk.keys
-        opens = self._opens and self._all_bound()
+        opens = self._all_bound()
         index, offset, end = 0, -1, len(chunk.packets)
         full_at = (-1, -1)
         while index < end:
@@ -167,6 +166,7 @@ class CompiledEngine:
         """Make rows of the pairs there are, and forget what they were made of."""
         handover = self.handover
         handover.apply_digests()
+        self.twin.take_ended()
         self.twin.contexts.make_room()
         self.twin.contexts.fill(self.twin.flows.births.keys)
         numbers = handover.lane.numbers
@@ -239,7 +239,7 @@ class CompiledEngine:
 
     def _is_for_kernels(self, number: int, packet: Any) -> bool:
         if number == UNKNOWN_KEY:
-            return self._opens and not self._unbound and bool(packet["flags"] & SYN)
+            return not self._unbound and bool(packet["flags"] & SYN)
         return number >= LEFT_OUT
 
     def _bind(self, chunk: Chunk, index: int, key: int) -> bool:

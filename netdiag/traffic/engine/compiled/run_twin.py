@@ -15,11 +15,13 @@ import numpy as np
 from netdiag.traffic.engine.assemble import Answer, Asked
 from netdiag.traffic.engine.compiled.births import Births
 from netdiag.traffic.engine.compiled.contexts import Contexts
+from netdiag.traffic.engine.compiled.ended_rows import take_rows
 from netdiag.traffic.engine.compiled.ends import Ends
 from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
 from netdiag.traffic.engine.compiled.handover_pending import Chain, Kept, LanePairing
 from netdiag.traffic.engine.compiled.lane_notes import ArrayLinker
 from netdiag.traffic.engine.compiled.lane_state import PAIRS, Array
+from netdiag.traffic.engine.compiled.lane_wishes import ENDINGS
 from netdiag.traffic.engine.compiled.layout import NOTHING, OUTCOMES
 from netdiag.traffic.engine.connection import Connection
 from netdiag.traffic.engine.flows import CLOSED_FOR, IDLE_FOR, SWEEP_EVERY, Flows, Key
@@ -198,8 +200,17 @@ class Twin(Engine):
             connection.listen(LanePairing(partial(self._pair, connection), self._bodies, Chain(self.handover), without))
         return connection
 
+    def take_ended(self) -> None:
+        """Make rows of the connections that the kernels had alone and that are over."""
+        lane = self.handover.lane
+        if lane.wishes.figures[ENDINGS]:
+            names, places = [*self.handover.interfaces], self._options.places
+            keys = self.flows.births.keys
+            self._rows["connections"] += take_rows(lane.wishes, keys, self._files, names, places, self._is_wanted)
+
     def _close(self, connection: Connection) -> None:
         assert isinstance(connection, LaneConnection)
+        self.take_ended()
         if connection.is_in:
             self.handover.check_out(connection, is_over=True)
         super()._close(connection)

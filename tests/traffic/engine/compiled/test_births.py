@@ -16,7 +16,7 @@ from tests.traffic.engine.compiled.compared import by_twin, packets_of
 from tests.traffic.engine.compiled.fronts import pieces
 from tests.traffic.engine.compiled.openings import short_connections
 
-_OPTIONS = EngineOptions(tables=frozenset({"exchanges"}))
+_OPTIONS = EngineOptions(tables=frozenset({"exchanges", "connections"}))
 
 
 class _Twin(Engine):
@@ -83,7 +83,7 @@ def test_room_is_made_for_the_pairs_of_what_ends() -> None:
 
 
 def _told(connection: Connection) -> dict[str, Any]:
-    """What the twin goes by, but for what only the table `connections` asks for."""
+    """What the twin goes by."""
     dialogue, pairing, handshake = connection.dialogue, connection.pairing, connection.handshake
     assert dialogue is not None
     assert pairing is not None
@@ -95,6 +95,7 @@ def _told(connection: Connection) -> dict[str, Any]:
     told["handshake"] = (handshake.opening, handshake.milliseconds, handshake.is_settled, handshake.opener)
     told["talk"] = {name: getattr(talk, name) for name in talk.__slots__ if name != "sink"}
     told["pairing"] = (pairing.client_id, pairing.requests, pairing.responses, len(pairing.pending))
+    told["row"] = (pairing.client_software, pairing.digest)
     told["dialogue"] = (dialogue.client_side, dialogue.opener)
     for side, delivery in enumerate(dialogue.deliveries):
         names = set(delivery.__slots__) - {"framer"}
