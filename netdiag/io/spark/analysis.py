@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from pyspark.sql import functions as F
 from netdiag.findings import Finding
 from netdiag.io.spark.charts import charts_of
 from netdiag.io.spark.extraction import Extract
+from netdiag.io.spark.few import may_relay
 from netdiag.io.spark.folding import folded_tables, names_told
 from netdiag.io.spark.plain_rows import plain_rows
+from netdiag.io.spark.small_tables import frame_of, one_task_each, small_table, small_tables
 from netdiag.io.spark.wire_view import ask_all, told_by, wire_view
 from netdiag.rules.run import check_wire
 from netdiag.traffic.aggregates.declared import aggregate
@@ -25,6 +28,7 @@ from netdiag.traffic.analysis import Analysis, Answer
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.all_folds import ALL as FOLDS
 from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.tables import NAMES, TOGETHER
 
 Tables = Mapping[str, DataFrame]
 # An answer is a summary: what has more rows is cut here, the count is not.
@@ -52,17 +56,35 @@ class Wanted:
 
 def analysed(extract: Extract, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> Analysis:
     """Everything there is to say."""
-    relays = relays_of(extract.tables, extract.rows) if extract.may_relay else {}
+    relays = _relays(extract) if extract.may_relay else {}
     single = _without(extract.tables, relays)
     names = _names(extract, single, relays)
     tables = of_topics(_named(single, names), wanted.topics)
     if extract.folder is None or wanted.topics:
         return _asked(replace(extract, tables=tables), wanted, tell)
     tell("summing up")
+    spark: SparkSession = tables["exchanges"].sparkSession
     selection = Selection(relays=frozenset(relays), names=names)
-    with folded_tables(tables["exchanges"].sparkSession, extract.folder, extract.parts, selection) as (folds, rows):
-        more = replace(extract, tables={**tables, **folds}, rows={**extract.rows, **rows})
-        return _asked(more, wanted, tell)
+    with folded_tables(spark, extract.folder, extract.parts, selection) as (folds, rows):
+        few = small_tables(spark, extract.folder, extract.rows, selection, relays)
+        more = replace(extract, tables={**tables, **few, **folds}, rows={**extract.rows, **rows})
+        others = sum(extract.rows[name] for name in NAMES if name not in TOGETHER)
+        with nullcontext() if wanted.charts else one_task_each(spark, sum(rows.values()) + others):
+            return _asked(more, wanted, tell)
+
+
+def _relays(extract: Extract) -> dict[int, int]:
+    """As `relays_of`; few connections need no file."""
+    connections = (
+        None if extract.folder is None else small_table(extract.folder, "connections", extract.rows["connections"])
+    )
+    if connections is None:
+        return relays_of(extract.tables, extract.rows)
+    if not may_relay(connections):
+        return {}
+    spark: SparkSession = extract.tables["connections"].sparkSession
+    with one_task_each(spark, connections.num_rows):
+        return relays_of({"connections": frame_of(spark, connections)})
 
 
 def _names(extract: Extract, single: Tables, relays: Mapping[int, int]) -> dict[str, str]:

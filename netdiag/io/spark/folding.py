@@ -13,15 +13,18 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.io.spark.failures import told
+from netdiag.io.spark.small_tables import MOST, frame_of
 from netdiag.traffic.aggregates.spark_types import struct_of_arrow
-from netdiag.traffic.folds.all_folds import ALL, LATER
-from netdiag.traffic.folds.fold import Fold
+from netdiag.traffic.folds.all_folds import ALL, LATER, SETTLED
+from netdiag.traffic.folds.fold import Fold, merged
 from netdiag.traffic.folds.parts import Part, fold_part, schema_of_folded, told_names
 from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.folds.waiting import waiting
 from netdiag.traffic.tables import NAMES
 
 _FOLDS, _ATTEMPTS = ".folds", ".attempts"
+# So many rows are read here where few may be left of them.
+_SETTLED = 1_000_000
 _EARLIER = {name: fold for name, fold in ALL.items() if name not in LATER}
 
 
@@ -42,7 +45,8 @@ def folded_tables(
                 counts += numbers.map(lambda number: write_folds(folder, number, known, LATER)).collect()
         shutil.rmtree(Path(place, _ATTEMPTS), ignore_errors=True)
         rows = {name: sum(count.get(name, 0) for count in counts) for name in ALL}
-        yield {name: _frame(spark, place, name) for name in ALL}, rows
+        folds = {name: _fold(spark, place, name, rows[name]) for name in ALL}
+        yield {name: frame for name, (frame, _) in folds.items()}, {name: count for name, (_, count) in folds.items()}
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -113,5 +117,10 @@ def _read(place: Path, name: str) -> pa.Table:
     return pa.concat_tables([empty, *(pq.read_table(path) for path in sorted(Path(place, name).glob("*.parquet")))])
 
 
-def _frame(spark: SparkSession, place: Path, name: str) -> DataFrame:
-    return spark.read.schema(struct_of_arrow(schema_of_folded(ALL[name]))).parquet(Path(place, name).as_uri())
+def _fold(spark: SparkSession, place: Path, name: str, rows: int) -> tuple[DataFrame, int]:
+    """A fold as a table of Spark, and its rows: where there are few of them, those of all parts folded once more."""
+    if rows <= (_SETTLED if name in SETTLED else MOST):
+        whole = SETTLED.get(name, merged)(ALL[name], _read(place, name))
+        if whole.num_rows <= MOST:
+            return frame_of(spark, whole), whole.num_rows
+    return spark.read.schema(struct_of_arrow(schema_of_folded(ALL[name]))).parquet(Path(place, name).as_uri()), rows

@@ -14,7 +14,8 @@ _KEYS = ["group", "generation"]
 
 def rebalances(group_events: DataFrame, leaders: DataFrame) -> DataFrame:
     """Table `rebalances`."""
-    rows = generations(group_events).persist()
+    # There are few, they are asked six times, and the plan of how they were found would be planned as often.
+    rows = generations(group_events).localCheckpoint()
     causes = triggers(rows, group_events, leaders).withColumnRenamed("member_id", "trigger_member")
     named = causes.join(_members(group_events), ["group", "trigger_member"], "left")
     before = F.coalesce("_before", F.col("members"))

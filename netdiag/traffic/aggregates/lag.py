@@ -133,6 +133,7 @@ def _ages(behind: DataFrame, placed: DataFrame) -> DataFrame:
     return met.groupBy(*_GROUP).agg(
         F.max(F.when(inside, stamp)).alias("_stamp"),
         F.min_by("_first_stamp", F.when(~inside, F.struct("_base", "_first_stamp"))).alias("_later"),
+        hashing(),
     )
 
 

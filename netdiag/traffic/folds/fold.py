@@ -119,6 +119,11 @@ def folded(fold: Fold, rows: pa.Table) -> pa.Table:
     return _alike(fold, _prepared(fold, rows))
 
 
+def merged(fold: Fold, rows: pa.Table) -> pa.Table:
+    """Folded rows of several parts, folded again."""
+    return _alike(fold, rows)
+
+
 def schema_of_fold(fold: Fold, table: pa.Schema) -> pa.Schema:
     """The schema of the folded table, from that of its table."""
     return folded(fold, table.empty_table()).schema
@@ -140,7 +145,7 @@ def _alike(fold: Fold, rows: pa.Table) -> pa.Table:
     if fold.apart:
         return rows
     if fold.first:
-        order = pa.table({name: pc.fill_null(rows[name].cast(pa.int64()), -1) for name in fold.first})
+        order = pa.table({name: _ranked(rows[name]) for name in fold.first})
         rows = rows.take(pc.sort_indices(order, [(name, "ascending") for name in fold.first]))
     keys = {f"k{number}": _hashed(rows[name]) for number, name in enumerate(fold.keys)}
     keys |= {f"n{number}": pc.is_null(rows[name]) for number, name in enumerate(fold.sums)}
@@ -157,6 +162,13 @@ def _alike(fold: Fold, rows: pa.Table) -> pa.Table:
     found = {name: ones[name] for name in ones.column_names}
     found |= {name: grouped[f"{name}_sum"] for name in sums} | {name: grouped[f"{name}_max"] for name in greatest}
     return pa.table(found)
+
+
+def _ranked(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column that can be sorted by, nulls first."""
+    if pa.types.is_string(column.type):
+        return pc.fill_null(column, "")
+    return pc.fill_null(column.cast(pa.int64()), -1)
 
 
 def _hashed(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -16,9 +16,11 @@ from netdiag.traffic.tables import table
 FIRST_OF_TOPIC, FIRST_OF_PARTITION, LOG_END = "first_of_topic", "first_of_partition", "log_end"
 """1 in the row that stands for an exchange among those of its topic, of its partition; the end of the log it tells."""
 ACKS, ALL_BYTES, ALL_RECORDS = "acks", "all_bytes", "all_records"
+ENDS = ("client", "broker", "file")
 _KEY = ("connection", "correlation_id", "time")
 _ANSWERED = ("connection", "correlation_id", "response_time")
 _PRODUCE, _FETCH, _LIST_OFFSETS, _LATEST = 0, 1, 2, -1
+_PLACE = ("topic", "partition")
 _NAMED = ("topic", "topic_id", "partition")
 _STAMPS = ("_base", "_last", "_first_stamp", "_last_stamp")
 
@@ -77,6 +79,27 @@ def sent(part: Reader, columns: Iterable[str]) -> Iterator[pa.Table]:
         yield rows.append_column(ALL_BYTES, rows["bytes"]).append_column(ALL_RECORDS, rows["records"])
 
 
+def spoken_schema() -> pa.Schema:
+    """The schema of `spoken`."""
+    ends = schema_of(table("connections"), ENDS, unit="us")
+    return pa.schema([*schema_of(table("batches"), unit="us"), *ends])
+
+
+def spoken(part: Reader, columns: Iterable[str]) -> Iterator[pa.Table]:
+    """The rows of `batches`, with the ends of their connections."""
+    none = schema_of(table("connections"), ("connection", *ENDS), unit="us").empty_table()
+    told = (rows.select(none.column_names) for rows in part.rows("connections", none.column_names))
+    known = pa.concat_tables([none, *told]).combine_chunks()
+    given = frozenset(columns) - frozenset(ENDS)
+    for rows in part.rows("batches", given | {"connection"}):
+        place = pc.index_in(rows["connection"], known["connection"])
+        found = rows.filter(pc.is_valid(place))
+        place = place.drop_null()
+        yield pa.table(
+            {**{name: found[name] for name in found.column_names}, **{name: known[name].take(place) for name in ENDS}}
+        )
+
+
 def placed_schema() -> pa.Schema:
     """The schema of `placed`."""
     return _with_fields(schema_of(table("batches"), ("topic", "partition"), unit="us"), *_STAMPS)
@@ -85,21 +108,24 @@ def placed_schema() -> pa.Schema:
 def placed(part: Reader, columns: Iterable[str]) -> Iterator[pa.Table]:
     """Batches that groups may wait for: their places in the log, their times, as `lag` of the aggregates finds them."""
     del columns
-    least = part.waiting
-    if not least.num_rows:
+    if not part.waiting.num_rows:
         return
+    places = part.waiting.group_by(list(_PLACE), use_threads=False).aggregate([("offset", "min")])
+    places = places.rename_columns([*_PLACE, "least"]).append_column("place", pa.array(np.arange(places.num_rows)))
+    offsets = part.waiting.join(places, list(_PLACE), use_threads=False)
     own = ("control", "max_timestamp", "first_timestamp", "log_append_time", "base_offset", "last_offset_delta")
     told = {*_KEY, *_NAMED, "api_key", "error_code", "response_offset"}
     for group in part.together({"batches": {*_KEY, *_NAMED, *own, "api_key", "records"}, "partitions": told}):
-        rows = _named(group["batches"]).join(least, ["topic", "partition"], join_type="inner", use_threads=False)
+        rows = _named(group["batches"]).join(places, list(_PLACE), join_type="inner", use_threads=False)
         wanted = pc.and_(pc.invert(_true(rows["control"])), _true(pc.greater_equal(rows["max_timestamp"], 0)))
         rows = rows.filter(wanted)
         fetched = rows.filter(pc.equal(rows["api_key"], _FETCH))
         produced = rows.filter(pc.equal(rows["api_key"], _PRODUCE))
-        places = _places(_named(group["partitions"]))
-        found = produced.join(places, [*_KEY, "topic", "partition"], join_type="inner", use_threads=False)
-        yield _stamped(fetched.append_column("_base", fetched["base_offset"]))
-        yield _stamped(found)
+        known = _places(_named(group["partitions"]))
+        found = produced.join(known, [*_KEY, *_PLACE], join_type="inner", use_threads=False)
+        fetched = _stamped(fetched.append_column("_base", fetched["base_offset"]))
+        both = pa.concat_tables([fetched, _stamped(found).select(fetched.column_names)])
+        yield both.filter(_near(both, offsets)).select(placed_schema().names)
 
 
 def _errors(rows: pa.Table) -> pa.Table:
@@ -161,7 +187,26 @@ def _stamped(rows: pa.Table) -> pa.Table:
         "_last_stamp": last,
     }
     found = pa.table({"topic": rows["topic"], "partition": rows["partition"], **stamps}, schema=placed_schema())
+    found = found.append_column("place", rows["place"])
     return found.filter(_true(pc.greater_equal(found["_last"], rows["least"])))
+
+
+def _near(rows: pa.Table, offsets: pa.Table) -> pa.Array:
+    """Which batches lie where a group is, or first behind that; `offsets` are where groups are, by `place`."""
+    where, base, last = (rows[name].to_numpy() for name in ("place", "_base", "_last"))
+    _, ranks = np.unique(np.concatenate([offsets["offset"].to_numpy(), base, last]), return_inverse=True)
+    of_groups, begin, end = np.split(ranks, [offsets.num_rows, offsets.num_rows + len(base)])
+    held = np.sort(offsets["place"].to_numpy() * len(ranks) + of_groups)
+    before = np.searchsorted(held, where * len(ranks) + begin)
+    # Where a batch ends before it begins, nobody knows what that would be the first of.
+    near = (np.searchsorted(held, where * len(ranks) + end, "right") > before) | (last < base)
+    # Of those that have the same offsets before them the first is enough.
+    order = np.lexsort((rows["_first_stamp"].to_numpy(), base, before, where))
+    alike = (before[order][1:] == before[order][:-1]) & (where[order][1:] == where[order][:-1])
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = ~alike
+    near[order[is_first]] = True
+    return pa.array(near)
 
 
 def _named(rows: pa.Table) -> pa.Table:

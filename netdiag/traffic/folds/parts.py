@@ -24,7 +24,7 @@ class Part:
 
     @property
     def waiting(self) -> pa.Table:
-        """From which offsets on groups have not committed."""
+        """Up to which offsets groups have committed."""
         return self._selection.waiting
 
     def rows(self, name: str, columns: Iterable[str]) -> Iterator[pa.Table]:

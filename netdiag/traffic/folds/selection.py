@@ -16,7 +16,7 @@ _CONNECTION, _TOPIC, _TOPIC_ID, _TOPICS = "connection", "topic", "topic_id", "to
 class Selection:
     """`relays`: connections on which everything was said a second time; `names`: topics by their ids.
 
-    `waiting`: from which offsets on groups have not committed, see `netdiag.traffic.folds.waiting`; no rows of a table
+    `waiting`: up to which offsets groups have committed, see `netdiag.traffic.folds.waiting`; no rows of a table
     are left out for that.
     """
 

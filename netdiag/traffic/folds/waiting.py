@@ -1,15 +1,15 @@
-"""What groups committed last, as the fold `offsets` tells it: from there on batches are of interest to `lag`."""
+"""Where groups committed last, as the fold `offsets` tells it: `lag` asks for the batches there, and the next ones."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 _COMMITS, _TOLD = (8, 28), 9
 _PLACE = ("topic", "partition")
-SCHEMA = pa.schema([("topic", pa.string()), ("partition", pa.int32()), ("least", pa.int64())])
+SCHEMA = pa.schema([("topic", pa.string()), ("partition", pa.int32()), ("offset", pa.int64())])
 
 
 def waiting(offsets: pa.Table) -> pa.Table:
-    """The least of the offsets that groups have last, by topic and partition."""
+    """The offsets that groups have last, by topic and partition, each once."""
     topics = pc.coalesce(offsets["topic"], offsets["topic_id"])
     named = offsets.set_column(offsets.schema.get_field_index("topic"), "topic", topics)
     is_told = pc.equal(named["api_key"], _TOLD)
@@ -20,5 +20,5 @@ def waiting(offsets: pa.Table) -> pa.Table:
     rows = named.select(("group", *_PLACE, "time")).append_column("offset", offset)
     rows = rows.filter(wanted).sort_by([("time", "ascending"), ("offset", "ascending")])
     last = rows.group_by(["group", *_PLACE], use_threads=False).aggregate([("offset", "last")])
-    least = last.group_by(list(_PLACE), use_threads=False).aggregate([("offset_last", "min")])
-    return pa.table([least["topic"], least["partition"], least["offset_last_min"]], schema=SCHEMA)
+    found = last.rename_columns([*last.column_names[:-1], "offset"]).group_by([*_PLACE, "offset"], use_threads=False)
+    return found.aggregate([]).select(SCHEMA.names).cast(SCHEMA)

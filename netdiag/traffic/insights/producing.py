@@ -1,10 +1,11 @@
 """Insights about what is produced: batches, compression, acks, batches sent again, and to which partitions."""
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.weights import TIMES
 from netdiag.traffic.facts import Acks, Producing, Skew
+from netdiag.traffic.folds.batches import MOST_RESENT, RESENT
 from netdiag.traffic.insights.shape import (
     CLIENT,
     Tables,
@@ -22,31 +23,44 @@ _PRODUCE = 0
 def producing(tables: Tables) -> DataFrame:
     """The batches of each client to each topic."""
     batches = topic_name(tables["batches"]).where((F.col("api_key") == _PRODUCE) & ~F.coalesce("control", F.lit(False)))
-    plain = F.col("codec") == "none"
     keys = (*CLIENT, "topic")
-    # A sequence names a batch; without an idempotent producer all are one group here, in which nothing is sent again.
-    by_batch = (
-        with_connection(batches, tables)
-        .groupBy(*keys, "partition", "producer_id", "producer_epoch", "base_sequence")
-        .agg(
-            *sightings(),
-            F.sum("records").alias("records"),
-            F.sum("bytes").alias("bytes"),
-            F.sum(F.when(plain, F.col(TIMES)).otherwise(0)).alias("plain"),
-            F.sum(F.when(plain, F.col("bytes")).otherwise(0)).alias("plain_bytes"),
-            F.sum(F.when(plain, F.col("records")).otherwise(0)).alias("plain_records"),
+    rows = with_connection(batches, tables)
+    if RESENT in batches.columns:
+        found = rows.groupBy(*keys).agg(
+            *_sums(), F.sum(RESENT).alias("resent"), F.max(MOST_RESENT).alias("most_resent")
         )
-    )
+    else:
+        found = _by_sequence(rows, keys)
+    frame = found.join(F.broadcast(replicas(tables)), "topic", "left").na.fill(0, ["records", "plain_records"])
+    return shaped(frame, Producing, most=[F.col("bytes").desc(), *map(F.col, keys)])
+
+
+def _by_sequence(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
+    """What is told of batches, and how often each was sent.
+
+    A sequence names a batch; without an idempotent producer all are one group here, in which nothing is sent again.
+    """
+    by_batch = rows.groupBy(*keys, "partition", "producer_id", "producer_epoch", "base_sequence").agg(*_sums())
     sent = F.when((F.col("producer_id") >= 0) & (F.col("base_sequence") >= 0), F.col("times")).otherwise(1)
-    found = by_batch.groupBy(*keys).agg(
+    return by_batch.groupBy(*keys).agg(
         F.min("first").alias("first"),
         F.max("last").alias("last"),
         *(F.sum(name).alias(name) for name in ("times", "records", "bytes", "plain", "plain_bytes", "plain_records")),
         F.sum(sent - 1).alias("resent"),
         F.max(sent).alias("most_resent"),
     )
-    frame = found.join(F.broadcast(replicas(tables)), "topic", "left").na.fill(0, ["records", "plain_records"])
-    return shaped(frame, Producing, most=[F.col("bytes").desc(), *map(F.col, keys)])
+
+
+def _sums() -> list[Column]:
+    plain = F.col("codec") == "none"
+    return [
+        *sightings(),
+        F.sum("records").alias("records"),
+        F.sum("bytes").alias("bytes"),
+        F.sum(F.when(plain, F.col(TIMES)).otherwise(0)).alias("plain"),
+        F.sum(F.when(plain, F.col("bytes")).otherwise(0)).alias("plain_bytes"),
+        F.sum(F.when(plain, F.col("records")).otherwise(0)).alias("plain_records"),
+    ]
 
 
 def acks(tables: Tables) -> DataFrame:

@@ -95,7 +95,9 @@ def with_client(frame: DataFrame) -> DataFrame:
 
 
 def with_connection(frame: DataFrame, tables: Tables) -> DataFrame:
-    """Rows that know only their connection, with its client, broker and file."""
+    """Rows that know only their connection, with its client, broker and file; folded ones may know them already."""
+    if "client" in frame.columns:
+        return with_client(frame)
     ends = tables["connections"].select("connection", "client", "broker", "file")
     return with_client(frame.join(ends, "connection"))
 

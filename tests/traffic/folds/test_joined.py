@@ -1,5 +1,8 @@
 """Rows with what other rows of their exchange say."""
 
+import random
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -94,6 +97,45 @@ def test_batches_after_what_groups_committed_have_their_place() -> None:
     part = InMemory(WAITING, batches=rows_of("batches", batches), partitions=rows_of("partitions", partitions))
     found = [tuple(each.values()) for rows in placed(part, []) for each in rows.to_pylist()]
     assert sorted(found) == [("orders", 0, 6, 10, 70, 80), ("orders", 0, 20, 24, 70, 80)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_only_batches_at_an_offset_and_the_next_ones_are_placed(seed: int) -> None:
+    chance = random.Random(seed)
+    waits = {
+        (topic, chance.randrange(3), chance.randrange(40)) for topic in ("a", "b") for _ in range(chance.randrange(9))
+    }
+    waiting = pa.Table.from_pylist([dict(zip(SCHEMA.names, each, strict=True)) for each in waits], SCHEMA)
+    every = [
+        (
+            *(chance.choice("abc"), chance.randrange(3), base := chance.randrange(60), base + chance.randrange(-1, 9)),
+            *(chance.randrange(5), chance.randrange(5, 10)),
+        )
+        for _ in range(chance.randrange(80))
+    ]
+    batches = [
+        place(number, FETCH, topic=topic, partition=partition)
+        | {"base_offset": base, "last_offset_delta": last - base, "first_timestamp": first, "max_timestamp": most}
+        for number, (topic, partition, base, last, first, most) in enumerate(every)
+    ]
+    part = InMemory(waiting, batches=rows_of("batches", batches), partitions=rows_of("partitions", []))
+    found = [tuple(each.values()) for rows in placed(part, []) for each in rows.to_pylist()]
+    for topic, partition, offset in waits:
+        of_every, of_found = (met(rows, topic, partition, offset) for rows in (every, found))
+        assert of_found == of_every
+    assert set(found) <= set(every)
+    assert len([each for each in found if each[3] >= each[2]]) <= len(waits) + sum(
+        any(each[:2] == wait[:2] and each[2] <= wait[2] <= each[3] for wait in waits) for each in every
+    )
+
+
+def met(rows: list[Any], topic: str, partition: int, offset: int) -> tuple[list[Any], Any]:
+    """The batches in which an offset lies, and where the first later one begins: all that `lag` asks."""
+    behind = [each for each in rows if each[:2] == (topic, partition) and each[3] >= offset]
+    return (
+        sorted(each for each in behind if each[2] <= offset),
+        min(((each[2], each[4]) for each in behind if each[2] > offset), default=None),
+    )
 
 
 def test_without_groups_no_batch_has_to_be_placed() -> None:

@@ -1,0 +1,81 @@
+"""Tables of a large capture that are small themselves, given to Spark as they are.
+
+A question to a few thousand rows is one task without a file and without an exchange of rows, where all its tables are
+like that; most of what it took was finding the files, and joining out what relays have said.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from netdiag.traffic.arrow import schema_of
+from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.tables import NAMES, TOGETHER, table
+
+# What goes along with a question as it is: each task of it gets these rows.
+MOST = 50_000
+# So many rows of all tables together are as well looked at by one task as by two, which would have to exchange them.
+_ONE_TASK = 2_000_000
+_ALONE = {"spark.sql.leafNodeDefaultParallelism": "1", "spark.sql.shuffle.partitions": "1"}
+_SELECTED = ("group_events", "endpoints", "leaders")
+
+
+def small_table(folder: str, name: str, rows: int) -> pa.Table | None:
+    """All rows of a table that was written there, if it is small."""
+    if rows > MOST:
+        return None
+    shape = schema_of(table(name), unit="us")
+    parts = (pq.read_table(path, schema=shape) for path in sorted(Path(folder, name).glob("part-*.parquet")))
+    return pa.concat_tables([shape.empty_table(), *parts])
+
+
+def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
+    """The rows as a table of Spark that goes along with every question; one without any, too."""
+    return spark.createDataFrame(rows if rows.num_rows else pa.Table.from_pylist([], rows.schema))
+
+
+def small_tables(
+    spark: SparkSession, folder: str, rows: Mapping[str, int], selection: Selection, relays: Mapping[int, int]
+) -> dict[str, DataFrame]:
+    """Those of the tables that are small, without what relays have said; `relays`: as `analysis.relays_of` has them."""
+    found = {}
+    for name in NAMES:
+        whole = None if name in TOGETHER else small_table(folder, name, rows[name])
+        if whole is not None:
+            kept = selection.of(whole) if name in _SELECTED else whole
+            found[name] = frame_of(spark, _marked(kept, relays) if name == "connections" else kept)
+    return found
+
+
+@contextmanager
+def one_task_each(spark: SparkSession, rows: int) -> Iterator[None]:
+    """Questions to so many rows as one task each, where they are few."""
+    if rows > _ONE_TASK:
+        yield
+        return
+    before = {name: spark.conf.get(name, None) for name in _ALONE}
+    for name, value in _ALONE.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, kept in before.items():
+            if kept is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, kept)
+
+
+def _marked(connections: pa.Table, relays: Mapping[int, int]) -> pa.Table:
+    """The connections, each that is a relay with the one that it relays."""
+    if not relays:
+        return connections
+    keys = pa.array(relays.keys(), pa.int64())
+    column = pa.array(relays.values(), pa.int64()).take(pc.index_in(connections["connection"], keys).combine_chunks())
+    place = connections.schema.get_field_index("relay_of")
+    return connections.set_column(place, connections.schema.field(place), column)

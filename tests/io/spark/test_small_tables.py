@@ -1,0 +1,79 @@
+"""Tables that are small are given to Spark as they are."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from netdiag.io.spark.analysis import names_of, once, relays_of, resolved
+from netdiag.io.spark.small_tables import MOST, frame_of, one_task_each, small_table, small_tables
+from netdiag.traffic.arrow import schema_of
+from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.tables import NAMES, TOGETHER, table
+from tests.traffic.folds.anything import anything
+
+PARTITIONS, LEAVES = "spark.sql.shuffle.partitions", "spark.sql.leafNodeDefaultParallelism"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("tables")
+    for part in range(2):
+        for name, rows in anything(7, part).items():
+            (place / name).mkdir(exist_ok=True)
+            pq.write_table(rows, place / name / f"part-{part:05}.parquet")
+    return place
+
+
+def test_they_are_what_spark_makes_of_the_files(spark: SparkSession, folder: Path) -> None:
+    tables = {name: spark.read.parquet((folder / name).as_uri()) for name in NAMES}
+    rows = {name: frame.count() for name, frame in tables.items()}
+    relays = {2: 1, 4: 1}
+    names = names_of(tables)
+    kept = {
+        name: frame.where("connection not in (2, 4)") if "connection" in frame.columns else frame
+        for name, frame in resolved(tables).items()
+    }
+    found = small_tables(spark, str(folder), rows, Selection(relays=frozenset(relays), names=names), relays)
+    assert set(found) == set(NAMES) - set(TOGETHER)
+    for name in ("group_events", "endpoints", "leaders"):
+        assert rows[name]
+        assert said(found[name].toArrow()) == said(kept[name].toArrow()), name
+        assert found[name].columns == tables[name].columns
+    told = {row["connection"]: row["relay_of"] for row in found["connections"].collect()}
+    assert {key: relay for key, relay in told.items() if relay is not None} == {
+        key: relay for key, relay in relays.items() if key in told
+    }
+    assert len(told) == rows["connections"]
+
+
+def said(rows: pa.Table) -> list[str]:
+    return sorted(map(repr, rows.to_pylist()))
+
+
+def test_a_large_table_stays_where_it_is(folder: Path) -> None:
+    assert small_table(str(folder), "connections", MOST + 1) is None
+    whole = small_table(str(folder), "connections", MOST)
+    assert whole is not None
+    assert whole.num_rows == pq.read_table(folder / "connections").num_rows
+
+
+def test_a_table_without_rows(spark: SparkSession) -> None:
+    shape = schema_of(table("connections"), unit="us")
+    frame = frame_of(spark, shape.empty_table())
+    assert frame.columns == shape.names
+    assert relays_of({"connections": frame}) == {}
+    assert once({"connections": frame}) == {"connections": frame}
+
+
+@pytest.mark.parametrize(("rows", "partitions"), [(2_000_000, "1"), (2_000_001, None)])
+def test_few_rows_are_one_task(spark: SparkSession, rows: int, partitions: str | None) -> None:
+    def told() -> list[str | None]:
+        return [spark.conf.get(name, "99") for name in (PARTITIONS, LEAVES)]
+
+    before = told()
+    with one_task_each(spark, rows):
+        assert told() == ([partitions] * 2 if partitions else before)
+    assert told() == before
