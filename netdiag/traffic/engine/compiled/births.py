@@ -17,6 +17,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     TALKING,
     Array,
 )
+from netdiag.traffic.engine.compiled.lane_unfinished import has_losses
 from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.opening import end_connections
 from netdiag.traffic.engine.dialogue import Dialogue
@@ -62,18 +63,15 @@ class Births:
         lane = self._handover.lane
         rows = lane.connections[: lane.numbers[SLOTS_EVER]]
         slots = np.flatnonzero((rows["last_time"] < now - min(CLOSED_FOR, IDLE_FOR)) & (rows["stage"] != MADE))
-        rows, fins = rows[slots], lane.directions["fin"]
+        rows, fins = rows[slots], lane.directions["marks"]
         is_closed = (rows["reset"] >= 0) | (fins[2 * slots] & fins[2 * slots + 1] & HAS_FIN > 0)
         slots = slots[rows["last_time"] < now - np.where(is_closed, CLOSED_FOR, IDLE_FOR)]
         return slots[np.argsort(lane.births["order"][slots])]
 
     def with_losses(self, slots: Array) -> Array:
         """At which places of these are those of which something is to be told that is no message."""
-        directions, which = self._handover.lane.directions, np.zeros(len(slots), np.bool_)
-        for side in range(2):
-            rows = directions[2 * slots + side]
-            which |= (rows["left"] > 0) | (rows["header_length"] > 0) | (rows["cut_times"] > 0)
-        return np.flatnonzero(which)
+        lane = self._handover.lane
+        return np.flatnonzero(has_losses(lane, 2 * slots) | has_losses(lane, 2 * slots + 1))
 
     def end(self, slots: Array, room: Callable[[], None]) -> None:
         """They are over, in this order; `room` is called when there is none for a pair."""
@@ -168,7 +166,7 @@ def _tell(connection: LaneConnection, row: Any, birth: Any, directions: Any) -> 
     initial = birth["initial"].tolist()
     connection.had(
         (initial[0], initial[1] if stage >= REPLIED else None),
-        [bool(row["fin"] & HAS_FIN) for row in directions],
+        [bool(row["marks"] & HAS_FIN) for row in directions],
         None if row["reset"] < 0 else int(row["reset"]),
     )
 
@@ -192,7 +190,7 @@ def _tell_talk(dialogue: Dialogue, pairing: Pairing, stage: int, birth: Any, dir
             continue
         delivery.start, delivery.acked = int(direction["start"]), int(direction["acked"])
         delivery.first_time = _times(birth)[side]
-        delivery.fin, delivery.rst = bool(direction["fin"] & HAS_FIN), bool(direction["fin"] & HAS_RST)
+        delivery.fin, delivery.rst = bool(direction["marks"] & HAS_FIN), bool(direction["marks"] & HAS_RST)
         is_begun = stage == TALKING and (side == 0 or direction["next"] > direction["start"])
         delivery.framer.mode = FRAMES if is_begun else START
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netdiag.traffic.engine.compiled.front_keys import KeyArrays, hashed, word
+from netdiag.traffic.engine.compiled.front_keys import KeyArrays, hashed, native, word
 from netdiag.traffic.engine.compiled.kernel import inlined
 from netdiag.traffic.engine.compiled.prefetching import prefetch
 
@@ -42,7 +42,7 @@ def _place(table: KeyArrays, data: Any, begin: Any) -> Any:
         return np.int64(-1)
     if data[begin + 12] != 8 or data[begin + 13] or data[begin + 14] != 0x45:
         return np.int64(-1)
-    b, d = word(data, begin + 26, 4), word(data, begin + 30, 4)
+    b, d = native(data, begin + 26, 4), native(data, begin + 30, 4)
     e = np.uint64(4) << np.uint64(32) | word(data, begin + 34, 4)
     mask = np.uint64(len(table.slots) - 1)
     return np.int64(hashed(table.numbers, np.uint64(0), b, np.uint64(0), d, e) & mask)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.layout import KEY
 
 Array = np.ndarray[Any, Any]
@@ -22,7 +22,7 @@ NO_PAIR = -1
 
 
 class KeyArrays(NamedTuple):
-    """What the kernels see: `words` of a pair are its addresses and ports as numbers, `slots` a hash table of it."""
+    """What the kernels see: `words` are the same memory as `keys` as numbers of 4 bytes, `slots` a hash table of it."""
 
     keys: Array
     words: Array
@@ -49,7 +49,7 @@ class Keys:
         numbers = np.zeros(3, np.int64)
         numbers[_SEED] = secrets.randbits(62) | 1
         numbers[_MOST] = 2 * self._most
-        self.arrays = KeyArrays(_keys(_LEAST), np.zeros((_LEAST, 5), np.uint64), _slots(_LEAST), numbers)
+        self.arrays = _arrays(_keys(_LEAST), numbers)
 
     def __len__(self) -> int:
         return int(self.arrays.numbers[_COUNT])
@@ -63,9 +63,9 @@ class Keys:
         """Make room for as many again."""
         old, count = self.arrays, len(self)
         size = 2 * len(old.keys)
-        keys, words = _keys(size), np.zeros((size, 5), np.uint64)
-        keys[:count], words[:count] = old.keys[:count], old.words[:count]
-        self.arrays = KeyArrays(keys, words, _slots(size), old.numbers)
+        keys = _keys(size)
+        keys[:count] = old.keys[:count]
+        self.arrays = _arrays(keys, old.numbers)
         enter_all(self.arrays)
 
 
@@ -73,8 +73,9 @@ def _keys(size: int) -> Array:
     return np.zeros(size, KEY)
 
 
-def _slots(size: int) -> Array:
-    return np.full(2 * size, -1, np.int32)
+def _arrays(keys: Array, numbers: Array) -> KeyArrays:
+    words = keys.view(np.uint32).reshape(len(keys), -1)
+    return KeyArrays(keys, words, np.full(2 * len(keys), -1, np.int32), numbers)
 
 
 @kernel
@@ -92,11 +93,16 @@ def hashed(numbers: Array, a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
 @kernel
 def enter_all(table: KeyArrays) -> None:
     """Fill the hash table anew."""
-    words, slots = table.words, table.slots
+    slots = table.slots
     mask = np.int64(len(slots) - 1)
     for number in range(table.numbers[0]):
-        w = words[number]
-        at = np.int64(hashed(table.numbers, w[0], w[1], w[2], w[3], w[4]) & np.uint64(mask))
+        key = table.keys[number]
+        width = np.int64(key.width)
+        a, b = _words(table, number, 0, width)
+        c, d = _words(table, number, 4, width)
+        e = np.uint64(width) << np.uint64(32) | np.uint64(key.source_port) << np.uint64(16)
+        e |= np.uint64(key.destination_port)
+        at = np.int64(hashed(table.numbers, a, b, c, d, e) & np.uint64(mask))
         while slots[at] >= 0:
             at = (at + 1) & mask
         slots[at] = number
@@ -112,33 +118,56 @@ def word(data: Array, at: Any, count: int) -> Any:
 
 
 @kernel
+def native(data: Array, at: Any, count: int) -> Any:
+    """The same, the first one lowest."""
+    value = np.uint64(0)
+    for index in range(count):
+        value |= np.uint64(data[at + index]) << np.uint64(8 * index)
+    return value
+
+
+@inlined
+def _words(table: KeyArrays, number: Any, first: Any, width: Any) -> Any:
+    """An address of a pair as two numbers."""
+    words = table.words
+    low = np.uint64(words[number, first])
+    if width == 4:
+        return np.uint64(0), low
+    low |= np.uint64(words[number, first + 1]) << np.uint64(32)
+    return low, np.uint64(words[number, first + 2]) | np.uint64(words[number, first + 3]) << np.uint64(32)
+
+
+@inlined
+def _is_pair(table: KeyArrays, number: Any, width: Any, a: Any, b: Any, c: Any, d: Any, port: Any, other: Any) -> Any:
+    key = table.keys[number]
+    if key.source_port != port or key.destination_port != other or key.width != width:
+        return False
+    source, destination = _words(table, number, 0, width), _words(table, number, 4, width)
+    return source[1] == b and destination[1] == d and source[0] == a and destination[0] == c
+
+
+@kernel
 def look_up(table: KeyArrays, data: Array, source: int, destination: int, width: int, ports: int) -> Any:
     """The number of the pair of the addresses at `source` and `destination` and the four bytes of its ports.
 
     NO_ROOM where `grow` must come first.
     """
     if width == 4:
-        a, b = np.uint64(0), word(data, source, 4)
-        c, d = np.uint64(0), word(data, destination, 4)
+        a, b = np.uint64(0), native(data, source, 4)
+        c, d = np.uint64(0), native(data, destination, 4)
     else:
-        a, b = word(data, source, 8), word(data, source + 8, 8)
-        c, d = word(data, destination, 8), word(data, destination + 8, 8)
+        a, b = native(data, source, 8), native(data, source + 8, 8)
+        c, d = native(data, destination, 8), native(data, destination + 8, 8)
     port, other = word(data, ports, 2), word(data, ports + 2, 2)
     e = np.uint64(width) << np.uint64(32) | port << np.uint64(16) | other
-    words, slots, numbers = table.words, table.slots, table.numbers
+    slots, numbers = table.slots, table.numbers
     mask = np.int64(len(slots) - 1)
     at = np.int64(hashed(numbers, a, b, c, d, e) & np.uint64(mask))
     while True:
         number = slots[at]
         if number < 0:
             break
-        if (
-            words[number, 1] == b
-            and words[number, 3] == d
-            and words[number, 4] == e
-            and words[number, 0] == a
-            and words[number, 2] == c
-        ):
+        if _is_pair(table, number, width, a, b, c, d, port, other):
             return np.int64(number)
         at = (at + 1) & mask
     if a == c and b == d and port == other:
@@ -160,7 +189,7 @@ def _enter(
     port: Any,
     other: Any,
 ) -> Any:
-    words, slots, numbers, keys = table.words, table.slots, table.numbers, table.keys
+    slots, numbers, keys = table.slots, table.numbers, table.keys
     first = numbers[0]
     if first + 2 > numbers[2]:
         return np.int64(-1)
@@ -173,9 +202,7 @@ def _enter(
         if way == 1:
             a, b, c, d, port, other = c, d, a, b, other, port
             source, destination = destination, source
-        words[number, 0], words[number, 1], words[number, 2], words[number, 3] = a, b, c, d
         e = high | port << np.uint64(16) | other
-        words[number, 4] = e
         key = keys[number]
         for index in range(width):
             key.source[index] = data[source + index]

@@ -18,6 +18,7 @@ END, ODD, ROWS, PAIRS, NAME = range(5)
 UNKNOWN = -2
 MOST_NAMES = 32_000
 _LEAST_ROWS = 4096
+_MUCH = 4
 
 
 class NameArrays(NamedTuple):
@@ -73,7 +74,9 @@ class Rows:
         self.strange: dict[int, str] = {}
 
     def begin(self, data: memoryview) -> None:
-        """The bytes of another chunk."""
+        """The bytes of another chunk; room that only packets without payload have taken is given back."""
+        if len(self.packets) > max(_LEAST_ROWS, _MUCH * self.count):
+            self.packets = np.zeros(len(self.packets) // 2, PACKET)
         self.data, self.count, self.strange = np.frombuffer(data, np.uint8), 0, {}
 
     @property

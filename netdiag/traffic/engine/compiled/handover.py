@@ -33,6 +33,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     more_slots,
     new_lane,
 )
+from netdiag.traffic.engine.compiled.lane_unfinished import with_unfinished
 from netdiag.traffic.engine.compiled.lane_wishes import Wishes
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING, UNKNOWN_KEY
 from netdiag.traffic.engine.connection import MAX_PLACES as MOST_SEEN
@@ -176,6 +177,7 @@ class Handover:
             self.make_blocks()
             for side, delivery in enumerate(dialogue.deliveries):
                 framer = delivery.framer
+                self.lane = with_unfinished(self.lane)
                 if framer.left and self.lane.numbers[CARRY] + framer.size > len(self.lane.carry):
                     self.lane = compacted_carry(self.lane, framer.size)
                 handover_direction.check_in(self.lane, 2 * connection.slot + side, delivery, self.places)

@@ -1,11 +1,22 @@
 """One direction of a connection between the twin's objects and the arrays."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from netdiag.traffic.engine.compiled.lane_copies import places_of, take_places
-from netdiag.traffic.engine.compiled.lane_state import BARE, CARRY, COPY, MOST_COPIES, Array, Lane
+from netdiag.traffic.engine.compiled.lane_state import (
+    BARE,
+    CARRY,
+    COPY,
+    HAS_TROUBLE,
+    MOST_COPIES,
+    MOST_COUNTED,
+    Array,
+    Lane,
+)
+from netdiag.traffic.engine.compiled.lane_unfinished import free_for, take_for, trouble_row
 from netdiag.traffic.engine.compiled.layout import NOTHING, UNKNOWN_KEY
 from netdiag.traffic.engine.delivery import HALF, MASK, REMEMBERED, Copy, Delivery
 from netdiag.traffic.engine.frames import FRAMES, INSIDE, Framer
@@ -25,6 +36,8 @@ def is_calm(delivery: Delivery) -> bool:
         return False
     if delivery.place is None or delivery.first_time < 0 or delivery.rst:
         return False
+    if max(delivery.packets, framer.frames) >= MOST_COUNTED:
+        return False
     if framer.left and framer.size > framer.talk.keep:
         return False
     recent, older = delivery.recent, delivery.older
@@ -40,40 +53,34 @@ def is_calm(delivery: Delivery) -> bool:
 def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[str, int], int]) -> None:
     """Write a calm direction into the arrays."""
     framer = delivery.framer
-    carry, room = _carry(lane, framer)
     lane.directions[number] = (
         delivery.start,
         delivery.next,
         NOTHING,
+        delivery.last_time,
+        framer.frame_bytes,
         delivery.packets,
+        framer.frames,
+        delivery.window,
+        NOTHING if delivery.place is None else places.get(delivery.place, NOTHING),
+        0,
+        0,
+        len(delivery.recent),
+        len(delivery.older),
+        HAS_TROUBLE,
+    )
+    lane.trouble[number] = (
         delivery.duplicates,
         delivery.retransmissions,
         delivery.keep_alives,
         delivery.zero_windows,
-        delivery.last_time,
-        framer.frames,
-        framer.frame_bytes,
         framer.truncated_bytes,
         0,
         0,
         0,
-        framer.start_time,
-        framer.start_number,
-        carry,
-        len(framer.buffer),
-        room,
-        delivery.window,
-        NOTHING if delivery.place is None else places.get(delivery.place, NOTHING),
-        framer.size,
-        framer.left,
-        int.from_bytes(framer.header, "big"),
-        len(framer.header),
-        framer.broken,
-        0,
-        len(delivery.recent),
-        len(delivery.older),
-        0,
     )
+    if framer.left or framer.header:
+        _put_aside(lane, lane.unfinished[take_for(lane, number)], framer)
     for begin, copies in ((0, delivery.recent), (REMEMBERED, delivery.older)):
         if copies:
             found = take_places(lane, number, begin, len(copies))
@@ -87,38 +94,31 @@ def check_out(lane: Lane, number: int, delivery: Delivery) -> None:
         _,
         delivery.next,
         _,
+        delivery.last_time,
+        framer.frame_bytes,
         delivery.packets,
+        framer.frames,
+        delivery.window,
+        _,
+        entry,
+        *_,
+    ) = lane.directions[number].item()
+    (
         delivery.duplicates,
         delivery.retransmissions,
         delivery.keep_alives,
         delivery.zero_windows,
-        delivery.last_time,
-        framer.frames,
-        framer.frame_bytes,
         framer.truncated_bytes,
         cut_bytes,
         cut_times,
         cut_time,
-        framer.start_time,
-        framer.start_number,
-        carry,
-        carried,
-        _,
-        delivery.window,
-        _,
-        framer.size,
-        framer.left,
-        header,
-        header_length,
-        broken,
-        *_,
-    ) = lane.directions[number].item()
+    ) = trouble_row(lane, number)
     delivery.next32 = delivery.next & MASK
-    framer.header = header.to_bytes(header_length, "big")
-    framer.broken = bool(broken)
     framer.walker, framer.decided = None, False
-    framer.buffer = bytearray(lane.carry[carry : carry + carried].tobytes()) if framer.left else bytearray()
-    lane.directions["room"][number] = 0
+    framer.buffer, framer.header, framer.left = bytearray(), b"", 0
+    if entry:
+        _take_back(lane, lane.unfinished[entry], framer)
+        free_for(lane, number)
     if cut_times:
         entry = framer.noted.setdefault(_CUT, [0, 0, cut_time])
         entry[0] += cut_bytes
@@ -134,14 +134,26 @@ def recall(lane: Lane, number: int, delivery: Delivery, places: Sequence[tuple[s
     delivery.older = _copies(lane.remembered[places_of(lane, number, begin, older)], places)
 
 
-def _carry(lane: Lane, framer: Framer) -> tuple[int, int]:
-    """Put the beginning of an unfinished message where the kernels go on with it; where, and the room there."""
-    if not framer.left:
-        return 0, 0
+def _put_aside(lane: Lane, row: Any, framer: Framer) -> None:
+    """Put the beginning of an unfinished message where the kernels go on with it."""
     at, length = int(lane.numbers[CARRY]), len(framer.buffer)
-    lane.carry[at : at + length] = np.frombuffer(framer.buffer, "u1")
-    lane.numbers[CARRY] = at + framer.size
-    return at, framer.size
+    if framer.left:
+        lane.carry[at : at + length] = np.frombuffer(framer.buffer, "u1")
+        lane.numbers[CARRY] = at + framer.size
+        row["carry"], row["carried"], row["room"] = at, length, framer.size
+    row["size"], row["left"] = framer.size, framer.left
+    row["start_time"], row["start_number"] = framer.start_time, framer.start_number
+    row["header"], row["header_length"] = int.from_bytes(framer.header, "big"), len(framer.header)
+    row["broken"] = framer.broken
+
+
+def _take_back(lane: Lane, row: Any, framer: Framer) -> None:
+    framer.start_time, framer.start_number = int(row["start_time"]), int(row["start_number"])
+    framer.size, framer.left, framer.broken = int(row["size"]), int(row["left"]), bool(row["broken"])
+    framer.header = int(row["header"]).to_bytes(int(row["header_length"]), "big")
+    if framer.left:
+        begin = int(row["carry"])
+        framer.buffer = bytearray(lane.carry[begin : begin + int(row["carried"])].tobytes())
 
 
 def _copy(key: int, copy: Copy, places: Mapping[tuple[str, int], int]) -> tuple[int, int, int, int, int, int]:

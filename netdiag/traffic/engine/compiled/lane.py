@@ -21,6 +21,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     LISTENED,
     MADE,
     MOST_COPIES,
+    MOST_COUNTED,
     MOST_PLACES,
     NEXT_SWEEP,
     NOT_LISTENED,
@@ -30,6 +31,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     Lane,
     Reading,
 )
+from netdiag.traffic.engine.compiled.lane_unfinished import trouble_of
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, LEFT_OUT, ODD_PACKET, UNKNOWN_KEY
 from netdiag.traffic.engine.compiled.opening import go_on, look_at_early, make_way, open_connection, take_answer
 from netdiag.traffic.engine.delivery import FAR, HALF, MASK, REMEMBERED, SAME_PACKET
@@ -150,7 +152,7 @@ def _take_end(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
         if not _count_end(lane, number, direction, packet, places):
             return ODD_PACKET
     else:
-        direction.fin |= HAS_RST if flags & RST else HAS_FIN
+        direction.marks |= HAS_RST if flags & RST else HAS_FIN
     if flags & RST and connection.reset < 0:
         connection.reset = number & 1
     _keep_times(connection, packet)
@@ -167,13 +169,14 @@ def _count_end(lane: Lane, number: Any, direction: Any, packet: Any, places: Arr
     if known < 0:
         return False
     if known:
-        direction.duplicates += 1
+        trouble_of(lane, number, direction).duplicates += 1
     else:
         direction.packets += 1
         direction.last_time = packet.time
-        direction.zero_windows += packet.window == 0 and direction.window != 0 and not flags & RST
+        if packet.window == 0 and direction.window != 0 and not flags & RST:
+            trouble_of(lane, number, direction).zero_windows += 1
         direction.window = packet.window
-        direction.fin |= HAS_RST if flags & RST else HAS_FIN
+        direction.marks |= HAS_RST if flags & RST else HAS_FIN
     return True
 
 
@@ -195,7 +198,7 @@ def _ahead(lane: Lane, number: Any, packet: Any) -> Any:
     ahead = (np.int64(packet.acknowledgement) - other.next) & MASK
     if ahead == 0 or ahead >= HALF:
         return 0
-    if ahead == 1 and other.fin & HAS_FIN and not packet.size:
+    if ahead == 1 and other.marks & HAS_FIN and not packet.size:
         other.acked = other.next + 1
         return 1
     return -1
@@ -243,6 +246,8 @@ def _count(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
         if _ahead(lane, number, packet) < 0:
             return -1
         direction = lane.directions[number]
+        if (direction.packets | direction.frames) >= MOST_COUNTED:
+            return -1
         if not packet.size:
             new = _count_bare(lane, number, direction, packet, place)
         elif packet.sequence == direction.next & MASK:
@@ -259,10 +264,11 @@ def _count(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
 @inlined
 def _count_next(lane: Lane, number: Any, direction: Any, packet: Any, place: Any) -> None:
     """What comes next: `Dialogue._plain`."""
-    _count_packet(direction, packet)
+    _count_packet(lane, number, direction, packet)
     _remember(lane, number, direction, packet, place, 0, np.int64(packet.size))
     direction.next += packet.size
-    direction.truncated_bytes += max(0, packet.size - packet.kept)
+    if packet.size > packet.kept:
+        trouble_of(lane, number, direction).truncated_bytes += packet.size - packet.kept
 
 
 @inlined
@@ -273,11 +279,11 @@ def _count_bare(lane: Lane, number: Any, direction: Any, packet: Any, place: Any
     if known < 0:
         return -1
     if known:
-        direction.duplicates += 1
+        trouble_of(lane, number, direction).duplicates += 1
         return 0
-    _count_packet(direction, packet)
+    _count_packet(lane, number, direction, packet)
     if packet.sequence == (direction.next - 1) & MASK and direction.next > direction.start:
-        direction.keep_alives += 1
+        trouble_of(lane, number, direction).keep_alives += 1
     return 0
 
 
@@ -292,26 +298,28 @@ def _count_old(lane: Lane, number: Any, direction: Any, packet: Any, place: Any)
     if known < 0:
         return -1
     if known or (size <= behind and place != direction.place):
-        direction.duplicates += 1
+        trouble_of(lane, number, direction).duplicates += 1
         return size
-    _count_packet(direction, packet)
+    _count_packet(lane, number, direction, packet)
+    trouble = trouble_of(lane, number, direction)
     if size == 1 and behind == 1 and direction.next > direction.start:
-        direction.keep_alives += 1
+        trouble.keep_alives += 1
         return size
-    direction.retransmissions += 1
+    trouble.retransmissions += 1
     if size <= behind:
         return size
     direction.next += size - behind
-    direction.truncated_bytes += size - max(behind, np.int64(packet.kept))
+    trouble.truncated_bytes += size - max(behind, np.int64(packet.kept))
     return behind
 
 
 @inlined
-def _count_packet(direction: Any, packet: Any) -> None:
+def _count_packet(lane: Lane, number: Any, direction: Any, packet: Any) -> None:
     direction.packets += 1
     direction.last_time = packet.time
     if packet.window != direction.window:
-        direction.zero_windows += packet.window == 0
+        if packet.window == 0:
+            trouble_of(lane, number, direction).zero_windows += 1
         direction.window = packet.window
 
 

@@ -27,9 +27,9 @@ def ask_ahead(lane: Lane, lanes: Array, keys: Array, packets: Array, index: Any)
     if number >= 0:
         for line in range(3):
             prefetch(lane.connections, number >> 1, line * LINE)
-            prefetch(lane.directions, number, line * LINE)
-        prefetch(lane.directions, number ^ 1, 0)
-        prefetch(lane.directions, number ^ 1, 2 * LINE)
+        # Both directions, which lie behind one another.
+        for line in range(3):
+            prefetch(lane.directions, number & ~1, line * LINE)
         prefetch(lane.blocks[number], 0, 0)
         prefetch(lane.versions[number >> 1], 0, 0)
     key = np.int64(packets[index + _THIRD].key)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel
-from netdiag.traffic.engine.compiled.lane_state import Array, Lane
+from netdiag.traffic.engine.compiled.lane_state import HAS_FIN, HAS_RST, HAS_TROUBLE, Array, Lane
 from netdiag.traffic.engine.compiled.lane_wishes import ENDINGS, SOFTWARES
 from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.numbering import digested
@@ -99,9 +99,13 @@ def tell_end(lane: Lane, slot: Any) -> None:
     one, two = lane.directions[2 * slot], lane.directions[2 * slot + 1]
     ended.packets[0], ended.packets[1] = one.packets, two.packets
     ended.bytes[0], ended.bytes[1] = one.next - one.start, two.next - two.start
-    ended.retransmissions = one.retransmissions + two.retransmissions
-    ended.duplicates = one.duplicates + two.duplicates
-    ended.zero_windows = one.zero_windows + two.zero_windows
-    ended.keep_alives = one.keep_alives + two.keep_alives
-    ended.truncated_bytes = one.truncated_bytes + two.truncated_bytes
-    ended.fin = one.fin | two.fin
+    ended.retransmissions = ended.duplicates = ended.zero_windows = ended.keep_alives = ended.truncated_bytes = 0
+    for side in range(2):
+        if lane.directions[2 * slot + side].marks & HAS_TROUBLE:
+            trouble = lane.trouble[2 * slot + side]
+            ended.retransmissions += trouble.retransmissions
+            ended.duplicates += trouble.duplicates
+            ended.zero_windows += trouble.zero_windows
+            ended.keep_alives += trouble.keep_alives
+            ended.truncated_bytes += trouble.truncated_bytes
+    ended.fin = (one.marks | two.marks) & (HAS_FIN | HAS_RST)

@@ -8,6 +8,7 @@ from netdiag.traffic.engine.compiled.copying import copy
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel, merged
 from netdiag.traffic.engine.compiled.lane_messages import take
 from netdiag.traffic.engine.compiled.lane_state import CARRY, Array, Lane, Reading
+from netdiag.traffic.engine.compiled.lane_unfinished import free_unfinished, take_unfinished, trouble_of
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, ODD_REST
 from netdiag.traffic.engine.dialogue import KEEP
 from netdiag.traffic.engine.identify import LARGEST, SMALLEST_REQUEST, SMALLEST_RESPONSE
@@ -26,42 +27,47 @@ def cut(lane: Lane, reading: Reading, number: Any, packet: Any, data: Array, sta
     direction = lane.directions[number]
     is_request = lane.connections[number >> 1].client_side == number & 1
     least = SMALLEST_REQUEST if is_request else SMALLEST_RESPONSE
-    payload, kept, length = packet.payload, np.int64(packet.kept), np.int64(packet.size)
-    at = np.int64(start)
+    payload, kept, length, at = packet.payload, np.int64(packet.kept), np.int64(packet.size), np.int64(start)
     while at < length:
-        left = np.int64(direction.left)
+        unfinished = lane.unfinished[np.int64(direction.unfinished)]
+        left = np.int64(unfinished.left)
         if left:
             end = at + min(left, length - at)
-            added = _carry_on(lane, direction, data, payload + at, payload + min(end, kept))
+            added = _carry_on(lane, unfinished, data, payload + at, payload + min(end, kept))
             if added < 0:
                 return FULL, at
             if end < at + left:
-                direction.carried += added
-                direction.left -= end - at
+                unfinished.carried += added
+                unfinished.left -= end - at
                 if end > kept:
-                    _note_cut(direction, end - max(at, kept), packet.time)
-                    direction.broken = 1
+                    _note_cut(lane, number, direction, end - max(at, kept), packet.time)
+                    unfinished.broken = 1
                 at = end
                 continue
-            source, begin = lane.carry, np.int64(direction.carry)
-            until = begin + direction.carried + added
-            size, began = np.int64(direction.size), (direction.start_time, direction.start_number)
+            source, begin = lane.carry, np.int64(unfinished.carry)
+            until = begin + unfinished.carried + added
+            size, began = np.int64(unfinished.size), (unfinished.start_time, unfinished.start_number)
         else:
-            known = np.int64(direction.header_length)
-            missing = 4 - known
+            missing = 4 - np.int64(unfinished.header_length)
             if at + missing > kept:
                 if kept < length:
                     return ODD_REST, at
-                _keep_header(direction, packet, data, at)
+                entry = take_unfinished(lane, direction)
+                if not entry:
+                    return FULL, at
+                _keep_header(lane.unfinished[entry], packet, data, at)
                 return DONE, length
-            size = np.int64(direction.header) if known else np.int64(0)
+            size = np.int64(unfinished.header)
             for index in range(missing):
                 size = size << 8 | np.int64(data[payload + at + index])
             if size < least or size > LARGEST or size > KEEP:
                 return ODD_REST, at
             end = at + missing + size
-            if known or end > length:
-                _begin(direction, packet, size)
+            if missing < 4 or end > length:
+                entry = take_unfinished(lane, direction)
+                if not entry:
+                    return FULL, at
+                _begin(lane.unfinished[entry], packet, size)
                 at += missing
                 continue
             source, begin = data, payload + at + 4
@@ -70,65 +76,70 @@ def cut(lane: Lane, reading: Reading, number: Any, packet: Any, data: Array, sta
         status = take(lane, reading, number >> 1, source, begin, until, left == 0)
         if status != DONE:
             return status, at
-        direction.frames += 1
-        direction.frame_bytes += 4 + size
-        direction.carried = 0
-        direction.left = 0
-        if end > kept:
-            _note_cut(direction, end - max(at, kept), packet.time)
+        _end(lane, number, direction, size, end - max(at, kept) if end > kept else 0, packet.time)
         at = end
     return DONE, at
 
 
 @inlined
-def _begin(direction: Any, packet: Any, size: Any) -> None:
-    """A message begins that is not all in this segment."""
-    if not direction.header_length:
-        direction.start_time = packet.time
-        direction.start_number = packet.number
-    direction.header = 0
-    direction.header_length = 0
-    direction.size = size
-    direction.left = size
-    direction.carried = 0
-    direction.broken = 0
-
-
-@kernel
-def _keep_header(direction: Any, packet: Any, data: Array, at: Any) -> None:
-    """Of a size field there is only the beginning."""
-    if not direction.header_length:
-        direction.header = 0
-        direction.start_time = packet.time
-        direction.start_number = packet.number
-    for index in range(packet.payload + at, packet.payload + packet.size):
-        direction.header = np.int64(direction.header) << 8 | np.int64(data[index])
-        direction.header_length += 1
+def _end(lane: Lane, number: Any, direction: Any, size: Any, lacks: Any, time: Any) -> None:
+    """A message was read, of which the last segment lacks some bytes."""
+    direction.frames += 1
+    direction.frame_bytes += 4 + size
+    free_unfinished(lane, direction)
+    if lacks:
+        _note_cut(lane, number, direction, lacks, time)
 
 
 @inlined
-def _carry_on(lane: Lane, direction: Any, data: Array, begin: Any, end: Any) -> Any:
+def _begin(unfinished: Any, packet: Any, size: Any) -> None:
+    """A message begins that is not all in this segment."""
+    if not unfinished.header_length:
+        unfinished.start_time = packet.time
+        unfinished.start_number = packet.number
+    unfinished.header = 0
+    unfinished.header_length = 0
+    unfinished.size = size
+    unfinished.left = size
+    unfinished.carried = 0
+    unfinished.broken = 0
+
+
+@kernel
+def _keep_header(unfinished: Any, packet: Any, data: Array, at: Any) -> None:
+    """Of a size field there is only the beginning."""
+    if not unfinished.header_length:
+        unfinished.header = 0
+        unfinished.start_time = packet.time
+        unfinished.start_number = packet.number
+    for index in range(packet.payload + at, packet.payload + packet.size):
+        unfinished.header = np.int64(unfinished.header) << 8 | np.int64(data[index])
+        unfinished.header_length += 1
+
+
+@inlined
+def _carry_on(lane: Lane, unfinished: Any, data: Array, begin: Any, end: Any) -> Any:
     """Put bytes of a message that began before behind the others; gives how many, below 0 where there is no room."""
-    if end <= begin or direction.broken:
+    if end <= begin or unfinished.broken:
         return 0
-    if not _has_room(lane, direction, np.int64(direction.carried) + end - begin):
+    if not _has_room(lane, unfinished, np.int64(unfinished.carried) + end - begin):
         return -1
-    copy(lane.carry, direction.carry + direction.carried, data, begin, end - begin)
+    copy(lane.carry, unfinished.carry + unfinished.carried, data, begin, end - begin)
     return end - begin
 
 
 @inlined
-def _has_room(lane: Lane, direction: Any, needed: Any) -> Any:
+def _has_room(lane: Lane, unfinished: Any, needed: Any) -> Any:
     """Make sure of room for the first so many bytes of a message; it stays for the messages that follow."""
-    if needed <= direction.room:
+    if needed <= unfinished.room:
         return True
-    room = max(needed, min(np.int64(direction.size), max(_LEAST_ROOM, _AT_ONCE * needed)))
+    room = max(needed, min(np.int64(unfinished.size), max(_LEAST_ROOM, _AT_ONCE * needed)))
     to = lane.numbers[CARRY]
     if to + room > len(lane.carry):
         return False
-    copy(lane.carry, to, lane.carry, direction.carry, direction.carried)
-    direction.carry = to
-    direction.room = room
+    copy(lane.carry, to, lane.carry, unfinished.carry, unfinished.carried)
+    unfinished.carry = to
+    unfinished.room = room
     lane.numbers[CARRY] = to + room
     return True
 
@@ -146,8 +157,9 @@ def _describe(lane: Lane, packet: Any, began: Any, size: Any, file: Any, is_requ
 
 
 @kernel
-def _note_cut(direction: Any, count: Any, time: Any) -> None:
-    if not direction.cut_times:
-        direction.cut_time = time
-    direction.cut_bytes += count
-    direction.cut_times += 1
+def _note_cut(lane: Lane, number: Any, direction: Any, count: Any, time: Any) -> None:
+    trouble = trouble_of(lane, number, direction)
+    if not trouble.cut_times:
+        trouble.cut_time = time
+    trouble.cut_bytes += count
+    trouble.cut_times += 1

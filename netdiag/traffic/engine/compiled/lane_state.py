@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netdiag.traffic.engine.compiled.lane_rare import TROUBLE, UNFINISHED
 from netdiag.traffic.engine.compiled.lane_wishes import MOST_CLIENT_ID, Wishes, new_wishes
 from netdiag.traffic.engine.compiled.layout import FACTS, NOTHING, PAIR, SCALARS
 from netdiag.traffic.engine.compiled.machines import Machines
@@ -61,7 +62,7 @@ is below `orphans_low` or above `orphans_high`. `last_request` and `last_respons
 MADE, CALLED, REPLIED, OPENED, TALKING = range(5)
 """What `stage` says: the twin made it; a SYN was seen, its answer, the acknowledgement of this, the first request."""
 
-HAS_FIN, HAS_RST = 1, 2
+HAS_FIN, HAS_RST, HAS_TROUBLE = 1, 2, 4
 BIRTH = np.dtype(
     [
         ("asked", "i8"),
@@ -104,41 +105,26 @@ DIRECTION = np.dtype(
         ("start", "i8"),
         ("next", "i8"),
         ("acked", "i8"),
-        ("packets", "i8"),
-        ("duplicates", "i8"),
-        ("retransmissions", "i8"),
-        ("keep_alives", "i8"),
-        ("zero_windows", "i8"),
         ("last_time", "i8"),
-        ("frames", "i8"),
         ("frame_bytes", "i8"),
-        ("truncated_bytes", "i8"),
-        ("cut_bytes", "i8"),
-        ("cut_times", "i8"),
-        ("cut_time", "i8"),
-        ("start_time", "i8"),
-        ("start_number", "i8"),
-        ("carry", "i8"),
-        ("carried", "i4"),
-        ("room", "i4"),
+        ("packets", "u4"),
+        ("frames", "u4"),
         ("window", "i4"),
         ("place", "i4"),
-        ("size", "i4"),
-        ("left", "i4"),
-        ("header", "u4"),
-        ("header_length", "u1"),
-        ("broken", "u1"),
+        ("unfinished", "i4"),
         ("half", "u1"),
         ("recent", "u1"),
         ("older", "u1"),
-        ("fin", "u1"),
+        ("marks", "u1"),
     ],
     align=True,
 )
-"""`acked` and `fin` are told of connections that the twin has never seen. `cut_bytes` and so on: what messages lack
-that the snap length cut, since the check-in. `carry`: where the `carried` bytes of the unfinished message lie, with
-`room` for so many: kept for the next message until there is no more. `half`: in which half of `remembered` the recent
-ones are; the number of these, and of the older ones in the other half."""
+"""`acked` and HAS_FIN and HAS_RST of `marks` are told of connections that the twin has never seen. `unfinished`: its
+entry among those, 0 where nothing is. `half`: in which half of `remembered` the recent ones are; the number of these,
+and of the older ones in the other half."""
+
+MOST_COUNTED = 1 << 31
+"""From so many packets or messages on a direction is the twin's."""
 
 COPY = np.dtype(
     [
@@ -212,6 +198,8 @@ PAIRS, DIGESTS, CARRY, FREE_PENDING, NOTED, NEXT_SWEEP = range(6)
 SLOTS, CONTEXTS, OVER, FRESHES, SYNS, ORDER, BORN, MOST_BORN, BLOCKS = range(6, 15)
 # SLOTS_EVER, BLOCKS_EVER: those behind so many were never taken, or never free.
 FREE_ORPHAN, ORPHAN_HEADS, SLOTS_EVER, BLOCKS_EVER = range(15, 19)
+# UNFINISHED_EVER: those behind so many were never taken.
+FREE_UNFINISHED, UNFINISHED_EVER = range(19, 21)
 
 _BLOCKS = 4096
 
@@ -237,6 +225,8 @@ class Lane(NamedTuple):
 
     connections: Array
     directions: Array
+    trouble: Array
+    unfinished: Array
     remembered: Array
     versions: Array
     pending: Array
@@ -267,9 +257,12 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22, wi
     """Arrays for so many connections; all but the linker's grow."""
     numbers = np.zeros(24, "i8")
     numbers[FREE_PENDING] = numbers[FREE_ORPHAN] = NOTHING
+    numbers[UNFINISHED_EVER] = 1
     lane = Lane(
         connections=np.zeros(0, CONNECTION),
         directions=np.zeros(0, DIRECTION),
+        trouble=np.zeros(0, TROUBLE),
+        unfinished=np.zeros(64, UNFINISHED),
         remembered=np.zeros(0, COPY),
         versions=np.zeros((0, KEYS), "i1"),
         pending=np.zeros(0, PENDING),
@@ -316,6 +309,7 @@ def more_slots(lane: Lane, slots: int) -> Lane:
     return lane._replace(
         connections=longer(lane.connections, slots),
         directions=longer(lane.directions, 2 * slots),
+        trouble=_longer_where(lane.trouble, 2 * slots, lane.directions),
         blocks=longer(lane.blocks, 2 * slots),
         versions=longer(lane.versions, slots),
         births=longer(lane.births, slots),
@@ -375,4 +369,12 @@ def longer(array: Array, length: int) -> Array:
         return array
     longer = np.zeros((length, *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
+    return longer
+
+
+def _longer_where(trouble: Array, length: int, directions: Array) -> Array:
+    """The same of what most have nothing of."""
+    longer = np.zeros(max(length, len(trouble)), trouble.dtype)
+    found = np.flatnonzero(directions["marks"] & HAS_TROUBLE)
+    longer[found] = trouble[found]
     return longer

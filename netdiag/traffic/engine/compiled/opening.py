@@ -20,6 +20,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     CALLED,
     CONTEXTS,
     FRESHES,
+    HAS_TROUBLE,
     KEYS,
     LISTENED,
     LONG_AGO,
@@ -39,6 +40,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     Array,
     Lane,
 )
+from netdiag.traffic.engine.compiled.lane_unfinished import forget_trouble, free_unfinished, trouble_of
 from netdiag.traffic.engine.compiled.lane_wishes import CLASS, CLASSES, ENDINGS, MOST_CLIENT_ID
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, NOTHING, ODD_PACKET, UNKNOWN_KEY
 from netdiag.traffic.engine.compiled.numbering import connection_number
@@ -125,16 +127,10 @@ def _new_direction(lane: Lane, number: Any) -> None:
     direction.start = direction.next = direction.acked = -1
     direction.last_time = -1
     direction.window = direction.place = -1
-    direction.packets = direction.duplicates = direction.retransmissions = 0
-    direction.keep_alives = direction.zero_windows = 0
-    direction.frames = direction.frame_bytes = direction.truncated_bytes = 0
-    direction.cut_bytes = direction.cut_times = direction.cut_time = 0
-    direction.start_time = direction.start_number = 0
-    direction.carry = direction.carried = direction.room = 0
-    direction.size = direction.left = 0
-    direction.header = 0
-    direction.header_length = direction.broken = 0
-    direction.half = direction.recent = direction.older = direction.fin = 0
+    direction.packets = direction.frames = direction.frame_bytes = 0
+    direction.unfinished = 0
+    direction.half = direction.recent = direction.older = 0
+    forget_trouble(lane, number, direction)
     for index in range(MOST_BLOCKS):
         lane.blocks[number, index] = NOTHING
 
@@ -146,7 +142,8 @@ def _begin(lane: Lane, number: Any, packet: Any, place: Any, is_listened: Any) -
     direction.start = direction.next = (np.int64(packet.sequence) + 1) & MASK
     direction.packets = 1
     direction.last_time = packet.time
-    direction.zero_windows = packet.window == 0
+    if packet.window == 0:
+        trouble_of(lane, number, direction).zero_windows += 1
     direction.window = packet.window
     direction.place = place
     if not is_listened:
@@ -295,7 +292,9 @@ def make_way(lane: Lane, lanes: Array, number: Any, packet: Any) -> Any:
         return ODD_PACKET
     for side in range(2):
         direction = lane.directions[2 * slot + side]
-        if direction.cut_times or direction.left or direction.header_length:
+        if direction.unfinished:
+            return ODD_PACKET
+        if direction.marks & HAS_TROUBLE and lane.trouble[2 * slot + side].cut_times:
             return ODD_PACKET
     if not end_connection(lane, lanes, slot):
         return FULL
@@ -320,7 +319,7 @@ def end_connection(lane: Lane, lanes: Array, slot: Any) -> Any:
         numbers[OVER] += 1
     for side in range(2):
         lanes[lane.births[slot].key ^ side] = UNKNOWN_KEY
-        lane.directions[2 * slot + side].room = lane.directions[2 * slot + side].left = 0
+        free_unfinished(lane, lane.directions[2 * slot + side])
         free_places(lane, 2 * slot + side)
     connection.stage = 0
     lane.slots[numbers[SLOTS]] = slot

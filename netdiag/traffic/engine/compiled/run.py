@@ -27,6 +27,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     PAIRS,
     more_pending,
 )
+from netdiag.traffic.engine.compiled.lane_unfinished import with_unfinished
 from netdiag.traffic.engine.compiled.lane_wishes import new_wishes
 from netdiag.traffic.engine.compiled.layout import (
     DONE,
@@ -307,7 +308,7 @@ class CompiledEngine:
         if most > len(lane.pairs):
             # All that one connection has asked ends at once.
             lane = lane._replace(pairs=np.zeros(2 * most, PAIR))
-        lane = with_room(lane)
+        lane = with_unfinished(with_room(lane))
         if grow or is_mostly_kept(self.reading.store):
             self.reading = self.reading._replace(store=grown(self.reading.store))
         handover.lane = lane

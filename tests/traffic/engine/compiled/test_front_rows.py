@@ -43,3 +43,16 @@ def test_the_wanted_time_fits_into_64_bits() -> None:
     assert Rows.wanted(Account()) == (-1, LAST_TIME)
     assert Rows.wanted(Account(since=-(2**70), until=2**70)) == (-1, LAST_TIME)
     assert Rows.wanted(Account(since=5, until=9)) == (5, 9)
+
+
+def test_room_that_few_packets_need_is_given_back() -> None:
+    rows = Rows(Keys(), Names())
+    least = len(rows.packets)
+    for _ in range(3):
+        rows.grow()
+    rows.count = 2 * least
+    rows.begin(memoryview(b""))
+    assert len(rows.packets) == 8 * least
+    for size in (4, 2, 1, 1):
+        rows.begin(memoryview(b""))
+        assert len(rows.packets) == size * least

@@ -1,6 +1,7 @@
 """One direction goes into the arrays and comes back as it was."""
 
 from netdiag.traffic.engine.compiled.handover_direction import check_in, check_out, is_calm, no_lanes, recall
+from netdiag.traffic.engine.compiled.lane_state import MOST_COUNTED
 from netdiag.traffic.engine.compiled.layout import UNKNOWN_KEY
 from netdiag.traffic.engine.delivery import Delivery
 from netdiag.traffic.engine.frames import FRAMES, Framer
@@ -30,6 +31,9 @@ def test_what_is_calm() -> None:
     calm = delivery()
     calm.framer.size, calm.framer.left = 2000, 10
     assert not is_calm(calm), "a message that is not kept"
+    calm = delivery()
+    calm.packets = MOST_COUNTED
+    assert not is_calm(calm), "more than the arrays can count"
 
 
 def test_there_and_back() -> None:
@@ -44,7 +48,7 @@ def test_there_and_back() -> None:
     places = {PLACE: 0, ("", 1): 1}
     check_in(lane, 4, after, places)
     after.recent, after.older, after.framer.buffer, after.framer.left = {}, {}, bytearray(), 0
-    lane.directions["cut_bytes"][4], lane.directions["cut_times"][4] = 7, 2
+    lane.trouble["cut_bytes"][4], lane.trouble["cut_times"][4] = 7, 2
     lane.directions["next"][4] += 1 << 32
     check_out(lane, 4, after)
     recall(lane, 4, after, list(places))

@@ -2,6 +2,7 @@
 
 from netdiag.traffic.engine.compiled.lane_state import (
     FREE_PENDING,
+    HAS_TROUBLE,
     more_pending,
     more_slots,
     new_lane,
@@ -27,3 +28,10 @@ def test_more_pending_are_all_free() -> None:
         seen.append(at)
         at = int(lane.pending["next"][at])
     assert sorted(seen) == [number for number in range(len(lane.pending)) if number]
+
+
+def test_more_connections_keep_what_is_counted_of_few() -> None:
+    lane = new_lane(4)
+    lane.trouble["duplicates"][:] = range(8)
+    lane.directions["marks"][[3, 5]] = HAS_TROUBLE
+    assert more_slots(lane, 8).trouble["duplicates"].tolist() == [0, 0, 0, 3, 0, 5, *[0] * 10]
