@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from netdiag.traffic.engine.compiled import handover_direction, handover_orphans
 from netdiag.traffic.engine.compiled.handover_pending import Chain, Kept, LanePairing
 from netdiag.traffic.engine.compiled.lane_carry import compacted_carry
-from netdiag.traffic.engine.compiled.lane_copies import give_back
+from netdiag.traffic.engine.compiled.lane_copies import free_places
 from netdiag.traffic.engine.compiled.lane_orphans import SECOND
 from netdiag.traffic.engine.compiled.lane_state import (
     ABSENT,
@@ -155,7 +155,7 @@ class Handover:
         if connection.slot >= 0:
             self.connections[connection.slot] = None
             for side in range(2):
-                give_back(self.lane, 2 * connection.slot + side)
+                free_places(self.lane, 2 * connection.slot + side)
             self.lane.slots[self.lane.numbers[SLOTS]] = connection.slot
             self.lane.numbers[SLOTS] += 1
             connection.slot = NOTHING
@@ -169,7 +169,8 @@ class Handover:
             self._take_slot(connection)
             self._write(connection, None, None, context)
         else:
-            if len(self.places) > MOST_PLACES or not is_calm(connection):
+            is_full = len(self.places) > MOST_PLACES or not handover_direction.has_sets(self.lane)
+            if is_full or not is_calm(connection):
                 return False
             self._take_slot(connection)
             self._write(connection, dialogue.talk, pairing, context)
@@ -242,7 +243,8 @@ class Handover:
         connection.slot = int(self.lane.slots[numbers[SLOTS]])
         numbers[SLOTS_EVER] = max(numbers[SLOTS_EVER], connection.slot + 1)
         self.connections[connection.slot] = connection
-        self.lane.blocks[2 * connection.slot : 2 * connection.slot + 2] = NOTHING
+        for name in ("recent", "older"):
+            self.lane.directions[name][2 * connection.slot : 2 * connection.slot + 2] = 0
 
     def make_slots(self) -> None:
         """Have room for another connection."""

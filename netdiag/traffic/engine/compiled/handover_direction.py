@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from netdiag.traffic.engine.compiled.lane_copies import places_of, take_places
+from netdiag.traffic.engine.compiled.lane_copies import (
+    free_places,
+    places_of,
+    places_of_mask,
+    take_place,
+    turn_over,
+)
 from netdiag.traffic.engine.compiled.lane_state import (
     BARE,
     CARRY,
@@ -13,6 +19,10 @@ from netdiag.traffic.engine.compiled.lane_state import (
     HAS_TROUBLE,
     MOST_COPIES,
     MOST_COUNTED,
+    MOST_SIZE,
+    NAMELESS,
+    PLACE_SETS,
+    SETS,
     Array,
     Lane,
 )
@@ -44,15 +54,16 @@ def is_calm(delivery: Delivery) -> bool:
     if len(recent) > REMEMBERED or len(older) > REMEMBERED:
         return False
     return all(
-        len(places) <= MOST_COPIES and (key < 0 or (key - delivery.next32) & MASK >= HALF)
+        len(places) <= MOST_COPIES and length < MOST_SIZE and (key < 0 or (key - delivery.next32) & MASK >= HALF)
         for copies in (recent, older)
-        for key, (_, _, _, places) in copies.items()
+        for key, (length, _, _, places) in copies.items()
     )
 
 
 def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[str, int], int]) -> None:
     """Write a calm direction into the arrays."""
     framer = delivery.framer
+    free_places(lane, number)
     lane.directions[number] = (
         delivery.start,
         delivery.next,
@@ -65,8 +76,10 @@ def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[
         NOTHING if delivery.place is None else places.get(delivery.place, NOTHING),
         0,
         0,
-        len(delivery.recent),
-        len(delivery.older),
+        0,
+        0,
+        0,
+        0,
         HAS_TROUBLE,
     )
     lane.trouble[number] = (
@@ -81,10 +94,11 @@ def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[
     )
     if framer.left or framer.header:
         _put_aside(lane, lane.unfinished[take_for(lane, number)], framer)
-    for begin, copies in ((0, delivery.recent), (REMEMBERED, delivery.older)):
+    for copies in (delivery.older, delivery.recent):
+        turn_over(lane, number)
         if copies:
-            found = take_places(lane, number, begin, len(copies))
-            lane.remembered[found] = np.array([_copy(key, copy, places) for key, copy in copies.items()], COPY)
+            found = [take_place(lane, number) for _ in copies]
+            lane.remembered[found] = np.array([_copy(lane, key, copy, places) for key, copy in copies.items()], COPY)
 
 
 def check_out(lane: Lane, number: int, delivery: Delivery) -> None:
@@ -127,11 +141,8 @@ def check_out(lane: Lane, number: int, delivery: Delivery) -> None:
 
 def recall(lane: Lane, number: int, delivery: Delivery, places: Sequence[tuple[str, int]]) -> None:
     """Give the twin the segments of which it would know a copy."""
-    half, recent, older = (int(lane.directions[name][number]) for name in ("half", "recent", "older"))
-    begin = half * REMEMBERED
-    delivery.recent = _copies(lane.remembered[places_of(lane, number, begin, recent)], places)
-    begin = REMEMBERED - begin
-    delivery.older = _copies(lane.remembered[places_of(lane, number, begin, older)], places)
+    delivery.recent = _copies(lane, places_of(lane, number, "recent"), places)
+    delivery.older = _copies(lane, places_of(lane, number, "older"), places)
 
 
 def _put_aside(lane: Lane, row: Any, framer: Framer) -> None:
@@ -156,20 +167,32 @@ def _take_back(lane: Lane, row: Any, framer: Framer) -> None:
         framer.buffer = bytearray(lane.carry[begin : begin + int(row["carried"])].tobytes())
 
 
-def _copy(key: int, copy: Copy, places: Mapping[tuple[str, int], int]) -> tuple[int, int, int, int, int, int]:
+def has_sets(lane: Lane) -> bool:
+    """Whether there is room for as many sets of places as a connection may have."""
+    return bool(lane.numbers[PLACE_SETS] + 4 * REMEMBERED <= len(lane.place_sets))
+
+
+def _copy(
+    lane: Lane, key: int, copy: Copy, places: Mapping[tuple[str, int], int]
+) -> tuple[int, int, int, int, int, int]:
     """An entry of `remembered`."""
     length, time, identification, seen = copy
     mask = sum((places[place] + 1) << 16 * index for index, place in enumerate(seen))
+    where = int(places_of_mask(lane, np.uint64(mask)))
+    nameless = NAMELESS if identification < 0 else 0
     if key >= 0:
-        return time, mask, key, 0, length, identification
+        return time, key, 0, length | nameless, identification & 0xFFFF, where
     bare = -1 - key
-    return time, mask, bare >> 56, bare >> 24 & MASK, BARE | bare & 0xFFFFFF, identification
+    return time, bare >> 56, bare >> 24 & MASK, BARE | bare & 0xFFFFFF | nameless, identification & 0xFFFF, where
 
 
-def _copies(entries: Array, places: Sequence[tuple[str, int]]) -> dict[int, Copy]:
+def _copies(lane: Lane, found: Array, places: Sequence[tuple[str, int]]) -> dict[int, Copy]:
     """The twin's form of entries of `remembered`."""
     copies: dict[int, Copy] = {}
-    for time, mask, sequence, acknowledgement, what, identification in entries.tolist():
+    for time, sequence, acknowledgement, what, identification, where in lane.remembered[found].tolist():
+        if what & NAMELESS:
+            what, identification = what & ~NAMELESS, NOTHING
+        mask = int(lane.place_sets[where - SETS]) if where >= SETS else where
         seen = tuple(places[number - 1] for shift in (0, 16, 32, 48) if (number := mask >> shift & 0xFFFF))
         if what & BARE:
             copies[-1 - (sequence << 56 | acknowledgement << 24 | what & 0xFFFFFF)] = (0, time, identification, seen)

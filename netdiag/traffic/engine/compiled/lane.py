@@ -10,7 +10,15 @@ import numpy as np
 
 from netdiag.traffic.engine.compiled.kernel import inlined, kernel
 from netdiag.traffic.engine.compiled.lane_ahead import ask_ahead
-from netdiag.traffic.engine.compiled.lane_copies import new_place, place_of, write_copy
+from netdiag.traffic.engine.compiled.lane_copies import (
+    is_named_as,
+    known_place,
+    mask_of,
+    new_place,
+    places_of_mask,
+    what_of,
+    write_copy,
+)
 from netdiag.traffic.engine.compiled.lane_frames import cut
 from netdiag.traffic.engine.compiled.lane_notes import note
 from netdiag.traffic.engine.compiled.lane_state import (
@@ -23,6 +31,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     MOST_COPIES,
     MOST_COUNTED,
     MOST_PLACES,
+    MOST_SIZE,
     NEXT_SWEEP,
     NOT_LISTENED,
     OPENED,
@@ -246,7 +255,7 @@ def _count(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
         if _ahead(lane, number, packet) < 0:
             return -1
         direction = lane.directions[number]
-        if (direction.packets | direction.frames) >= MOST_COUNTED:
+        if (direction.packets | direction.frames) >= MOST_COUNTED or packet.size >= MOST_SIZE:
             return -1
         if not packet.size:
             new = _count_bare(lane, number, direction, packet, place)
@@ -265,7 +274,7 @@ def _count(lane: Lane, number: Any, packet: Any, places: Array) -> Any:
 def _count_next(lane: Lane, number: Any, direction: Any, packet: Any, place: Any) -> None:
     """What comes next: `Dialogue._plain`."""
     _count_packet(lane, number, direction, packet)
-    _remember(lane, number, direction, packet, place, 0, np.int64(packet.size))
+    _remember(lane, direction, packet, place, 0, np.int64(packet.size))
     direction.next += packet.size
     if packet.size > packet.kept:
         trouble_of(lane, number, direction).truncated_bytes += packet.size - packet.kept
@@ -326,62 +335,41 @@ def _count_packet(lane: Lane, number: Any, direction: Any, packet: Any) -> None:
 @kernel
 def _is_copy(lane: Lane, number: Any, direction: Any, packet: Any, place: Any, acknowledgement: Any, what: Any) -> Any:
     """As `Delivery.is_copy`: 1 or 0, and it is remembered; below 0 where there is no room for that."""
-    recent, older, half = np.int64(direction.recent), np.int64(direction.older), np.int64(direction.half)
-    begin = half * REMEMBERED
-    entry = _known(lane, number, begin, recent, packet.sequence, acknowledgement, what)
-    is_recent = entry >= 0
+    recent = direction.recent
+    at = known_place(lane, direction.recent_first, recent, packet.sequence, acknowledgement, what)
+    is_recent = at >= 0
     if not is_recent:
-        entry = _known(lane, number, REMEMBERED - begin, older, packet.sequence, acknowledgement, what)
-    if entry >= 0 and lane.remembered[place_of(lane, number, entry)].what == what:
-        copy = lane.remembered[place_of(lane, number, entry)]
+        at = known_place(lane, direction.older_first, direction.older, packet.sequence, acknowledgement, what)
+    if at >= 0 and what_of(lane.remembered[at]) == what:
+        copy = lane.remembered[at]
+        mask = mask_of(lane, np.int64(copy.places))
         seen = np.int64(0)
         was_here = False
         while seen < MOST_COPIES:
-            there = np.int64((copy.places >> np.uint64(16 * seen)) & np.uint64(0xFFFF))
+            there = np.int64((mask >> np.uint64(16 * seen)) & np.uint64(0xFFFF))
             if there == 0:
                 break
             was_here = was_here or there == place + 1
             seen += 1
         moment = abs(packet.time - copy.time) < SAME_PACKET
-        if not was_here or (moment and copy.identification == packet.identification):
+        if not was_here or (moment and is_named_as(copy, packet)):
             if seen == MOST_COPIES or (not is_recent and recent >= REMEMBERED):
                 return -1
+            seen_in = places_of_mask(lane, mask | np.uint64(place + 1) << np.uint64(16 * seen))
+            if seen_in < 0:
+                return -1
             if not is_recent:
-                entry = begin + recent
-                lane.remembered[new_place(lane, number, entry)] = copy
-                direction.recent += 1
-            lane.remembered[place_of(lane, number, entry)].places |= np.uint64(place + 1) << np.uint64(16 * seen)
+                at = new_place(lane, direction)
+                lane.remembered[at] = copy
+            lane.remembered[at].places = seen_in
             return 1
     if is_recent and recent < REMEMBERED:
-        write_copy(lane.remembered[place_of(lane, number, entry)], packet, place, acknowledgement, what)
+        write_copy(lane.remembered[at], packet, place, acknowledgement, what)
     else:
-        _remember(lane, number, direction, packet, place, acknowledgement, what)
+        _remember(lane, direction, packet, place, acknowledgement, what)
     return 0
 
 
 @inlined
-def _known(lane: Lane, number: Any, begin: Any, count: Any, sequence: Any, acknowledgement: Any, what: Any) -> Any:
-    """Which of `count` entries is of the same key: of payload, whatever its length."""
-    for index in range(begin, begin + count):
-        copy = lane.remembered[place_of(lane, number, index)]
-        if copy.sequence != sequence:
-            continue
-        if what & BARE:
-            if copy.what == what and copy.acknowledgement == acknowledgement:
-                return index
-        elif not copy.what & BARE:
-            return index
-    return -1
-
-
-@inlined
-def _remember(
-    lane: Lane, number: Any, direction: Any, packet: Any, place: Any, acknowledgement: Any, what: Any
-) -> None:
-    if direction.recent >= REMEMBERED:
-        direction.half ^= 1
-        direction.older = direction.recent
-        direction.recent = 0
-    index = np.int64(direction.half) * REMEMBERED + direction.recent
-    direction.recent += 1
-    write_copy(lane.remembered[new_place(lane, number, index)], packet, place, acknowledgement, what)
+def _remember(lane: Lane, direction: Any, packet: Any, place: Any, acknowledgement: Any, what: Any) -> None:
+    write_copy(lane.remembered[new_place(lane, direction)], packet, place, acknowledgement, what)

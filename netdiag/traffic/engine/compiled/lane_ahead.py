@@ -7,7 +7,6 @@ import numpy as np
 from netdiag.traffic.engine.compiled.kernel import inlined
 from netdiag.traffic.engine.compiled.lane_state import BLOCK, SLOTS_EVER, Array, Lane
 from netdiag.traffic.engine.compiled.prefetching import LINE, prefetch
-from netdiag.traffic.engine.delivery import REMEMBERED
 
 FEW = 1024
 """What is known of so many connections is in the caches anyway."""
@@ -30,14 +29,11 @@ def ask_ahead(lane: Lane, lanes: Array, keys: Array, packets: Array, index: Any)
         # Both directions, which lie behind one another.
         for line in range(3):
             prefetch(lane.directions, number & ~1, line * LINE)
-        prefetch(lane.blocks[number], 0, 0)
         prefetch(lane.versions[number >> 1], 0, 0)
     key = np.int64(packets[index + _THIRD].key)
     number = np.int64(lanes[key]) if key >= 0 else np.int64(-1)
     if number >= 0:
         direction = lane.directions[number]
-        entry: Any = np.int64(direction.half) * REMEMBERED + min(np.int64(direction.recent), np.int64(REMEMBERED - 1))
-        block: Any = np.int64(lane.blocks[number, entry // BLOCK])
-        if block >= 0:
-            prefetch(lane.remembered, block * BLOCK + entry % BLOCK, 0)
+        entry: Any = np.int64(direction.recent_last) * BLOCK + np.int64(direction.recent) % BLOCK
+        prefetch(lane.remembered, entry, 0)
         prefetch(lane.pending, np.int64(lane.connections[number >> 1].pending_first), 0)

@@ -112,7 +112,9 @@ DIRECTION = np.dtype(
         ("window", "i4"),
         ("place", "i4"),
         ("unfinished", "i4"),
-        ("half", "u1"),
+        ("recent_first", "i4"),
+        ("recent_last", "i4"),
+        ("older_first", "i4"),
         ("recent", "u1"),
         ("older", "u1"),
         ("marks", "u1"),
@@ -120,8 +122,8 @@ DIRECTION = np.dtype(
     align=True,
 )
 """`acked` and HAS_FIN and HAS_RST of `marks` are told of connections that the twin has never seen. `unfinished`: its
-entry among those, 0 where nothing is. `half`: in which half of `remembered` the recent ones are; the number of these,
-and of the older ones in the other half."""
+entry among those, 0 where nothing is. `recent_first` and so on: blocks of `remembered`, see `following`; `recent` and
+`older`: how many there are in these, without which the blocks say nothing."""
 
 MOST_COUNTED = 1 << 31
 """From so many packets or messages on a direction is the twin's."""
@@ -129,20 +131,25 @@ MOST_COUNTED = 1 << 31
 COPY = np.dtype(
     [
         ("time", "i8"),
-        ("places", "u8"),
         ("sequence", "u4"),
         ("acknowledgement", "u4"),
         ("what", "u4"),
-        ("identification", "i4"),
+        ("identification", "u2"),
+        ("places", "u2"),
     ],
     align=True,
 )
-"""What a packet is known again by. `what`: the length of its payload; of one without, BARE, its window and flags."""
+"""What a packet is known again by. `what`: the length of its payload; of one without, BARE, its window and flags; and
+NAMELESS where it has no identification. `places`: the number of the place and 1, or SETS and a number of `place_sets`:
+there up to MOST_COPIES of them have 16 bits each, the first lowest."""
 
-BARE = 1 << 31
-MOST_PLACES = (1 << 16) - 1
+BARE, NAMELESS = 1 << 31, 1 << 30
+MOST_SIZE = 1 << 24
+"""No payload in the arrays is as large."""
+SETS = 1 << 15
+MOST_PLACES = SETS - 2
 MOST_COPIES = 4
-"""So many places are remembered of a packet, 16 bits each: the number of the place and 1; the first lowest."""
+_MOST_SETS = 1024
 
 PENDING = np.dtype(
     [("asked", "i8"), ("correlation_id", "i4"), ("api", "i4"), ("next", "i4"), ("silent", "u1")], align=True
@@ -196,16 +203,17 @@ PAIRS, DIGESTS, CARRY, FREE_PENDING, NOTED, NEXT_SWEEP = range(6)
 # SLOTS, CONTEXTS, BLOCKS: free ones that are left; OVER: contexts that nobody uses, once rows are made of their pairs.
 # BORN: connections that the twin has never seen; MOST_BORN: how many there may be; ORDER: connections so far.
 SLOTS, CONTEXTS, OVER, FRESHES, SYNS, ORDER, BORN, MOST_BORN, BLOCKS = range(6, 15)
-# SLOTS_EVER, BLOCKS_EVER: those behind so many were never taken, or never free.
+# SLOTS_EVER, BLOCKS_EVER: those behind so many were never taken.
 FREE_ORPHAN, ORPHAN_HEADS, SLOTS_EVER, BLOCKS_EVER = range(15, 19)
 # UNFINISHED_EVER: those behind so many were never taken.
-FREE_UNFINISHED, UNFINISHED_EVER = range(19, 21)
+FREE_UNFINISHED, UNFINISHED_EVER, FREE_BLOCK, PLACE_SETS = range(19, 23)
 
 _BLOCKS = 4096
 
 BLOCK = 4
 MOST_BLOCKS = 2 * REMEMBERED // BLOCK
-"""So many entries of `remembered` are in a row; `blocks` says which are a direction's."""
+"""So many entries of `remembered` are in a row; `following` says which block is the next one of a direction, or of
+those that are free."""
 
 
 WHOLE = 0
@@ -248,15 +256,15 @@ class Lane(NamedTuple):
     syns: Array
     syn_sequences: Array
     hashing: Array
-    blocks: Array
-    free_blocks: Array
+    following: Array
+    place_sets: Array
     wishes: Wishes
 
 
 def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22, wishes: Wishes | None = None) -> Lane:
     """Arrays for so many connections; all but the linker's grow."""
     numbers = np.zeros(24, "i8")
-    numbers[FREE_PENDING] = numbers[FREE_ORPHAN] = NOTHING
+    numbers[FREE_PENDING] = numbers[FREE_ORPHAN] = numbers[FREE_BLOCK] = NOTHING
     numbers[UNFINISHED_EVER] = 1
     lane = Lane(
         connections=np.zeros(0, CONNECTION),
@@ -284,8 +292,8 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22, wi
         syns=np.zeros(RECENT, SENT),
         syn_sequences=np.zeros(RECENT, "u4"),
         hashing=np.zeros(48, "u8"),
-        blocks=np.zeros((0, MOST_BLOCKS), "i4"),
-        free_blocks=np.zeros(0, "i4"),
+        following=np.zeros(0, "i4"),
+        place_sets=np.zeros(_MOST_SETS, "u8"),
         wishes=wishes or new_wishes(),
     )
     return more_blocks(more_orphans(more_contexts(more_pending(more_slots(lane, slots)))))
@@ -310,7 +318,6 @@ def more_slots(lane: Lane, slots: int) -> Lane:
         connections=longer(lane.connections, slots),
         directions=longer(lane.directions, 2 * slots),
         trouble=_longer_where(lane.trouble, 2 * slots, lane.directions),
-        blocks=longer(lane.blocks, 2 * slots),
         versions=longer(lane.versions, slots),
         births=longer(lane.births, slots),
         slots=stack,
@@ -318,17 +325,11 @@ def more_slots(lane: Lane, slots: int) -> Lane:
 
 
 def more_blocks(lane: Lane) -> Lane:
-    """Room for more copies to be known again."""
-    ever, free = int(lane.numbers[BLOCKS_EVER]), int(lane.numbers[BLOCKS])
-    if ever == len(lane.free_blocks):
-        room = max(2 * ever, MOST_BLOCKS << 17) if ever else _BLOCKS
-        stack, remembered = longer(lane.free_blocks, room), longer(lane.remembered, BLOCK * room)
-        lane = lane._replace(free_blocks=stack, remembered=remembered)
-    # Few at a time become free, as those that never were take no memory.
-    until = min(len(lane.free_blocks), ever + max(_BLOCKS, ever))
-    lane.free_blocks[free : free + until - ever] = np.arange(until - 1, ever - 1, -1)
-    lane.numbers[BLOCKS], lane.numbers[BLOCKS_EVER] = free + until - ever, until
-    return lane
+    """Room for more copies to be known again; what was never used takes no memory."""
+    known = len(lane.following)
+    room = max(2 * known, MOST_BLOCKS << 17) if known else _BLOCKS
+    lane.numbers[BLOCKS] += room - known
+    return lane._replace(following=longer(lane.following, room), remembered=longer(lane.remembered, BLOCK * room))
 
 
 def more_contexts(lane: Lane) -> Lane:

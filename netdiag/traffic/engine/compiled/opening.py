@@ -24,7 +24,6 @@ from netdiag.traffic.engine.compiled.lane_state import (
     KEYS,
     LISTENED,
     LONG_AGO,
-    MOST_BLOCKS,
     MOST_BORN,
     MOST_PLACES,
     NEXT_SWEEP,
@@ -129,10 +128,8 @@ def _new_direction(lane: Lane, number: Any) -> None:
     direction.window = direction.place = -1
     direction.packets = direction.frames = direction.frame_bytes = 0
     direction.unfinished = 0
-    direction.half = direction.recent = direction.older = 0
+    direction.recent = direction.older = 0
     forget_trouble(lane, number, direction)
-    for index in range(MOST_BLOCKS):
-        lane.blocks[number, index] = NOTHING
 
 
 @kernel
@@ -148,9 +145,8 @@ def _begin(lane: Lane, number: Any, packet: Any, place: Any, is_listened: Any) -
     direction.place = place
     if not is_listened:
         return
-    direction.recent = 1
     what = BARE | np.int64(packet.window) << 8 | np.int64(packet.flags)
-    write_copy(lane.remembered[new_place(lane, number, 0)], packet, place, packet.acknowledgement, what)
+    write_copy(lane.remembered[new_place(lane, direction)], packet, place, packet.acknowledgement, what)
 
 
 @kernel

@@ -1,39 +1,86 @@
-"""Blocks of what packets are known again by: taken when they are written to, given back."""
+"""Blocks of what packets are known again by: taken when they are written to, given back; and sets of places."""
 
-from netdiag.traffic.engine.compiled.lane_copies import free_places, give_back, places_of, take_places
-from netdiag.traffic.engine.compiled.lane_state import BLOCK, BLOCKS, BLOCKS_EVER, more_blocks
+import numpy as np
+
+from netdiag.traffic.engine.compiled.lane_copies import (
+    free_places,
+    mask_of,
+    places_of,
+    places_of_mask,
+    take_place,
+    turn_over,
+)
+from netdiag.traffic.engine.compiled.lane_state import BLOCK, BLOCKS, SETS, more_blocks
+from netdiag.traffic.engine.delivery import REMEMBERED
 from tests.traffic.engine.compiled.lanes import taken_lane
 
 
 def test_a_direction_takes_as_many_blocks_as_it_has_entries_for() -> None:
     lane = taken_lane()
     free = int(lane.numbers[BLOCKS])
-    first = take_places(lane, 3, 0, BLOCK + 1)
-    other = take_places(lane, 4, 32, 1)
+    first = [int(take_place(lane, 3)) for _ in range(BLOCK + 1)]
+    other = int(take_place(lane, 4))
     assert free - int(lane.numbers[BLOCKS]) == 3
-    assert len({*first.tolist(), *other.tolist()}) == BLOCK + 2
-    assert take_places(lane, 3, 0, 2 * BLOCK)[: BLOCK + 1].tolist() == first.tolist()
-    assert places_of(lane, 3, BLOCK, 1).tolist() == first[BLOCK:].tolist()
+    assert len({*first, other}) == BLOCK + 2
+    assert places_of(lane, 3, "recent").tolist() == first
+    assert places_of(lane, 3, "older").tolist() == []
+    more = [int(take_place(lane, 3)) for _ in range(BLOCK - 1)]
     assert free - int(lane.numbers[BLOCKS]) == 3
+    assert places_of(lane, 3, "recent").tolist() == first + more
 
 
-def test_blocks_that_were_given_back_are_free() -> None:
+def test_of_many_the_last_and_those_before_them_are_kept() -> None:
     lane = taken_lane()
-    before = sorted(lane.free_blocks[: lane.numbers[BLOCKS]].tolist())
-    for number, back in ((0, give_back), (1, free_places)):
-        take_places(lane, number, 0, 64)
-        assert lane.numbers[BLOCKS] < len(before)
-        back(lane, number)
-        assert sorted(lane.free_blocks[: lane.numbers[BLOCKS]].tolist()) == before
-        assert (lane.blocks[number] < 0).all()
+    free = int(lane.numbers[BLOCKS])
+    taken = [int(take_place(lane, 5)) for _ in range(3 * REMEMBERED + 2)]
+    assert places_of(lane, 5, "recent").tolist() == taken[-2:]
+    assert places_of(lane, 5, "older").tolist() == taken[-2 - REMEMBERED : -2]
+    assert free - int(lane.numbers[BLOCKS]) == REMEMBERED // BLOCK + 1
+    free_places(lane, 5)
+    assert int(lane.numbers[BLOCKS]) == free
+    assert [int(lane.directions[name][5]) for name in ("recent", "older")] == [0, 0]
+
+
+def test_recent_ones_become_older_ones() -> None:
+    lane = taken_lane()
+    taken = [int(take_place(lane, 1)) for _ in range(6)]
+    turn_over(lane, 1)
+    new = int(take_place(lane, 1))
+    assert places_of(lane, 1, "older").tolist() == taken
+    assert places_of(lane, 1, "recent").tolist() == [new]
+
+
+def test_no_block_is_given_twice() -> None:
+    lane = taken_lane()
+    held: dict[int, list[int]] = {number: [int(take_place(lane, number)) for _ in range(20)] for number in range(8)}
+    free_places(lane, 2)
+    del held[2]
+    for number in (9, 10):
+        held[number] = [int(take_place(lane, number)) for _ in range(30)]
+    together = [place for places in held.values() for place in places]
+    assert len({*together}) == len(together)
 
 
 def test_more_blocks_are_other_ones() -> None:
     lane = taken_lane()
-    taken = set(take_places(lane, 0, 0, 64).tolist())
-    larger, known = more_blocks(lane), len(lane.free_blocks)
-    free = larger.free_blocks[: larger.numbers[BLOCKS]].tolist()
-    assert len(set(free)) == len(free) == larger.numbers[BLOCKS_EVER] - 16
-    assert max(free) >= known
-    assert BLOCK * (max(free) + 1) <= len(larger.remembered)
-    assert taken.isdisjoint(BLOCK * block for block in free)
+    known = len(lane.following)
+    each = known * BLOCK // len(lane.directions)
+    assert each == REMEMBERED, "so many fill all blocks of a lane at first"
+    taken = {int(take_place(lane, number)) for number in range(len(lane.directions)) for _ in range(each)}
+    assert len(taken) == known * BLOCK
+    assert lane.numbers[BLOCKS] == 0
+    larger = more_blocks(lane)
+    assert larger.numbers[BLOCKS] == len(larger.following) - known
+    assert len(larger.remembered) == BLOCK * len(larger.following)
+    assert int(take_place(larger, 0)) == BLOCK * known
+
+
+def test_sets_of_places_are_known_again_until_there_are_too_many() -> None:
+    lane = taken_lane()
+    masks = [np.uint64(2 << 16 | 1), np.uint64(3 << 48 | 5 << 32 | 2 << 16 | 1)]
+    numbers = [int(places_of_mask(lane, mask)) for mask in masks]
+    assert numbers == [int(places_of_mask(lane, mask)) for mask in masks] == [SETS, SETS + 1]
+    assert [int(mask_of(lane, number)) for number in numbers] == [int(mask) for mask in masks]
+    assert int(places_of_mask(lane, np.uint64(7))) == 7 == int(mask_of(lane, 7))
+    others = [int(places_of_mask(lane, np.uint64(SETS << 16 | index))) for index in range(len(lane.place_sets))]
+    assert others[-1] == -1
