@@ -4,13 +4,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from netdiag.traffic.engine.addresses import endpoint_text
-from netdiag.traffic.engine.compiled.lane_state import HAS_FIN, OPENED, REPLIED, TALKING, Array
-from netdiag.traffic.engine.compiled.lane_wishes import ENDINGS, Wishes
+from netdiag.traffic.engine.compiled.lane_state import CALLED, HAS_FIN, OPENED, REPLIED, TALKING, Array
+from netdiag.traffic.engine.compiled.lane_wishes import ENDINGS, MOST_CLIENT_ID, Wishes
 from netdiag.traffic.engine.message import Spoken
 from netdiag.traffic.places import Places
 from netdiag.traffic.rows import ConnectionRow
 
 Wanted = Callable[[str, str, str | None], bool]
+_OPENINGS = {CALLED: "unanswered", REPLIED: "half", OPENED: "complete", TALKING: "complete"}
+_AS_THEY_ARE = (
+    "first_time",
+    "last_time",
+    "requests",
+    "responses",
+    "retransmissions",
+    "duplicates",
+    "zero_windows",
+    "keep_alives",
+    "truncated_bytes",
+)
 
 
 def take_rows(
@@ -28,16 +40,22 @@ def take_rows(
     count = int(wishes.figures[ENDINGS])
     wishes.figures[ENDINGS] = 0
     ended = wishes.ended[:count]
-    told = []
-    for row, key in zip(ended, keys[ended["key"]], strict=True):
-        width = int(key["width"])
-        client = endpoint_text(key["source"].tobytes()[:width], int(key["source_port"]))
-        broker = endpoint_text(key["destination"].tobytes()[:width], int(key["destination_port"]))
-        length = int(row["client_id_length"])
-        client_id = None if length < 0 else row["client_id"].tobytes()[:length].decode("ascii")
-        if is_wanted(client, broker, client_id):
-            told.append(_row(row, client, broker, client_id, wishes, files, interfaces, places))
-    return told
+    pairs = keys[ended["key"]]
+    clients, brokers = _endpoints(pairs, "source"), _endpoints(pairs, "destination")
+    client_ids = _client_ids(ended)
+    wanted = [at for at, ends in enumerate(zip(clients, brokers, client_ids, strict=True)) if is_wanted(*ends)]
+    ended = ended[wanted]
+    columns = _columns(ended, [software_text(wishes, number) for number in ended["software"].tolist()])
+    columns["client"], columns["broker"], columns["client_id"] = (
+        [texts[at] for at in wanted] for texts in (clients, brokers, client_ids)
+    )
+    named = [*map(places.name, columns["client"], columns["broker"])]
+    for name, which in (("client_name", 0), ("broker_name", 1), ("listener", 2)):
+        columns[name] = [names[which] for names in named]
+    shown = [(name,) if name else None for name in interfaces]
+    columns["interfaces"] = [shown[number] for number in ended["interface"].tolist()]
+    columns["file"] = [files[number] for number in ended["file"].tolist()]
+    return [*map(ConnectionRow._make, zip(*(columns[name] for name in ConnectionRow._fields), strict=True))]
 
 
 def software_text(wishes: Wishes, number: int) -> str | None:
@@ -48,55 +66,46 @@ def software_text(wishes: Wishes, number: int) -> str | None:
     return str(known["text"].tobytes()[: int(known["length"])].decode("ascii").rstrip())
 
 
-def _row(
-    row: Any,
-    client: str,
-    broker: str,
-    client_id: str | None,
-    wishes: Wishes,
-    files: Mapping[int, str],
-    interfaces: Sequence[str],
-    places: Places,
-) -> ConnectionRow:
-    told: dict[str, Any] = {name: row[name].tolist() for name in row.dtype.names}
-    stage, reset, interface = told["stage"], told["reset"], interfaces[told["interface"]]
-    named = places.name(client, broker)
-    return ConnectionRow(
-        connection=told["number"],
-        client=client,
-        broker=broker,
-        first_time=told["first_time"],
-        last_time=told["last_time"],
-        opening="complete" if stage >= OPENED else "half" if stage == REPLIED else "unanswered",
-        ending=_ending(told["fin"], reset),
-        handshake_ms=(told["acknowledged"] - told["asked"]) / 1e6 if stage >= OPENED else None,
-        protocol=(Spoken.KAFKA if stage == TALKING else Spoken.NONE).value,
-        sasl_mechanism=None,
-        server_name=None,
-        client_software=software_text(wishes, told["software"]),
-        client_id=client_id,
-        client_packets=told["packets"][0],
-        broker_packets=told["packets"][1],
-        client_bytes=told["bytes"][0],
-        broker_bytes=told["bytes"][1],
-        requests=told["requests"],
-        responses=told["responses"],
-        retransmissions=told["retransmissions"],
-        out_of_order=0,
-        duplicates=told["duplicates"],
-        zero_windows=told["zero_windows"],
-        keep_alives=told["keep_alives"],
-        lost_bytes=0,
-        truncated_bytes=told["truncated_bytes"],
-        seen_as=None,
-        interfaces=(interface,) if interface else None,
-        digest=told["digest"] if told["requests"] + told["responses"] else None,
-        relay_of=None,
-        client_name=named.client,
-        broker_name=named.broker,
-        listener=named.listener,
-        file=files[told["file"]],
-    )
+def _endpoints(pairs: Array, name: str) -> list[str]:
+    addresses, size = pairs[name].tobytes(), pairs[name].shape[1]
+    widths, ports = pairs["width"].tolist(), pairs[f"{name}_port"].tolist()
+    return [
+        endpoint_text(addresses[at * size : at * size + width], port)
+        for at, (width, port) in enumerate(zip(widths, ports, strict=True))
+    ]
+
+
+def _client_ids(ended: Array) -> list[str | None]:
+    texts = ended["client_id"].tobytes().decode("latin-1")
+    return [
+        None if length < 0 else texts[at * MOST_CLIENT_ID : at * MOST_CLIENT_ID + length]
+        for at, length in enumerate(ended["client_id_length"].tolist())
+    ]
+
+
+def _columns(ended: Array, softwares: list[str | None]) -> dict[str, list[Any]]:
+    """By name; what such connections never have is as it is where there is none."""
+    count = len(ended)
+    columns: dict[str, list[Any]] = {name: ended[name].tolist() for name in _AS_THEY_ARE}
+    stages, said = ended["stage"].tolist(), (ended["requests"] + ended["responses"]).tolist()
+    took = (ended["acknowledged"] - ended["asked"]).tolist()
+    columns["connection"] = ended["number"].tolist()
+    columns["opening"] = [_OPENINGS[stage] for stage in stages]
+    columns["ending"] = [*map(_ending, ended["fin"].tolist(), ended["reset"].tolist())]
+    columns["handshake_ms"] = [
+        time / 1e6 if stage >= OPENED else None for time, stage in zip(took, stages, strict=True)
+    ]
+    columns["protocol"] = [(Spoken.KAFKA if stage == TALKING else Spoken.NONE).value for stage in stages]
+    columns["client_software"] = softwares
+    for side, name in enumerate(("client", "broker")):
+        columns[f"{name}_packets"] = ended["packets"][:, side].tolist()
+        columns[f"{name}_bytes"] = ended["bytes"][:, side].tolist()
+    columns["digest"] = [
+        digest if messages else None for digest, messages in zip(ended["digest"].tolist(), said, strict=True)
+    ]
+    columns |= dict.fromkeys(("sasl_mechanism", "server_name", "seen_as", "relay_of"), [None] * count)
+    columns |= dict.fromkeys(("out_of_order", "lost_bytes"), [0] * count)
+    return columns
 
 
 def _ending(fin: int, reset: int) -> str:
