@@ -6,6 +6,7 @@ is worth compiling for. NETDIAG_ENGINE=python or compiled says it outright.
 """
 
 import ctypes
+import gc
 import os
 import shutil
 import sys
@@ -128,6 +129,13 @@ def share_memory() -> None:
         library = ctypes.CDLL(None)
         for option, value in _MALLOC.items():
             library.mallopt(option, value)
+
+
+def give_memory_back() -> None:
+    """Have what is free in the heap go back, of which a process that goes on to something else has no need."""
+    gc.collect()
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def warm_up(environment: MutableMapping[str, str] = os.environ) -> Warmed:

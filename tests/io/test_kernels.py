@@ -11,7 +11,18 @@ import pytest
 from netdiag.errors import MissingExtra, UsageError
 from netdiag.io import kernels
 from netdiag.io.captures import Captures
-from netdiag.io.kernels import CACHE, VARIABLE, Kind, asked_for, chosen, folder, is_ready, is_worth_it, prepare
+from netdiag.io.kernels import (
+    CACHE,
+    VARIABLE,
+    Kind,
+    asked_for,
+    chosen,
+    folder,
+    give_memory_back,
+    is_ready,
+    is_worth_it,
+    prepare,
+)
 from netdiag.traffic.engine.sample import sample_pcap
 
 LARGE = kernels.WORTH_COMPILING
@@ -137,3 +148,18 @@ stream = ctypes.c_void_p(libc.fdopen(1, b"w"))
 libc.malloc_info(0, stream)
 libc.fflush(stream)
 """
+
+
+def test_memory_that_is_free_goes_back() -> None:
+    held: list[bytes | None] = [b"x" * 40_000 for _ in range(2000)]
+    # What lies between that is kept, so that no heap ends where the rest begins.
+    held[::2] = [None] * 1000
+    before = resident()
+    give_memory_back()
+    assert resident() < before - 20_000_000
+    assert sum(len(each) for each in held if each is not None) == 40_000_000
+
+
+def resident() -> int:
+    """What this process has in memory, in bytes."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGESIZE")

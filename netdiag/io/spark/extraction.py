@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.errors import NetdiagError
+from netdiag.io.kernels import give_memory_back, share_memory
 from netdiag.io.spark.elsewhere import located
 from netdiag.io.spark.failures import told
 from netdiag.io.spark.few import may_name, may_relay
@@ -133,6 +134,7 @@ def _extract(
 
 def write_part(reading: Reading, folder: str, number: int) -> dict[str, Any]:
     """One task: its class of connections as one file per table."""
+    share_memory()
     last = Progress()
 
     def tell(progress: Progress) -> None:
@@ -153,6 +155,8 @@ def write_part(reading: Reading, folder: str, number: int) -> dict[str, Any]:
     finally:
         for part in parts.values():
             part.drop()
+    # The same process goes on to fold what it has read.
+    give_memory_back()
     counts = {name: part.rows for name, part in parts.items()}
     return {"packets": last.packets, "first": last.first, "last": last.last, "rows": counts}
 
