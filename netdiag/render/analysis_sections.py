@@ -20,6 +20,11 @@ class Column:
     is_number: bool = False
 
 
+def every(row: Row) -> bool:
+    """Keep all rows."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A table of the text: of which answer, with which columns; `keep` chooses among its rows."""
@@ -27,7 +32,7 @@ class Section:
     title: str
     answer: str
     columns: tuple[Column, ...]
-    keep: Callable[[Row], bool] = lambda row: True
+    keep: Callable[[Row], bool] = every
 
 
 def size(count: float | None) -> str:

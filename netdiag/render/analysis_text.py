@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from netdiag.render.analysis_sections import SECTIONS, Column, Section, duration, moment, size
+from netdiag.render.analysis_sections import SECTIONS, Column, Section, duration, every, moment, size
 from netdiag.render.finding_text import SourceLines, finding_lines
 from netdiag.render.screen import Line, Run, Screen, Style, paint, width
 from netdiag.traffic.analysis import Analysis, Answer
@@ -79,11 +79,22 @@ def _table(section: Section, analysis: Analysis, screen: Screen, top: int) -> li
     lines: list[Line] = [(), (Run(section.title, Style.BOLD),)]
     lines.append((Run("  " + _joined(headings, widths, section.columns), Style.DIM),))
     lines += [(Run("  " + _joined(row, widths, section.columns)),) for row in cells]
-    # Rows that were cut from the answer itself can only be counted where no condition chooses among them.
-    more = len(kept) - len(shown) + (answer.total - len(answer.rows))
-    if more > 0:
-        lines.append((Run(f"  {screen.glyphs.ellipsis} and {more:,} more", Style.DIM),))
+    more = _more(len(kept) - len(shown), answer.total - len(answer.rows), is_chosen=section.keep is not every)
+    if more:
+        lines.append((Run(f"  {screen.glyphs.ellipsis} and {more}", Style.DIM),))
     return lines
+
+
+def _more(left_out: int, cut: int, *, is_chosen: bool) -> str:
+    """How many rows are not shown: so many are left out here, others were cut from the answer.
+
+    Where a condition chooses rows, nobody knows how many of those that were cut it would have kept.
+    """
+    if not is_chosen:
+        return f"{left_out + cut:,} more" if left_out + cut > 0 else ""
+    if cut > 0:
+        return f"at least {left_out:,} more" if left_out else "perhaps others with less"
+    return f"{left_out:,} more" if left_out else ""
 
 
 def _joined(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:

@@ -44,6 +44,14 @@ def test_what_was_cut_before_counts_as_left_out() -> None:
     assert "… and 7,999 more" in text
 
 
+def test_what_was_cut_of_rows_for_several_tables_is_not_counted_for_each() -> None:
+    rows = [{"by": "client_id", "value": f"app-{number}", "requests": 1} for number in range(5)]
+    rows.append({"by": "broker", "value": "10.0.0.1:9092", "requests": 5})
+    lines = analysis_text(analysis(rates=answer("rates", *rows, total=8000)), SCREEN, top=3).splitlines()
+    assert lines[lines.index("clients") + 5] == "  … and at least 2 more"
+    assert lines[lines.index("brokers") + 3] == "  … and perhaps others with less"
+
+
 def test_lag_in_time_or_a_bound_of_it() -> None:
     lag = answer(
         "lag",
