@@ -1,5 +1,6 @@
 """The timeline of groups: their rebalances, and who got what."""
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -14,8 +15,7 @@ _KEYS = ["group", "generation"]
 
 def rebalances(group_events: DataFrame, leaders: DataFrame) -> DataFrame:
     """Table `rebalances`."""
-    # There are few, they are asked six times, and the plan of how they were found would be planned as often.
-    rows = generations(group_events).localCheckpoint()
+    rows = _found(generations(group_events))
     causes = triggers(rows, group_events, leaders).withColumnRenamed("member_id", "trigger_member")
     named = causes.join(_members(group_events), ["group", "trigger_member"], "left")
     before = F.coalesce("_before", F.col("members"))
@@ -46,6 +46,16 @@ def assignments(group_events: DataFrame) -> DataFrame:
     leads = F.coalesce(F.col("_leader") == F.col("member_id"), F.lit(False))
     found = latest.where(F.col("generation") >= 0).join(leaders, _KEYS, "left").withColumn("is_leader", leads)
     return shaped(found, aggregate("assignments"))
+
+
+def _found(generations: DataFrame) -> DataFrame:
+    """The same rows, found: there are few, and how to find them would be planned again wherever they are asked.
+
+    They lie here and not with an executor, which may be lost.
+    """
+    rows = generations.toArrow()
+    whole = rows if rows.num_rows else pa.Table.from_pylist([], rows.schema)
+    return generations.sparkSession.createDataFrame(whole, generations.schema)
 
 
 def _members(group_events: DataFrame) -> DataFrame:
