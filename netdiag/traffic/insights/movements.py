@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from netdiag.traffic.aggregates.weights import weighed
@@ -76,7 +76,8 @@ def _coordinators(tables: Tables) -> DataFrame:
     ends = tables["connections"].select("connection", "file")
     told = with_client(tables["endpoints"].where(F.col("coordinator_key").isNotNull()).join(ends, "connection"))
     keyed = told.withColumn("key", F.col("coordinator_key"))
-    return _moved(keyed, (*CLIENT, "key"), [F.col("time")]).withColumn("kind", F.lit("coordinator"))
+    order = ("time", "connection", "correlation_id", "node_id")
+    return _moved(keyed, (*CLIENT, "key"), order).withColumn("kind", F.lit("coordinator"))
 
 
 def _leaders(tables: Tables) -> DataFrame:
@@ -91,13 +92,12 @@ def _leaders(tables: Tables) -> DataFrame:
         F.min(F.struct("time", "connection")).alias("told")
     )
     placed = once.select("*", "told.*").drop("told").join(ends, "connection").join(clusters, "connection", "left")
-    return _moved(placed, ("cluster_id", "topic_id", "key"), [F.col("leader_epoch"), F.col("time")]).withColumn(
-        "kind", F.lit("leader")
-    )
+    order = ("leader_epoch", "time", "connection", "node_id")
+    return _moved(placed, ("cluster_id", "topic_id", "key"), order).withColumn("kind", F.lit("leader"))
 
 
-def _moved(rows: DataFrame, keys: Sequence[str], order: Sequence[Column]) -> DataFrame:
-    """Rows with `node_id`: how often it differs from that of the row before."""
+def _moved(rows: DataFrame, keys: Sequence[str], order: Sequence[str]) -> DataFrame:
+    """Rows with `node_id`: how often it differs from that of the row before, in an order without doubt."""
     rows = weighed(rows)
     before = F.lag("node_id").over(Window.partitionBy(*keys).orderBy(*order))
     steps = rows.withColumn("before", before).where(F.col("before").isNotNull() & (F.col("before") != F.col("node_id")))
