@@ -26,6 +26,7 @@ from netdiag.io.spark.elsewhere import located
 from netdiag.io.spark.failures import told
 from netdiag.io.spark.few import may_name, may_relay
 from netdiag.io.spark.reading import Progress, Reading, read_batches
+from netdiag.io.spark.small_tables import frame_of
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
 from netdiag.traffic.tables import NAMES, TOGETHER, table
@@ -97,7 +98,7 @@ def opened(spark: SparkSession, account: Mapping[str, Any], reading: Reading, fo
         tables = {name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES}
         return _extract(tables, [account], reading, size, folder)
     parts = {name: pq.read_table(Path(folder, name, "part-00000.parquet")) for name in NAMES}
-    tables = {name: spark.createDataFrame(part) for name, part in parts.items()}
+    tables = {name: frame_of(spark, part) for name, part in parts.items()}
     found = _extract(tables, [account], reading, size, folder)
     return replace(found, may_relay=may_relay(parts["connections"]), may_name=may_name(parts))
 

@@ -35,8 +35,11 @@ def small_table(folder: str, name: str, rows: int) -> pa.Table | None:
 
 
 def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
-    """The rows as a table of Spark that goes along with every question; one without any, too."""
-    return spark.createDataFrame(rows if rows.num_rows else pa.Table.from_pylist([], rows.schema))
+    """The rows as a table of Spark that goes along with every question; one without any, too.
+
+    Spark reads no further than to the first chunk without rows, so they are one chunk.
+    """
+    return spark.createDataFrame(rows.combine_chunks() if rows.num_rows else pa.Table.from_pylist([], rows.schema))
 
 
 def small_tables(

@@ -68,6 +68,16 @@ def test_a_table_without_rows(spark: SparkSession) -> None:
     assert once({"connections": frame}) == {"connections": frame}
 
 
+def test_rows_behind_a_part_without_any(spark: SparkSession, tmp_path: Path) -> None:
+    whole = anything(7)["endpoints"]
+    (tmp_path / "endpoints").mkdir()
+    for part, rows in enumerate((whole.slice(0, 0), whole, whole.slice(0, 0), whole)):
+        pq.write_table(rows, tmp_path / "endpoints" / f"part-{part:05}.parquet")
+    found = small_table(str(tmp_path), "endpoints", MOST)
+    assert found is not None
+    assert frame_of(spark, found).count() == 2 * whole.num_rows > 0
+
+
 @pytest.mark.parametrize(("rows", "partitions"), [(2_000_000, "1"), (2_000_001, None)])
 def test_few_rows_are_one_task(spark: SparkSession, rows: int, partitions: str | None) -> None:
     def told() -> list[str | None]:
