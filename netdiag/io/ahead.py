@@ -18,8 +18,8 @@ def has_cores(count: int) -> bool:
     return cores >= count
 
 
-def ahead(values: Generator[_Value, None, None], most: int = _AHEAD) -> Generator[_Value, None, None]:
-    """The same values and errors; up to so many are made before they are asked for, another one never."""
+def ahead(values: Generator[_Value, None, None]) -> Generator[_Value, None, None]:
+    """The same values and errors; up to two are made before they are asked for, another one never."""
     ready: queue.SimpleQueue[tuple[_Value] | BaseException | None] = queue.SimpleQueue()
     # One for each value that may be made; both queues are cheaper than one with a bound, which takes three locks.
     room: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -38,7 +38,7 @@ def ahead(values: Generator[_Value, None, None], most: int = _AHEAD) -> Generato
             last = error
         ready.put(last)
 
-    for _ in range(most):
+    for _ in range(_AHEAD):
         room.put(None)
     thread = threading.Thread(target=make, name="ahead", daemon=True)
     thread.start()

@@ -1,7 +1,7 @@
 """One step behind: a thread makes rows of what the engine has paired while the engine goes on.
 
 It makes them in the order of the pairs, and the same batches at any pace: the engine waits where it would get further
-ahead than by two stores.
+ahead than by one store.
 """
 
 import queue
@@ -15,9 +15,6 @@ from netdiag.traffic.engine.compiled.arenas import Numbers
 from netdiag.traffic.engine.compiled.columns import Columns
 from netdiag.traffic.engine.compiled.ends import Connections
 from netdiag.traffic.engine.compiled.store import Store, as_large
-
-# With two, each of both threads waited for the other one's last.
-_STORES = 3
 
 Batches = dict[str, list[pa.RecordBatch]]
 
@@ -35,12 +32,11 @@ class Behind:
     def __init__(self, columns: Columns, least: int) -> None:
         self._columns = columns
         self._least = least
-        # Never more than two, as there are three stores.
+        # Never more than one, as there are two stores.
         self._work: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
-        # The stores that nobody fills or reads, None for one that is not there yet.
+        # The store that is not being filled, or None where there is none yet.
         self._unused: queue.SimpleQueue[Store | None] = queue.SimpleQueue()
-        for _ in range(_STORES - 1):
-            self._unused.put(None)
+        self._unused.put(None)
         self._made: queue.SimpleQueue[Mapping[str, Sequence[pa.RecordBatch]]] = queue.SimpleQueue()
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._make, name="behind", daemon=True)

@@ -32,14 +32,14 @@ _MOST_MERGED = 16
 
 
 def read_chunks(
-    captures: Captures, keys: Keys, *, piece: int = PIECE, can_merge: bool = True, buffers: int = BUFFERS
+    captures: Captures, keys: Keys, *, piece: int = PIECE, can_merge: bool = True
 ) -> Iterator[Chunk | Packet]:
     """All packets by time, those of one file in its order; `keys` get their pairs of addresses.
 
     A chunk is good until the next one is asked for. With `can_merge` one may hold packets of several
-    files. Where cores are free, chunks are made ahead as far as there are `buffers` for one of a file.
+    files.
     """
-    piece = max(min(piece, _LEAST_PIECE), min(piece, _MOST_BYTES // (buffers * len(captures.files))))
+    piece = max(min(piece, _LEAST_PIECE), min(piece, _MOST_BYTES // (BUFFERS * len(captures.files))))
     most_ahead = _MOST_AHEAD if has_cores(2) else 0
     waiting = deque(sorted(captures.files, key=lambda file: (file.first_time, file.index)))
     # Those that are open, by their number; the one that gave the last packet goes on as long as it may.
@@ -47,7 +47,7 @@ def read_chunks(
     running: _Cursor | None = None
     while cursors or waiting:
         while waiting and (not cursors or waiting[0].first_time <= min(cursor.time for cursor in cursors)):
-            opened = _Cursor(waiting.popleft(), keys, piece, buffers, is_ahead=len(cursors) < most_ahead)
+            opened = _Cursor(waiting.popleft(), keys, piece, is_ahead=len(cursors) < most_ahead)
             if not opened.is_over:
                 insort(cursors, opened, key=lambda cursor: cursor.index)
         if not cursors:
@@ -76,13 +76,13 @@ def read_chunks(
 class _Cursor:
     """Where reading is in one file."""
 
-    def __init__(self, file: CaptureFile, keys: Keys, piece: int, buffers: int, *, is_ahead: bool) -> None:
-        front = Front(keys, file=file.index, account=file.account, buffers=buffers)
+    def __init__(self, file: CaptureFile, keys: Keys, piece: int, *, is_ahead: bool) -> None:
+        front = Front(keys, file=file.index, account=file.account)
         chunks = file.eaten_by(front, piece)
         self.index = file.index
         self.is_over = False
         self._at = 0
-        self._chunks = ahead(chunks, buffers - 1) if is_ahead else chunks
+        self._chunks = ahead(chunks) if is_ahead else chunks
         self._next_chunk()
 
     @property

@@ -12,7 +12,7 @@ from netdiag.io.captures import Captures
 from netdiag.io.chunks import read_chunks
 from netdiag.traffic.arrow import Unit
 from netdiag.traffic.engine.compiled.columns import Columns
-from netdiag.traffic.engine.compiled.front import BUFFERS, MOST_BUFFERS, Chunk, Front
+from netdiag.traffic.engine.compiled.front import Chunk, Front
 from netdiag.traffic.engine.compiled.front_keys import Keys
 from netdiag.traffic.engine.compiled.program import Programs
 from netdiag.traffic.engine.compiled.run import CompiledEngine
@@ -71,8 +71,7 @@ def read_tables(
     made = Columns(options, files, unit, columns=columns)
     with _beside(made, least) if beside else nullcontext() as behind:
         engine = CompiledEngine(options, files, behind or made, programs)
-        chunks = read_chunks(captures, Keys(), buffers=MOST_BUFFERS if beside else BUFFERS)
-        for number, each in enumerate(chunks, 1):
+        for number, each in enumerate(read_chunks(captures, Keys()), 1):
             if isinstance(each, Chunk):
                 engine.feed(each)
                 if seen is not None and len(each.packets):

@@ -11,7 +11,7 @@ import pytest
 from netdiag.errors import InputError
 from netdiag.io.captures import Captures
 from netdiag.io.chunks import read_chunks
-from netdiag.traffic.engine.compiled.front import BUFFERS, MOST_BUFFERS, Chunk
+from netdiag.traffic.engine.compiled.front import Chunk
 from netdiag.traffic.engine.compiled.front_keys import Keys
 from netdiag.traffic.engine.links import decode_packet
 from netdiag.traffic.engine.packet import Packet
@@ -26,8 +26,7 @@ Given = list[tuple[Packet, Decoded]]
 def _by_chunks(captures: Captures, piece: int, *, can_merge: bool = False) -> tuple[Given, int]:
     found: Given = []
     chunks = 0
-    buffers = MOST_BUFFERS if can_merge else BUFFERS
-    for each in read_chunks(captures, Keys(), piece=piece, can_merge=can_merge, buffers=buffers):
+    for each in read_chunks(captures, Keys(), piece=piece, can_merge=can_merge):
         if isinstance(each, Chunk):
             chunks += 1
             found += [(packet, decoded) for packet, decoded, _ in unpacked(each)]

@@ -22,8 +22,6 @@ from netdiag.traffic.engine.records import not_a_capture
 Array = np.ndarray[Any, Any]
 
 BUFFERS = 3
-MOST_BUFFERS = 6
-"""For who reads far ahead: where threads wait for each other's last chunk, a core is idle."""
 _LEAST = 64 * 1024
 
 
@@ -31,7 +29,7 @@ _LEAST = 64 * 1024
 class Chunk:
     """Packets of one file whose bytes have come; `packets` are of dtype PACKET, `keys` of dtype KEY.
 
-    Good until the front was fed as often again as it has `buffers`. `epoch` tells when the numbers of pairs began anew:
+    Good until the front was fed three times more (`BUFFERS`). `epoch` tells when the numbers of pairs began anew:
     `keys` are those that were known when the chunk was made, of which there are `pairs`. `interfaces` only grows;
     `strange` are those of packets by index that found no room there. Of several files `file` is NOTHING, and `files`
     tells for each of the interfaces whose it is.
@@ -76,7 +74,7 @@ class Chunk:
 class Front:
     """Eats one capture file, as CaptureReader does, and fills the table of pairs `keys`.
 
-    `account` goes on where another reader has one already. A chunk is good until `buffers` more were made.
+    `account` goes on where another reader has one already.
     """
 
     def __init__(
@@ -87,16 +85,15 @@ class Front:
         since: int | None = None,
         until: int | None = None,
         account: Account | None = None,
-        buffers: int = BUFFERS,
     ) -> None:
         self.account = Account(since=since, until=until) if account is None else account
         self._file = file
         self._keys = keys
         self._names = Names()
-        self._rows = [Rows(keys, self._names) for _ in range(buffers)]
+        self._rows = [Rows(keys, self._names) for _ in range(BUFFERS)]
         self._turn = 0
         self._is_filled = False
-        self._buffers = [bytearray(_LEAST) for _ in range(buffers)]
+        self._buffers = [bytearray(_LEAST) for _ in range(BUFFERS)]
         self._rest: bytes | memoryview = b""
         self._reader: CompiledPcap | CompiledPcapng | None = None
 
