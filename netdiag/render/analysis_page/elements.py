@@ -26,8 +26,7 @@ def table(shown: Table) -> Iterator[str]:
     """A table with a caption, its headings told as such; the first column heads the rows."""
     numbers = shown.numbers or (False,) * len(shown.headings)
     yield f'<div class="scroll" tabindex="0" role="region" aria-label="{text(shown.caption)}"><table>'
-    more = f" ({shown.more:,} more are not shown)" if shown.more > 0 else ""
-    yield f"<caption>{text(shown.caption)}{more}</caption>"
+    yield f"<caption>{text(shown.caption)}{_more(shown)}</caption>"
     heads = "".join(
         f'<th scope="col"{_class(number)}>{text(heading)}</th>'
         for heading, number in zip(shown.headings, numbers, strict=True)
@@ -36,6 +35,13 @@ def table(shown: Table) -> Iterator[str]:
     for row in shown.rows:
         yield f"<tr>{_cells(row, numbers)}</tr>"
     yield "</tbody></table></div>"
+
+
+def _more(shown: Table) -> str:
+    least = "at least " if shown.is_open else ""
+    if shown.more > 0:
+        return f" ({least}{shown.more:,} more are not shown)"
+    return " (others with less may not be shown)" if shown.is_open else ""
 
 
 def folded(summary: str, inside: Iterator[str], *, css: str = "figures") -> Iterator[str]:

@@ -45,13 +45,17 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table in words: cells are text that is not escaped yet."""
+    """A table in words: cells are text that is not escaped yet.
+
+    So many `more` rows are known not to be shown; where it `is_open` there may be others.
+    """
 
     caption: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numbers: tuple[bool, ...] = ()
     more: int = 0
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

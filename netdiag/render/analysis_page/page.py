@@ -10,6 +10,7 @@ the captures hold.
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -26,7 +27,7 @@ from netdiag.render.analysis_page.heat_maps import broker_maps, partition_maps
 from netdiag.render.analysis_page.time_charts import time_figures
 from netdiag.render.analysis_page.vega import svg
 from netdiag.render.analysis_page.wording import plain
-from netdiag.render.analysis_sections import SECTIONS, Section, size
+from netdiag.render.analysis_sections import SECTIONS, Section, every, size
 from netdiag.traffic.analysis import Analysis, Answer
 
 TITLE = "netdiag: what these captures say"
@@ -179,9 +180,13 @@ def _tables(analysis: Analysis) -> Iterator[str]:
         answer = analysis.answers.get(section.answer, Answer())
         kept = [row for row in answer.rows if section.keep(row)]
         if kept:
-            whole = len(kept) + answer.total - len(answer.rows)
-            shown = _section(section, kept, whole)
-            yield from folded(f"{escape(section.title)} <small>{whole:,}</small>", table(shown))
+            cut = answer.total - len(answer.rows)
+            # Of rows that were cut from the answer nobody knows how many a condition would have kept.
+            is_open = cut > 0 and section.keep is not every
+            whole = len(kept) + (0 if is_open else cut)
+            shown = replace(_section(section, kept, whole), is_open=is_open)
+            number = f"{whole:,} or more" if is_open else f"{whole:,}"
+            yield from folded(f"{escape(section.title)} <small>{number}</small>", table(shown))
     yield "</section>"
 
 

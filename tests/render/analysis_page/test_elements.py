@@ -31,3 +31,10 @@ def test_a_table_has_a_caption_and_heads_of_rows_and_columns() -> None:
 def test_what_is_folded_opens_without_a_script() -> None:
     lines = list(folded("more", iter(["<p>x</p>"])))
     assert lines == ['<details class="figures"><summary>more</summary>', "<p>x</p>", "</details>"]
+
+
+def test_a_table_of_which_nobody_knows_how_much_is_missing_says_so() -> None:
+    known = Table(caption="brokers", headings=("who",), rows=(("x",),), more=7, is_open=True)
+    assert "<caption>brokers (at least 7 more are not shown)</caption>" in "".join(table(known))
+    unknown = Table(caption="brokers", headings=("who",), rows=(("x",),), is_open=True)
+    assert "<caption>brokers (others with less may not be shown)</caption>" in "".join(table(unknown))

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from netdiag.render.analysis_page.page import GENERATOR, page
 from netdiag.traffic.analysis import Analysis
+from tests.render.analyses import answer
 from tests.render.analysis_page.pages import EVIL, broken, calm, empty, hostile
 from tests.render.topology.browser import Browser, Page, browser
 from tests.tools import tool
@@ -116,8 +118,8 @@ def test_what_is_wrong_comes_first_then_time_then_the_rest(texts: dict[str, str]
     assert text.count("<svg aria-hidden") == 2 * len(FIGURES)
     assert text.count("<summary>the figures as a table</summary>") == len(FIGURES)
     assert "Bytes that were not decoded, and why" in text
-    assert "<summary>clients <small>70</small></summary>" in text
-    assert "(69 more are not shown)" in text
+    assert "<summary>clients <small>1 or more</small></summary>" in text
+    assert "(others with less may not be shown)" in text
 
 
 def test_equal_analyses_give_equal_pages(texts: dict[str, str]) -> None:
@@ -300,3 +302,12 @@ def test_everything_that_can_be_pressed_has_a_name_and_shows_its_focus(opened: O
     for _ in range(12):
         shown.key("Tab")
         assert shown.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+def test_what_was_cut_of_rows_for_several_tables_is_not_counted_for_each() -> None:
+    rows = [{"by": "client_id", "value": f"app-{number}", "requests": 1} for number in range(60)]
+    rows.append({"by": "broker", "value": "10.0.0.1:9092", "requests": 5})
+    shown = page(replace(empty(), answers={"rates": answer("rates", *rows, total=8000)}))
+    assert "<summary>clients <small>60 or more</small></summary>" in shown
+    assert "<caption>clients (at least 10 more are not shown)</caption>" in shown
+    assert "<caption>brokers (others with less may not be shown)</caption>" in shown
