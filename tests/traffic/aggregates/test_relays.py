@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.traffic.aggregates.relays import with_relays, without_relays
-from tests.traffic.aggregates.frames import MS, T0, frame
+from tests.traffic.aggregates.frames import MS, T0, S, frame
 
 OUTER: dict[str, Any] = {
     "connection": 1,
@@ -36,6 +36,12 @@ def relays(spark: SparkSession, *rows: dict[str, Any]) -> dict[int, int | None]:
     return {row["connection"]: row["relay_of"] for row in found}
 
 
+def plan(found: DataFrame) -> str:
+    """How Spark would join them: the keys of a join come before its kind."""
+    java: Any = found._jdf
+    return str(java.queryExecution().sparkPlan().toString())
+
+
 def test_the_inner_connection_is_a_relay_of_the_outer(spark: SparkSession) -> None:
     assert relays(spark, OUTER, INNER) == {1: None, 2: 1}
 
@@ -44,6 +50,30 @@ def test_the_inner_connection_is_a_relay_of_the_outer(spark: SparkSession) -> No
 def test_what_differs_is_no_relay(spark: SparkSession, change: dict[str, Any]) -> None:
     assert relays(spark, OUTER, {**INNER, **change}) in ({1: None, 2: None}, {1: 2, 2: None})
     assert relays(spark, OUTER, {**INNER, **change})[2] is None
+
+
+@pytest.mark.parametrize("after", [0, 1, 30, 49, 50])
+def test_a_relay_is_found_wherever_its_time_lies(spark: SparkSession, after: int) -> None:
+    rows = []
+    for number in range(0, 200, 2):
+        begin = {"digest": 1000 + number, "first_time": T0 + number * 7 * MS}
+        rows += [
+            {**OUTER, **begin, "connection": number},
+            {**INNER, **begin, "connection": number + 1, "first_time": begin["first_time"] + after * MS},
+        ]
+    assert relays(spark, *rows) == {number: number - 1 if number % 2 else None for number in range(200)}
+
+
+def test_connections_that_all_say_the_same_are_not_held_against_each_other(spark: SparkSession) -> None:
+    checks = [
+        {**OUTER, "connection": number, "client": f"10.0.0.{number % 250}:1", "first_time": T0 + number * S}
+        for number in range(500)
+    ]
+    found = with_relays(frame(spark, "connections", *checks))
+    joins = [line for line in plan(found).splitlines() if "Inner" in line]
+    assert joins
+    assert all("slot" in line.partition("Inner")[0] for line in joins), joins
+    assert {row["relay_of"] for row in found.collect()} == {None}
 
 
 def test_the_nearest_of_several_is_meant(spark: SparkSession) -> None:
