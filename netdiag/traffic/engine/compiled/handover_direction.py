@@ -9,7 +9,7 @@ from netdiag.traffic.engine.compiled.lane_copies import (
     free_places,
     places_of,
     places_of_mask,
-    take_place,
+    take_places,
     turn_over,
 )
 from netdiag.traffic.engine.compiled.lane_state import (
@@ -97,8 +97,9 @@ def check_in(lane: Lane, number: int, delivery: Delivery, places: Mapping[tuple[
     for copies in (delivery.older, delivery.recent):
         turn_over(lane, number)
         if copies:
-            found = [take_place(lane, number) for _ in copies]
-            lane.remembered[found] = np.array([_copy(lane, key, copy, places) for key, copy in copies.items()], COPY)
+            found = np.empty(len(copies), np.int64)
+            take_places(lane, number, found)
+            lane.remembered[found] = np.array(_entries(lane, copies, places), COPY)
 
 
 def check_out(lane: Lane, number: int, delivery: Delivery) -> None:
@@ -172,18 +173,24 @@ def has_sets(lane: Lane) -> bool:
     return bool(lane.numbers[PLACE_SETS] + 4 * REMEMBERED <= len(lane.place_sets))
 
 
-def _copy(
-    lane: Lane, key: int, copy: Copy, places: Mapping[tuple[str, int], int]
-) -> tuple[int, int, int, int, int, int]:
-    """An entry of `remembered`."""
-    length, time, identification, seen = copy
-    mask = sum((places[place] + 1) << 16 * index for index, place in enumerate(seen))
-    where = int(places_of_mask(lane, np.uint64(mask)))
-    nameless = NAMELESS if identification < 0 else 0
-    if key >= 0:
-        return time, key, 0, length | nameless, identification & 0xFFFF, where
-    bare = -1 - key
-    return time, bare >> 56, bare >> 24 & MASK, BARE | bare & 0xFFFFFF | nameless, identification & 0xFFFF, where
+def _entries(
+    lane: Lane, copies: Mapping[int, Copy], places: Mapping[tuple[str, int], int]
+) -> list[tuple[int, int, int, int, int, int]]:
+    """The entries of `remembered` for these; most were seen at the same places."""
+    entries = []
+    known: dict[tuple[tuple[str, int], ...], int] = {}
+    for key, (length, time, identification, seen) in copies.items():
+        where = known.get(seen)
+        if where is None:
+            mask = sum((places[place] + 1) << 16 * index for index, place in enumerate(seen))
+            where = known[seen] = int(places_of_mask(lane, np.uint64(mask)))
+        name, nameless = (identification & 0xFFFF, 0) if identification >= 0 else (0xFFFF, NAMELESS)
+        if key >= 0:
+            entries.append((time, key, 0, length | nameless, name, where))
+        else:
+            bare = -1 - key
+            entries.append((time, bare >> 56, bare >> 24 & MASK, BARE | bare & 0xFFFFFF | nameless, name, where))
+    return entries
 
 
 def _copies(lane: Lane, found: Array, places: Sequence[tuple[str, int]]) -> dict[int, Copy]:

@@ -142,9 +142,10 @@ def free_places(lane: Lane, number: Any) -> None:
 
 
 @kernel
-def take_place(lane: Lane, number: Any) -> Any:
-    """As `new_place`, of the direction of that number."""
-    return new_place(lane, lane.directions[number])
+def take_places(lane: Lane, number: Any, found: Any) -> None:
+    """As `new_place`, as often as there is room in `found`, of the direction of that number."""
+    for index in range(len(found)):
+        found[index] = new_place(lane, lane.directions[number])
 
 
 @kernel
