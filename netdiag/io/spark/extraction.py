@@ -27,6 +27,7 @@ from netdiag.io.spark.failures import told
 from netdiag.io.spark.few import may_name, may_relay
 from netdiag.io.spark.reading import Progress, Reading, read_batches
 from netdiag.io.spark.small_tables import frame_of
+from netdiag.traffic.aggregates.spark_types import struct_of_arrow
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
 from netdiag.traffic.tables import NAMES, TOGETHER, table
@@ -80,8 +81,7 @@ def extract(
         raise NetdiagError(
             "what the executors wrote is not to be seen here", where=folder, hint="give --out a folder that all share"
         )
-    tables = {name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES}
-    return _extract(tables, accounts, reading, size, folder)
+    return _extract(_written(spark, folder), accounts, reading, size, folder)
 
 
 def extract_here(reading: Reading, folder: str) -> dict[str, Any]:
@@ -95,12 +95,17 @@ def extract_here(reading: Reading, folder: str) -> dict[str, Any]:
 def opened(spark: SparkSession, account: Mapping[str, Any], reading: Reading, folder: str, *, size: int) -> Extract:
     """What `extract_here` wrote; few rows are given to Spark as they are, which saves it looking into files."""
     if sum(account["rows"].values()) > _FEW:
-        tables = {name: spark.read.parquet(Path(folder, name).as_uri()) for name in NAMES}
-        return _extract(tables, [account], reading, size, folder)
+        return _extract(_written(spark, folder), [account], reading, size, folder)
     parts = {name: pq.read_table(Path(folder, name, "part-00000.parquet")) for name in NAMES}
     tables = {name: frame_of(spark, part) for name, part in parts.items()}
     found = _extract(tables, [account], reading, size, folder)
     return replace(found, may_relay=may_relay(parts["connections"]), may_name=may_name(parts))
+
+
+def _written(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
+    """The tables there; Spark, were it not told what is in them, would have a task look into a file of each."""
+    shapes = {name: struct_of_arrow(schema_of(table(name), unit="us")) for name in NAMES}
+    return {name: spark.read.schema(shapes[name]).parquet(Path(folder, name).as_uri()) for name in NAMES}
 
 
 def _make_folders(folder: str) -> None:

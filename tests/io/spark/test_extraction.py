@@ -39,6 +39,9 @@ def test_tables_and_what_was_read(spark: SparkSession, path: str, tmp_path: Path
     assert made.rows["names"] == 0
     assert made.tables["names"].columns == list(table("names").names)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(NAMES)
+    for name in NAMES:
+        found_by_spark = spark.read.parquet(str(tmp_path / name)).schema
+        assert made.tables[name].schema == found_by_spark, name
     assert all(0 <= share <= 1 for share, _ in told)
 
 
