@@ -21,7 +21,12 @@ from netdiag.traffic.tables import NAMES, TOGETHER, table
 MOST = 50_000
 # So many rows of all tables together are as well looked at by one task as by two, which would have to exchange them.
 _ONE_TASK = 2_000_000
-_ALONE = {"spark.sql.leafNodeDefaultParallelism": "1", "spark.sql.shuffle.partitions": "1"}
+_ALONE = {
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.shuffle.partitions": "1",
+    # Half of what planning took was this rule working out columns of tables that a task does in passing.
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation",
+}
 _SELECTED = ("group_events", "endpoints", "leaders")
 
 
