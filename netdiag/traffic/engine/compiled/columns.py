@@ -17,15 +17,13 @@ import pyarrow as pa
 from netdiag.traffic.arrow import Unit, record_batch
 from netdiag.traffic.engine.compiled import rare, row_arrays
 from netdiag.traffic.engine.compiled.arenas import Arenas, Numbers, Store
-from netdiag.traffic.engine.compiled.ends import Connections, Ends
+from netdiag.traffic.engine.compiled.ends import Connections
 from netdiag.traffic.engine.compiled.gather import ALL, ROWS_FULL, Sources, Wish, gather
 from netdiag.traffic.engine.compiled.joining import new_join
-from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.naming import Naming
 from netdiag.traffic.engine.compiled.rare import Held, Rare
 from netdiag.traffic.engine.compiled.row_arrays import RowArrays
 from netdiag.traffic.engine.compiled.sessions import grown, new_sessions, numbers_used, renumbered
-from netdiag.traffic.engine.compiled.side import Side
 from netdiag.traffic.engine.compiled.sorting_out import rare_pairs
 from netdiag.traffic.engine.compiled.texts import MOST
 from netdiag.traffic.engine.details import GROUP_KEYS
@@ -62,8 +60,6 @@ _OF_HEADERS = frozenset(
         "file",
     }
 )
-# Who a pair is of matters to the rows of rare tables only.
-_NOBODY = Ends(NOTHING, "", "", None)
 
 
 class Columns:
@@ -140,18 +136,12 @@ class Columns:
         return taken
 
     def _sorted_out(self, store: Store, pairs: Numbers, connections: Connections, held: Held) -> tuple[Arenas, Numbers]:
-        side = Side(self._naming.texts.number, self._naming.identify)
         found = np.empty(len(pairs), np.int64)
         endpoints = "endpoints" in self._columns
         count = rare_pairs(pairs, store.facts, self._reads_raw, self._groups, endpoints, found)
         if count:
             pairs = pairs.copy()
-        for place in found[:count].tolist():
-            pair = pairs[place]
-            numbers = int(pair["asked"]), int(pair["answer"])
-            ends = connections.ends(int(connections.places[place])) if self._rare.rows else _NOBODY
-            pair["asked"], pair["answer"] = self._rare.look(store, side, numbers, held, ends, self._serial + place)
-        return side.arenas(len(self._naming.texts), self._naming.ids), pairs
+        return self._rare.look(store, pairs, found[:count], connections, held, self._serial), pairs
 
     def _gather(self, main: Arenas, side: Arenas, pairs: Numbers, local: Numbers) -> None:
         naming, at, why = self._naming, 0, ROWS_FULL

@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 from netdiag.traffic.engine import details
 from netdiag.traffic.engine.assemble import Answer, Asked
-from netdiag.traffic.engine.compiled.arenas import Store
-from netdiag.traffic.engine.compiled.ends import Ends
+from netdiag.traffic.engine.compiled import recognizing
+from netdiag.traffic.engine.compiled.arenas import Arenas, Numbers, Store
+from netdiag.traffic.engine.compiled.ends import Connections, Ends
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING
 from netdiag.traffic.engine.compiled.naming import Naming
 from netdiag.traffic.engine.compiled.read_back import answer_of, asked_of
-from netdiag.traffic.engine.compiled.repeating import RepeatingBodies, Said, what_is_said
-from netdiag.traffic.engine.compiled.side import Shape, Side
+from netdiag.traffic.engine.compiled.repeating import RepeatingBodies
+from netdiag.traffic.engine.compiled.side import Side
 from netdiag.traffic.engine.details import Exchange
 from netdiag.traffic.engine.options import EngineOptions
 
@@ -25,44 +26,64 @@ class Held(Protocol):
 
 
 TABLES = ("group_events", "endpoints", "leaders")
-# So many pairs of short messages are known again.
-_MOST = 256
+# So much in messages that may come again is worth reading them anew.
+_MOST = 1 << 16
+# Who a pair is of matters to the rows of rare tables only.
+_NOBODY = Ends(NOTHING, "", "", None)
 
 
 class Rare:
-    """Looks at one such pair after the other; `rows` are those of the rare tables since they were taken."""
+    """Looks at such pairs; `rows` are those of the rare tables since they were taken."""
 
     def __init__(self, options: EngineOptions, naming: Naming) -> None:
         self._options = options
         self._naming = naming
         self._bodies = RepeatingBodies(options.tables)
-        self._shapes: dict[Said, tuple[Shape | None, Shape | None]] = {}
+        self._side = Side(naming.texts.number, naming.identify)
+        self._shapes = recognizing.new_shapes()
         self.rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES if name in options.tables}
 
     def look(
-        self, store: Store, side: Side, pair: tuple[int, int], held: Held, ends: Ends, serial: int
-    ) -> tuple[int, int]:
-        """Take in a pair, the one of that number; gives its numbers in `side`."""
-        # Where rows of rare tables are wanted, each pair has its own.
-        said = None if self.rows else what_is_said(store, pair)
-        shapes = None if said is None else self._shapes.get(said)
-        if shapes is not None:
-            # What such a pair teaches was learned.
-            return _put(side, store, pair[0], shapes[0]), _put(side, store, pair[1], shapes[1])
-        numbers = self._look(store, side, pair, held, ends, serial)
-        if said is not None:
-            if len(self._shapes) >= _MOST:
-                self._shapes.clear()
-            self._shapes[said] = _shape(side, numbers[0]), _shape(side, numbers[1])
-        return numbers
+        self, store: Store, pairs: Numbers, places: Numbers, connections: Connections, held: Held, serial: int
+    ) -> Arenas:
+        """Take in the pairs at these places, the first of all being of that number; gives what they are of now."""
+        side = self._side
+        is_large = side.size > _MOST
+        if is_large:
+            self.forget()
+        # Where rows of rare tables are wanted, each pair has its own, and none is known again.
+        side.begin(anew=is_large or bool(self.rows))
+        records = side.with_room(2 * len(places))
+        at, why = 0, recognizing.ODD
+        while at < len(places):
+            if not self.rows:
+                why, at = self._recognize(store, pairs, places, at, records)
+                if why == recognizing.ALL:
+                    break
+            place = int(places[at])
+            pair = pairs[place]
+            numbers = int(pair["asked"]), int(pair["answer"])
+            ends = connections.ends(int(connections.places[place])) if self.rows else _NOBODY
+            told = self._look(store, numbers, held, ends, serial + place)
+            if why == recognizing.UNKNOWN:
+                self._shapes = recognizing.learned(self._shapes, store, numbers, told, records)
+            pair["asked"], pair["answer"] = told
+            at += 1
+        return side.arenas(len(self._naming.texts), self._naming.ids)
 
     def forget(self) -> None:
         """Texts are counted anew."""
-        self._shapes.clear()
+        recognizing.clear(self._shapes)
 
-    def _look(
-        self, store: Store, side: Side, pair: tuple[int, int], held: Held, ends: Ends, serial: int
-    ) -> tuple[int, int]:
+    def _recognize(self, store: Store, pairs: Numbers, places: Numbers, at: int, records: Numbers) -> tuple[int, int]:
+        """What such pairs teach was learned."""
+        used = self._shapes.counts[recognizing.FACTS_USED :]
+        used[0] = self._side.used
+        why, at = recognizing.recognize(pairs, places, at, store.facts, store.raw, self._shapes, records)
+        self._side.used = int(used[0])
+        return why, at
+
+    def _look(self, store: Store, pair: tuple[int, int], held: Held, ends: Ends, serial: int) -> tuple[int, int]:
         asked, answer = self._read(store, pair, held)
         said = None if answer is None else answer.facts
         if said is not None and said.names:
@@ -72,8 +93,8 @@ class Rare:
         if asked is not None and self.rows:
             self._add(asked, answer, ends)
         return (
-            NOTHING if asked is None else side.asked(asked) if _is_new(store, pair[0]) else pair[0],
-            NOTHING if answer is None else side.answer(answer) if _is_new(store, pair[1]) else pair[1],
+            NOTHING if asked is None else self._side.asked(asked) if _is_new(store, pair[0]) else pair[0],
+            NOTHING if answer is None else self._side.answer(answer) if _is_new(store, pair[1]) else pair[1],
         )
 
     def _read(self, store: Store, pair: tuple[int, int], held: Held) -> tuple[Asked | None, Answer | None]:
@@ -121,14 +142,6 @@ class Rare:
             return False
         topics = [*asked.facts.topics, *(() if answer is None or answer.facts is None else answer.facts.topics)]
         return not options.topics or not options.topics.isdisjoint(map(self._naming.topic_ids.shown, topics))
-
-
-def _put(side: Side, store: Store, number: int, shape: Shape | None) -> int:
-    return number if shape is None else side.put(shape, store.facts[number])
-
-
-def _shape(side: Side, number: int) -> Shape | None:
-    return side.shape(number) if number < NOTHING else None
 
 
 def _is_new(store: Store, number: int) -> bool:

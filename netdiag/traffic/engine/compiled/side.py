@@ -5,7 +5,7 @@ Texts and topic ids have the numbers of the rows at once.
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,36 +28,39 @@ _NONE: tuple[()] = ()
 _SCALARS = [(name, 1 << place, name in TEXTS) for place, name in enumerate(SCALARS)]
 _NO_VALUES = dict.fromkeys(FACTS.names or (), 0)
 _in_order = itemgetter(*_NO_VALUES)
-_RANGES = ("topics", "partitions", "batches", "forgotten")
-_ORDER = [*_NO_VALUES]
-_PLACES = tuple(map(_ORDER.index, _RANGES))
-# What tells a message from one with the same bytes in it.
-_OF_ITS_OWN = tuple(
-    map(_ORDER.index, ("start_time", "end_time", "start_number", "end_number", "file", "correlation_id"))
-)
-
-
-class Shape(NamedTuple):
-    """A message but for when it came and its correlation id; good as long as numbers of texts are."""
-
-    values: tuple[Any, ...]
-    arenas: tuple[list[Any], ...]
+_ARRAYS: dict[str, Any] = {"topics": np.int32, "partitions": PARTITION, "batches": BATCH, "forgotten": FORGOTTEN}
 
 
 class Side:
     """Collects messages; `number` gives a text its number, `identify` a topic id."""
 
+    used: int
+    _arrays: dict[str, Numbers]
+    _ends: dict[str, int]
+
     def __init__(self, number: Callable[[str], int], identify: Callable[[bytes], int]) -> None:
         self._number = number
         self._identify = identify
-        # By identity, as they are large; each with where it lies here.
-        self._placed: dict[int, tuple[Shape, tuple[tuple[int, int], ...]]] = {}
-        self._facts: list[tuple[Any, ...]] = []
-        self._topics: list[int] = []
-        self._partitions: list[tuple[Any, ...]] = []
-        self._batches: list[tuple[Any, ...]] = []
-        self._forgotten: list[tuple[int, int]] = []
-        self._rows: tuple[list[Any], ...] = (self._topics, self._partitions, self._batches, self._forgotten)
+        self._facts = np.zeros(64, FACTS)
+        self._counted = np.arange(64, dtype=np.int32)
+        self.begin(anew=True)
+
+    @property
+    def size(self) -> int:
+        """How much lies in all messages together."""
+        return sum(self._ends.values())
+
+    def begin(self, *, anew: bool) -> None:
+        """Without messages; what lies in them stays where it is, for others that say the same, if not `anew`."""
+        self.used = 0
+        if anew:
+            self._arrays = {name: np.zeros(64, kind) for name, kind in _ARRAYS.items()}
+            self._ends = dict.fromkeys(_ARRAYS, 0)
+
+    def with_room(self, messages: int) -> Numbers:
+        """The records, with room for so many more; who writes them says so in `used`."""
+        self._facts = _with_room(self._facts, self.used, messages)
+        return self._facts
 
     def asked(self, asked: Asked) -> int:
         """The number of a request, below NOTHING."""
@@ -70,45 +73,21 @@ class Side:
         """The number of a response, below NOTHING."""
         return self._add(answer.message, answer.facts, answer.correlation_id, NOTHING, 0, 0)
 
-    def shape(self, number: int) -> Shape:
-        """That of the message of this number."""
-        values = self._facts[NOTHING - 1 - number]
-        ranges = (values[place] for place in _PLACES)
-        return Shape(values, tuple(rows[slice(*where)] for rows, where in zip(self._rows, ranges, strict=True)))
-
-    def put(self, shape: Shape, record: Any) -> int:
-        """The number of a message that has this shape, when it came and its correlation id from a record of FACTS."""
-        placed = self._placed.get(id(shape))
-        if placed is None:
-            ranges = []
-            for rows, more in zip(self._rows, shape.arenas, strict=True):
-                ranges.append((len(rows), len(rows) + len(more)))
-                rows += more
-            placed = self._placed[id(shape)] = (shape, tuple(ranges))
-        values, own = list(shape.values), record.item()
-        for place in _OF_ITS_OWN:
-            values[place] = own[place]
-        for place, where in zip(_PLACES, placed[1], strict=True):
-            values[place] = where
-        self._facts.append(tuple(values))
-        return NOTHING - len(self._facts)
-
     def arenas(self, texts: int, ids: int) -> Arenas:
         """All of them; so many texts and ids have numbers by now."""
+        if max(texts, ids) > len(self._counted):
+            self._counted = np.arange(2 * max(texts, ids), dtype=np.int32)
         return Arenas(
-            facts=_records(self._facts, FACTS),
-            topics=np.array(self._topics, np.int32),
-            partitions=_records(self._partitions, PARTITION),
-            batches=_records(self._batches, BATCH),
-            forgotten=_records(self._forgotten, FORGOTTEN),
-            texts=np.arange(texts, dtype=np.int32),
-            ids=np.arange(ids, dtype=np.int32),
+            facts=self._facts[: self.used],
+            texts=self._counted[:texts],
+            ids=self._counted[:ids],
+            **{name: array[: self._ends[name]] for name, array in self._arrays.items()},
         )
 
     def _add(
         self, message: Any, facts: Facts | None, correlation_id: int, client_id: int, key: int, version: int
     ) -> int:
-        begins = [len(self._topics), len(self._partitions), len(self._batches), len(self._forgotten)]
+        begins = self._ends.copy()
         values: dict[str, Any] = _NO_VALUES.copy()
         if facts is not None:
             self._body(facts)
@@ -120,22 +99,29 @@ class Side:
                     values[name] = self._number(value) if is_text else int(value)
             values["present"] = present
             values["decoded"] = DECODED.index(facts.decoded)
-        ends = [len(self._topics), len(self._partitions), len(self._batches), len(self._forgotten)]
-        values |= dict(zip(_RANGES, zip(begins, ends, strict=True), strict=True))
+        values |= {name: (begin, self._ends[name]) for name, begin in begins.items()}
         values |= {"endpoints": (0, 0), "raw": NOTHING, "connection": NOTHING, "client_id": client_id}
         values |= {"start_time": message.start_time, "end_time": message.end_time, "file": message.file}
         values |= {"start_number": message.start_number, "end_number": message.end_number, "size": message.size}
         values |= {"correlation_id": correlation_id, "api_key": key, "api_version": version}
         values["is_request"] = message.is_request
-        self._facts.append(_in_order(values))
-        return NOTHING - len(self._facts)
+        self.with_room(1)[self.used] = _in_order(values)
+        self.used += 1
+        return NOTHING - self.used
 
     def _body(self, facts: Facts) -> None:
-        self._topics += map(self._topic, facts.topics)
-        self._partitions += map(self._partition, facts.partitions)
-        self._batches += map(self._batch, facts.batches)
         forgotten: Sequence[tuple[Topic, int]] = getattr(facts, "forgotten", _NONE)
-        self._forgotten += [(self._topic(topic), partition) for topic, partition in forgotten]
+        self._extend("topics", [self._topic(topic) for topic in facts.topics])
+        self._extend("partitions", [self._partition(row) for row in facts.partitions])
+        self._extend("batches", [self._batch(row) for row in facts.batches])
+        self._extend("forgotten", [(self._topic(topic), partition) for topic, partition in forgotten])
+
+    def _extend(self, name: str, rows: list[Any]) -> None:
+        if rows:
+            begin = self._ends[name]
+            end = self._ends[name] = begin + len(rows)
+            array = self._arrays[name] = _with_room(self._arrays[name], begin, len(rows))
+            array[begin:end] = rows
 
     def _topic(self, topic: Topic) -> int:
         return self._number(topic) if isinstance(topic, str) else topic_id(self._identify(topic))
@@ -154,5 +140,9 @@ def _record(row: Any, shape: np.dtype[Any], numbers: dict[str, int | None]) -> t
     return tuple(values[name] or 0 for name in shape.names or ())
 
 
-def _records(rows: list[Any], shape: np.dtype[Any]) -> Numbers:
-    return np.array(rows, shape)
+def _with_room(array: Numbers, used: int, more: int) -> Numbers:
+    if used + more <= len(array):
+        return array
+    larger = np.zeros(2 * (used + more), array.dtype)
+    larger[:used] = array[:used]
+    return larger

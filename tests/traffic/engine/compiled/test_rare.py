@@ -10,53 +10,64 @@ import pytest
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.engine.compiled import rare as tested
 from netdiag.traffic.engine.compiled.arenas import Arenas
-from netdiag.traffic.engine.compiled.ends import Ends
-from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING
+from netdiag.traffic.engine.compiled.ends import CONTEXT, Connections, Ends
+from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING, PAIR
 from netdiag.traffic.engine.compiled.naming import Naming
 from netdiag.traffic.engine.compiled.rare import Held, Rare
-from netdiag.traffic.engine.compiled.side import Side
 from netdiag.traffic.engine.options import EngineOptions
 from tests.traffic.engine.bodies.messages import answer, asked
+from tests.traffic.engine.compiled.exchanges import FakeStore
 from tests.traffic.engine.compiled.test_read_back import metadata, store
 
 ENDS = Ends(5, "10.0.0.1:40000", "10.0.0.2:9092", None)
 
 
-def rare(**filters: frozenset[str]) -> tuple[Rare, Naming, Side]:
+def rare(**filters: frozenset[str]) -> tuple[Rare, Naming]:
     options = EngineOptions(tables=frozenset({"endpoints", "leaders", "group_events"}), **filters)  # type: ignore[arg-type]
     naming = Naming(options, ["a.pcap"])
-    return Rare(options, naming), naming, Side(naming.texts.number, naming.identify)
+    return Rare(options, naming), naming
+
+
+def look(
+    looks: Rare, messages: FakeStore, numbers: list[tuple[int, int]], held: Held, serial: int
+) -> tuple[Arenas, list[tuple[int, int]]]:
+    """What is said of pairs of messages of these numbers, and the numbers that they have of now."""
+    pairs = np.zeros(len(numbers), PAIR)
+    pairs["asked"], pairs["answer"] = zip(*numbers, strict=True)
+    places = np.zeros(len(numbers), np.int64)
+    connections = Connections(places[:1], places, np.zeros(1, CONTEXT), {0: ENDS})
+    arenas = looks.look(messages, pairs, np.arange(len(numbers)), connections, held, serial)
+    return arenas, [*zip(pairs["asked"].tolist(), pairs["answer"].tolist(), strict=True)]
 
 
 def test_a_raw_message_is_read_and_becomes_a_record() -> None:
     request, response = metadata()
-    looks, naming, side = rare()
+    looks, _ = rare()
     both = store((request, len(request)), (response, len(response)))
-    assert looks.look(both, side, (0, 1), {}, ENDS, 3) == (-2, -3)
+    arenas, numbers = look(looks, both, [(0, 1)], {}, 3)
+    assert numbers == [(-2, -3)]
     (row,) = looks.rows["endpoints"]
     assert (row.host, row.port, row.connection) == ("kafka", 9092, 5)  # type: ignore[attr-defined]
-    facts = side.arenas(len(naming.texts), naming.ids).facts
-    assert facts["size"].tolist() == [len(request), len(response)]
+    assert arenas.facts["size"].tolist() == [len(request), len(response)]
 
 
 def test_a_record_stays_where_it_is() -> None:
-    looks, _, side = rare()
+    looks, _ = rare()
     both = store((b"", 0), (b"", 0))
     both.facts["raw"] = NOTHING
     both.facts["api_key"] = 12
-    assert looks.look(both, side, (0, 1), {}, ENDS, 3) == (0, 1)
+    assert look(looks, both, [(0, 1)], {}, 3)[1] == [(0, 1)]
     assert len(looks.rows["group_events"]) == 1
 
 
 def test_what_the_plain_engine_holds_teaches_names() -> None:
-    looks, naming, side = rare()
+    looks, naming = rare()
     number = np.arange(16, dtype=np.uint8).tobytes()
     topic = {"name": "orders", "topic_id": UUID(bytes=number), "partitions": []}
     held: Held = {4: asked(3, 12, {}), 9: answer(3, 12, {"topics": [topic]})}
     pair = FROM_TWIN - 4, FROM_TWIN - 9
-    assert looks.look(store(), side, pair, held, ENDS, 3) == (-2, -3)
+    assert look(looks, store(), [pair, (NOTHING, FROM_TWIN - 9)], held, 3)[1] == [(-2, -3), (NOTHING, -4)]
     assert naming.topic_ids.name(number) == "orders"
-    assert looks.look(store(), side, (NOTHING, FROM_TWIN - 9), held, ENDS, 4) == (NOTHING, -4)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +83,8 @@ def test_what_the_plain_engine_holds_teaches_names() -> None:
 )
 def test_only_rows_that_are_wanted_are_made(filters: dict[str, frozenset[str]], rows: int) -> None:
     request, response = metadata()
-    looks, _, side = rare(**filters)
-    looks.look(store((request, len(request)), (response, len(response))), side, (0, 1), {}, ENDS, 3)
+    looks, _ = rare(**filters)
+    look(looks, store((request, len(request)), (response, len(response))), [(0, 1)], {}, 3)
     assert len(looks.rows["endpoints"]) == rows
 
 
@@ -82,7 +93,7 @@ def test_what_comes_again_is_the_record_that_reading_it_again_would_give(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = Random(seed)
-    monkeypatch.setattr(tested, "_MOST", chance.choice((2, 256)))
+    monkeypatch.setattr(tested, "_MOST", chance.choice((8, 1 << 16)))
     options = EngineOptions(tables=frozenset({"exchanges", "partitions"}))
     naming = Naming(options, ["a.pcap"])
     knows = Rare(options, naming)
@@ -99,13 +110,11 @@ def test_what_comes_again_is_the_record_that_reading_it_again_would_give(
         for name in ("start_time", "file"):
             both.facts[name] = [chance.randrange(100) for _ in parts]
         pairs = [(number, chance.choice((number + 1, number + 1, NOTHING))) for number in range(0, 10, 2)]
-        told = []
-        for looks in (knows, None):
-            side = Side(naming.texts.number, naming.identify)
-            # One that never saw such a pair reads it.
-            found = [(looks or Rare(options, naming)).look(both, side, pair, {}, ENDS, serial) for pair in pairs]
-            told.append(_told(side.arenas(len(naming.texts), naming.ids), found))
-        assert told[0] == told[1]
+        # One that never saw such a pair reads it.
+        known = _told(*look(knows, both, pairs, {}, serial))
+        assert known == [
+            each for pair in pairs for each in _told(*look(Rare(options, naming), both, [pair], {}, serial))
+        ]
         if chance.random() < 0.1:
             knows.forget()
 
