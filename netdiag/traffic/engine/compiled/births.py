@@ -105,8 +105,8 @@ class Births:
         found = np.flatnonzero((rows["number"] == number) & (rows["stage"] != MADE))
         return int(found[0]) if len(found) else NOTHING
 
-    def give(self, slot: int) -> LaneConnection:
-        """Have the twin have one of them; its context must be filled."""
+    def give(self, slot: int, client_id: str | None) -> LaneConnection:
+        """Have the twin have one of them."""
         handover = self._handover
         row, birth = handover.lane.connections[slot], handover.lane.births[slot]
         key_number = int(birth["key"])
@@ -120,6 +120,7 @@ class Births:
         _tell(connection, row, birth, directions)
         deliveries = connection.dialogue.deliveries if connection.dialogue is not None else ()
         if connection.dialogue is not None and connection.pairing is not None:
+            connection.pairing.client_id = client_id
             _tell_talk(connection.dialogue, connection.pairing, int(row["stage"]), birth, directions)
             connection.pairing.client_software = software_text(handover.lane.wishes, int(birth["software"]))
         for delivery, direction in zip(deliveries, directions, strict=False):
@@ -181,10 +182,9 @@ def _tell_talk(dialogue: Dialogue, pairing: Pairing, stage: int, birth: Any, dir
         dialogue.talk.spoken = Spoken.KAFKA
         for side, delivery in enumerate(dialogue.deliveries):
             delivery.framer.become(side == 0)
-        length = int(birth["client_id_length"])
-        name = birth["client_id"].tobytes()[: max(0, length)]
-        dialogue.talk.client_id = length.to_bytes(2, "big", signed=True) + name
-        pairing.client_id = None if length < 0 else name.decode("ascii")
+        name = pairing.client_id
+        length = NOTHING if name is None else len(name)
+        dialogue.talk.client_id = length.to_bytes(2, "big", signed=True) + (name or "").encode("ascii")
     for side, (delivery, direction) in enumerate(zip(dialogue.deliveries, directions, strict=True)):
         if direction["next"] < 0:
             continue

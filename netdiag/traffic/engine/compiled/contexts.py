@@ -10,6 +10,7 @@ from netdiag.traffic.engine.compiled.arenas import Numbers
 from netdiag.traffic.engine.compiled.ends import CONTEXT, Connections, Ends, ends_of
 from netdiag.traffic.engine.compiled.handover import Handover, LaneConnection
 from netdiag.traffic.engine.compiled.lane_state import CONTEXTS, FRESHES, OVER, longer, more_contexts
+from netdiag.traffic.engine.compiled.lane_wishes import MOST_CLIENT_ID
 from netdiag.traffic.engine.compiled.layout import NOTHING
 from netdiag.traffic.engine.compiled.sorting_out import distinct
 
@@ -57,6 +58,15 @@ class Contexts:
             lane.numbers[OVER] += 1
             connection.context = NOTHING
 
+    def client_ids(self, numbers: Numbers) -> list[str | None]:
+        """Of those that the kernels gave away and that were written down; None of no context."""
+        rows = self._rows[numbers]
+        texts, lengths = rows["client_id"].tobytes().decode("latin-1"), rows["client_id_length"]
+        return [
+            None if length < 0 else texts[at * MOST_CLIENT_ID : at * MOST_CLIENT_ID + length]
+            for at, length in enumerate(np.where(numbers < 0, NOTHING, lengths).tolist())
+        ]
+
     def make_room(self) -> None:
         """Have a free number."""
         if not self._handover.lane.numbers[CONTEXTS]:
@@ -86,7 +96,9 @@ class Contexts:
         """Those of pairs, as they are now."""
         indices, places = np.empty(len(pairs), np.int32), np.empty(len(pairs), np.int32)
         indices = indices[: distinct(pairs, self._places, indices, places)]
-        rows = self._rows[indices]
+        # Whole rows at once, which numpy would copy field by field.
+        words = self._rows.view("u8").reshape(-1, CONTEXT.itemsize // 8)
+        rows = words.take(indices, axis=0).reshape(-1).view(CONTEXT)
         told = {index: self._told[index] for index in indices[rows["width"] == 0].tolist()} if self._told else {}
         return Connections(indices, places, rows, told)
 
@@ -96,9 +108,8 @@ class Contexts:
         count, free = int(lane.numbers[OVER]), int(lane.numbers[CONTEXTS])
         over = lane.over[:count]
         self._rows["stamp"][over] = 0
-        if self._told:
-            for number in over.tolist():
-                self._told.pop(number, None)
+        for number in self._told.keys() & over.tolist():
+            del self._told[number]
         lane.contexts[free : free + count] = over
         lane.numbers[CONTEXTS] += count
         lane.numbers[OVER] = 0

@@ -5,7 +5,7 @@ from typing import Any
 
 from netdiag.traffic.engine.addresses import endpoint_text
 from netdiag.traffic.engine.compiled.lane_state import CALLED, HAS_FIN, OPENED, REPLIED, TALKING, Array
-from netdiag.traffic.engine.compiled.lane_wishes import ENDINGS, MOST_CLIENT_ID, Wishes
+from netdiag.traffic.engine.compiled.lane_wishes import ENDINGS, Wishes
 from netdiag.traffic.engine.message import Spoken
 from netdiag.traffic.places import Places
 from netdiag.traffic.rows import ConnectionRow
@@ -28,6 +28,7 @@ _AS_THEY_ARE = (
 def take_rows(
     wishes: Wishes,
     keys: Array,
+    client_ids: Sequence[str | None],
     files: Mapping[int, str],
     interfaces: Sequence[str],
     places: Places,
@@ -35,14 +36,14 @@ def take_rows(
 ) -> list[ConnectionRow]:
     """Those of the connections that are over, which are forgotten then.
 
-    `keys`: the pairs of addresses by number; `is_wanted`: of a client, a broker and a client id.
+    `keys`: the pairs of addresses by number; `client_ids`: of those that are over; `is_wanted`: of a client, a
+    broker and a client id.
     """
     count = int(wishes.figures[ENDINGS])
     wishes.figures[ENDINGS] = 0
     ended = wishes.ended[:count]
     pairs = keys[ended["key"]]
     clients, brokers = _endpoints(pairs, "source"), _endpoints(pairs, "destination")
-    client_ids = _client_ids(ended)
     wanted = [at for at, ends in enumerate(zip(clients, brokers, client_ids, strict=True)) if is_wanted(*ends)]
     ended = ended[wanted]
     columns = _columns(ended, [software_text(wishes, number) for number in ended["software"].tolist()])
@@ -72,14 +73,6 @@ def _endpoints(pairs: Array, name: str) -> list[str]:
     return [
         endpoint_text(addresses[at * size : at * size + width], port)
         for at, (width, port) in enumerate(zip(widths, ports, strict=True))
-    ]
-
-
-def _client_ids(ended: Array) -> list[str | None]:
-    texts = ended["client_id"].tobytes().decode("latin-1")
-    return [
-        None if length < 0 else texts[at * MOST_CLIENT_ID : at * MOST_CLIENT_ID + length]
-        for at, length in enumerate(ended["client_id_length"].tolist())
     ]
 
 

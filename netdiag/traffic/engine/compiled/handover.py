@@ -34,6 +34,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     new_lane,
 )
 from netdiag.traffic.engine.compiled.lane_unfinished import with_unfinished
+from netdiag.traffic.engine.compiled.lane_versions import versions_of, write_versions
 from netdiag.traffic.engine.compiled.lane_wishes import Wishes
 from netdiag.traffic.engine.compiled.layout import FROM_TWIN, NOTHING, UNKNOWN_KEY
 from netdiag.traffic.engine.connection import MAX_PLACES as MOST_SEEN
@@ -203,8 +204,7 @@ class Handover:
         talk = dialogue.talk
         talk.asked, pairing.requests, pairing.responses = row[7:10]
         talk.last_request, talk.last_response = (None if number == ABSENT else number for number in row[10:12])
-        versions = self.lane.versions[connection.slot].tolist()
-        talk.versions = {key: version for key, version in enumerate(versions) if version >= 0}
+        talk.versions = versions_of(self.lane, connection.slot)
         handover_orphans.check_out(self.lane, connection.slot, pairing)
         chain = connection.chain
         chain.first, chain.last, chain.count = row[12:15]
@@ -303,10 +303,7 @@ class Handover:
             MADE,
             NOTHING,
         )
-        versions = [-1] * KEYS
-        for key, version in talk.versions.items():
-            versions[key] = version
-        self.lane.versions[slot] = versions
+        write_versions(self.lane, slot, talk.versions)
 
     def hold(self, thing: Any) -> int:
         """Keep what a pair refers to; gives the reference."""

@@ -91,9 +91,7 @@ def tell_end(lane: Lane, slot: Any) -> None:
     ended.file = birth.file
     ended.interface = birth.interface
     ended.software = birth.software
-    ended.client_id_length = birth.client_id_length
-    for index in range(birth.client_id_length):
-        ended.client_id[index] = birth.client_id[index]
+    ended.context = connection.context
     low = np.uint64(birth.digests[1]) >> np.uint64(32)
     ended.digest = np.int64(np.uint64(birth.digests[0]) & np.uint64(0xFFFFFFFF00000000) | low)
     one, two = lane.directions[2 * slot], lane.directions[2 * slot + 1]

@@ -26,6 +26,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     Lane,
     Reading,
 )
+from netdiag.traffic.engine.compiled.lane_versions import note_version
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, NOTHING, ODD_REST, OUTCOMES
 from netdiag.traffic.engine.compiled.machines import IDLE, STATUS
 from netdiag.traffic.engine.compiled.program import API_VERSIONS, MOST_KEYS, MOST_VERSIONS, NOT_QUICK, REFUSED
@@ -150,7 +151,7 @@ def _wait(lane: Lane, connection: Any, slot: Any, at: Any, message: Any) -> None
     """A request waits for its response."""
     numbers = lane.numbers
     free = numbers[FREE_PENDING]
-    lane.versions[slot, message.api_key] = message.api_version
+    note_version(lane, slot, np.int64(message.api_key), np.int64(message.api_version))
     connection.last_request = message.correlation_id
     connection.asked += 1
     connection.requests += 1

@@ -75,15 +75,13 @@ BIRTH = np.dtype(
         ("interface", "i2"),
         ("software", "i2"),
         ("digests", "i8", (2,)),
-        ("client_id_length", "i2"),
-        ("client_id", "u1", (MOST_CLIENT_ID,)),
     ],
     align=True,
 )
 """How a connection was opened: the times of its three packets, its number in the order of all, the initial sequence
 number of both sides, the pair of addresses of its first packet, this packet's file and the bit of its interface. What
 rows of `connections` tell: what the client calls itself, by number, and the digest of what each side, the broker first,
-has said at first, as far as it has come."""
+has said at first, as far as it has come. Its client id stands in its context."""
 
 FRESH = np.dtype(
     [
@@ -197,6 +195,9 @@ DIGEST = np.dtype(
 
 KEYS, VERSIONS = 96, 128
 """Api keys and versions that are ordinary."""
+FEW_VERSIONS = 16
+"""So many api keys of a connection stand in `versions`, each with its version as (key << 8 | version) + 1; those beyond
+these in its row of `more_versions`, at their place, as version + 1."""
 
 # What `Lane.numbers` counts.
 PAIRS, DIGESTS, CARRY, FREE_PENDING, NOTED, NEXT_SWEEP = range(6)
@@ -237,6 +238,7 @@ class Lane(NamedTuple):
     unfinished: Array
     remembered: Array
     versions: Array
+    more_versions: Array
     pending: Array
     pairs: Array
     digests: Array
@@ -272,7 +274,8 @@ def new_lane(slots: int = 256, *, pairs: int = 1 << 16, carry: int = 1 << 22, wi
         trouble=np.zeros(0, TROUBLE),
         unfinished=np.zeros(64, UNFINISHED),
         remembered=np.zeros(0, COPY),
-        versions=np.zeros((0, KEYS), "i1"),
+        versions=np.zeros((0, FEW_VERSIONS), "i2"),
+        more_versions=np.zeros((0, KEYS), "u1"),
         pending=np.zeros(0, PENDING),
         pairs=np.zeros(pairs, PAIR),
         digests=np.zeros(4096, DIGEST),
@@ -314,11 +317,13 @@ def more_slots(lane: Lane, slots: int) -> Lane:
     stack = longer(lane.slots, slots)
     stack[free : free + slots - known] = np.arange(slots - 1, known - 1, -1)
     lane.numbers[SLOTS] = free + slots - known
+    has_trouble, has_many = lane.directions["marks"] & HAS_TROUBLE, lane.versions[:, FEW_VERSIONS - 1]
     return lane._replace(
         connections=longer(lane.connections, slots),
         directions=longer(lane.directions, 2 * slots),
-        trouble=_longer_where(lane.trouble, 2 * slots, lane.directions),
+        trouble=_longer_where(lane.trouble, 2 * slots, has_trouble),
         versions=longer(lane.versions, slots),
+        more_versions=_longer_where(lane.more_versions, slots, has_many),
         births=longer(lane.births, slots),
         slots=stack,
     )
@@ -373,9 +378,9 @@ def longer(array: Array, length: int) -> Array:
     return longer
 
 
-def _longer_where(trouble: Array, length: int, directions: Array) -> Array:
+def _longer_where(array: Array, length: int, has_some: Array) -> Array:
     """The same of what most have nothing of."""
-    longer = np.zeros(max(length, len(trouble)), trouble.dtype)
-    found = np.flatnonzero(directions["marks"] & HAS_TROUBLE)
-    longer[found] = trouble[found]
+    longer = np.zeros((max(length, len(array)), *array.shape[1:]), array.dtype)
+    found = np.flatnonzero(has_some)
+    longer[found] = array[found]
     return longer

@@ -85,9 +85,8 @@ def with_unfinished(lane: Lane) -> Lane:
 
 def has_losses(lane: Lane, numbers: Array) -> Array:
     """Which of these directions have a message that is not all there, or was not."""
-    directions = lane.directions[numbers]
-    which: Array = directions["unfinished"] > 0
-    troubled = np.flatnonzero(directions["marks"] & HAS_TROUBLE)
+    which: Array = lane.directions["unfinished"][numbers] > 0
+    troubled = np.flatnonzero(lane.directions["marks"][numbers] & HAS_TROUBLE)
     which[troubled] |= lane.trouble["cut_times"][numbers[troubled]] > 0
     return which
 

@@ -29,18 +29,18 @@ ENDED = np.dtype(
         ("keep_alives", "i8"),
         ("truncated_bytes", "i8"),
         ("key", "i4"),
+        ("context", "i4"),
         ("file", "i4"),
         ("interface", "i2"),
         ("software", "i2"),
-        ("client_id_length", "i2"),
-        ("client_id", "u1", (MOST_CLIENT_ID,)),
         ("stage", "u1"),
         ("fin", "u1"),
         ("reset", "i1"),
     ],
     align=True,
 )
-"""A connection that the twin has never seen and that is over: what its row tells. Names as of BIRTH and DIRECTION."""
+"""A connection that the twin has never seen and that is over: what its row tells. Names as of BIRTH and DIRECTION;
+what its client id is, its context says."""
 
 SOFTWARE = np.dtype([("length", "u2"), ("text", "u1", (256,))], align=True)
 """What clients call themselves, name and version: each once, and told by its number."""

@@ -21,7 +21,6 @@ from netdiag.traffic.engine.compiled.lane_state import (
     CONTEXTS,
     FRESHES,
     HAS_TROUBLE,
-    KEYS,
     LISTENED,
     LONG_AGO,
     MOST_BORN,
@@ -40,6 +39,7 @@ from netdiag.traffic.engine.compiled.lane_state import (
     Lane,
 )
 from netdiag.traffic.engine.compiled.lane_unfinished import forget_trouble, free_unfinished, trouble_of
+from netdiag.traffic.engine.compiled.lane_versions import forget_versions
 from netdiag.traffic.engine.compiled.lane_wishes import CLASS, CLASSES, ENDINGS, MOST_CLIENT_ID
 from netdiag.traffic.engine.compiled.layout import DONE, FULL, NOTHING, ODD_PACKET, UNKNOWN_KEY
 from netdiag.traffic.engine.compiled.numbering import connection_number
@@ -85,7 +85,7 @@ def open_connection(lane: Lane, lanes: Array, keys: Array, packet: Any, places: 
     birth.key = packet.key
     birth.file = places[packet.interface, 2]
     birth.interface = bit
-    birth.client_id_length = birth.software = NOTHING
+    birth.software = NOTHING
     birth.digests[0] = birth.digests[1] = 0
     _new_direction(lane, 2 * slot)
     _new_direction(lane, 2 * slot + 1)
@@ -115,8 +115,7 @@ def _new_connection(lane: Lane, slot: Any, packet: Any, number: Any, bit: Any, i
     connection.kind = LISTENED if is_listened else NOT_LISTENED
     connection.stage = CALLED
     connection.reset = NOTHING
-    for index in range(KEYS):
-        lane.versions[slot, index] = -1
+    forget_versions(lane, slot)
 
 
 @kernel
@@ -214,11 +213,8 @@ def _introduce(lane: Lane, slot: Any, packet: Any, data: Array) -> None:
     numbers = lane.numbers
     connection, birth = lane.connections[slot], lane.births[slot]
     length = _client_id(packet, data)
-    birth.client_id_length = length
     if len(lane.wishes.ended):
         birth.software = software_of(lane, packet, data)
-    for index in range(length):
-        birth.client_id[index] = data[packet.payload + _LEAST_FIRST + index]
     connection.has_client_id = length >= 0
     numbers[CONTEXTS] -= 1
     connection.context = lane.contexts[numbers[CONTEXTS]]
@@ -229,7 +225,7 @@ def _introduce(lane: Lane, slot: Any, packet: Any, data: Array) -> None:
     fresh.key = birth.key
     fresh.client_id_length = length
     for index in range(length):
-        fresh.client_id[index] = birth.client_id[index]
+        fresh.client_id[index] = data[packet.payload + _LEAST_FIRST + index]
 
 
 @kernel

@@ -92,7 +92,8 @@ class LaneFlows(Flows):
         assert self.contexts is not None
         self.contexts.make_room()
         self.contexts.fill(self.births.keys)
-        return self.births.give(slot)
+        context = self._handover.lane.connections["context"][slot : slot + 1]
+        return self.births.give(slot, self.contexts.client_ids(context)[0])
 
     def most_born(self) -> int:
         """How many connections there may be that the kernels have alone."""
@@ -203,10 +204,14 @@ class Twin(Engine):
     def take_ended(self) -> None:
         """Make rows of the connections that the kernels had alone and that are over."""
         lane = self.handover.lane
-        if lane.wishes.figures[ENDINGS]:
+        count = lane.wishes.figures[ENDINGS]
+        if count:
             names, places = [*self.handover.interfaces], self._options.places
             keys = self.flows.births.keys
-            self._rows["connections"] += take_rows(lane.wishes, keys, self._files, names, places, self._is_wanted)
+            self.contexts.make_room()
+            self.contexts.fill(keys)
+            ids = self.contexts.client_ids(lane.wishes.ended["context"][:count])
+            self._rows["connections"] += take_rows(lane.wishes, keys, ids, self._files, names, places, self._is_wanted)
 
     def _close(self, connection: Connection) -> None:
         assert isinstance(connection, LaneConnection)
