@@ -19,4 +19,4 @@ VIEWS: Mapping[str, View] = {
 LATER: Mapping[str, Fold] = batches.LATER
 ALL: Mapping[str, Fold] = {**exchanges.FOLDS, **partitions.FOLDS, **batches.FOLDS, **LATER}
 # What is done with the rows of all parts, instead of folding them again.
-SETTLED: Mapping[str, Callable[[Fold, pa.Table], pa.Table]] = batches.SETTLED
+SETTLED: Mapping[str, Callable[[Fold, pa.Table], pa.Table]] = {**exchanges.SETTLED, **batches.SETTLED}

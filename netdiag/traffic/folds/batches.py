@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from netdiag.traffic.folds.fold import TIMES, Fold, Maker, merged
 from netdiag.traffic.folds.joined import ACKS, ALL_BYTES, ALL_RECORDS, ENDS
 from netdiag.traffic.folds.making import digits, hosts
+from netdiag.traffic.folds.settling import Quantiles, column, settled
 
 _PRODUCE = 0
 _SEQUENCE = ("partition", "producer_id", "producer_epoch", "base_sequence")
@@ -90,4 +91,11 @@ _SETTLED = Fold(
     first=("time", *ENDS),
     beside={"host": hosts("client")},
 )
-SETTLED: Mapping[str, Callable[[Fold, pa.Table], pa.Table]] = {"sequences": settled_sequences}
+_PRODUCED = (
+    *(column(name) for name in ("client_id", ACKS, "codec", "producer_id", "transactional")),
+    lambda rows: pc.coalesce(rows["topic"], rows["topic_id"]),
+)
+SETTLED: Mapping[str, Callable[[Fold, pa.Table], pa.Table]] = {
+    "sequences": settled_sequences,
+    "sent": settled([Quantiles(value=column(name), percents=(50,), groups=_PRODUCED) for name in ("bytes", "records")]),
+}

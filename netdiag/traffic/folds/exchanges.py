@@ -1,6 +1,6 @@
 """The folds of `exchanges`: those of the questions, which have names for clients and brokers, and of the insights."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.fold import Fold, Maker, Reader, View
 from netdiag.traffic.folds.making import digits, hosts, seconds
+from netdiag.traffic.folds.settling import Quantiles, column, settled
 from netdiag.traffic.tables import table
 
 _EXCHANGES = "exchanges"
@@ -86,6 +87,12 @@ def _service(rows: pa.Table) -> pa.ChunkedArray:
 
 def _first_topic(rows: pa.Table) -> pa.ChunkedArray:
     return pc.list_slice(rows["topics"], 0, 1).cast(rows["topics"].type)
+
+
+def _shown(rows: pa.Table) -> pa.ChunkedArray:
+    """A broker as `analysis.called_by_name` has it."""
+    both = pc.binary_join_element_wise(rows["broker_name"], rows["listener"], " ")
+    return pc.coalesce(both, rows["broker_name"], rows["broker"])
 
 
 def _tellers(part: Reader, columns: Iterable[str]) -> Iterator[pa.Table]:
@@ -197,5 +204,16 @@ FOLDS: Mapping[str, Fold] = {
         of="tellers",
         keys=("connection", "correlation_id", "response_time", "response_packet", "file", "api_key", "topics"),
         apart=True,
+    ),
+}
+_OF_BROKERS = ((column("api_name"), column("broker")), (column("api_name"), _shown))
+SETTLED: Mapping[str, Callable[[Fold, pa.Table], pa.Table]] = {
+    "timeline": settled([Quantiles(value=column("latency_ms"), percents=(95,), groups=(column("time"),))]),
+    "latency": settled(
+        [
+            Quantiles(value=value, percents=(50, 95, 99), groups=groups)
+            for value in (column("latency_ms"), _service)
+            for groups in _OF_BROKERS
+        ]
     ),
 }
