@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from netdiag.traffic.arrow import Unit, schema_of
 from netdiag.traffic.column import Column, Kind, Table
-from netdiag.traffic.engine.compiled.spreading import absent, common, spread
+from netdiag.traffic.engine.compiled.spreading import absences, common, spread
 
 Rows = npt.NDArray[np.void]
 Numbers = npt.NDArray[Any]
@@ -33,6 +33,7 @@ _STORED: dict[Kind, Any] = {
     Kind.TIME: "i8",
 }
 _PER_MICROSECOND = 1000
+_WORD = 8
 
 
 class _Absence(NamedTuple):
@@ -72,15 +73,14 @@ def batch_of(
     everywhere, somewhere = common(present)
     bits = {name: 0 if table.columns[place].required else 1 << place for name, place in places.items()}
     found = spread(rows, [name for name in names if not bits[name] or somewhere & bits[name]])
+    lacking = _absences(present, {name: bits[name] for name in found if everywhere & bits[name] != bits[name]})
     arrays = []
     for name in names:
         column = table.columns[places[name]]
         if name not in found:
             arrays.append(pa.nulls(len(rows), _type_of(column, unit)))
-        elif everywhere & bits[name] == bits[name]:
-            arrays.append(_array(column, found[name], _NONE, texts, listed, unit))
         else:
-            arrays.append(_array(column, found[name], _absence(present, bits[name]), texts, listed, unit))
+            arrays.append(_array(column, found[name], lacking.get(name, _NONE), texts, listed, unit))
     if not arrays:
         return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
     return pa.RecordBatch.from_arrays(arrays, schema=schema_of(table, names, unit=unit))
@@ -121,10 +121,16 @@ def _lists(ranges: Numbers, absence: _Absence, texts: Texts, listed: Numbers) ->
     return pa.Array.from_buffers(kind, len(ranges), [absence.bitmap, pa.py_buffer(offsets)], children=[values])
 
 
-def _absence(present: Numbers, bit: int) -> _Absence:
-    missing, bitmap = np.empty(len(present), np.bool_), np.empty(-(-len(present) // 8), np.uint8)
-    absent(present, bit, missing, bitmap)
-    return _Absence(missing, pa.py_buffer(bitmap))
+def _absences(present: Numbers, bits: dict[str, int]) -> dict[str, _Absence]:
+    """By name of the column."""
+    if not bits:
+        return {}
+    missing = np.empty((len(bits), len(present)), np.bool_)
+    size = -(-len(present) // 8)
+    # Each begins where a word does.
+    bitmaps = np.empty((len(bits), -(-size // _WORD) * _WORD), np.uint8)
+    absences(present, np.array([*bits.values()], np.uint64), missing, bitmaps)
+    return {name: _Absence(missing[at], pa.py_buffer(bitmaps[at, :size])) for at, name in enumerate(bits)}
 
 
 @cache

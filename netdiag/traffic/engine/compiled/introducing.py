@@ -15,6 +15,28 @@ MOST_ENDPOINT = 24
 
 
 @kernel
+def sorted_out(
+    rows: Numbers, indices: Numbers, stamps: Numbers, plain: bool, new: Numbers, others: Numbers
+) -> tuple[int, int]:
+    """The places of `rows` that are not the connections of `stamps` yet, which then has them; gives how many.
+
+    Apart are those that `introduce` does not take, which are all where there are no `plain` ones.
+    """
+    count = odd = 0
+    for at in range(len(indices)):
+        stamp = rows[at].stamp
+        if stamps[indices[at]] != stamp:
+            stamps[indices[at]] = stamp
+            if plain and rows[at].width == 4:
+                new[count] = at
+                count += 1
+            else:
+                others[odd] = at
+                odd += 1
+    return count, odd
+
+
+@kernel
 def introduce(rows: Numbers, indices: Numbers, new: Numbers, texts: Strings, ends: Numbers, told: Numbers) -> None:
     """Make records of END, by the numbers `indices` of contexts, of those `rows` that are `new`.
 

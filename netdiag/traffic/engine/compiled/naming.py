@@ -12,11 +12,11 @@ import numpy as np
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.engine.compiled.arenas import Arenas, Numbers, Store, Strings, bytes_of
 from netdiag.traffic.engine.compiled.ends import Connections, Ends
-from netdiag.traffic.engine.compiled.introducing import MOST_ENDPOINT, introduce
+from netdiag.traffic.engine.compiled.introducing import MOST_ENDPOINT, introduce, sorted_out
 from netdiag.traffic.engine.compiled.lane_wishes import MOST_CLIENT_ID
 from netdiag.traffic.engine.compiled.layout import DECODED, NOTHING, OUTCOMES
 from netdiag.traffic.engine.compiled.texts import MOST, Texts
-from netdiag.traffic.engine.compiled.words import END, Words
+from netdiag.traffic.engine.compiled.words import END, Words, look_up
 from netdiag.traffic.engine.details import CODECS
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.topic_ids import TopicIds
@@ -100,15 +100,14 @@ class Naming:
             stamps, ends = np.zeros(2 * most, np.int64), np.zeros(2 * most, END)
             stamps[: len(self._stamps)], ends[: len(self._stamps)] = self._stamps, self._connections
             self._stamps, self._connections = stamps, ends
-        is_new = self._stamps[indices] != rows["stamp"]
-        is_plain = is_new & (rows["width"] == 4) & self._is_plain
-        new = np.flatnonzero(is_plain)
-        if len(new):
+        new, others = np.empty((2, len(indices)), np.int64)
+        plain, odd = sorted_out(rows, indices, self._stamps, self._is_plain, new, others)
+        if plain:
+            new = new[:plain]
             table = self.texts.with_room(3 * len(new), (2 * MOST_ENDPOINT + MOST_CLIENT_ID) * len(new))
             introduce(rows, indices, new, table, self._connections, np.zeros(MOST_ENDPOINT, np.uint8))
-        for place in np.flatnonzero(is_new & ~is_plain).tolist():
+        for place in others[:odd].tolist():
             self._connections[indices[place]] = self._end(connections.ends(place))
-        self._stamps[indices] = rows["stamp"]
 
     @property
     def connections(self) -> Numbers:
@@ -130,15 +129,12 @@ class Naming:
             shape=self._names[2],
         )
 
-    def api_names(self, keys: Numbers) -> Numbers:
-        """The texts of the names of api keys."""
-        places = keys.astype(np.uint16)
-        found = self._api_names[places]
-        if found.size and found.min() == NOTHING:
-            for key in np.unique(keys[found == NOTHING]).tolist():
-                self._api_names[np.uint16(key & 0xFFFF)] = self.texts.number(wire.api_name(key))
-            found = self._api_names[places]
-        return found
+    def name_apis(self, keys: Numbers, names: Numbers) -> None:
+        """Write the texts of the names of api keys."""
+        done = 0
+        while (done := look_up(keys, self._api_names, done, names)) < len(keys):
+            key = int(keys[done])
+            self._api_names[key & 0xFFFF] = self.texts.number(wire.api_name(key))
 
     def restart(self, texts: Sequence[int], ids: Sequence[int]) -> tuple[Numbers, Numbers]:
         """Count anew; gives the new numbers by the old ones of those texts and ids that are still needed."""

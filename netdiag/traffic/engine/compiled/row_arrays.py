@@ -70,7 +70,7 @@ class RowArrays:
                 continue
             rows: Numbers = self._rows[name][:count]
             if name == "exchanges" and "api_name" in columns:
-                rows["api_name"] = naming.api_names(rows["api_key"])
+                naming.name_apis(rows["api_key"], rows["api_name"])
             # Only now, as names of apis may be new texts.
             texts = partial(taken, naming.texts.array())
             made[name] = batch_of(table(name), columns, rows, texts=texts, listed=self._listed, unit=self._unit)

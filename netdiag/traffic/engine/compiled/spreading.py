@@ -96,6 +96,13 @@ def common(present: Numbers) -> Any:
 
 
 @kernel
+def absences(present: Numbers, bits: Numbers, missing: Numbers, bitmaps: Numbers) -> None:
+    """For each of `bits` a row of `missing` and one of `bitmaps`, of as many records."""
+    for place in range(len(bits)):
+        absent(present, bits[place], missing[place], bitmaps[place])
+
+
+@kernel
 def absent(present: Numbers, bit: Any, missing: Numbers, bitmap: Numbers) -> None:
     """Of which records a bit is missing; and as Arrow says it: a bit is there for each that is, the lowest first."""
     mask = np.uint64(bit)

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from netdiag.traffic.engine.compiled.arenas import Arenas
 from netdiag.traffic.engine.compiled.kernel import kernel
+from netdiag.traffic.engine.compiled.layout import NOTHING
 
 Numbers = npt.NDArray[Any]
 
@@ -75,3 +76,14 @@ def shown(words: Words, arenas: Arenas, topic: int, serial: int) -> Any:
 def text_of(arenas: Arenas, number: int) -> Any:
     """The number of a text, -1 for none."""
     return arenas.texts[number] if number >= 0 else -1
+
+
+@kernel
+def look_up(keys: Numbers, known: Numbers, first: int, names: Numbers) -> int:
+    """Write the names of api keys from `first` on; gives the place of the first that is not known."""
+    for index in range(first, len(keys)):
+        name = known[np.int64(keys[index]) & 0xFFFF]
+        if name == NOTHING:
+            return index
+        names[index] = name
+    return len(keys)

@@ -61,8 +61,9 @@ def _connections(numbers: list[int], told: dict[int, Ends], stamp: int) -> Conne
 def test_api_keys_have_their_names() -> None:
     naming = Naming(EngineOptions(), [])
     for _ in range(2):
-        found = naming.api_names(np.array([0, 18, -3, 18, 999], np.int16))
-        names = [naming.texts.text(number) for number in found]
+        found = np.zeros(5, np.int32)
+        naming.name_apis(np.array([0, 18, -3, 18, 999], np.int16), found)
+        names = [naming.texts.text(number) for number in found.tolist()]
         assert names == ["Produce", "ApiVersions", "API_KEY(-3)", "ApiVersions", "API_KEY(999)"]
 
 

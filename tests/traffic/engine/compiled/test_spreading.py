@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netdiag.traffic.engine.compiled.arrow_columns import record_type
-from netdiag.traffic.engine.compiled.spreading import absent, common, spread
+from netdiag.traffic.engine.compiled.spreading import absences, absent, common, spread
 from netdiag.traffic.tables import table
 
 
@@ -36,3 +36,9 @@ def test_bits_that_are_there(count: int) -> None:
         expected = [not int(each) >> bit & 1 for each in present]
         assert missing.tolist() == expected
         assert bitmap.tobytes() == np.packbits(~np.array(expected, bool), bitorder="little").tobytes()
+    told, maps = np.empty((2, count), np.bool_), np.full((2, 8 * count + 8), 255, np.uint8)
+    absences(present, np.array([1 << 3, 1 << 62], np.uint64), told, maps)
+    assert told[1].tolist() == missing.tolist()
+    assert maps[1, : len(bitmap)].tobytes() == bitmap.tobytes()
+    assert not maps[1, len(bitmap) :].any()
+    assert told[0].tolist() == [not int(each) >> 3 & 1 for each in present]
