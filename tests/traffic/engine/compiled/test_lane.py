@@ -70,6 +70,37 @@ def test_what_comes_again_is_counted() -> None:
         assert engine.odd < 200, seed
 
 
+def test_bare_acknowledgements_are_known_again() -> None:
+    """Of all bytes, of all but some, of one more, each now and then once more, whether bytes came between or not."""
+    for seed in range(6):
+        rng = random.Random(seed)
+        capture = Capture()
+        for number in range(200):
+            for side, data in ((0, request(number)), (1, response(number))):
+                cut = rng.choice((0, len(data) - 1, rng.randrange(len(data))))
+                for piece in filter(None, (data[:cut], data[cut:])):
+                    capture.add(side, piece, flags=ACK | PSH)
+                    _acknowledge(capture, 1 - side, rng)
+        capture.close()
+        data = _on_interfaces(capture.packets, rng)
+        twin = by_twin(data)
+        assert by_kernels(data) == twin, seed
+        assert by_kernels(data, (700,)) == twin, seed
+        row = ConnectionRow(*twin["connections"][0])
+        assert row.duplicates > 100
+        assert row.keep_alives > 20
+
+
+def _acknowledge(capture: Capture, side: int, rng: random.Random) -> None:
+    for _ in range(rng.choice((0, 1, 1, 2, 3))):
+        said = capture.next[side]
+        if rng.random() < 0.1:
+            capture.next[side] = said - 1
+        short = 0 if rng.random() < 0.7 else rng.choice((1, 2, 40, -1))
+        capture.add(side, acknowledgement=(capture.next[1 - side] - short) & 0xFFFFFFFF)
+        capture.next[side] = said
+
+
 def _again(capture: Capture, side: int, data: bytes, rng: random.Random) -> None:
     """Bytes that were there before, some with new ones behind them, and probes."""
     last = capture.next[side]
