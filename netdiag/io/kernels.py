@@ -131,9 +131,13 @@ def share_memory() -> None:
             library.mallopt(option, value)
 
 
-def give_memory_back() -> None:
-    """Have what is free in the heap go back, of which a process that goes on to something else has no need."""
-    gc.collect()
+def give_memory_back(*, collected: bool = True) -> None:
+    """Have what is free in the heap go back, of which a process that goes on to something else has no need.
+
+    What waits for Python to collect it is collected first, which takes 50 ms and more.
+    """
+    if collected:
+        gc.collect()
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
 

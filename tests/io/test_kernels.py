@@ -150,12 +150,13 @@ libc.fflush(stream)
 """
 
 
-def test_memory_that_is_free_goes_back() -> None:
+@pytest.mark.parametrize("collected", [True, False])
+def test_memory_that_is_free_goes_back(*, collected: bool) -> None:
     held: list[bytes | None] = [b"x" * 40_000 for _ in range(2000)]
     # What lies between that is kept, so that no heap ends where the rest begins.
     held[::2] = [None] * 1000
     before = resident()
-    give_memory_back()
+    give_memory_back(collected=collected)
     assert resident() < before - 20_000_000
     assert sum(len(each) for each in held if each is not None) == 40_000_000
 

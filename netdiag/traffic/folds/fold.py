@@ -76,7 +76,7 @@ class View:
 class Folding:
     """One fold under way; what has more than `most` rows is given away, and partial."""
 
-    def __init__(self, fold: Fold, most: int = 400_000) -> None:
+    def __init__(self, fold: Fold, most: int = 100_000) -> None:
         self._fold = fold
         self._most = most
         self._held: list[pa.Table] = []

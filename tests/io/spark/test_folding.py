@@ -134,6 +134,23 @@ def test_a_second_attempt_writes_the_same(folder: Path, tmp_path: Path) -> None:
     assert set(first) == {tmp_path / ".folds" / name / "part-00000.parquet" for name, count in counts.items() if count}
 
 
+def test_what_row_groups_took_goes_back_on_the_way(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in NAMES:
+        (tmp_path / name).mkdir()
+        rows = pq.read_table(folder / name / "part-00000.parquet")
+        pq.write_table(rows, tmp_path / name / "part-00000.parquet", row_group_size=max(1, -(-rows.num_rows // 9)))
+    for name in (*ALL, ".attempts"):
+        (tmp_path / ".folds" / name).mkdir(parents=True)
+    given: list[bool] = []
+    monkeypatch.setattr("netdiag.io.spark.folding.give_memory_back", lambda *, collected: given.append(collected))
+    write_folds(str(tmp_path), 0, Selection())
+    views = {fold.of for fold in ALL.values()}
+    assert len(given) >= 2 * len(views)
+    assert not any(given)
+
+
 def test_a_late_attempt_fails_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     for name in NAMES:
         (tmp_path / name).symlink_to(folder / name)
