@@ -26,7 +26,7 @@ from netdiag.traffic.tables import NAMES
 _FOLDS, _ATTEMPTS = ".folds", ".attempts"
 # So many rows are read here where few may be left of them.
 _SETTLED = 1_000_000
-# After so many row groups what they took goes back: 50 MB at most, where it takes 7 ms each time.
+# After so many row groups what they took goes back: some 30 MB, where it takes 7 ms each time.
 _TRIM_EVERY = 4
 _EARLIER = {name: fold for name, fold in ALL.items() if name not in LATER}
 

@@ -24,7 +24,7 @@ _ONE_TASK = 2_000_000
 _ALONE = {
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.shuffle.partitions": "1",
-    # Half of what planning took was this rule working out columns of tables that a task does in passing.
+    # A third of what planning took was this rule working out columns of tables, as a task does in passing.
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation",
 }
 _SELECTED = ("group_events", "endpoints", "leaders")

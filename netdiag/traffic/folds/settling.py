@@ -38,10 +38,9 @@ def settled(asked: Sequence[Quantiles]) -> Callable[[Fold, pa.Table], pa.Table]:
             return rows
         places = {_PLACE.format(number): _places(each, rows) for number, each in enumerate(asked)}
         marked = replace(fold, keys=(*fold.keys, *places), beside={})
-        for name, column in places.items():
-            rows = rows.append_column(name, pa.array(column))
-        found = merged(marked, rows)
-        return found.drop_columns(list(places))
+        for name, place in places.items():
+            rows = rows.append_column(name, pa.array(place))
+        return merged(marked, rows).drop_columns(list(places))
 
     return whole
 

@@ -56,10 +56,7 @@ def test_what_comes_again_is_counted() -> None:
                     capture.add(1 - side)
         capture.close()
         data = _on_interfaces(capture.packets, rng)
-        twin = by_twin(data)
-        assert by_kernels(data) == twin, seed
-        assert by_kernels(data, (1000,)) == twin, seed
-        row = ConnectionRow(*twin["connections"][0])
+        row = _told_alike(data, 1000, seed)
         assert row.retransmissions > 50
         assert row.duplicates > 100
         assert row.keep_alives > 20
@@ -82,13 +79,17 @@ def test_bare_acknowledgements_are_known_again() -> None:
                     capture.add(side, piece, flags=ACK | PSH)
                     _acknowledge(capture, 1 - side, rng)
         capture.close()
-        data = _on_interfaces(capture.packets, rng)
-        twin = by_twin(data)
-        assert by_kernels(data) == twin, seed
-        assert by_kernels(data, (700,)) == twin, seed
-        row = ConnectionRow(*twin["connections"][0])
+        row = _told_alike(_on_interfaces(capture.packets, rng), 700, seed)
         assert row.duplicates > 100
         assert row.keep_alives > 20
+
+
+def _told_alike(data: bytes, piece: int, seed: int) -> ConnectionRow:
+    """The first connection, of which the kernels say what the twin says, whole or in pieces."""
+    twin = by_twin(data)
+    assert by_kernels(data) == twin, seed
+    assert by_kernels(data, (piece,)) == twin, seed
+    return ConnectionRow(*twin["connections"][0])
 
 
 def _acknowledge(capture: Capture, side: int, rng: random.Random) -> None:
