@@ -1,0 +1,1 @@
+//! Messages in, exchanges and the rows below them out.

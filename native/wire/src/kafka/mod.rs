@@ -1,0 +1,1 @@
+//! Kafka's messages: the table of their layouts, and programs made of it that read what a body tells.

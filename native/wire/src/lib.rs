@@ -1,0 +1,28 @@
+//! From the bytes of packet captures to rows about the Kafka messages in them.
+//!
+//! The stages, each a module that can be tried alone; every stage hands plain values to the next:
+//!
+//! | module | takes → gives |
+//! |---|---|
+//! | [`capture`] | bytes of files in any pieces → packets in the order of time; what is no packet is counted |
+//! | [`decode`] | packet → TCP segment, UDP datagram, ICMP error, or why not |
+//! | [`flow`] | segment → its connection, also under translated addresses |
+//! | [`tcp`] | segments of a connection → bytes in order, holes declared when the other side proves them → messages |
+//! | [`kafka`] | message → facts, by programs made of the table of Kafka's messages |
+//! | [`exchange`] | messages → exchanges, and the rows below them |
+//! | [`rows`] | rows → Arrow, CSV and JSON |
+//!
+//! Nothing here knows Python, opens a socket or writes a file. Foreign bytes never panic: every length, count and depth
+//! is checked against what is left before anything is allocated.
+
+pub mod capture;
+pub mod decode;
+pub mod exchange;
+pub mod facts;
+pub mod flow;
+pub mod kafka;
+pub mod message;
+pub mod options;
+pub mod packet;
+pub mod rows;
+pub mod tcp;

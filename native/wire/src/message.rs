@@ -1,0 +1,80 @@
+//! What the framing of a connection hands to the pairing of requests with responses.
+
+use serde::{Deserialize, Serialize};
+
+/// What a connection speaks, as far as its first bytes tell; the names are those of the column `protocol`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Spoken {
+    Kafka,
+    Tls,
+    Http,
+    Zookeeper,
+    /// Nothing was said.
+    None,
+    Unknown,
+}
+
+impl Spoken {
+    /// As the column `protocol` has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Spoken::Kafka => "kafka",
+            Spoken::Tls => "tls",
+            Spoken::Http => "http",
+            Spoken::Zookeeper => "zookeeper",
+            Spoken::None => "none",
+            Spoken::Unknown => "unknown",
+        }
+    }
+}
+
+/// Eats the body of a message that is too large to keep, from its first byte, in pieces of any size.
+pub trait Walker {
+    /// The next bytes.
+    fn feed(&mut self, piece: &[u8]);
+    /// The next `count` bytes are not in the capture.
+    fn lost(&mut self, count: u64);
+}
+
+/// A frame of a Kafka connection.
+#[derive(Debug)]
+pub struct Message<'a, W> {
+    pub is_request: bool,
+    /// The size field.
+    pub size: u32,
+    /// The bytes behind the size field as far as they are there without a hole and are kept; the whole message when
+    /// `head.len() == size`.
+    pub head: &'a [u8],
+    /// Has eaten all of the message where it was too large to keep.
+    pub walker: Option<W>,
+    pub times: Times,
+}
+
+/// When and where a message was: of the packets with the first byte (of the size field) and with the last byte; where
+/// the last byte is missing, of the first packet that proves that it was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    pub start_time: i64,
+    pub end_time: i64,
+    pub start_number: u64,
+    pub end_number: u64,
+    /// The file of the last byte.
+    pub file: u32,
+}
+
+/// Takes the messages of one connection in the order in which they were complete.
+pub trait MessageSink {
+    /// What eats large messages.
+    type Walker: Walker;
+
+    /// A frame is complete, or as complete as it will ever be.
+    fn message(&mut self, message: Message<'_, Self::Walker>);
+
+    /// Whoever wants to eat a message that is too large to keep, told its size and its first kept bytes.
+    ///
+    /// The walker is fed from the first byte behind the size field on, those of `head` included.
+    fn begin_walk(&mut self, is_request: bool, size: u32, head: &[u8]) -> Option<Self::Walker>;
+
+    /// Whether a request with this id waits for its response: what a response found by looking is held against.
+    fn expects(&self, correlation_id: i32) -> bool;
+}

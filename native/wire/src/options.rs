@@ -1,0 +1,115 @@
+//! What the engine is asked to do.
+
+use rustc_hash::FxHashSet;
+
+/// The tables that the engine fills, in the order of `netdiag/traffic/tables.json`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Table {
+    Exchanges,
+    Partitions,
+    Batches,
+    GroupEvents,
+    Endpoints,
+    Leaders,
+    Connections,
+    Names,
+    Losses,
+    /// Keys and values, filled only where payloads are asked for.
+    Records,
+}
+
+impl Table {
+    pub const ALL: [Table; 10] = [
+        Table::Exchanges,
+        Table::Partitions,
+        Table::Batches,
+        Table::GroupEvents,
+        Table::Endpoints,
+        Table::Leaders,
+        Table::Connections,
+        Table::Names,
+        Table::Losses,
+        Table::Records,
+    ];
+
+    /// As `tables.json` and the option `--table` call it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Table::Exchanges => "exchanges",
+            Table::Partitions => "partitions",
+            Table::Batches => "batches",
+            Table::GroupEvents => "group_events",
+            Table::Endpoints => "endpoints",
+            Table::Leaders => "leaders",
+            Table::Connections => "connections",
+            Table::Names => "names",
+            Table::Losses => "losses",
+            Table::Records => "records",
+        }
+    }
+
+    /// The table of that name.
+    pub fn of(name: &str) -> Option<Table> {
+        Table::ALL.into_iter().find(|table| table.as_str() == name)
+    }
+}
+
+/// A set of tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Wanted(u16);
+
+impl Wanted {
+    /// These tables.
+    pub fn of(tables: &[Table]) -> Wanted {
+        Wanted(tables.iter().fold(0, |bits, table| bits | 1 << *table as u16))
+    }
+
+    /// All but records.
+    pub fn all_but_records() -> Wanted {
+        Wanted((1 << Table::Records as u16) - 1)
+    }
+
+    /// Whether a table is among them.
+    pub fn has(self, table: Table) -> bool {
+        self.0 & (1 << table as u16) != 0
+    }
+}
+
+/// Which rows are wanted, of which connections. Empty filters let everything through.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub tables: Wanted,
+    /// (k, n): only connections whose number is k modulo n, so that n engines over the same packets share the work and
+    /// give every row once.
+    pub flow_class: (u32, u32),
+    /// Only connections with one of these ports; empty means every TCP connection that turns out to speak Kafka.
+    pub ports: FxHashSet<u16>,
+    /// client.id, address or address:port of the client.
+    pub clients: FxHashSet<String>,
+    /// Address or address:port of the broker.
+    pub brokers: FxHashSet<String>,
+    /// Names of topics.
+    pub topics: FxHashSet<String>,
+    /// So many connections are held open at a time; the silent ones are let go first.
+    pub max_connections: usize,
+    /// Packets before this time are counted and not read.
+    pub since: Option<i64>,
+    /// Packets from this time on are counted and not read.
+    pub until: Option<i64>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            tables: Wanted::all_but_records(),
+            flow_class: (0, 1),
+            ports: FxHashSet::default(),
+            clients: FxHashSet::default(),
+            brokers: FxHashSet::default(),
+            topics: FxHashSet::default(),
+            max_connections: 131_072,
+            since: None,
+            until: None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Rows of the tables as columns: Arrow, CSV and JSON.
