@@ -50,6 +50,7 @@ docs: .venv/.full
 .venv/.bare: pyproject.toml constraints.txt netdiag/__init__.py
 	@.ci/venv .venv
 	@echo 'installing netdiag into .venv' >&2
+	@$(BIN)/pip uninstall --yes -qq netdiag  # its name in older checkouts: both would own bin/netdiag
 	@$(PIP) --editable .
 	@touch $@
 

@@ -1,5 +1,7 @@
 """What "could not look" is: the errors netdiag raises instead of giving an answer."""
 
+from netdiag import distribution
+
 
 class NetdiagError(Exception):
     """netdiag could not look; never a judgement about what it looked at.
@@ -26,7 +28,11 @@ class UsageError(NetdiagError):
 
 
 class MissingExtra(NetdiagError):
-    """A command needs an optional dependency that is not installed."""
+    """A command needs a library of an extra that is not installed; `instead` is another way out than installing it."""
+
+    def __init__(self, message: str, *, extra: str, where: str | None = None, instead: str | None = None) -> None:
+        line = distribution.install_line(extra)
+        super().__init__(message, where=where, hint=f"{instead}, or {line}" if instead else line)
 
 
 class EngineError(NetdiagError):
@@ -35,3 +41,11 @@ class EngineError(NetdiagError):
 
 class MissingRight(NetdiagError):
     """This process may not look there."""
+
+
+def cannot_import(what: str, error: ImportError, *, extra: str) -> NetdiagError:
+    """What is said when something that needs an extra does not load: MissingExtra for a library that it brings."""
+    library = (error.name or "").partition(".")[0]
+    if library in distribution.LIBRARIES[extra]:
+        return MissingExtra(f"{what} needs {library}, which is not installed", extra=extra)
+    return NetdiagError(f"{what} needs {library or 'a part'} that this system does not have")

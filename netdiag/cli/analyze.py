@@ -33,7 +33,7 @@ from netdiag.cli.traffic_filters import (
     engine_options,
     span,
 )
-from netdiag.errors import InputError, MissingExtra, NetdiagError, UsageError
+from netdiag.errors import InputError, UsageError, cannot_import
 from netdiag.findings import Severity
 from netdiag.render.analysis_json import analysis_json
 from netdiag.render.analysis_page.page import page
@@ -248,12 +248,7 @@ def _needs_spark() -> None:
     try:
         import netdiag.io.spark.session  # noqa: F401
     except ImportError as error:
-        library = (error.name or "").partition(".")[0]
-        if library in ("pyspark", "py4j", "pyarrow", "pandas", "numpy"):
-            raise MissingExtra(
-                f"analyze needs {library}, which is not installed", hint="pip install 'netdiag[spark]'"
-            ) from error
-        raise NetdiagError(f"analyze needs {library or 'a part'} that this system does not have") from error
+        raise cannot_import("analyze", error, extra="spark") from error
 
 
 def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) -> Analysis:

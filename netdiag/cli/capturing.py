@@ -19,7 +19,7 @@ from netdiag.cli.surface import Surface
 from netdiag.cli.terminal import report_error, say
 from netdiag.deployment.from_compose import from_compose
 from netdiag.deployment.listener_ports import listener_ports
-from netdiag.errors import InputError, MissingExtra, MissingRight, NetdiagError, UsageError
+from netdiag.errors import InputError, MissingRight, NetdiagError, UsageError, cannot_import
 from netdiag.render.counts import plural
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from netdiag.io.packets.session import Progress, Session
 
 WHOLE = 262_144
-_ENGINE_LIBRARIES = ("docker", "requests")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,12 +225,7 @@ class _Engine:
             try:
                 from netdiag.io.packets.containers import look
             except ImportError as error:
-                library = (error.name or "").partition(".")[0]
-                if library not in _ENGINE_LIBRARIES:
-                    raise
-                raise MissingExtra(
-                    f"asking the engine needs {library}, which is not installed", hint="pip install 'netdiag[live]'"
-                ) from error
+                raise cannot_import("asking the engine", error, extra="live") from error
             self._running = look(self.host)
         return self._running
 

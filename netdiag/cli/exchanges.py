@@ -25,7 +25,7 @@ from netdiag.cli.traffic_filters import (
     engine_options,
     span,
 )
-from netdiag.errors import MissingExtra, UsageError
+from netdiag.errors import UsageError, cannot_import
 from netdiag.io.captures import Captures
 from netdiag.render.exchange_text import exchange_line
 from netdiag.render.rows_csv import csv_header, csv_lines
@@ -189,7 +189,7 @@ def _write_arrow(shape: Table, names: tuple[str, ...], asked: _Asked) -> int:
         with without_collector():
             from netdiag.traffic.arrow_stream import ArrowStream  # pyarrow is an extra, and slow to import
     except ImportError as error:
-        raise MissingExtra("--format arrow needs pyarrow", hint="pip install 'netdiag[spark]'") from error
+        raise cannot_import("--format arrow", error, extra="spark") from error
     count = 0
     stream, batches = ArrowStream(shape, names), arrow_batches(*asked, shape.name, names)
     write_bytes(stream.begin())

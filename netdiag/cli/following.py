@@ -137,7 +137,7 @@ def _needs_admission_control() -> None:
     try:
         import netdiag.io.spark.follow  # noqa: F401
     except ImportError as error:
-        raise InputError("--follow needs pyspark 4.2 or newer", hint="pip install -U 'netdiag[spark]'") from error
+        raise InputError("--follow needs pyspark 4.2 or newer", hint="pip install -U 'pyspark>=4.2'") from error
 
 
 class _Lines:

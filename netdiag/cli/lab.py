@@ -12,7 +12,7 @@ import typer
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.terminal import write_text
-from netdiag.errors import MissingExtra, MissingRight, NetdiagError
+from netdiag.errors import MissingRight, NetdiagError, cannot_import
 from netdiag.render.teaching_text import invitation_text, left_text, passed_over_text, step_text, trials_text
 from netdiag.topology.teaching import STEPS, TRIALS, space_name
 
@@ -66,9 +66,7 @@ def _with_state(what: What, name: str, surface: Surface) -> ExitStatus:
                 return _down(name, state, file, surface)
             return _status(name, state, surface)
     except ModuleNotFoundError as error:
-        if error.name and error.name.partition(".")[0] == "pyroute2":
-            raise MissingExtra("netdiag lab needs pyroute2", hint="pip install 'netdiag[live]'") from error
-        raise
+        raise cannot_import("netdiag lab", error, extra="live") from error
 
 
 def _up(name: str, state: "State | None", file: "StateFile", surface: Surface) -> ExitStatus:

@@ -25,7 +25,7 @@ from netdiag.deployment.observations import Address
 from netdiag.deployment.recording import Look, NotTaken, seen_cells
 from netdiag.deployment.secured_ports import secured_ports
 from netdiag.deployment.vantage import Vantage, bootstraps
-from netdiag.errors import MissingExtra, NetdiagError
+from netdiag.errors import NetdiagError, cannot_import
 from netdiag.kafka.certificate_faults import WARN_DAYS
 from netdiag.linux.netns import Entrance
 from netdiag.render.report import Input, Report
@@ -33,8 +33,6 @@ from netdiag.render.report import Input, Report
 if TYPE_CHECKING:
     from netdiag.deployment.stance import Skipped as Untaken
     from netdiag.io.live import Live
-
-_LIBRARIES = ("docker", "requests", "pyroute2", "dns", "cryptography")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,12 +226,7 @@ def needs_extra(what: str = "--live") -> None:
         import netdiag.io.live
         import netdiag.io.observe  # noqa: F401
     except ImportError as error:
-        library = (error.name or "").partition(".")[0]
-        if library in _LIBRARIES:
-            raise MissingExtra(
-                f"{what} needs {library}, which is not installed", hint="pip install 'netdiag[live]'"
-            ) from error
-        raise NetdiagError(f"{what} needs {library or 'a part'} that this system does not have") from error
+        raise cannot_import(what, error, extra="live") from error
 
 
 def _vantages(seen: "Live", skipped: Sequence["Untaken"]) -> tuple[Vantage, ...]:

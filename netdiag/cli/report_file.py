@@ -5,7 +5,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from netdiag.errors import InputError, MissingExtra, UsageError
+from netdiag.errors import InputError, UsageError, cannot_import
 from netdiag.render.analysis_page.page import GENERATOR
 
 # The mark of a page of ours stands in its first lines.
@@ -22,9 +22,7 @@ def refuse_report(path: str, *, force: bool) -> None:
     try:
         import vl_convert  # noqa: F401
     except ImportError as error:
-        raise MissingExtra(
-            "--report needs vl-convert-python, which is not installed", hint="pip install 'netdiag[report]'"
-        ) from error
+        raise cannot_import("--report", error, extra="report") from error
 
 
 def write_report(path: str, text: str) -> None:

@@ -16,7 +16,7 @@ from netdiag import __version__
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.surface import Surface, finish, surface_of
 from netdiag.cli.terminal import Colour, report_error, write_bytes
-from netdiag.errors import MissingExtra, NetdiagError
+from netdiag.errors import NetdiagError, cannot_import
 
 if TYPE_CHECKING:
     from netdiag.cli.via_files import Along
@@ -133,9 +133,7 @@ def _carried_out(name: str, words: list[str], params: Mapping[str, Any], image: 
     try:
         from netdiag.io.helper_container import Setting, carry_out
     except ImportError as error:
-        library = (error.name or "").partition(".")[0]
-        hint = "pip install 'netdiag[live]'"
-        raise MissingExtra(f"--via container needs {library}, which is not installed", hint=hint) from error
+        raise cannot_import("--via container", error, extra="live") from error
     from pathlib import Path
 
     from netdiag.cli.via_files import along_of

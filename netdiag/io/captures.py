@@ -189,7 +189,8 @@ class CaptureFile:
             self._broken = error
             return 0
         except NetdiagError as error:
-            raise self._named(error) from error
+            error.where = self.name
+            raise
         except (OSError, ValueError) as error:
             raise InputError(_reason(error), where=self.name, hint=_hint(error)) from error
         finally:
@@ -233,9 +234,6 @@ class CaptureFile:
                 self._is_lasting = self.name != STDIN
             yield _Begun(stream, self)
 
-    def _named(self, error: NetdiagError) -> NetdiagError:
-        return type(error)(error.message, where=self.name, hint=error.hint)
-
 
 @contextmanager
 def told_of(path: str) -> Iterator[None]:
@@ -243,7 +241,8 @@ def told_of(path: str) -> Iterator[None]:
     try:
         yield
     except NetdiagError as error:
-        raise type(error)(error.message, where=path, hint=error.hint) from error
+        error.where = path
+        raise
     except OSError as error:
         raise InputError(_reason(error), where=path, hint=_hint(error)) from error
 

@@ -112,7 +112,8 @@ def _zstd(source: _Counted) -> Iterator[bytes]:
     except ImportError as error:
         raise MissingExtra(
             "is compressed with zstd, and the package zstandard is not installed",
-            hint="pip install 'netdiag[capture]', or unpack the file with zstd -d",
+            extra="capture",
+            instead="unpack the file with zstd -d",
         ) from error
     decompressor = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
     while magic := source.take(4):

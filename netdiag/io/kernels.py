@@ -63,7 +63,7 @@ def chosen(captures: Captures, environment: MutableMapping[str, str] = os.enviro
     if not _is_installed():
         if asked is None:
             return Kind.PYTHON
-        raise MissingExtra(f"{VARIABLE}=compiled needs numba", hint="pip install 'netdiag[spark]'")
+        raise MissingExtra(f"{VARIABLE}=compiled needs numba", extra="spark")
     return Kind.COMPILED if prepare(environment) or asked is Kind.COMPILED else Kind.PYTHON
 
 
@@ -145,7 +145,7 @@ def give_memory_back(*, collected: bool = True) -> None:
 def warm_up(environment: MutableMapping[str, str] = os.environ) -> Warmed:
     """Compile what is not compiled yet, by reading a capture that has everything in it."""
     if not _is_installed():
-        raise MissingExtra("the compiled engine needs numba", hint="pip install 'netdiag[spark]'")
+        raise MissingExtra("the compiled engine needs numba", extra="spark")
     begun = time.monotonic()
     was_ready = is_ready(environment)
     if not prepare(environment):

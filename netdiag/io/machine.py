@@ -15,6 +15,7 @@ from importlib import metadata, util
 from pathlib import Path
 
 import netdiag
+from netdiag.distribution import install_line
 from netdiag.errors import NetdiagError
 from netdiag.io.kernels import is_ready
 from netdiag.machine.facts import Found, Machine, Trouble
@@ -88,7 +89,7 @@ def _engine(host: str | None, environment: Mapping[str, str]) -> Found:
         from netdiag.io.docker_engine import connect  # an extra
         from netdiag.io.engine_address import find_engine
     except ImportError:
-        return Found(why_not="the library docker is not installed", fix="pip install 'netdiag[live]'")
+        return Found(why_not="the library docker is not installed", fix=install_line("live"))
     try:
         address = find_engine(host, environment, Path.home())
         with connect(address, timeout=_ENGINE_TIMEOUT) as engine:
@@ -150,9 +151,7 @@ def _java(environment: Mapping[str, str]) -> Found:
 def _kernels(environment: Mapping[str, str]) -> Found:
     version = _version("numba", "numba")
     if version is None:
-        return Found(
-            why_not="numba is not installed: captures are read in plain Python", fix="pip install 'netdiag[spark]'"
-        )
+        return Found(why_not="numba is not installed: captures are read in plain Python", fix=install_line("spark"))
     if is_ready(environment):
         return Found(what=f"numba {version}, all is compiled")
     return Found(what=f"numba {version}; compiles when there is a large capture, or ahead: netdiag doctor --warm")

@@ -117,9 +117,8 @@ def _ask(address: EngineAddress, timeout: float) -> _Said:
         # Loading this library takes longer than everything else here together.
         from netdiag.io.docker_engine import connect
     except ModuleNotFoundError as error:
-        hint = "install netdiag[live]"
         raise MissingExtra(
-            "an engine that is reached by no unix socket needs docker", where=address.url, hint=hint
+            "an engine that is reached by no unix socket needs docker", where=address.url, extra="live"
         ) from error
     with connect(address, timeout=timeout) as remote:
         return _Said(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from netdiag.distribution import install_line
 from netdiag.machine.facts import Found, Machine, Trouble
 from netdiag.machine.packages import install
 
@@ -91,7 +92,7 @@ def _libraries(machine: Machine) -> Iterator[Ability]:
             state=State.MISSING if missing else State.OK,
             told=f"not installed: {', '.join(missing)}" if missing else there,
             serves=serves,
-            fix=f"pip install 'netdiag[{extra}]'" if missing else "",
+            fix=install_line(extra) if missing else "",
         )
 
 
@@ -153,7 +154,7 @@ def _picture(machine: Machine) -> Ability:
         if version
         else "not installed: networkx; large pictures are drawn in a simpler order",
         serves="topology --format html, svg",
-        fix="" if version else "pip install 'netdiag[picture]'",
+        fix="" if version else install_line("picture"),
     )
 
 

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from netdiag.cli.main import app
+from netdiag.distribution import install_line
 from netdiag.traffic.aggregates.declared import names
 from netdiag.traffic.tables import NAMES
 from tests.cli.shell import NETDIAG, environment
@@ -123,7 +124,7 @@ def test_without_pyspark_one_line_says_what_to_install(path: str) -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.returncode == 3
-    assert done.stderr == "netdiag: analyze needs pyspark, which is not installed: pip install 'netdiag[spark]'\n"
+    assert done.stderr == f"netdiag: analyze needs pyspark, which is not installed: {install_line('spark')}\n"
 
 
 @pytest.mark.slow

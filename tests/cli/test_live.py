@@ -20,6 +20,7 @@ from netdiag.deployment.stance import Skipped, Stance, docker_host_stance
 from netdiag.deployment.stopped import Stopped
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.deployment.verdict import Cell
+from netdiag.distribution import install_line
 from netdiag.errors import EngineError
 from netdiag.io import live as live_module
 from netdiag.io import observe as observe_module
@@ -140,8 +141,8 @@ def test_a_missing_extra_is_a_line_with_what_to_run(tmp_path: Path, library: str
     if form == "json":
         value = json.loads(done.stdout)
         jsonschema.validate(value, SCHEMA)
-        assert value["inputs"][0]["error"]["hint"] == "pip install 'netdiag[live]'"
+        assert value["inputs"][0]["error"]["hint"] == install_line("live")
     else:
         assert done.stdout == ""
         (line,) = done.stderr.splitlines()
-        assert line == f"netdiag: --live needs {library}, which is not installed: pip install 'netdiag[live]'"
+        assert line == f"netdiag: --live needs {library}, which is not installed: {install_line('live')}"

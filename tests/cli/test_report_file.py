@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.cli.report_file import refuse_report, write_report
+from netdiag.distribution import install_line
 from netdiag.errors import InputError, MissingExtra, UsageError
 from netdiag.render.analysis_page.page import GENERATOR
 
@@ -52,4 +53,4 @@ def test_without_vega_it_says_what_to_install(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(MissingExtra) as raised:
         refuse_report(str(tmp_path / "out.html"), force=False)
-    assert raised.value.hint == "pip install 'netdiag[report]'"
+    assert raised.value.hint == install_line("report")

@@ -54,8 +54,8 @@ any response of the capture tells for the id. Percentiles are those of values at
 
 _PAYLOADS = """Keys and values are never stored unless `netdiag exchanges --payloads --table records --format json`
 (or csv, arrow) asks for them; `analyze` and the Spark format never do. A batch that the capture has not as a whole has
-no rows. snappy, lz4 and zstd need pyarrow (`pip install 'netdiag[spark]'`), gzip does not; what could not be unpacked
-is told on standard error.
+no rows. snappy, lz4 and zstd need pyarrow (extra `spark`), gzip does not; what could not be unpacked is told on
+standard error.
 """
 
 _PARTIALS = """Who asks what, how often, how slow: for captures so large that a row per exchange is too much. The

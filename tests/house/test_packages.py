@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from netdiag import __version__
+from netdiag.distribution import NAME, install_line
 from tests.house.environments import Environment, build_wheel, create, extras
 from tests.house.tree import PACKAGE, ROOT, files
 
@@ -70,6 +71,13 @@ def test_the_wheel_holds_the_package_with_its_data(wheel: Path) -> None:
     assert held == code | data
 
 
+def test_the_wheel_is_called_as_pages_and_hints_call_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = (member for member in archive.namelist() if member.endswith(".dist-info/METADATA"))
+        assert f"\nName: {NAME}\n" in archive.read(metadata).decode()
+    assert wheel.name in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("folder", sorted(DATA))
 def test_a_checkout_finds_the_data_where_the_wheel_has_it(folder: str) -> None:
     if (ROOT / folder).exists():
@@ -105,7 +113,7 @@ def test_a_missing_extra_is_one_line_with_what_to_run(bare: Environment, tmp_pat
     done = bare.netdiag("check-listeners", "--live", cwd=tmp_path)
     said = done.stdout + done.stderr
     assert done.returncode == 3, said
-    assert [line.endswith("pip install 'netdiag[live]'") for line in said.splitlines()].count(True) == 1, said
+    assert [line.endswith(install_line("live")) for line in said.splitlines()].count(True) == 1, said
     assert "Traceback" not in said
 
 
@@ -158,4 +166,4 @@ def test_with_live_the_engine_is_what_is_missing(extended: tuple[str, Environmen
     assert done.returncode == 3, done.stdout + done.stderr
     said = done.stdout + done.stderr
     assert "Traceback" not in said
-    assert ("netdiag[live]" in said) == (extra != "live")
+    assert (install_line("live") in said) == (extra != "live")

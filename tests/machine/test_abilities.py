@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from netdiag.distribution import install_line
 from netdiag.machine.abilities import State, abilities
 from netdiag.machine.facts import Found, Machine, Trouble
 from tests.machine.literals import WELL
@@ -25,9 +26,9 @@ CASES: list[tuple[str, Machine, State, str]] = [
         "sudo usermod -aG docker $USER",
     ),
     ("engine", replace(WELL, engine=Found(why_not="no library", fix="pip install x")), State.MISSING, "pip install x"),
-    ("libraries of live", replace(WELL, libraries={}), State.MISSING, "pip install 'netdiag[live]'"),
-    ("libraries of capture", replace(WELL, libraries={}), State.MISSING, "pip install 'netdiag[capture]'"),
-    ("libraries of spark", replace(WELL, libraries={"pyspark": "4"}), State.MISSING, "pip install 'netdiag[spark]'"),
+    ("libraries of live", replace(WELL, libraries={}), State.MISSING, install_line("live")),
+    ("libraries of capture", replace(WELL, libraries={}), State.MISSING, install_line("capture")),
+    ("libraries of spark", replace(WELL, libraries={"pyspark": "4"}), State.MISSING, install_line("spark")),
     ("namespaces", replace(WELL, namespaces=Found(why_not="no", fix="sudo")), State.LIMITED, "sudo"),
     ("namespaces", replace(WELL, is_root=False, rights=frozenset({"SYS_ADMIN"})), State.LIMITED, "run netdiag as root"),
     ("namespaces", replace(WELL, system="Darwin"), State.LIMITED, "--via container"),
@@ -35,7 +36,7 @@ CASES: list[tuple[str, Machine, State, str]] = [
     ("fast capture", replace(WELL, tools={}), State.LIMITED, "sudo apt-get install tcpdump"),
     ("java", replace(WELL, java=Found(why_not="found none")), State.MISSING, "apt-get install default-jre-headless"),
     ("compiled engine", replace(WELL, kernels=Found(why_not="no numba", fix="pip")), State.LIMITED, "pip"),
-    ("large pictures", replace(WELL, libraries={}), State.LIMITED, "pip install 'netdiag[picture]'"),
+    ("large pictures", replace(WELL, libraries={}), State.LIMITED, install_line("picture")),
     ("disk", replace(WELL, free_bytes=1 << 20), State.LIMITED, "TMPDIR"),
     ("memory", replace(WELL, memory_bytes=1 << 30), State.LIMITED, "free memory"),
 ]

@@ -39,6 +39,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / ".netdiag-venv"
 
 
+def test_without_a_package_it_says_what_to_set_and_installs_nothing(tmp_path: Path) -> None:
+    done = _run(JOB["before_script"], tmp_path, {"NETDIAG_PACKAGE": ""})
+    assert (done.returncode, done.stdout.count("\n")) == (2, 1)
+    assert done.stdout.startswith("netdiag: NETDIAG_PACKAGE is not set: ")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.fixture
 def project(installed: Path, tmp_path: Path) -> Path:
     """A project with a broken stack, a clean one and one without Kafka."""

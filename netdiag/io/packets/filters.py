@@ -69,7 +69,7 @@ def _compiled(text: str, link: LinkKind) -> Program:
     if by_scapy is not None:
         return by_scapy
     if shutil.which("tcpdump") is None:
-        raise MissingExtra("--filter needs scapy with libpcap, or tcpdump", hint="pip install 'netdiag[capture]'")
+        raise MissingExtra("--filter needs scapy with libpcap, or tcpdump", extra="capture")
     return _by_tcpdump(text, link)
 
 

@@ -97,7 +97,7 @@ class CaptureSource(DataSource):
         try:
             from netdiag.io.spark.stream import CaptureStream  # needs a newer pyspark than the rest
         except ImportError as error:
-            raise InputError("streams need pyspark 4.2 or newer", hint="pip install -U 'netdiag[spark]'") from error
+            raise InputError("streams need pyspark 4.2 or newer", hint="pip install -U 'pyspark>=4.2'") from error
 
         level = _level(self.options)
         reading, names = _reading(self.options, level.name), _checked(level, schema)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from netdiag.errors import MissingExtra
+from netdiag.errors import cannot_import
 
 # A hundredth of a pixel is exact enough, and a third of a picture is digits behind it. Text has no "<" of its own.
 _PATH = re.compile(r'(<path (?:[a-z-]+="[^"<>]*" )*?d=")([^"<>]*)')
@@ -24,8 +24,6 @@ def svg(spec: Mapping[str, Any]) -> str:
     try:
         import vl_convert
     except ImportError as error:
-        raise MissingExtra(
-            "--report needs vl-convert-python, which is not installed", hint="pip install 'netdiag[report]'"
-        ) from error
+        raise cannot_import("--report", error, extra="report") from error
     drawn: str = vl_convert.vegalite_to_svg(json.dumps(spec), allowed_base_urls=[])
     return _PATH.sub(lambda path: path[1] + _LONG.sub(r"\1", path[2]), drawn)

@@ -51,7 +51,7 @@ def order(scene: Scene) -> Order:
     found = _by_kinship(by_name, list(shared.values())) if large else None
     note = ""
     if large and found is None:
-        note = "networks in order of their names; with netdiag[picture] those that share members stand side by side"
+        note = "networks in order of their names; with the extra picture those that share members stand side by side"
     rank = {key: index for index, key in enumerate(found or by_name)}
     bars_of = {place: tuple(sorted(set(keys), key=rank.__getitem__)) for place, keys in shared.items()}
     return Order(groups=tuple(_groups(scene, bars_of, rank)), bars_of=bars_of, note=note)

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from netdiag.distribution import install_line
 from netdiag.errors import MissingExtra
 from netdiag.render.analysis_page.vega import svg
 
@@ -48,4 +49,4 @@ def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(MissingExtra) as raised:
         svg(SPEC)
-    assert raised.value.hint == "pip install 'netdiag[report]'"
+    assert raised.value.hint == install_line("report")

@@ -65,5 +65,5 @@ def test_without_the_library_names_decide_and_the_picture_says_so(monkeypatch: p
     monkeypatch.setitem(sys.modules, "networkx", None)
     found = order(chain(30, 5))
     assert found.groups[0].bars == tuple(f"network:net-{number}" for number in range(30))
-    assert "netdiag[picture]" in found.note
+    assert "extra picture" in found.note
     assert not order(chain(3, 2)).note
