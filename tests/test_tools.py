@@ -32,6 +32,11 @@ def test_what_is_missing_is_named(nothing_here: pytest.MonkeyPatch, capfd: pytes
         tool("no-such-reader")
 
 
+def test_a_command_that_no_stage_installs_fails_even_where_it_is(nothing_here: pytest.MonkeyPatch) -> None:
+    with pytest.raises(pytest.fail.Exception, match=r"^no stage installs 'sh': "):
+        tool("sh")
+
+
 def test_root_installs_the_packages(nothing_here: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     nothing_here.setattr(tools, "can_install", lambda: True)

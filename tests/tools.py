@@ -1,4 +1,4 @@
-"""What tests outside the lab ask of this machine: the readers of captures that are their oracles, and Java for Spark.
+"""What tests outside the lab ask of this machine: oracles such as tshark and kcat, and Java for Spark.
 
 `python -m tests.tools` installs what is missing, as root on Debian; otherwise it says what will not run.
 """
@@ -21,6 +21,7 @@ COMMANDS = {
     "dumpcap": "wireshark-common",
     "tcpdump": "tcpdump",
     "nft": "nftables",
+    "iptables": "iptables",
     "iptables-nft": "iptables",
     "iptables-nft-restore": "iptables",
     "ip6tables-nft": "iptables",
@@ -36,6 +37,13 @@ COMMANDS = {
     "bridge": "iproute2",
     "ss": "iproute2",
     "lsns": "util-linux",
+    "nsenter": "util-linux",
+    "setpriv": "util-linux",
+    "unshare": "util-linux",
+    "mount": "mount",
+    "umount": "mount",
+    "sysctl": "procps",
+    "kcat": "kcat",
     "openssl": "openssl",
     "keytool": "default-jre-headless",
 }
@@ -43,7 +51,12 @@ JAVA = Path(__file__).parent.parent / ".ci" / "java"
 
 
 def tool(command: str) -> str:
-    """The path of one of these commands; a test that asks for one that is not here is skipped."""
+    """The path of one of these commands; a test that asks for one that is not here is skipped.
+
+    One that is not listed fails on every machine, those that happen to have it included.
+    """
+    if command not in COMMANDS:
+        pytest.fail(f"no stage installs {command!r}: name its Debian package in tests/tools.py", pytrace=False)
     path = find(command)
     if path is None:
         pytest.skip(_reason(command, COMMANDS[command]))

@@ -87,6 +87,7 @@ def test_no_test_is_in_no_stage() -> None:
 
 def test_ci_runs_what_the_readme_says() -> None:
     script = (ROOT / ".ci" / "run").read_text()
+    assert "-m tests.bare_root make test\n" in script
     assert "\nmake test\n" in script
 
 

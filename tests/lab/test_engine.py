@@ -38,7 +38,8 @@ def test_it_has_no_way_out(lab: Lab) -> None:
             "docker0",
         }
     failed = run(lab.engine.host.argv(["ping", "-c1", "-W1", "203.0.113.1"]), check=False)
-    assert failed.returncode != 0
+    # 1 or 2 from ping itself; 127 would be a machine without it
+    assert failed.returncode in (1, 2), failed.stderr
 
 
 def test_docker_host_and_lan_machine_see_each_other(lab: Lab) -> None:
