@@ -1,8 +1,6 @@
 """The files of this repository: those that git tracks or would track."""
 
-import ast
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -30,13 +28,6 @@ def modules(*folders: str) -> list[Path]:
         for path in files()
         if path.suffix == ".py" and not path.is_symlink() and any(path.is_relative_to(folder) for folder in inside)
     ]
-
-
-def functions(module: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Every function of a module, nested ones and methods included."""
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
 
 
 def name(path: Path) -> str:
