@@ -114,7 +114,8 @@ def test_what_installs_from_elsewhere_is_left_alone(text: str) -> None:
     assert not foreign(text.replace("{}", "netdiag"), file="README.md")
 
 
-def test_of_the_project_itself_only_its_own_name_may_be_asked_for() -> None:
+def test_of_the_project_itself_only_its_own_name_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distribution, "PUBLISHED", False)
     text = 'all = ["{}[live]"]\ndependencies = ["x"]\n'
     assert not foreign(text.format(NAME), file="pyproject.toml")
     assert foreign(text.format("netdiag"), file="pyproject.toml")
