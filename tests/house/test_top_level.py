@@ -6,7 +6,7 @@ EXPECTED = {
     *(".ci", ".dockerignore", ".gitignore", ".pre-commit-hooks.yaml"),
     *("CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md"),
     *("action.yml", "constraints.txt", "pyproject.toml"),
-    *("compose", "docs", "netdiag", "playbooks", "templates", "tests", "tools"),
+    *("compose", "docs", "native", "netdiag", "playbooks", "templates", "tests", "tools"),
 }
 
 
