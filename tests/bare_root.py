@@ -91,6 +91,11 @@ class BareRoot:
     folder: Path
     lock: int
 
+    @property
+    def clone(self) -> Path:
+        """Where the clone lies, as seen from outside."""
+        return self.folder / _PLACE.lstrip("/")
+
     def run(self, *words: str) -> int:
         """The status of a command in the clone; it and all that it started are gone afterwards."""
         enter = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork"]
@@ -247,19 +252,27 @@ def _first_process(root: str, words: Sequence[str]) -> int:
     if libc.umount2(b"/mnt", _DETACH) != 0:
         raise LabError(f"cannot leave the machine's root: {os.strerror(ctypes.get_errno())}")
     environment = {**{name: os.environ[name] for name in HANDED_ON if name in os.environ}, **_BARE}
-    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, env=environment, close_fds=True)
-    threading.Thread(target=_end_with_the_user, daemon=True).start()
-    while True:
-        # Whatever has lost its parent is waited for here.
-        pid, status = os.wait()
+    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, env=environment)
+    stopping = threading.Event()
+    threading.Thread(target=_end_with_the_user, args=(stopping,), daemon=True).start()
+    ended: int | None = None
+    # Whatever has lost its parent is waited for here; when all is to end, those that clean up too.
+    while ended is None or stopping.is_set():
+        try:
+            pid, status = os.wait()
+        except ChildProcessError:
+            break
         if pid == child.pid:
-            return os.waitstatus_to_exitcode(status) % 256
+            ended = os.waitstatus_to_exitcode(status)
+    # a signal as a shell tells it
+    return ended if ended is not None and ended >= 0 else 128 - (ended or 0)
 
 
-def _end_with_the_user() -> None:
-    """End every process when the pipe from outside ends, those that clean up last."""
+def _end_with_the_user(stopping: threading.Event) -> None:
+    """End every process when the pipe from outside ends; those that clean up after others have time for it."""
     while os.read(0, 4096):
         pass
+    stopping.set()
     os.kill(-1, signal.SIGTERM)
     time.sleep(_PATIENCE)
     os.kill(-1, signal.SIGKILL)

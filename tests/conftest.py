@@ -9,7 +9,10 @@ from hypothesis import settings
 from netdiag.io.kernels import CACHE, folder
 from tests.bars.targets import TARGETS
 
-pytest_plugins = ["pytester", "tests.skips", "tests.figures", "tests.sharing", "tests.spark", "tests.lab.fixtures"]
+pytest_plugins = [
+    *("pytester", "tests.skips", "tests.figures", "tests.counts", "tests.sharing", "tests.spark"),
+    "tests.lab.fixtures",
+]
 
 # Kernels are compiled once for all processes of a run, and anew when one of their sources is another.
 os.environ.setdefault(CACHE, folder({"XDG_CACHE_HOME": str(Path(__file__).parents[1] / ".cache")}))

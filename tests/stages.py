@@ -18,6 +18,7 @@ ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache"
 NOT_RUN = CACHE / "not-run.txt"
 FIGURES = CACHE / "figures.jsonl"
+COUNTS = CACHE / "counts.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +90,16 @@ STAGES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How one stage ended; `failed` holds the commands that did, `unsteady` the tests that passed only alone."""
+    """How one stage ended; `failed` holds the commands that did, `unsteady` the tests that passed only alone.
+
+    `counts` is what pytest counted, a line per run.
+    """
 
     stage: Stage
     seconds: float
     failed: tuple[str, ...]
     unsteady: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
 
     @property
     def green(self) -> bool:
@@ -125,6 +130,7 @@ def _run(stage: Stage) -> Result:
     began = time.monotonic()
     failed: list[str] = []
     unsteady: list[str] = []
+    COUNTS.unlink(missing_ok=True)
     for number, command in enumerate(stage.commands):
         print(f"\n== {stage.name}: {' '.join(command)}", flush=True)
         if command[0] == "pytest":
@@ -136,7 +142,13 @@ def _run(stage: Stage) -> Result:
             status = subprocess.run(command, cwd=ROOT, env=_environment(), check=False).returncode
         if status != 0:
             failed.append(" ".join(command))
-    return Result(stage=stage, seconds=time.monotonic() - began, failed=tuple(failed), unsteady=tuple(unsteady))
+    return Result(
+        stage=stage,
+        seconds=time.monotonic() - began,
+        failed=tuple(failed),
+        unsteady=tuple(unsteady),
+        counts=tuple(COUNTS.read_text().splitlines()) if COUNTS.exists() else (),
+    )
 
 
 def _environment() -> dict[str, str]:
@@ -146,6 +158,7 @@ def _environment() -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "NETDIAG_NOT_RUN": str(NOT_RUN),
         "NETDIAG_FIGURES": str(FIGURES),
+        "NETDIAG_COUNTS": str(COUNTS),
         # import-linter and mypy draw for a terminal or a log, never for a colour-blind pipe
         "NO_COLOR": "1",
     }
@@ -153,7 +166,9 @@ def _environment() -> dict[str, str]:
 
 def _summary(results: Sequence[Result], held_back: Sequence[Stage]) -> str:
     lines = ["", "== summary"]
-    lines += [f"{result.stage.name:<14}{result.seconds:>6.0f} s  {result.word}" for result in results]
+    for result in results:
+        lines.append(f"{result.stage.name:<14}{result.seconds:>6.0f} s  {result.word}")
+        lines += [f"{'':<24}{counts}" for counts in result.counts]
     lines += [f"{stage.name:<14}     -    not started: an earlier stage failed" for stage in held_back]
     unsteady = [test for result in results for test in result.unsteady]
     if unsteady:

@@ -53,6 +53,7 @@ def test_the_summary_names_what_did_not_run(
     monkeypatch.setattr(stages, "CACHE", tmp_path)
     monkeypatch.setattr(stages, "NOT_RUN", tmp_path / "not-run.txt")
     monkeypatch.setattr(stages, "FIGURES", tmp_path / "figures.jsonl")
+    monkeypatch.setattr(stages, "COUNTS", tmp_path / "counts.txt")
     assert main([]) == status
     assert said in capfd.readouterr().out
 
@@ -62,13 +63,19 @@ def test_the_summary_names_tests_that_passed_only_alone(
 ) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "test_it.py").write_text(UNSTEADY)
-    monkeypatch.setattr(stages, "STAGES", (Stage(name="s", commands=(("pytest", "-q", str(tmp_path)),)),))
+    commands = (("pytest", "-q", "-p", "tests.counts", str(tmp_path)),)
+    monkeypatch.setattr(stages, "STAGES", (Stage(name="s", commands=commands),))
+    monkeypatch.setattr(stages, "COUNTS", tmp_path / "counts.txt")
     monkeypatch.setattr(stages, "CACHE", tmp_path / "cache")
     monkeypatch.setattr(stages, "NOT_RUN", tmp_path / "not-run.txt")
     monkeypatch.setattr(stages, "FIGURES", tmp_path / "figures.jsonl")
     assert main([]) == 0
     said = capfd.readouterr().out
     assert "passed, with unsteady tests: see below" in said
+    # pytest's own counts, of the first run and of the one that tried again
+    counts = [line.strip() for line in said.partition("== summary")[2].splitlines() if line.startswith(" " * 24)]
+    assert len(counts) == 2
+    assert (counts[0].startswith("1 failed"), counts[1]) == (True, "1 passed")
     assert "unsteady, failed beside the others and passed alone:\n  test_it.py::test_unsteady\n" in said
 
 

@@ -1,0 +1,106 @@
+"""A bare root has what README asks for, lets its commands make namespaces, and leaves nothing behind."""
+
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests import bare_root as module
+from tests.bare_root import PREREQUISITES, REPOSITORY, bare_root, lacking, main
+from tests.lab.cache import cache_root
+
+LOOK = """
+test "$PWD" = /srv/netdiag && test -f README.md && git log -1 --format=%H || exit 1
+unshare --user --map-root-user --net true || exit 2
+for tool in kcat tshark java docker; do ! command -v $tool || exit 3; done
+test -z "$NETDIAG_OF_THE_MACHINE" || exit 4
+! read line || exit 5
+exit 7
+"""
+
+
+@pytest.fixture
+def possible() -> None:
+    """Skip where there can be none."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: a bare root is entered in namespaces")
+    if reason := lacking():
+        pytest.skip(f"the lab cannot run here: {reason}")
+
+
+def test_it_has_what_the_readme_asks_for() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    asked = re.search(r"^## Try it\n.*?`([a-z0-9 -]+)`", readme, re.DOTALL | re.MULTILINE)
+    assert asked is not None
+    assert tuple(asked[1].split()) == PREREQUISITES
+
+
+def test_where_there_can_be_none_the_reason_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "lacking", lambda: "needs root and apt-get")
+    assert main(["--lacking"]) == 3
+    assert main(["make", "test"]) == 3
+    assert capsys.readouterr().out == "needs root and apt-get\nno bare root: needs root and apt-get\n"
+
+
+@pytest.mark.lab
+def test_a_command_stands_in_a_clone_and_has_nothing_of_the_machine(
+    possible: None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NETDIAG_OF_THE_MACHINE", "1")
+    with bare_root() as root:
+        assert root.run("sh", "-c", LOOK) == 7
+        folder = root.folder
+        # what one command leaves is there for the next
+        assert root.run("touch", "/tmp/left") == 0
+        assert root.run("test", "-e", "/tmp/left") == 0
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert capfd.readouterr().out == head.stdout
+    assert not folder.exists()
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_all_ends_with_whoever_started_it(possible: None, number: int) -> None:
+    marked = f"98{secrets.randbelow(10**8):08}"
+    script = f"trap '' TERM; (trap 'sleep 1; exit' TERM; sleep {marked} & wait) & echo started; wait"
+    words = [sys.executable, "-m", "tests.bare_root", "sh", "-c", script]
+    before = _roots()
+    with subprocess.Popen(words, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as user:
+        assert user.stdout is not None
+        assert any(line == "started\n" for line in user.stdout)
+        assert _running(marked)
+        user.send_signal(number)
+        user.wait(timeout=60)
+    deadline = time.monotonic() + 60
+    while _running(marked) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not _running(marked)
+    if number == signal.SIGKILL:
+        # whoever was killed could not remove it: the next one does
+        with bare_root():
+            pass
+    assert _roots() <= before
+
+
+def _roots() -> set[Path]:
+    home = cache_root() / "bare-roots"
+    return set(home.iterdir()) if home.exists() else set()
+
+
+def _running(word: str) -> bool:
+    """Whether a process has it in its arguments; the first one inside has those of all."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if word.encode() in path.read_bytes():
+                return True
+        except OSError:
+            continue
+    return False
