@@ -1,1 +1,3 @@
 //! Messages in, exchanges and the rows below them out.
+
+pub mod row;
