@@ -1,6 +1,6 @@
 //! The rows of the tables, as whoever makes them hands them over: plain values and borrowed text.
 //!
-//! The fields stand in the order of the columns in `netdiag/traffic/tables.json`, which says what each of them means. All
+//! The fields stand in the order of the columns in `netdiag/traffic/tables.json`, which says what each means. All
 //! times are nanoseconds since 1970 UTC.
 
 /// Some texts of one cell, one behind the other.
@@ -208,7 +208,7 @@ pub struct GroupEventRow<'a> {
     pub wait_ms: Option<f64>,
 }
 
-/// A row of `endpoints`: one address of a broker that a response told a client (Metadata, FindCoordinator, DescribeCluster, node_endpoints).
+/// A row of `endpoints`: one address of a broker that a response told a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EndpointRow<'a> {
     pub time: i64,
