@@ -1,0 +1,33 @@
+//! The module `netdiag_native`: captures in, record batches out.
+//!
+//! Reading goes on in a thread of its own while Python does something else with what is ready. Record batches go to
+//! Python by Arrow's C data interface, without a copy; whoever has no pyarrow takes them as CSV, as JSON or as tuples.
+
+mod batch;
+mod capsules;
+mod failure;
+mod reading;
+mod shapes;
+mod source;
+
+use pyo3::prelude::*;
+
+/// Captures in, record batches of Kafka's messages out.
+#[pymodule]
+mod netdiag_native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::batch::{Batch, make_batch};
+    #[pymodule_export]
+    use crate::failure::CaptureError;
+    #[pymodule_export]
+    use crate::reading::{Reading, read};
+    #[pymodule_export]
+    use crate::shapes::{ArrowStream, Schema, columns};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,258 @@
+//! Reading captures, in a thread of its own.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use netdiag_wire::options::{Options, Table, Wanted};
+use netdiag_wire::rows::{Batch as RowBatch, Shape};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyListMethods;
+use pyo3::types::{PyDict, PyList};
+
+use crate::batch::Batch;
+use crate::failure::Failure;
+use crate::shapes::{shape_of, table_of};
+use crate::source::{Asked, Progress, Turn, open};
+
+/// So long Python waits for rows before it looks whether it was interrupted.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// So often it is told how far reading is.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+/// What is ready and not taken yet: while one is written, the next ones are made.
+const AHEAD: usize = 2;
+
+type Ready = Result<Vec<RowBatch>, Failure>;
+
+/// Captures that are being read: an iterator of dicts, of each table a list of batches.
+///
+/// The rows of one exchange come in the same dict. Iterating raises what reading fails with, and KeyboardInterrupt in the
+/// middle of a file.
+#[pyclass(frozen, module = "netdiag_native")]
+pub struct Reading {
+    ready: Mutex<Option<Receiver<Ready>>>,
+    progress: Arc<Progress>,
+    read_bytes: Arc<AtomicU64>,
+    is_given_up: Arc<AtomicBool>,
+    tell: Option<Py<PyAny>>,
+    told: Mutex<Option<Instant>>,
+}
+
+/// Begin to read captures.
+///
+/// `files`: paths, or "-" for standard input; CaptureError where one is no capture. `names`: what they are called in
+/// rows. `tables`: those wanted, each with the names of the columns wanted or None for all. `unit`: "ns" or "us", of
+/// times in Arrow. `since`, `until`: nanoseconds since 1970 UTC. `tell` is called with (bytes read, packets, time of the
+/// first one, of the last one) from time to time, and once at the end. For the others see `EngineOptions`.
+#[pyfunction]
+#[pyo3(signature = (
+    files, *, tables, names = None, unit = "ns", since = None, until = None, flow_class = (0, 1), ports = Vec::new(),
+    clients = Vec::new(), brokers = Vec::new(), topics = Vec::new(), max_connections = None, tell = None,
+))]
+#[allow(clippy::too_many_arguments)] // an interface of keywords
+pub fn read(
+    py: Python<'_>,
+    files: Vec<PathBuf>,
+    tables: HashMap<String, Option<Vec<String>>>,
+    names: Option<Vec<String>>,
+    unit: &str,
+    since: Option<i64>,
+    until: Option<i64>,
+    flow_class: (u32, u32),
+    ports: Vec<u16>,
+    clients: Vec<String>,
+    brokers: Vec<String>,
+    topics: Vec<String>,
+    max_connections: Option<usize>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<Reading> {
+    let shapes = tables
+        .iter()
+        .map(|(name, columns)| shape_of(name, columns.as_deref(), unit))
+        .collect::<PyResult<Vec<Shape>>>()?;
+    let names = names.unwrap_or_else(|| files.iter().map(|file| file.to_string_lossy().into_owned()).collect());
+    if files.is_empty() || names.len() != files.len() {
+        return Err(PyValueError::new_err("one name for each of at least one file"));
+    }
+    if flow_class.0 >= flow_class.1 {
+        return Err(PyValueError::new_err("flow_class is (k, n) with k below n"));
+    }
+    let wanted = tables
+        .keys()
+        .map(|name| table_of(name))
+        .collect::<PyResult<Vec<Table>>>()?;
+    let standard = Options::default();
+    let options = Options {
+        tables: Wanted::of(&wanted),
+        flow_class,
+        ports: ports.into_iter().collect(),
+        clients: clients.into_iter().collect(),
+        brokers: brokers.into_iter().collect(),
+        topics: topics.into_iter().collect(),
+        max_connections: max_connections.unwrap_or(standard.max_connections),
+        since,
+        until,
+    };
+    let progress = Arc::new(Progress::default());
+    let asked = Asked {
+        files,
+        names,
+        options,
+        shapes,
+    };
+    let source = {
+        let progress = Arc::clone(&progress);
+        py.detach(|| open(asked, progress))
+            .map_err(|failure| failure.raised(py))?
+    };
+    let (sender, receiver) = sync_channel(AHEAD);
+    let is_given_up = Arc::new(AtomicBool::new(false));
+    let read_bytes = source.read_bytes();
+    let working = {
+        let is_given_up = Arc::clone(&is_given_up);
+        move || work(source, &sender, &is_given_up)
+    };
+    thread::Builder::new().name("netdiag-reading".into()).spawn(working)?;
+    Ok(Reading {
+        ready: Mutex::new(Some(receiver)),
+        progress,
+        read_bytes,
+        is_given_up,
+        tell,
+        told: Mutex::new(None),
+    })
+}
+
+/// Takes turn after turn until there is no more, or nobody wants it.
+fn work(mut source: Box<dyn crate::source::Source>, sender: &SyncSender<Ready>, is_given_up: &AtomicBool) {
+    while !is_given_up.load(Ordering::Relaxed) {
+        let turn = catch_unwind(AssertUnwindSafe(|| source.turn())).unwrap_or_else(|panic| {
+            let what = panic.downcast_ref::<String>().map(String::as_str);
+            let what = what
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("no words");
+            Err(Failure::Defect(format!("the engine broke off: {what}")))
+        });
+        let (is_last, ready) = match turn {
+            Ok(Turn::More) => continue,
+            Ok(Turn::End) => return,
+            Ok(Turn::Ready(batches)) => (false, Ok(batches)),
+            Err(failure) => (true, Err(failure)),
+        };
+        if sender.send(ready).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+#[pymethods]
+impl Reading {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        loop {
+            match py.detach(|| self.wait()) {
+                Ok(Ok(batches)) if batches.is_empty() => {}
+                Ok(Ok(batches)) => {
+                    self.tell(py, false)?;
+                    return Ok(Some(by_table(py, batches)?));
+                }
+                Ok(Err(failure)) => {
+                    self.close();
+                    return Err(failure.raised(py));
+                }
+                Err(RecvTimeoutError::Timeout) => self.tell(py, false)?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    if !self.is_given_up.load(Ordering::Relaxed) {
+                        self.tell(py, true)?;
+                    }
+                    self.close();
+                    return Ok(None);
+                }
+            }
+            if let Err(interrupt) = py.check_signals() {
+                self.close();
+                return Err(interrupt);
+            }
+        }
+    }
+
+    /// How far it is: bytes read, packets, time of the first one and of the last one.
+    #[getter]
+    fn progress(&self) -> (u64, u64, Option<i64>, Option<i64>) {
+        let packets = self.progress.packets.load(Ordering::Relaxed);
+        let (first, last) = (
+            self.progress.first.load(Ordering::Relaxed),
+            self.progress.last.load(Ordering::Relaxed),
+        );
+        let is_known = first <= last;
+        (
+            self.read_bytes.load(Ordering::Relaxed),
+            packets,
+            is_known.then_some(first),
+            is_known.then_some(last),
+        )
+    }
+
+    /// Read no more.
+    fn close(&self) {
+        self.is_given_up.store(true, Ordering::Relaxed);
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl Reading {
+    fn wait(&self) -> Result<Ready, RecvTimeoutError> {
+        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        ready
+            .as_ref()
+            .ok_or(RecvTimeoutError::Disconnected)?
+            .recv_timeout(PATIENCE)
+    }
+
+    fn tell(&self, py: Python<'_>, is_last: bool) -> PyResult<()> {
+        let Some(tell) = &self.tell else { return Ok(()) };
+        let is_due = {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_due = is_last || told.is_none_or(|told| told.elapsed() >= TELL_EVERY);
+            if is_due {
+                *told = Some(Instant::now());
+            }
+            is_due
+        };
+        if is_due {
+            tell.call1(py, self.progress())?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.is_given_up.store(true, Ordering::Relaxed);
+    }
+}
+
+fn by_table<'py>(py: Python<'py>, batches: Vec<RowBatch>) -> PyResult<Bound<'py, PyDict>> {
+    let tables = PyDict::new(py);
+    for batch in batches {
+        let name = batch.shape().table.as_str();
+        let batch = Bound::new(py, Batch { batch })?;
+        match tables.get_item(name)? {
+            Some(list) => list
+                .cast::<PyList>()
+                .map_err(|_| PyRuntimeError::new_err("not a list"))?
+                .append(batch)?,
+            None => tables.set_item(name, PyList::new(py, [batch])?)?,
+        }
+    }
+    Ok(tables)
+}

@@ -1,0 +1,417 @@
+//! What columns a table has, and the columns of a table while rows come in.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::{BooleanBuilder, ListBuilder, PrimitiveBuilder, StringBuilder};
+use arrow_array::types::{Float64Type, Int16Type, Int32Type, Int64Type};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::batch::Batch;
+use super::cells::{Cells, Put, PutValue, Value, element, time_type};
+use super::{MOST_ROWS, MUCH_TEXT};
+use crate::exchange::row::*;
+use crate::options::Table;
+
+/// The type of a column. A time is a whole number of nanoseconds since 1970 UTC in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Bool,
+    Int16,
+    Int32,
+    Int64,
+    Float64,
+    String,
+    Strings,
+    Time,
+}
+
+/// What times are counted in where Arrow has them: Spark knows microseconds only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    #[default]
+    Nanoseconds,
+    Microseconds,
+}
+
+/// One column; of one that is required every row has a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub required: bool,
+}
+
+impl Column {
+    /// Whether a cell may hold this.
+    fn takes(&self, value: &Value) -> bool {
+        match (self.kind, value) {
+            (_, Value::Null) => !self.required,
+            (Kind::Bool, Value::Bool(_))
+            | (Kind::Int64 | Kind::Time, Value::Int(_))
+            | (Kind::Float64, Value::Float(_))
+            | (Kind::String, Value::String(_))
+            | (Kind::Strings, Value::Strings(_)) => true,
+            (Kind::Int32, Value::Int(value)) => i32::try_from(*value).is_ok(),
+            (Kind::Int16, Value::Int(value)) => i16::try_from(*value).is_ok(),
+            _ => false,
+        }
+    }
+
+    fn field(&self, unit: Unit) -> Field {
+        let data_type = match self.kind {
+            Kind::Bool => DataType::Boolean,
+            Kind::Int16 => DataType::Int16,
+            Kind::Int32 => DataType::Int32,
+            Kind::Int64 => DataType::Int64,
+            Kind::Float64 => DataType::Float64,
+            Kind::String => DataType::Utf8,
+            Kind::Strings => DataType::List(element()),
+            Kind::Time => time_type(unit),
+        };
+        Field::new(self.name, data_type, !self.required)
+    }
+}
+
+/// Somebody asked for a column that its table does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownColumn {
+    pub table: Table,
+    pub name: String,
+}
+
+impl fmt::Display for UnknownColumn {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "no column '{}' in {}", self.name, self.table.as_str())
+    }
+}
+
+impl std::error::Error for UnknownColumn {}
+
+/// Some columns of a table, in the order asked for.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    pub table: Table,
+    pub unit: Unit,
+    schema: SchemaRef,
+    places: Arc<[usize]>,
+}
+
+impl Shape {
+    /// All columns.
+    pub fn all(table: Table, unit: Unit) -> Shape {
+        Shape::at(table, (0..columns_of(table).len()).collect(), unit)
+    }
+
+    /// The columns of these names; one may be named twice.
+    pub fn of<N: AsRef<str>>(table: Table, names: &[N], unit: Unit) -> Result<Shape, UnknownColumn> {
+        let place = |name: &N| {
+            let name = name.as_ref();
+            let found = columns_of(table).iter().position(|column| column.name == name);
+            found.ok_or_else(|| UnknownColumn {
+                table,
+                name: name.to_owned(),
+            })
+        };
+        Ok(Shape::at(
+            table,
+            names.iter().map(place).collect::<Result<_, _>>()?,
+            unit,
+        ))
+    }
+
+    fn at(table: Table, places: Arc<[usize]>, unit: Unit) -> Shape {
+        let known = columns_of(table);
+        let fields: Vec<Field> = places.iter().map(|&place| known[place].field(unit)).collect();
+        Shape {
+            table,
+            unit,
+            schema: Arc::new(Schema::new(fields)),
+            places,
+        }
+    }
+
+    /// As Arrow describes them.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = &'static Column> + use<'_> {
+        let known = columns_of(self.table);
+        self.places.iter().map(move |&place| &known[place])
+    }
+
+    /// The columns as a set of their places in the table.
+    fn set(&self) -> u64 {
+        self.places.iter().fold(0, |set, &place| set | 1 << place)
+    }
+}
+
+/// What holds the cells of a kind.
+macro_rules! cells {
+    (Bool) => { Cells<BooleanBuilder> };
+    (Int16) => { Cells<PrimitiveBuilder<Int16Type>> };
+    (Int32) => { Cells<PrimitiveBuilder<Int32Type>> };
+    (Int64) => { Cells<PrimitiveBuilder<Int64Type>> };
+    (Float64) => { Cells<PrimitiveBuilder<Float64Type>> };
+    (String) => { Cells<StringBuilder> };
+    (Strings) => { Cells<ListBuilder<StringBuilder>> };
+    (Time) => { Cells<PrimitiveBuilder<Int64Type>> };
+}
+
+/// The cells since the last time, as an array of their kind.
+macro_rules! finished {
+    (Time, $cells:expr, $unit:expr) => {
+        $cells.finish_times($unit)
+    };
+    ($kind:ident, $cells:expr, $unit:expr) => {
+        $cells.finish()
+    };
+}
+
+/// The type of a field of a row.
+macro_rules! native {
+    (Bool) => { bool };
+    (Int16) => { i16 };
+    (Int32) => { i32 };
+    (Int64) => { i64 };
+    (Float64) => { f64 };
+    (String) => { &str };
+    (Strings) => { List<'_> };
+    (Time) => { i64 };
+}
+
+/// A field of a row, which may be missing where the column may be null, and there only.
+macro_rules! given {
+    ($kind:ident, true, $value:expr) => {{
+        let given: native!($kind) = $value;
+        given
+    }};
+    ($kind:ident, false, $value:expr) => {{
+        let given: Option<native!($kind)> = $value;
+        given
+    }};
+}
+
+/// A row of one table, whose cells go to the columns of the table.
+trait Row {
+    const COLUMNS: &'static [Column];
+    type Cells: CellsOf;
+
+    /// Put into each column of the set what the row has for it; gives the bytes of text.
+    fn put(&self, cells: &mut Self::Cells, wanted: u64) -> usize;
+}
+
+/// The cells of all columns of a table.
+trait CellsOf: Default + Send {
+    /// Put a cell into the column at a place, null where it is of another type; gives the bytes of text.
+    fn put_value(&mut self, place: usize, value: &Value) -> usize;
+
+    /// The cells of the column at a place since the last time.
+    fn finish(&mut self, place: usize, unit: Unit) -> ArrayRef;
+}
+
+macro_rules! table {
+    ($row:ident $($place:literal $name:literal $field:ident $kind:ident $required:ident)*) => {
+        const _: () = {
+            #[derive(Default)]
+            struct Made {
+                $($field: cells!($kind),)*
+            }
+
+            impl Row for $row<'_> {
+                const COLUMNS: &'static [Column] =
+                    &[$(Column { name: $name, kind: Kind::$kind, required: $required },)*];
+                type Cells = Made;
+
+                #[inline]
+                fn put(&self, cells: &mut Made, wanted: u64) -> usize {
+                    let mut bytes = 0;
+                    $(if wanted & 1 << $place != 0 {
+                        bytes += cells.$field.put(given!($kind, $required, self.$field));
+                    })*
+                    bytes
+                }
+            }
+
+            impl CellsOf for Made {
+                fn put_value(&mut self, place: usize, value: &Value) -> usize {
+                    match place {
+                        $($place => self.$field.put_value(value),)*
+                        _ => 0,
+                    }
+                }
+
+                fn finish(&mut self, place: usize, unit: Unit) -> ArrayRef {
+                    match place {
+                        $($place => finished!($kind, self.$field, unit),)*
+                        _ => unreachable!("places are those of columns"),
+                    }
+                }
+            }
+        };
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// Rows of one table as columns.
+struct Columns<C> {
+    shape: Shape,
+    wanted: u64,
+    rows: usize,
+    bytes: usize,
+    cells: C,
+}
+
+impl<C: CellsOf> Columns<C> {
+    fn new(shape: &Shape) -> Columns<C> {
+        Columns {
+            wanted: shape.set(),
+            shape: shape.clone(),
+            rows: 0,
+            bytes: 0,
+            cells: C::default(),
+        }
+    }
+
+    /// Whether there are as many rows now as a batch holds.
+    #[inline]
+    fn push<R: Row<Cells = C>>(&mut self, row: &R) -> bool {
+        self.bytes += row.put(&mut self.cells, self.wanted);
+        self.rows += 1;
+        self.is_full()
+    }
+
+    fn push_values(&mut self, values: &[Value]) -> bool {
+        for (place, value) in values.iter().enumerate() {
+            if self.wanted & 1 << place != 0 {
+                self.bytes += self.cells.put_value(place, value);
+            }
+        }
+        self.rows += 1;
+        self.is_full()
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows >= MOST_ROWS || self.bytes >= MUCH_TEXT
+    }
+
+    /// The rows since the last time, if there are any.
+    fn take(&mut self) -> Option<Batch> {
+        if self.rows == 0 {
+            return None;
+        }
+        let mut made: Vec<Option<ArrayRef>> = vec![None; columns_of(self.shape.table).len()];
+        let arrays = self.shape.places.iter().map(|&place| {
+            let unit = self.shape.unit;
+            made[place]
+                .get_or_insert_with(|| self.cells.finish(place, unit))
+                .clone()
+        });
+        let arrays = arrays.collect();
+        self.bytes = 0;
+        Some(Batch::new(&self.shape, arrays, std::mem::take(&mut self.rows)))
+    }
+}
+
+/// A row does not fit its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// It has another number of cells than the table has columns.
+    Cells,
+    /// The cell of this column is of another type.
+    Type(&'static Column),
+}
+
+macro_rules! rows {
+    ($($table:ident $field:ident $method:ident $row:ident)*) => {
+        /// Rows of the tables that are wanted, as columns; rows of other tables are let go.
+        #[derive(Default)]
+        pub struct Rows {
+            $($field: Option<Columns<<$row<'static> as Row>::Cells>>,)*
+            full: Vec<Batch>,
+        }
+
+        impl Rows {
+            /// Takes rows of the tables of these shapes.
+            pub fn new(shapes: &[Shape]) -> Rows {
+                let mut rows = Rows::default();
+                for shape in shapes {
+                    match shape.table {
+                        $(Table::$table => rows.$field = Some(Columns::new(shape)),)*
+                    }
+                }
+                rows
+            }
+
+            /// Whether a batch is full. It is best to drain when all rows of an exchange are there: then they are
+            /// drained together.
+            #[inline]
+            pub fn is_due(&self) -> bool {
+                !self.full.is_empty()
+            }
+
+            /// All rows since the last time; the batches of a table in their order.
+            pub fn drain(&mut self) -> Vec<Batch> {
+                let mut batches = std::mem::take(&mut self.full);
+                $(batches.extend(self.$field.as_mut().and_then(Columns::take));)*
+                batches
+            }
+
+            /// A row whose types are known now only.
+            pub fn push_values(&mut self, table: Table, values: &[Value]) -> Result<(), Unfit> {
+                let known = columns_of(table);
+                if known.len() != values.len() {
+                    return Err(Unfit::Cells);
+                }
+                if let Some((column, _)) = known.iter().zip(values).find(|(column, value)| !column.takes(value)) {
+                    return Err(Unfit::Type(column));
+                }
+                match table {
+                    $(Table::$table => if let Some(columns) = &mut self.$field {
+                        if columns.push_values(values) {
+                            self.full.extend(columns.take());
+                        }
+                    },)*
+                }
+                Ok(())
+            }
+        }
+
+        impl RowSink for Rows {
+            $(
+                #[inline]
+                fn $method(&mut self, row: &$row<'_>) {
+                    if let Some(columns) = &mut self.$field {
+                        if columns.push(row) {
+                            self.full.extend(columns.take());
+                        }
+                    }
+                }
+            )*
+        }
+
+        /// All columns of a table in their order.
+        pub fn columns_of(table: Table) -> &'static [Column] {
+            match table {
+                $(Table::$table => $row::COLUMNS,)*
+            }
+        }
+    };
+}
+
+rows! {
+    Exchanges exchanges exchange ExchangeRow
+    Partitions partitions partition PartitionRow
+    Batches batches batch BatchRow
+    GroupEvents group_events group_event GroupEventRow
+    Endpoints endpoints endpoint EndpointRow
+    Leaders leaders leader LeaderRow
+    Connections connections connection ConnectionRow
+    Names names name NameRow
+    Losses losses loss LossRow
+    Records records record RecordRow
+}
