@@ -11,6 +11,7 @@ import io
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -99,6 +100,9 @@ class _Writer(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, memoryview):
             return memoryview, (bytes(obj),)
+        if isinstance(obj, Enum):
+            # by its value: Python 3.11.2 would name getattr, which may name anything
+            return type(obj), (obj.value,)
         return NotImplemented
 
 

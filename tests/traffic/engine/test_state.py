@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from netdiag.kafka import protocol as wire
+from netdiag.traffic.engine.message import Spoken
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet
 from netdiag.traffic.engine.records import CaptureReader
@@ -175,3 +176,10 @@ def test_foreign_bytes_are_told(data: bytes, said: str, capsys: pytest.CaptureFi
 def test_a_state_with_strange_content_is_told(value: Any) -> None:
     with pytest.raises(DamagedState, match="contradicts itself"):
         Engine.restored(OPTIONS, encode(value))
+
+
+def test_a_member_of_an_enumeration_is_stored_by_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian 12's Python 3.11.2 names `getattr` for one, which no state may hold."""
+    by_name = lambda self, _protocol: (getattr, (type(self), self.name))  # noqa: E731
+    monkeypatch.setattr(Spoken, "__reduce_ex__", by_name)
+    assert decode(encode([Spoken.KAFKA])) == [Spoken.KAFKA]
