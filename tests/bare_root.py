@@ -1,25 +1,25 @@
 """A bare Debian: the packages that README asks for and nothing else, made by mmdebstrap, with what is committed in it.
 
-`python -m tests.bare_root COMMAND...` runs the command in a clone of HEAD inside such a root, in mount and process
-namespaces of its own, and says how it ended and how long it took. The new root is entered by pivot_root: where chroot
-was called, the kernel refuses user namespaces. The machine shares its caches of packages and of the lab, and tells
-how packages are fetched; the corpus beside the repository is seen read-only. `--lacking` only tells why there can be
-no such root here. Needs nothing but Python itself.
+`python -m tests.bare_root COMMAND...` runs the command in a clone of HEAD inside such a root, in a mount namespace of
+its own, and says how it ended and how long it took. The new root is entered by pivot_root: where chroot was called,
+the kernel refuses user namespaces. Processes and networks are the machine's, as they are for any user. The machine
+shares its caches of packages and of the lab, and tells how packages are fetched; the corpus beside the repository is
+seen read-only. `--lacking` only tells why there can be no such root here. Needs nothing but Python itself.
 """
 
 import argparse
 import ctypes
 import fcntl
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -81,7 +81,8 @@ mkdir -p "$root/mnt"
 cd "$root"
 exec pivot_root . mnt
 """
-_DETACH = 2
+# Of Linux: MNT_DETACH of umount2, PR_SET_CHILD_SUBREAPER of prctl.
+_DETACH, _SET_CHILD_SUBREAPER = 2, 36
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ class BareRoot:
 
     def run(self, *words: str) -> int:
         """The status of a command in the clone; it and all that it started are gone afterwards."""
-        enter = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork"]
+        enter = ["unshare", "--mount", "--propagation", "private"]
         first = [sys.executable, "-m", "tests.bare_root", "--first", str(self.folder), *words]
         # A session of its own, so that Ctrl-C reaches this process only; the end of the pipe tells the first process.
         inside = subprocess.Popen(
@@ -122,7 +123,7 @@ def lacking() -> str | None:
         return "needs root and apt-get"
     with tempfile.TemporaryDirectory() as empty:
         probe = 'mount --bind "$1" "$1" && mkdir "$1/mnt" && cd "$1" && pivot_root . mnt'
-        words = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "sh", "-c", probe, "sh", empty]
+        words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", probe, "sh", empty]
         try:
             tried = run(words, check=False, timeout=30)
         except LabError as error:
@@ -244,8 +245,11 @@ def _shares() -> list[str]:
 
 
 def _first_process(root: str, words: Sequence[str]) -> int:
-    """The first process of the namespaces: enters, runs the command, and ends all when nobody waits for it any more."""
+    """The first process inside: enters, runs the command, and ends all that came of it, also when the user is gone."""
     libc = ctypes.CDLL(None, use_errno=True)
+    # Whoever loses its parent becomes a child of this process, so that it is found again.
+    if libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise LabError(f"cannot take in orphans: {os.strerror(ctypes.get_errno())}")
     run(["sh", "-c", _ENTER, "sh", root, *_shares(), "--"])
     # from here on nothing of the machine can be loaded any more
     os.chdir(_PLACE)
@@ -253,29 +257,60 @@ def _first_process(root: str, words: Sequence[str]) -> int:
         raise LabError(f"cannot leave the machine's root: {os.strerror(ctypes.get_errno())}")
     environment = {**{name: os.environ[name] for name in HANDED_ON if name in os.environ}, **_BARE}
     child = subprocess.Popen(words, stdin=subprocess.DEVNULL, env=environment)
-    stopping = threading.Event()
-    threading.Thread(target=_end_with_the_user, args=(stopping,), daemon=True).start()
     ended: int | None = None
-    # Whatever has lost its parent is waited for here; when all is to end, those that clean up too.
-    while ended is None or stopping.is_set():
-        try:
-            pid, status = os.wait()
-        except ChildProcessError:
-            break
-        if pid == child.pid:
-            ended = os.waitstatus_to_exitcode(status)
+    while ended is None and not _user_is_gone():
+        ended = dict(_reaped()).get(child.pid)
+    _end_descendants()
     # a signal as a shell tells it
     return ended if ended is not None and ended >= 0 else 128 - (ended or 0)
 
 
-def _end_with_the_user(stopping: threading.Event) -> None:
-    """End every process when the pipe from outside ends; those that clean up after others have time for it."""
-    while os.read(0, 4096):
-        pass
-    stopping.set()
-    os.kill(-1, signal.SIGTERM)
-    time.sleep(_PATIENCE)
-    os.kill(-1, signal.SIGKILL)
+def _user_is_gone() -> bool:
+    """Whether the pipe from outside has ended, after a moment's wait for it."""
+    return bool(select.select([0], [], [], 0.1)[0])
+
+
+def _reaped() -> Iterator[tuple[int, int]]:
+    """The children that have ended, with their status."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        yield pid, os.waitstatus_to_exitcode(status)
+
+
+def _end_descendants() -> None:
+    """End whatever is left; those that clean up after others have time for it."""
+    deadline = time.monotonic() + _PATIENCE
+    told: set[int] = set()
+    while (left := _descendants()) and time.monotonic() < deadline + _PATIENCE:
+        number = signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL
+        for pid in left:
+            if number == signal.SIGKILL or pid not in told:
+                told.add(pid)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+        time.sleep(0.05)
+        list(_reaped())
+
+
+def _descendants() -> set[int]:
+    """The living processes that came of this one."""
+    children: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            pid, _, rest = path.read_text(errors="replace").partition(" ")
+            children.setdefault(int(rest.rpartition(")")[2].split()[1]), []).append(int(pid))
+    found: set[int] = set()
+    ahead = [os.getpid()]
+    while ahead:
+        born = children.get(ahead.pop(), [])
+        found.update(born)
+        ahead += born
+    return found
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

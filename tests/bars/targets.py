@@ -288,7 +288,7 @@ TARGETS = (
     _module("clean-clone", "make demo and make test pass in a clean clone", "tests.bars.clean_clone"),
     _module(
         "bare-machine",
-        "on a bare Debian 12 with git, make and python3-venv only, in namespaces of its own: make demo and all of "
+        "on a bare Debian 12 with git, make and python3-venv only, in a root of its own: make demo and all of "
         "make test pass, the lab included",
         "tests.bars.bare_machine",
     ),
