@@ -148,7 +148,8 @@ def _broken(error: ssl.SSLError) -> TlsBroken:
     code = error.verify_code if isinstance(error, ssl.SSLCertVerificationError) else 0
     if code and isinstance(error, ssl.SSLCertVerificationError):
         return TlsBroken(error.verify_message, verify_code=code)
-    if isinstance(error, ssl.SSLEOFError):
+    # the latter from Python 3.11.2, Debian 12's
+    if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         return TlsBroken("closed during the handshake")
     alert = "_ALERT_" in reason
     words = reason.partition("_ALERT_")[2] if alert else reason
