@@ -5,8 +5,10 @@ mod headers;
 pub mod members;
 #[rustfmt::skip]
 mod messages;
+pub mod payloads;
 pub mod records;
 mod table;
+pub mod unpacking;
 
 pub use fits::fits;
 pub use headers::{RequestHeader, ResponseHeader, request_header, response_header};

@@ -703,7 +703,9 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn any_bytes_and_losses_are_taken(data in entries(), sizes in prop::collection::vec(-60..90i64, 1..9), size in 0..900usize) {
+        fn any_bytes_and_losses_are_taken(
+            data in entries(), sizes in prop::collection::vec(-60..90i64, 1..9), size in 0..900usize,
+        ) {
             let (total, rows) = sum(&data, size);
             prop_assert!(rows.len() <= data.len() / 17);
             prop_assert!(total.records.is_none_or(|records| records >= 0));
