@@ -1,0 +1,399 @@
+//! Knows the last packets of a direction again: a capture may hold a packet twice, as seen at two interfaces.
+//!
+//! Packets are remembered in generations of 32. The current one and the one before it are known, so at least the last
+//! 32 packets are. One list holds both, and a small filter for each tells at once that most packets are not known.
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use crate::packet::Segment;
+
+const REMEMBERED: usize = 32;
+
+/// Nanoseconds within which the same packet is seen a second time, for example by `tcpdump -i any`.
+const SAME_PACKET: u64 = 1_000_000;
+
+/// Of the places that a packet was seen at so many are remembered, the last ones.
+const PLACES: usize = 8;
+
+/// A generation grows beyond its 32 by packets of the one before that are seen again, but to no more than this.
+const MOST_ENTRIES: usize = 256;
+
+/// When there are so many lists of places, those are forgotten that no packet has any more.
+const MOST_LISTS: usize = 2 * MOST_ENTRIES;
+
+/// Where a packet was captured: interface and file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct At {
+    pub interface: u32,
+    pub file: u32,
+}
+
+impl At {
+    #[inline]
+    pub fn of(segment: &Segment<'_>) -> At {
+        At {
+            interface: segment.interface,
+            file: segment.file,
+        }
+    }
+}
+
+type Seen = SmallVec<[At; 2]>;
+
+/// Lists of places, each once.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Lists(Vec<Seen>);
+
+/// What a packet is known by: with payload its sequence number, else everything that it says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    sequence: u32,
+    acknowledgement: u32,
+    /// Window and flags, or `PAYLOAD`.
+    rest: u32,
+}
+
+const PAYLOAD: u32 = 1 << 24;
+const UNIDENTIFIED: u32 = 1 << 25;
+
+impl Key {
+    #[inline]
+    fn of(segment: &Segment<'_>) -> Key {
+        if segment.length > 0 {
+            return Key {
+                sequence: segment.sequence,
+                acknowledgement: 0,
+                rest: PAYLOAD,
+            };
+        }
+        let rest = (segment.window & 0xFFFF) << 8 | u32::from(segment.flags);
+        Key {
+            sequence: segment.sequence,
+            acknowledgement: segment.acknowledgement,
+            rest,
+        }
+    }
+}
+
+/// A packet that was seen.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Entry {
+    time: i64,
+    sequence: u32,
+    /// The acknowledgement, or the length of a packet with payload.
+    more: u32,
+    /// As in the key, and `UNIDENTIFIED` without identification.
+    rest: u32,
+    identification: u16,
+    /// Which list of places it was seen at.
+    places: u16,
+}
+
+impl Entry {
+    #[inline]
+    fn is(&self, key: Key) -> bool {
+        self.sequence == key.sequence
+            && self.rest & !UNIDENTIFIED == key.rest
+            && (key.rest == PAYLOAD || self.more == key.acknowledgement)
+    }
+}
+
+/// A set of keys that may say that it has one that it has not.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Filter(u64, u64);
+
+impl Filter {
+    #[inline]
+    fn bits(key: Key) -> (u64, u64) {
+        let both = u64::from(key.sequence) | u64::from(key.acknowledgement ^ key.rest) << 32;
+        let mixed = (both ^ both >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (1 << (mixed >> 58), 1 << (mixed >> 52 & 63))
+    }
+
+    #[inline]
+    fn may_have(self, key: Key) -> bool {
+        let (one, two) = Filter::bits(key);
+        self.0 & one != 0 && self.1 & two != 0
+    }
+
+    #[inline]
+    fn add(&mut self, key: Key) {
+        let (one, two) = Filter::bits(key);
+        self.0 |= one;
+        self.1 |= two;
+    }
+}
+
+/// The packets of a direction that are known again.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Copies {
+    /// Those of the generation before, then those of the current one.
+    entries: Vec<Entry>,
+    /// How many are of the generation before.
+    older: usize,
+    known_before: Filter,
+    known: Filter,
+    /// List 0 of places is this one, which is usually the only one.
+    first: At,
+    /// Lists 1 and up.
+    others: Option<Box<Lists>>,
+}
+
+impl Copies {
+    /// Whether a packet was captured before, at another place or a moment ago; whether or not, it is remembered.
+    pub fn is_copy(&mut self, segment: &Segment<'_>) -> bool {
+        let key = Key::of(segment);
+        let here = At::of(segment);
+        if let Some((at, entry)) = self.find(key)
+            && (key.rest != PAYLOAD || entry.more == segment.length)
+        {
+            let same = entry.identification == identification(segment).0
+                && entry.rest & UNIDENTIFIED == identification(segment).1
+                && entry.time.abs_diff(segment.time) < SAME_PACKET;
+            let places = self.list(entry.places);
+            if same || !places.contains(&here) {
+                let mut places: Seen = places[places.len().saturating_sub(PLACES - 1)..].into();
+                places.push(here);
+                let places = self.index(places);
+                self.see_again(at, Entry { places, ..entry }, key);
+                return true;
+            }
+        }
+        self.remember(segment);
+        false
+    }
+
+    /// Keep what a packet would be known again by; of old ones nothing is kept.
+    #[inline]
+    pub fn remember(&mut self, segment: &Segment<'_>) {
+        let key = Key::of(segment);
+        let here = At::of(segment);
+        if self.entries.is_empty() {
+            self.first = here;
+        }
+        let places = if here == self.first {
+            0
+        } else {
+            self.index(SmallVec::from_slice(&[here]))
+        };
+        let (identification, unidentified) = identification(segment);
+        let entry = Entry {
+            time: segment.time,
+            sequence: segment.sequence,
+            more: if key.rest == PAYLOAD {
+                segment.length
+            } else {
+                segment.acknowledgement
+            },
+            rest: key.rest | unidentified,
+            identification,
+            places,
+        };
+        if self.entries.len() - self.older.min(self.entries.len()) >= REMEMBERED {
+            self.begin_generation();
+        } else if self.known.may_have(key)
+            && let Some((at, _)) = self.find_from(self.older, self.entries.len(), key)
+        {
+            self.entries[at] = entry;
+            return;
+        }
+        self.known.add(key);
+        self.entries.push(entry);
+    }
+
+    fn begin_generation(&mut self) {
+        self.entries.drain(..self.older.min(self.entries.len()));
+        self.older = self.entries.len();
+        self.known_before = std::mem::take(&mut self.known);
+    }
+
+    fn find(&self, key: Key) -> Option<(usize, Entry)> {
+        if self.known.may_have(key)
+            && let Some(found) = self.find_from(self.older, self.entries.len(), key)
+        {
+            return Some(found);
+        }
+        if self.known_before.may_have(key) {
+            self.find_from(0, self.older, key)
+        } else {
+            None
+        }
+    }
+
+    fn find_from(&self, from: usize, to: usize, key: Key) -> Option<(usize, Entry)> {
+        let entries = self.entries.get(from..to)?;
+        let at = entries.iter().rposition(|entry| entry.is(key))?;
+        Some((from + at, entries[at]))
+    }
+
+    /// A packet that is known was seen at one more place, which makes it one of the current generation.
+    fn see_again(&mut self, at: usize, entry: Entry, key: Key) {
+        if at < self.older && self.entries.len() < MOST_ENTRIES {
+            self.known.add(key);
+            self.entries.push(entry);
+        } else {
+            self.entries[at] = entry;
+        }
+    }
+
+    fn list(&self, number: u16) -> &[At] {
+        match usize::from(number).checked_sub(1) {
+            None => std::slice::from_ref(&self.first),
+            Some(index) => self
+                .others
+                .as_ref()
+                .and_then(|lists| lists.0.get(index))
+                .map_or(&[], |list| list.as_slice()),
+        }
+    }
+
+    /// The number of a list of places.
+    fn index(&mut self, places: Seen) -> u16 {
+        if self.others.as_ref().is_some_and(|lists| lists.0.len() >= MOST_LISTS) {
+            self.tidy();
+        }
+        let lists = &mut self.others.get_or_insert_default().0;
+        let index = lists.iter().position(|list| *list == places).unwrap_or_else(|| {
+            lists.push(places);
+            lists.len() - 1
+        });
+        u16::try_from(index + 1).unwrap_or(0)
+    }
+
+    /// Forget the lists of places that no packet has any more.
+    fn tidy(&mut self) {
+        let old = self.others.take().unwrap_or_default();
+        let mut entries = std::mem::take(&mut self.entries);
+        for entry in &mut entries {
+            if let Some(list) = usize::from(entry.places)
+                .checked_sub(1)
+                .and_then(|index| old.0.get(index))
+            {
+                entry.places = self.index(list.clone());
+            }
+        }
+        self.entries = entries;
+    }
+
+    /// Whether this can have come about by remembering packets.
+    pub fn is_sound(&self) -> bool {
+        let lists = self.others.as_ref().map_or(0, |lists| lists.0.len());
+        self.entries.len() <= MOST_ENTRIES
+            && self.older <= self.entries.len()
+            && lists <= MOST_LISTS
+            && self.entries.iter().all(|entry| usize::from(entry.places) <= lists)
+    }
+}
+
+/// The identification of a packet's IPv4 header, and `UNIDENTIFIED` where there is none.
+#[inline]
+fn identification(segment: &Segment<'_>) -> (u16, u32) {
+    (
+        segment.identification as u16,
+        if segment.identification < 0 { UNIDENTIFIED } else { 0 },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Two generations, each a map: what `Copies` has to be the same as.
+    #[derive(Default)]
+    struct Maps {
+        recent: Generation,
+        older: Generation,
+    }
+
+    type Generation = HashMap<(u32, u32, u32), (u32, i64, i32, Vec<At>)>;
+
+    impl Maps {
+        fn is_copy(&mut self, segment: &Segment<'_>, is_next: bool) -> bool {
+            let key = Key::of(segment);
+            let key = (key.sequence, key.acknowledgement, key.rest);
+            let here = At::of(segment);
+            let known = self.recent.get(&key).or(self.older.get(&key));
+            if let Some((length, time, identification, places)) = known
+                && *length == segment.length
+                && !is_next
+            {
+                let moment = time.abs_diff(segment.time) < SAME_PACKET;
+                if !places.contains(&here) || (moment && *identification == segment.identification) {
+                    let mut places = places[places.len().saturating_sub(7)..].to_vec();
+                    places.push(here);
+                    self.recent.insert(key, (*length, *time, *identification, places));
+                    return true;
+                }
+            }
+            if self.recent.len() >= REMEMBERED {
+                self.older = std::mem::take(&mut self.recent);
+            }
+            self.recent
+                .insert(key, (segment.length, segment.time, segment.identification, vec![here]));
+            false
+        }
+    }
+
+    fn segment(sequence: u32, length: u32, time: i64, interface: u32) -> Segment<'static> {
+        Segment {
+            time,
+            number: 1,
+            payload: &[],
+            length,
+            sequence,
+            acknowledgement: 5,
+            window: 100,
+            identification: 9,
+            interface,
+            file: 0,
+            flags: 16,
+            window_scale: -1,
+        }
+    }
+
+    #[test]
+    fn a_packet_is_as_small_as_it_is_said_to_be() {
+        assert_eq!(size_of::<Entry>(), 24);
+    }
+
+    #[test]
+    fn places_that_no_packet_has_any_more_are_forgotten() {
+        let mut copies = Copies::default();
+        for number in 0..5_000 {
+            assert!(!copies.is_copy(&segment(number, 1, 0, number)));
+            assert!(copies.is_copy(&segment(number, 1, 0, number + 1)));
+        }
+        assert!(copies.others.as_ref().is_some_and(|lists| lists.0.len() <= MOST_LISTS));
+        assert!(copies.is_copy(&segment(4_990, 1, 0, 7)));
+        assert!(copies.is_sound());
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_as_two_generations_of_maps(
+            drawn in proptest::collection::vec((0u32..90, 0u32..4, 0u32..3, 0i64..3, 0u32..3, -1i32..3), 0..900),
+        ) {
+            let (mut copies, mut maps) = (Copies::default(), Maps::default());
+            for (number, (sequence, length, acknowledgement, late, interface, identification)) in
+                drawn.into_iter().enumerate()
+            {
+                let time = number as i64 * 50_000 + late * SAME_PACKET as i64;
+                let sequence = sequence + number as u32 / 8;
+                let segment = Segment { acknowledgement, identification, ..segment(sequence, length, time, interface) };
+                let is_next = length == 3;
+                if is_next {
+                    copies.remember(&segment);
+                }
+                let copied = !is_next && copies.is_copy(&segment);
+                prop_assert_eq!(copied, maps.is_copy(&segment, is_next));
+                prop_assert_eq!(copies.entries.len() - copies.older, maps.recent.len());
+                prop_assert!(copies.is_sound());
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What both directions of a connection know of each other: who asks, what waits for an answer, what is spoken.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::identify::is_printable;
+use crate::message::Spoken;
+
+/// Requests kept to know their responses again; those with acks=0 are never answered.
+const WAITING: usize = 512;
+
+const SASL_HANDSHAKE: i16 = 17;
+
+/// Api keys from here on are in no table of messages, so nobody asks for their versions.
+const NO_API: i16 = 512;
+
+/// A request without a response yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Waiting {
+    pub correlation_id: i32,
+    pub api_key: i16,
+    pub api_version: i16,
+}
+
+/// What few connections have.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Names {
+    server_name: Option<String>,
+    sasl_mechanism: Option<String>,
+}
+
+/// State that requests and responses of one connection share.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Talk {
+    /// Oldest first.
+    waiting: VecDeque<Waiting>,
+    /// Length and bytes of the first client id, as on the wire.
+    client_id: Option<Box<[u8]>>,
+    /// The version last used of every api key, by key: a client stays with the one that it negotiated.
+    versions: Vec<(i16, i16)>,
+    /// Api key and version of the last request.
+    last_api: (i16, i16),
+    names: Option<Box<Names>>,
+    /// Messages up to this size are kept whole until they are complete.
+    pub keep: u32,
+    pub last_request: Option<i32>,
+    pub last_response: Option<i32>,
+    pub spoken: Spoken,
+    /// Bare SASL tokens travel in the frames, as they do after SaslHandshake v0 (and without one before Kafka 1.0).
+    pub raw: bool,
+    /// Whether a request was seen.
+    pub asked: bool,
+}
+
+impl Talk {
+    pub fn new(keep: u32) -> Talk {
+        Talk {
+            waiting: VecDeque::new(),
+            client_id: None,
+            versions: Vec::new(),
+            last_api: (-1, -1),
+            names: None,
+            keep,
+            last_request: None,
+            last_response: None,
+            spoken: Spoken::None,
+            raw: false,
+            asked: false,
+        }
+    }
+
+    /// A request was found.
+    #[inline]
+    pub fn request(&mut self, head: &[u8]) {
+        let Some(&[k1, k2, v1, v2, c1, c2, c3, c4]) = head.first_chunk() else {
+            return;
+        };
+        let (api_key, api_version) = (i16::from_be_bytes([k1, k2]), i16::from_be_bytes([v1, v2]));
+        let correlation_id = i32::from_be_bytes([c1, c2, c3, c4]);
+        if self.waiting.len() >= WAITING {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(Waiting {
+            correlation_id,
+            api_key,
+            api_version,
+        });
+        self.last_request = Some(correlation_id);
+        self.asked = true;
+        if self.last_api != (api_key, api_version) {
+            self.last_api = (api_key, api_version);
+            self.remember_version(api_key, api_version);
+        }
+        if self.client_id.is_none() {
+            self.remember_client(head);
+        }
+        if api_key == SASL_HANDSHAKE {
+            self.handshake(api_version, head);
+        }
+    }
+
+    /// A response was found: its request does not wait any longer, nor do older ones.
+    #[inline]
+    pub fn response(&mut self, head: &[u8]) {
+        let Some(&correlation) = head.first_chunk() else {
+            return;
+        };
+        let correlation_id = i32::from_be_bytes(correlation);
+        self.last_response = Some(correlation_id);
+        match self.waiting.front() {
+            None => {}
+            Some(first) if first.correlation_id == correlation_id => {
+                self.waiting.pop_front();
+            }
+            Some(_) => {
+                if let Some(index) = self.waiting.iter().position(|it| it.correlation_id == correlation_id) {
+                    self.waiting.drain(..=index);
+                }
+            }
+        }
+    }
+
+    /// Requests without a response yet, oldest first.
+    pub fn waiting(&self) -> impl Iterator<Item = &Waiting> {
+        self.waiting.iter()
+    }
+
+    /// The oldest request with this id that has no response yet.
+    pub fn waits(&self, correlation_id: i32) -> Option<Waiting> {
+        self.waiting
+            .iter()
+            .find(|it| it.correlation_id == correlation_id)
+            .copied()
+    }
+
+    /// Length and bytes of the first client id, as on the wire.
+    pub fn client_id(&self) -> Option<&[u8]> {
+        self.client_id.as_deref()
+    }
+
+    /// The version last used of an api key.
+    pub fn version(&self, api_key: i16) -> Option<i16> {
+        let at = self.versions.binary_search_by_key(&api_key, |entry| entry.0).ok()?;
+        self.versions.get(at).map(|entry| entry.1)
+    }
+
+    /// The server name that a TLS client asked for.
+    pub fn server_name(&self) -> Option<&str> {
+        self.names.as_ref()?.server_name.as_deref()
+    }
+
+    pub fn set_server_name(&mut self, name: Option<String>) {
+        if name.is_some() || self.names.is_some() {
+            self.names.get_or_insert_default().server_name = name;
+        }
+    }
+
+    /// The mechanism of a SaslHandshake.
+    pub fn sasl_mechanism(&self) -> Option<&str> {
+        self.names.as_ref()?.sasl_mechanism.as_deref()
+    }
+
+    fn remember_version(&mut self, api_key: i16, api_version: i16) {
+        if !(0..NO_API).contains(&api_key) {
+            return;
+        }
+        match self.versions.binary_search_by_key(&api_key, |entry| entry.0) {
+            Ok(at) => self.versions[at].1 = api_version,
+            Err(at) => {
+                self.versions
+                    .reserve_exact(if self.versions.is_empty() { 4 } else { 1 });
+                self.versions.insert(at, (api_key, api_version));
+            }
+        }
+    }
+
+    fn remember_client(&mut self, head: &[u8]) {
+        let Some(length) = short(head, 8) else {
+            return;
+        };
+        let end = 10 + usize::try_from(length).unwrap_or(0);
+        if let Some(client) = head.get(8..end)
+            && is_printable(&client[2..])
+        {
+            self.client_id = Some(client.into());
+        }
+    }
+
+    fn handshake(&mut self, api_version: i16, head: &[u8]) {
+        if head.len() >= 12 {
+            let at = 10 + short(head, 8).map_or(0, |length| usize::try_from(length).unwrap_or(0));
+            if let Some(length) = short(head, at) {
+                let name = head.get(at + 2..).unwrap_or(&[]);
+                let name = &name[..name.len().min(usize::try_from(length).unwrap_or(0))];
+                if !name.is_empty() && is_printable(name) {
+                    self.names.get_or_insert_default().sasl_mechanism = Some(ascii(name));
+                }
+            }
+        }
+        if api_version == 0 {
+            self.raw = true;
+        }
+    }
+
+    /// Whether this can have come about by requests and responses.
+    pub fn is_sound(&self) -> bool {
+        self.waiting.len() <= WAITING
+            && self.versions.windows(2).all(|pair| pair[0].0 < pair[1].0)
+            && self.client_id.as_ref().is_none_or(|id| id.len() >= 2)
+    }
+}
+
+/// The number of two bytes at an offset.
+fn short(bytes: &[u8], at: usize) -> Option<i16> {
+    bytes.get(at..)?.first_chunk().map(|&two| i16::from_be_bytes(two))
+}
+
+/// Text of ASCII; other bytes become U+FFFD.
+pub(super) fn ascii(text: &[u8]) -> String {
+    text.iter()
+        .map(|&byte| {
+            if byte < 128 {
+                byte as char
+            } else {
+                char::REPLACEMENT_CHARACTER
+            }
+        })
+        .collect()
+}
