@@ -4,11 +4,13 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{self, AtomicU64};
+use std::sync::atomic::{self, AtomicU64, AtomicUsize};
 
 use super::account::{Account, Window};
 use super::decompression::{Content, Trouble};
@@ -22,7 +24,7 @@ use crate::packet::Undecoded;
 pub const STDIN: &str = "-";
 const LEAST_PIECE: usize = 64 * 1024;
 /// What the pieces of all files may take together.
-const MOST_BYTES: usize = 128 * PIECE;
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// So far a file is looked into for its first packet, in steps.
 const GLANCE: u64 = 4 * 1024 * 1024;
 const GLANCE_STEP: usize = 64 * 1024;
@@ -42,6 +44,12 @@ pub trait Open: Send + Sync {
     fn open(&self, name: &Path) -> io::Result<Opened>;
 }
 
+/// So many files are held open; of others that overlap with them each piece is read by opening them once more, as
+/// systems allow a process no more than a thousand or so.
+const MOST_OPEN: usize = 256;
+/// How many are.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
 /// The files of this machine, and standard input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FromDisk;
@@ -55,12 +63,80 @@ impl Open for FromDisk {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
         }
         let size = status.is_file().then_some(status.len());
+        let is_lasting = size.is_some() && !is_stdin;
+        let stream: Box<dyn Read + Send> = if is_lasting {
+            OPEN.fetch_add(1, atomic::Ordering::Relaxed);
+            Box::new(Lasting {
+                name: name.to_owned(),
+                identity: identity(&status),
+                at: 0,
+                file: Some(file),
+            })
+        } else {
+            Box::new(file)
+        };
         Ok(Opened {
-            stream: Box::new(file),
+            stream,
             size,
-            is_lasting: size.is_some() && !is_stdin,
+            is_lasting,
         })
     }
+}
+
+/// A regular file, which is held open as long as not too many others are.
+struct Lasting {
+    name: PathBuf,
+    identity: (u64, u64),
+    at: u64,
+    file: Option<File>,
+}
+
+impl Read for Lasting {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let mut file = File::open(&self.name)?;
+                if identity(&file.metadata()?) != self.identity {
+                    return Err(io::Error::other("was replaced by another file while it was read"));
+                }
+                file.seek(SeekFrom::Start(self.at))?;
+                OPEN.fetch_add(1, atomic::Ordering::Relaxed);
+                none.insert(file)
+            }
+        };
+        let count = file.read(room)?;
+        self.at += count as u64;
+        if OPEN.load(atomic::Ordering::Relaxed) > MOST_OPEN {
+            self.let_go();
+        }
+        Ok(count)
+    }
+}
+
+impl Lasting {
+    fn let_go(&mut self) {
+        if self.file.take().is_some() {
+            OPEN.fetch_sub(1, atomic::Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Lasting {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+/// What tells files apart that have the same name at different times: device and inode.
+#[cfg(unix)]
+fn identity(status: &Metadata) -> (u64, u64) {
+    (status.dev(), status.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> (u64, u64) {
+    (0, 0)
 }
 
 /// Without a buffer between, so that a pipe gives what is there.
@@ -77,6 +153,9 @@ fn standard_input() -> io::Result<File> {
 }
 
 /// Captures that are read together.
+///
+/// A regular file is read in whole pieces; what comes through a pipe is given on as it comes, so that a capture can be
+/// read while it is made.
 #[derive(Debug)]
 pub struct Captures {
     merge: Merge<CaptureFile>,
@@ -128,9 +207,14 @@ impl Captures {
         chunk
     }
 
+    /// Whether the next packets are there, so that nothing must be read for them.
+    pub fn is_ready(&self) -> bool {
+        self.merge.is_ready()
+    }
+
     /// In the order of their names, with what became of each so far.
     pub fn files(&self) -> impl Iterator<Item = &CaptureFile> {
-        self.merge.sources().map(|(_, file)| file)
+        self.merge.sources()
     }
 
     /// How many bytes of all files were read, as they lie there: shared, so that it can be looked at meanwhile.
@@ -349,6 +433,10 @@ impl Source for CaptureFile {
         let taken = self.ready.as_mut()?.take_until(limit);
         self.ready = self.ready.take().filter(|chunk| !chunk.packets().is_empty());
         taken
+    }
+
+    fn is_ready(&self) -> bool {
+        self.ready.is_some()
     }
 
     fn is_over(&self) -> bool {

@@ -664,3 +664,264 @@ fn xxh32(data: &[u8]) -> u32 {
     hash.update(data);
     hash.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write};
+
+    use flate2::Compression as Level;
+    use flate2::write::GzEncoder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Compressible, and longer than several pieces and blocks.
+    fn content() -> Vec<u8> {
+        let mut random = 1_u32;
+        let mut next = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            random >> 20
+        };
+        (0..30_000)
+            .flat_map(|_| format!("{:08} capture ", next()).into_bytes())
+            .collect()
+    }
+
+    fn gzip_of(content: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Level::fast());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd_of(content: &[u8], has_checksum: bool) -> Vec<u8> {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.include_checksum(has_checksum).unwrap();
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn lz4_of(content: &[u8], is_linked: bool, has_checksums: bool) -> Vec<u8> {
+        use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
+        let info = FrameInfo::new()
+            .block_mode(if is_linked {
+                BlockMode::Linked
+            } else {
+                BlockMode::Independent
+            })
+            .block_size(BlockSize::Max64KB)
+            .block_checksums(has_checksums)
+            .content_checksum(has_checksums);
+        let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn snappy_of(content: &[u8]) -> Vec<u8> {
+        let mut encoder = snap::write::FrameEncoder::new(Vec::new());
+        encoder.write_all(content).unwrap();
+        encoder.into_inner().unwrap()
+    }
+
+    const SKIPPABLE: &[u8] = b"\x53\x2a\x4d\x18\x05\0\0\0hello";
+
+    fn forms(content: &[u8]) -> Vec<(Compression, Vec<u8>)> {
+        let (first, second) = content.split_at(1000);
+        let (gzip, zstd) = (gzip_of(content), zstd_of(content, true));
+        vec![
+            (Compression::Gzip, [&gzip[..], &[0; 512]].concat()),
+            (
+                Compression::Gzip,
+                [gzip_of(first), gzip_of(b""), gzip_of(second)].concat(),
+            ),
+            (Compression::Gzip, gzip),
+            (
+                Compression::Zstd,
+                [
+                    SKIPPABLE,
+                    &zstd_of(first, false),
+                    SKIPPABLE,
+                    &zstd_of(b"", true),
+                    &zstd_of(second, true),
+                ]
+                .concat(),
+            ),
+            (Compression::Zstd, zstd),
+            (
+                Compression::Lz4,
+                [
+                    lz4_of(first, true, false),
+                    SKIPPABLE.to_vec(),
+                    lz4_of(second, false, true),
+                ]
+                .concat(),
+            ),
+            (Compression::Lz4, lz4_of(content, true, true)),
+            (
+                Compression::Snappy,
+                [snappy_of(first), b"\xfe\x03\0\0pad".to_vec(), snappy_of(second)].concat(),
+            ),
+            (Compression::Snappy, snappy_of(content)),
+        ]
+    }
+
+    /// A pipe that never gives much at once.
+    struct Trickle(Cursor<Vec<u8>>, usize);
+
+    impl Read for Trickle {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            let most = room.len().min(self.1);
+            self.0.read(&mut room[..most])
+        }
+    }
+
+    /// What comes out before the end, or before trouble.
+    fn read_in(data: &[u8], step: usize, room: usize, free: u64) -> (Vec<u8>, Option<Trouble>) {
+        let mut content = Content::new(Box::new(Trickle(Cursor::new(data.to_vec()), step))).unwrap();
+        content.free = free;
+        let (mut made, mut room) = (Vec::new(), vec![0; room]);
+        loop {
+            match content.read(&mut room) {
+                Ok(0) => return (made, None),
+                Ok(count) => made.extend_from_slice(&room[..count]),
+                Err(trouble) => return (made, Some(trouble)),
+            }
+        }
+    }
+
+    fn read(data: &[u8]) -> (Vec<u8>, Option<Trouble>) {
+        read_in(data, 1 << 20, 1 << 20, FREE)
+    }
+
+    #[test]
+    fn every_form_is_told_and_its_content_is_the_same() {
+        let content = content();
+        for (form, data) in forms(&content) {
+            assert_eq!(Compression::of(&data[..4]), Some(form));
+            for (step, room) in [(1 << 20, 1 << 20), (997, 1 << 16), (1 << 20, 777)] {
+                let (made, trouble) = read_in(&data, step, room, FREE);
+                assert!(trouble.is_none(), "{form:?} {trouble:?}");
+                assert!(made == content, "{form:?}");
+            }
+        }
+        let (made, trouble) = read(b"plain");
+        assert!(made == b"plain" && trouble.is_none());
+    }
+
+    #[test]
+    fn a_stream_that_ends_early_gives_what_is_there() {
+        let content = content();
+        for (form, data) in forms(&content) {
+            let (made, trouble) = read(&data[..data.len() / 2]);
+            assert!(
+                matches!(trouble, Some(Trouble::Broken(Broken { form: of, ends: true })) if of == form),
+                "{form:?}"
+            );
+            assert!(
+                content.starts_with(&made) && made.len() > content.len() / 4,
+                "{form:?} {}",
+                made.len()
+            );
+        }
+    }
+
+    #[test]
+    fn a_broken_stream_gives_what_was_before() {
+        let content = content();
+        for (form, mut data) in forms(&content) {
+            let middle = data.len() / 2;
+            data[middle..middle + 64].iter_mut().for_each(|byte| *byte ^= 0xff);
+            let (made, trouble) = read(&data);
+            let Some(Trouble::Broken(broken)) = trouble else {
+                panic!("{form:?} {trouble:?}");
+            };
+            assert_eq!(broken.form, form);
+            assert!(made.len() > content.len() / 4, "{form:?}");
+            let middle = content.len() / 4;
+            assert!(content.starts_with(&made[..middle]), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn what_follows_a_stream_and_is_none_is_damage() {
+        let content = content();
+        for (form, data) in forms(&content) {
+            let (made, trouble) = read(&[&data[..], b"\x02omething else"].concat());
+            assert!(
+                matches!(trouble, Some(Trouble::Broken(Broken { ends: false, .. }))),
+                "{form:?}"
+            );
+            assert!(made == content);
+        }
+        let (made, trouble) = read(&[gzip_of(b"one"), b"\0\0\x1f\x8b".to_vec()].concat());
+        assert!(made == b"one" && matches!(trouble, Some(Trouble::Broken(_))));
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_are_refused() {
+        let block = [
+            b"\x28\xb5\x2f\xfd\x00\x58",
+            &(0x7_ffff_u32 << 3).to_le_bytes()[..3],
+            &[0; 1 << 20],
+        ]
+        .concat();
+        assert!(matches!(
+            read(&block).1,
+            Some(Trouble::Broken(Broken { ends: false, .. }))
+        ));
+        // 3.75 TiB.
+        let window = b"\x28\xb5\x2f\xfd\x00\xff\x02\0\x01a";
+        assert!(matches!(read(window).1, Some(Trouble::Refused(Refusal::Window))));
+        let mut lz4 = lz4_of(b"some", true, false);
+        lz4[7..11].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+        assert!(matches!(
+            read(&lz4).1,
+            Some(Trouble::Broken(Broken { ends: false, .. }))
+        ));
+    }
+
+    #[test]
+    fn a_bomb_is_refused() {
+        // Blocks of one byte that is repeated 131,072 times.
+        let block = [&((131_072_u32 << 3 | 2).to_le_bytes()[..3]), b"a"].concat();
+        let bomb = [b"\x28\xb5\x2f\xfd\x00\x58".to_vec(), block.repeat(1000)].concat();
+        let (made, trouble) = read_in(&bomb, 1 << 20, 1 << 20, 1 << 22);
+        assert!(matches!(trouble, Some(Trouble::Refused(Refusal::Bomb))), "{trouble:?}");
+        assert!(made.len() <= 1 << 23);
+        // Shrinks a thousand times, which is not more than a capture of zeros does.
+        assert!(
+            read_in(&gzip_of(&vec![0; 1 << 24]), 1 << 20, 1 << 20, 1 << 20)
+                .1
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn the_checksum_of_lz4_is_known() {
+        for (data, expected) in [
+            ("", 0x02cc_5d05),
+            ("abc", 0x32d1_53ff),
+            ("Nobody inspects the spammish repetition", 0xe229_3b2f),
+        ] {
+            assert_eq!(xxh32(data.as_bytes()), expected);
+        }
+        let mut pieces = Xxh32::default();
+        content().chunks(7).take(99).for_each(|piece| pieces.update(piece));
+        assert_eq!(pieces.finish(), xxh32(&content()[..99 * 7]));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn damage_never_panics(which in 0_usize..9, at in 0.0..1.0, value in any::<u8>(), step in 1_usize..2000) {
+            let content = &b"0123456789 some content that is rather short and repeats and repeats".repeat(40);
+            let (_, mut data) = forms(content).swap_remove(which);
+            let at = (at * data.len() as f64) as usize;
+            data[at] = value;
+            let whole = read(&data);
+            let pieces = read_in(&data, step, 100, FREE);
+            prop_assert_eq!(whole.0.len(), pieces.0.len());
+            prop_assert_eq!(format!("{:?}", whole.1), format!("{:?}", pieces.1));
+        }
+    }
+}

@@ -25,6 +25,9 @@ pub(super) trait Source {
     /// The next packets that lie in one piece, up to the first one that is later than `limit`.
     fn take(&mut self, limit: i64) -> Option<Chunk>;
 
+    /// Whether the next packet is there, so that nobody has to wait for it.
+    fn is_ready(&self) -> bool;
+
     /// Whether no more packets come, once there is no next one.
     fn is_over(&self) -> bool;
 
@@ -54,11 +57,15 @@ pub(super) struct Merge<S> {
     /// The next packets of those that are open but for the current one: time, rank, slot.
     heads: BinaryHeap<Reverse<(i64, u32, usize)>>,
     current: Option<usize>,
-    /// A source that is not over has no next packet.
-    is_blocked: bool,
-    /// Something changed from outside.
+    /// Those that are open, in the order in which they were opened.
+    open: Vec<usize>,
+    /// Something changed from outside: all sources are to be looked at again.
     is_stale: bool,
+    /// Since then it was not looked which ones are over or have no packet yet.
+    is_unsettled: bool,
     over: Vec<usize>,
+    /// Slots whose sources were taken away.
+    free: Vec<usize>,
 }
 
 impl<S: Source> Merge<S> {
@@ -70,52 +77,57 @@ impl<S: Source> Merge<S> {
             waiting: Vec::new(),
             heads: BinaryHeap::new(),
             current: None,
-            is_blocked: false,
+            open: Vec::new(),
             is_stale: false,
+            is_unsettled: false,
             over: Vec::new(),
+            free: Vec::new(),
         }
     }
 
-    /// One more source; gives its slot.
+    /// One more source; its slot is the number of those before, as long as none is taken away.
     pub fn add(&mut self, source: S) -> usize {
-        let slot = self
-            .sources
-            .iter()
-            .position(Option::is_none)
-            .unwrap_or(self.sources.len());
-        if slot == self.sources.len() {
-            self.sources.push(None);
-            self.status.push(Status::Waiting);
-        }
-        self.sources[slot] = Some(source);
-        self.status[slot] = Status::Waiting;
         self.is_stale = true;
-        slot
+        match self.free.pop() {
+            Some(slot) => {
+                self.sources[slot] = Some(source);
+                self.status[slot] = Status::Waiting;
+                slot
+            }
+            None => {
+                self.sources.push(Some(source));
+                self.status.push(Status::Waiting);
+                self.sources.len() - 1
+            }
+        }
     }
 
-    /// All of them, with their slots, also those that are over and were not taken away.
-    pub fn sources(&self) -> impl Iterator<Item = (usize, &S)> {
-        self.sources
-            .iter()
-            .enumerate()
-            .filter_map(|(slot, source)| Some((slot, source.as_ref()?)))
+    /// All of them, also those that are over and were not taken away, in the order of their slots.
+    pub fn sources(&self) -> impl Iterator<Item = &S> {
+        self.sources.iter().flatten()
     }
 
-    /// All of them, to be changed.
+    /// Those that are not over, to be changed.
     pub fn sources_mut(&mut self) -> impl Iterator<Item = &mut S> {
         self.is_stale = true;
-        self.sources.iter_mut().flatten()
+        let all = self.sources.iter_mut().zip(&self.status);
+        all.filter_map(|(source, status)| source.as_mut().filter(|_| *status != Status::Over))
     }
 
-    /// Whether one is open, and whether it is its turn.
-    pub fn standing(&self, slot: usize) -> (bool, bool) {
-        (self.status.get(slot) == Some(&Status::Open), self.current == Some(slot))
+    /// Those that are not over, those that are open first: whether each one is open, and whether it is its turn.
+    pub fn standing(&self) -> impl Iterator<Item = (&S, bool, bool)> {
+        let open = self.open.iter().map(|&slot| (slot, true));
+        let waiting = (0..self.sources.len()).filter(|&slot| self.status[slot] == Status::Waiting);
+        open.chain(waiting.map(|slot| (slot, false)))
+            .filter_map(|(slot, is_open)| Some((self.sources[slot].as_ref()?, is_open, self.current == Some(slot))))
     }
 
-    /// Goes on with a source where another merge was.
-    pub fn set_standing(&mut self, slot: usize, (is_open, is_current): (bool, bool)) {
-        if let Some(status) = self.status.get_mut(slot).filter(|_| is_open) {
-            *status = Status::Open;
+    /// One more source that stands as it did in another merge.
+    pub fn add_standing(&mut self, source: S, is_open: bool, is_current: bool) {
+        let slot = self.add(source);
+        if is_open {
+            self.status[slot] = Status::Open;
+            self.open.push(slot);
             if is_current {
                 self.current = Some(slot);
             }
@@ -124,10 +136,13 @@ impl<S: Source> Merge<S> {
 
     /// Takes away the sources that have come to their end since the last time, in that order.
     pub fn ended(&mut self) -> Vec<S> {
-        self.over
-            .drain(..)
-            .filter_map(|slot| self.sources.get_mut(slot)?.take())
-            .collect()
+        let over = std::mem::take(&mut self.over);
+        let ended = over
+            .iter()
+            .filter_map(|&slot| self.sources.get_mut(slot)?.take())
+            .collect();
+        self.free.extend(over);
+        ended
     }
 
     /// The next packets, up to a time, as far as they lie in one piece and no others come between; None where none are
@@ -159,12 +174,18 @@ impl<S: Source> Merge<S> {
         Ok(None)
     }
 
+    /// Whether the source whose turn it is has a next packet, so that nothing must be read for it.
+    pub fn is_ready(&self) -> bool {
+        let current = self.current.and_then(|slot| self.sources.get(slot)?.as_ref());
+        current.is_some_and(Source::is_ready)
+    }
+
     /// Whose turn it is; None where that cannot be told yet, or where nobody has a packet up to `last`.
     fn turn(&mut self, last: i64) -> Result<Option<usize>, Refused> {
         if self.current.is_some() {
             return Ok(self.current);
         }
-        if self.is_blocked {
+        if self.is_unsettled && !self.settle()? {
             return Ok(None);
         }
         while let Some(slot) = self.first_waiting() {
@@ -180,9 +201,15 @@ impl<S: Source> Merge<S> {
             if head.is_none() && !source.is_over() && !source.is_quiet() {
                 return Ok(None);
             }
+            let is_over = head.is_none() && source.is_over();
             self.waiting.pop();
             self.status[slot] = Status::Open;
-            self.place(slot, head);
+            self.open.push(slot);
+            if let Some(time) = head {
+                self.heads.push(Reverse((time, self.ranks[slot], slot)));
+            } else if is_over {
+                self.end(slot);
+            }
         }
         match self.heads.peek() {
             Some(Reverse((time, _, slot))) if *time <= last => {
@@ -205,17 +232,23 @@ impl<S: Source> Merge<S> {
             .map_or(i64::MIN, Source::first_time)
     }
 
-    /// Puts an open source where it belongs.
-    fn place(&mut self, slot: usize, head: Option<i64>) {
-        let Some(source) = self.sources.get(slot).and_then(Option::as_ref) else {
-            return;
-        };
-        match head {
-            Some(time) => self.heads.push(Reverse((time, self.ranks[slot], slot))),
-            None if source.is_over() => self.end(slot),
-            None if source.is_quiet() => {}
-            None => self.is_blocked = true,
+    /// Whether all open sources have a next packet, are quiet or over; the latter are ended.
+    fn settle(&mut self) -> Result<bool, Refused> {
+        for slot in self.open.clone() {
+            let Some(source) = self.sources.get_mut(slot).and_then(Option::as_mut) else {
+                continue;
+            };
+            if source.head()?.is_some() {
+                continue;
+            }
+            if source.is_over() {
+                self.end(slot);
+            } else if !source.is_quiet() {
+                return Ok(false);
+            }
         }
+        self.is_unsettled = false;
+        Ok(true)
     }
 
     fn end(&mut self, slot: usize) {
@@ -226,12 +259,14 @@ impl<S: Source> Merge<S> {
             self.current = None;
         }
         self.status[slot] = Status::Over;
+        self.open.retain(|&open| open != slot);
         self.over.push(slot);
     }
 
     /// Looks at all sources again.
     fn refresh(&mut self) -> Result<(), Refused> {
-        let mut slots: Vec<usize> = self.sources().map(|(slot, _)| slot).collect();
+        let mut slots: Vec<usize> = (0..self.sources.len()).collect();
+        slots.retain(|&slot| self.status[slot] != Status::Over);
         slots.sort_by(|&one, &other| match (&self.sources[one], &self.sources[other]) {
             (Some(one), Some(other)) => one.compare(other),
             _ => Ordering::Equal,
@@ -240,29 +275,21 @@ impl<S: Source> Merge<S> {
         for (rank, &slot) in slots.iter().enumerate() {
             self.ranks[slot] = rank as u32;
         }
-        self.waiting = slots
-            .iter()
-            .copied()
-            .filter(|&slot| self.status[slot] == Status::Waiting)
-            .collect();
         // Among those with the same first time the order of ranks stays.
-        let mut waiting = std::mem::take(&mut self.waiting);
-        waiting.sort_by_key(|&slot| self.time_of(slot));
-        waiting.reverse();
-        self.waiting = waiting;
+        slots.retain(|&slot| self.status[slot] == Status::Waiting);
+        slots.sort_by_key(|&slot| self.time_of(slot));
+        slots.reverse();
+        self.waiting = slots;
         self.heads.clear();
-        self.is_blocked = false;
-        for slot in slots {
-            if self.status[slot] != Status::Open || self.current == Some(slot) {
-                continue;
+        for &slot in self.open.iter().filter(|&&slot| self.current != Some(slot)) {
+            if let Some(source) = &mut self.sources[slot]
+                && let Some(time) = source.head()?
+            {
+                self.heads.push(Reverse((time, self.ranks[slot], slot)));
             }
-            let head = match &mut self.sources[slot] {
-                Some(source) => source.head()?,
-                None => None,
-            };
-            self.place(slot, head);
         }
         self.is_stale = false;
+        self.is_unsettled = true;
         Ok(())
     }
 }

@@ -1,22 +1,26 @@
 //! Capture files: bytes in pieces of any size in, packets in the order of time out.
 
 mod account;
+mod ahead;
 mod captures;
 mod decompression;
+mod follow;
 mod interfaces;
-#[allow(dead_code)]
 mod merge;
 mod pcap;
 mod pcapng;
-#[allow(dead_code)]
 mod piece;
 mod reader;
 mod records;
 mod refusal;
+#[cfg(test)]
+mod testing;
 
 pub use account::{Account, LARGEST_PACKET, Window};
+pub use ahead::Ahead;
 pub use captures::{CaptureFile, Captures, FromDisk, Open, Opened, STDIN};
 pub use decompression::{Broken, Compression};
+pub use follow::{BEGIN, Following, FollowingState, Found, GrowingFile, Identity};
 pub use interfaces::Interfaces;
 pub use piece::{Chunk, PIECE, Piece, Pool};
 pub use reader::{CaptureReader, ReaderState, Shared};

@@ -365,3 +365,224 @@ fn may_be_appended(data: &[u8], position: usize) -> bool {
     let is_begun = position + FILE_HEADER > data.len() && Form::at(data, position).is_some();
     is_begun || is_appended(data, position)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::account::Window;
+    use super::super::testing::{BIG, Kind, LITTLE, SECOND, START, pcap, read, read_in, word};
+    use super::*;
+
+    fn three() -> Vec<(i64, Vec<u8>)> {
+        let data = [vec![b'a'; 60], vec![b'b'], vec![b'c'; 1514]];
+        [START, START + 1500, START + SECOND + 999_999_000]
+            .into_iter()
+            .zip(data)
+            .collect()
+    }
+
+    /// A hundred packets, each of other bytes and of another length.
+    fn many() -> Vec<(i64, Vec<u8>)> {
+        (0..100)
+            .map(|index| (START + index * 1000, vec![index as u8; 60 + index as usize]))
+            .collect()
+    }
+
+    /// Where the record of one of them begins.
+    fn offset(index: usize) -> usize {
+        24 + (0..index).map(|before| 16 + 60 + before).sum::<usize>()
+    }
+
+    #[test]
+    fn every_variant_gives_the_same_packets() {
+        for kind in [LITTLE, BIG] {
+            for is_nanoseconds in [false, true] {
+                let data = pcap(
+                    Kind {
+                        is_nanoseconds,
+                        link: 113 | 0xf000_0000,
+                        ..kind
+                    },
+                    &three(),
+                );
+                for piece in [1, 7, 64, 10_000] {
+                    let read = read_in(&data, &[piece], Window::default()).unwrap();
+                    let grain = if is_nanoseconds { 1 } else { 1000 };
+                    let times: Vec<i64> = three().iter().map(|(time, _)| time / grain * grain).collect();
+                    assert_eq!(read.times(), times);
+                    assert_eq!(read.numbers(), [1, 2, 3]);
+                    for ((packet, data), (_, expected)) in read.packets.iter().zip(three()) {
+                        assert_eq!(*data, expected);
+                        assert_eq!((packet.link_type, packet.file, packet.interface), (113, 4, 0));
+                        assert_eq!(packet.length as usize, expected.len());
+                    }
+                    assert!(read.account.losses.is_empty());
+                    assert_eq!(read.accounted(), data.len() as u64);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_modified_variant_tells_the_interface() {
+        for kind in [LITTLE, BIG] {
+            let data = pcap(
+                Kind {
+                    is_modified: true,
+                    ..kind
+                },
+                &three(),
+            );
+            let read = read(&data);
+            assert_eq!(read.names, ["1", "2", "3"]);
+            assert_eq!(read.packets[2].1.len(), 1514);
+            assert_eq!(read.accounted(), data.len() as u64);
+        }
+    }
+
+    #[test]
+    fn lengths_are_those_on_the_wire_and_no_less_than_what_was_kept() {
+        let cut = read(&pcap(Kind { snaplen: 96, ..LITTLE }, &three()));
+        let lengths: Vec<(u32, u32)> = cut
+            .packets
+            .iter()
+            .map(|(packet, _)| (packet.captured, packet.length))
+            .collect();
+        assert_eq!(lengths, [(60, 60), (1, 1), (96, 1514)]);
+        let mut data = pcap(LITTLE, &three());
+        data[36..40].copy_from_slice(&20_u32.to_le_bytes());
+        assert_eq!(read(&data).packets[0].0.length, 60);
+    }
+
+    #[test]
+    fn a_file_that_is_still_written_gives_its_full_packets() {
+        let whole = pcap(LITTLE, &three());
+        for cut in [1, 1000, 1514, 1520] {
+            let read = read(&whole[..whole.len() - cut]);
+            assert_eq!(read.numbers(), [1, 2]);
+            assert_eq!(read.losses(), [("truncated", "the file ends inside a packet")]);
+            assert_eq!(read.accounted(), (whole.len() - cut) as u64);
+        }
+        let begun = read(&whole[..20]);
+        assert_eq!(
+            (begun.accounted(), begun.losses()[0].1),
+            (20, "the file ends inside its header")
+        );
+        assert_eq!(read(&whole[..24]).account.losses, []);
+    }
+
+    #[test]
+    fn packets_of_another_time_are_counted_and_not_given() {
+        let data = pcap(
+            Kind {
+                is_nanoseconds: true,
+                ..LITTLE
+            },
+            &three(),
+        );
+        let read = read_in(&data, &[9], Window::new(Some(START + 1), Some(START + SECOND))).unwrap();
+        assert_eq!(read.numbers(), [2]);
+        assert_eq!((read.account.packets, read.account.filtered), (3, 2));
+        assert_eq!(read.accounted(), data.len() as u64);
+    }
+
+    #[test]
+    fn a_length_that_lies_costs_no_other_packet() {
+        for kind in [LITTLE, BIG] {
+            // Too long: the packet is given with the ones that it ate behind it, and these are given again. Too short:
+            // what is cut off is lost, not the packets behind it.
+            for value in [0xffff_ffff, 300_000, 200_000, 2000, 30, 0] {
+                let mut data = pcap(kind, &many());
+                data[offset(50) + 8..offset(50) + 12].copy_from_slice(&word(kind.is_big, value));
+                for piece in [13, 1000, 100_000] {
+                    let read = read_in(&data, &[piece], Window::default()).unwrap();
+                    for index in (0..100).filter(|&index| index != 50) {
+                        let is_there = read.packets.iter().any(|(_, data)| data[..] == many()[index].1);
+                        assert!(is_there, "{index} of {value} by {piece}");
+                    }
+                    assert_eq!(read.accounted(), data.len() as u64);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn garbage_between_packets_is_passed_over() {
+        let data = pcap(LITTLE, &many());
+        let garbage: Vec<u8> = (0..5000_u32).map(|index| (index * 37 + 11) as u8).collect();
+        let data = [&data[..offset(40)], &garbage, &data[offset(40)..]].concat();
+        for piece in [13, 1000, 100_000] {
+            let read = read_in(&data, &[piece], Window::default()).unwrap();
+            let whole = read
+                .packets
+                .iter()
+                .filter(|(_, data)| many().iter().any(|(_, known)| known == data));
+            assert_eq!(whole.count(), 100);
+            assert_eq!(read.accounted(), data.len() as u64);
+        }
+    }
+
+    #[test]
+    fn files_that_were_joined_are_read_to_the_end() {
+        let kinds = [
+            LITTLE,
+            Kind {
+                is_nanoseconds: true,
+                link: 113,
+                ..LITTLE
+            },
+            Kind {
+                is_modified: true,
+                link: 101,
+                ..BIG
+            },
+            LITTLE,
+        ];
+        let data = kinds.map(|kind| pcap(kind, &three())).concat();
+        for piece in [1, 13, 100_000] {
+            let read = read_in(&data, &[piece], Window::default()).unwrap();
+            let links: Vec<u16> = read.packets.iter().map(|(packet, _)| packet.link_type).collect();
+            assert_eq!(links, [1, 1, 1, 113, 113, 113, 101, 101, 101, 1, 1, 1]);
+            assert_eq!(read.numbers(), (1..=12).collect::<Vec<u64>>());
+            assert!(read.account.losses.is_empty());
+            assert_eq!(read.accounted(), data.len() as u64);
+        }
+    }
+
+    #[test]
+    fn an_empty_packet_is_a_packet() {
+        // The time of the second is the number that pcap files begin with.
+        let times = [START, 0xa1b2_c3d4 * SECOND, START + 1000, START + 2000];
+        let data = [vec![], vec![], b"x".to_vec(), vec![]];
+        let data = pcap(LITTLE, &times.into_iter().zip(data).collect::<Vec<_>>());
+        for piece in [1, 13, 1000] {
+            let read = read_in(&data, &[piece], Window::default()).unwrap();
+            assert_eq!(
+                read.packets
+                    .iter()
+                    .map(|(packet, _)| packet.captured)
+                    .collect::<Vec<u32>>(),
+                [0, 0, 1, 0]
+            );
+            assert!(read.account.losses.is_empty());
+        }
+    }
+
+    #[test]
+    fn zeros_that_a_crash_left_are_no_packets() {
+        let data = [pcap(LITTLE, &three()), vec![0; 4096]].concat();
+        let read = read_in(&data, &[1000], Window::default()).unwrap();
+        assert_eq!(read.packets.len(), 3);
+        assert_eq!((read.losses(), read.account.lost_bytes), (vec![NO_HEADER], 4096));
+    }
+
+    #[test]
+    fn only_versions_that_exist_are_read() {
+        let mut data = pcap(LITTLE, &three());
+        data[4] = 9;
+        let refused = read_in(&data, &[1000], Window::default()).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "is a pcap file of version 9.4, which nobody writes"
+        );
+    }
+}

@@ -462,3 +462,219 @@ fn options(order: Order, block: &[u8], mut position: usize) -> impl Iterator<Ite
         Some((code, value))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::account::Window;
+    use super::super::testing::{START, block, enhanced, interface, option, read, read_in, section, word};
+    use super::*;
+
+    const TICKS: u64 = (START / 1000) as u64;
+    const DATA: [u8; 61] = [b'x'; 61];
+
+    /// One interface with these options, and a packet at these ticks of it.
+    fn one(options: &[u8], ticks: u64) -> Vec<u8> {
+        [
+            section(false),
+            interface(false, 1, 0, options),
+            enhanced(false, 0, ticks, &DATA, 61),
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn all_kinds_of_packets_are_read() {
+        for big in [false, true] {
+            let options = [option(big, 2, b"eth0"), option(big, 0, b"")].concat();
+            let old = [TICKS as u32, 61, 61].map(|value| word(big, value)).concat();
+            let old = [&[0; 4][..], &word(big, (TICKS >> 32) as u32), &old, &DATA].concat();
+            let data = [
+                section(big),
+                interface(big, 1, 20, b""),
+                interface(big, 276, 0, &options),
+                block(big, 4, &[0; 8]),
+                enhanced(big, 1, TICKS, &DATA, 1000),
+                block(big, 0x0bad, b"custom block"),
+                block(big, 3, &[&word(big, 61)[..], &DATA[..20]].concat()),
+                block(big, 2, &old),
+            ]
+            .concat();
+            for piece in [1, 7, 100_000] {
+                let read = read_in(&data, &[piece], Window::default()).unwrap();
+                assert_eq!(read.times(), [START; 3]);
+                assert_eq!(read.numbers(), [1, 2, 3]);
+                assert_eq!(read.names, ["eth0", "0", "0"]);
+                let packets = read.packets.iter();
+                let found: Vec<_> = packets
+                    .map(|(packet, data)| (packet.link_type, data.len(), packet.length))
+                    .collect();
+                assert_eq!(found, [(276, 61, 1000), (1, 20, 61), (1, 61, 61)]);
+                assert!(read.account.losses.is_empty());
+                assert_eq!(read.accounted(), data.len() as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn every_resolution_of_time_is_known() {
+        let start = START as u64;
+        for (resolution, ticks, time) in [
+            (6, start / 1000, START),
+            (9, start + 7, START + 7),
+            (3, start / 1_000_000, START),
+            (0, start / 1_000_000_000, START),
+            (12, 5 * 1_000_000_000_000 + 999, 5 * SECOND),
+            (0x80, 1_700_000_000, START),
+            (0x80 | 10, 1_700_000_000 * 1024 + 512, START + SECOND / 2),
+            (0x80 | 32, (1_700_000_000 << 32) + (1 << 30), START + SECOND / 4),
+            (0xff, 1 << 63, 0),
+            (0x7f, u64::MAX, 0),
+            (0, u64::MAX, i64::MAX),
+        ] {
+            assert_eq!(
+                read(&one(&option(false, 9, &[resolution]), ticks)).times(),
+                [time],
+                "{resolution}"
+            );
+        }
+        assert_eq!(read(&one(b"", TICKS)).times(), [START]);
+    }
+
+    #[test]
+    fn an_offset_of_time_is_added() {
+        for (seconds, time) in [
+            (100, START),
+            (-5, START - 105 * SECOND),
+            (-(1 << 62), 0),
+            (i64::MAX, i64::MAX),
+        ] {
+            let options = option(false, 14, &i64::to_le_bytes(seconds));
+            assert_eq!(read(&one(&options, TICKS - 100_000_000)).times(), [time]);
+        }
+    }
+
+    #[test]
+    fn sections_have_their_own_order_and_interfaces() {
+        let data = [(false, 1), (true, 113), (false, 276)]
+            .map(|(big, link)| {
+                [
+                    section(big),
+                    interface(big, link, 0, b""),
+                    enhanced(big, 0, TICKS, &DATA, 61),
+                ]
+                .concat()
+            })
+            .concat();
+        let read = read_in(&data, &[50], Window::default()).unwrap();
+        assert_eq!(
+            read.packets
+                .iter()
+                .map(|(packet, _)| packet.link_type)
+                .collect::<Vec<u16>>(),
+            [1, 113, 276]
+        );
+        assert!(read.account.losses.is_empty());
+    }
+
+    #[test]
+    fn drops_are_those_of_the_last_statistics() {
+        let statistics = |index: u32, by_interface: u64, by_system: u64| {
+            let head = [index, 0, 0].map(|value| word(false, value)).concat();
+            let options = [
+                option(false, 5, &by_interface.to_le_bytes()),
+                option(false, 7, &by_system.to_le_bytes()),
+            ];
+            block(false, 5, &[head, options.concat(), option(false, 0, b"")].concat())
+        };
+        let interfaces = [interface(false, 1, 0, b""), interface(false, 1, 0, b"")].concat();
+        let data = [
+            section(false),
+            interfaces,
+            statistics(0, 1, 2),
+            statistics(0, 5, 6),
+            statistics(1, 100, 0),
+        ];
+        assert_eq!(read(&data.concat()).account.dropped, 111);
+        let endless = [
+            section(false),
+            interface(false, 1, 0, b""),
+            statistics(0, u64::MAX, u64::MAX),
+        ];
+        assert_eq!(read(&endless.concat()).account.dropped, u64::MAX);
+    }
+
+    #[test]
+    fn packets_of_another_time_are_counted_and_not_given() {
+        let packets = (0..10).flat_map(|second| enhanced(false, 0, second * 1_000_000, &DATA, 61));
+        let data: Vec<u8> = section(false)
+            .into_iter()
+            .chain(interface(false, 1, 0, b""))
+            .chain(packets)
+            .collect();
+        let read = read_in(&data, &[1000], Window::new(Some(3 * SECOND), Some(5 * SECOND))).unwrap();
+        assert_eq!((read.numbers(), read.account.filtered), (vec![4, 5], 8));
+        assert_eq!(read.accounted(), data.len() as u64);
+    }
+
+    #[test]
+    fn large_blocks_that_are_of_no_use_are_passed_over() {
+        let data = [
+            section(false),
+            interface(false, 1, 0, b""),
+            block(false, 0x0bad, &vec![b's'; 3_000_000]),
+            enhanced(false, 0, TICKS, &DATA, 61),
+        ]
+        .concat();
+        let read = read_in(&data, &[65_536], Window::default()).unwrap();
+        assert_eq!((read.packets.len(), read.accounted()), (1, data.len() as u64));
+        let cut = read_in(&data[..2_000_000], &[65_536], Window::default()).unwrap();
+        assert_eq!((cut.losses(), cut.accounted()), (vec![CUT_OFF], 2_000_000));
+    }
+
+    #[test]
+    fn a_damaged_block_costs_no_other_packet() {
+        let one = enhanced(false, 0, TICKS, &DATA, 61);
+        let begin = [section(false), interface(false, 1, 0, b"")].concat();
+        // Lengths that are endless, empty, odd and too long, an unknown interface, too much content, another end.
+        let wounds = [
+            (4, u32::MAX),
+            (4, 0),
+            (4, 61),
+            (4, 1000),
+            (8, 7),
+            (20, 5000),
+            (one.len() - 4, 5),
+        ];
+        for (at, value) in wounds {
+            let mut data = [begin.clone(), one.repeat(9)].concat();
+            let at = begin.len() + 4 * one.len() + at;
+            data[at..at + 4].copy_from_slice(&value.to_le_bytes());
+            for piece in [13, 100_000] {
+                let read = read_in(&data, &[piece], Window::default()).unwrap();
+                assert_eq!(read.packets.len(), 8, "{at} {value}");
+                assert!(read.losses().iter().all(|(kind, _)| *kind == "damage"));
+                assert_eq!(read.accounted(), data.len() as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_still_written_gives_its_full_packets() {
+        let data = one(b"", TICKS);
+        let read = read(&data[..data.len() - 1]);
+        assert_eq!((read.packets.len(), read.losses()), (0, vec![CUT_OFF]));
+    }
+
+    #[test]
+    fn names_are_text_of_bounded_length() {
+        let long = [b'n'; 300];
+        for (value, name) in [
+            (&b"lo\0\0"[..], "lo"),
+            (b"\0", "0"),
+            (b"a\xffb", "a\u{fffd}b"),
+            (&long, &"n".repeat(256)),
+        ] {
+            assert_eq!(read(&one(&option(false, 2, value), TICKS)).names, [name]);
+        }
+    }
+}

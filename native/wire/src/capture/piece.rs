@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::packet::Packet;
 
-/// So many bytes are read at a time: few enough that they are still in the cache when their packets are decoded.
-pub const PIECE: usize = 1024 * 1024;
+/// So many bytes are read at a time: few enough that they are still in the cache of a core when their packets are
+/// decoded.
+pub const PIECE: usize = 512 * 1024;
 /// What is kept for later: so many pieces, none of which grew larger than this.
 const MOST_KEPT: usize = 32;
-const LARGEST_KEPT: usize = 2 * PIECE;
+const LARGEST_KEPT: usize = 2 * 1024 * 1024;
 
 /// Buffers that were used and can be used again; a clone is the same pool.
 #[derive(Clone, Debug, Default)]

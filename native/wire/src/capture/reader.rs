@@ -235,3 +235,238 @@ pub struct ReaderState {
     window: Window,
     rest: Vec<u8>,
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::testing::{
+        BIG, Kind, LITTLE, START, block, enhanced, interface, option, pcap, read, read_in, section,
+    };
+    use super::*;
+
+    /// Files of every format, small enough to be damaged often.
+    fn files() -> Vec<Vec<u8>> {
+        let packets: Vec<(i64, Vec<u8>)> = (0..40)
+            .map(|index| {
+                (
+                    START + index * 1_000_000,
+                    vec![index as u8; (index * 29 % 400) as usize],
+                )
+            })
+            .collect();
+        let kinds = [
+            LITTLE,
+            Kind {
+                is_nanoseconds: true,
+                ..BIG
+            },
+            Kind {
+                is_modified: true,
+                ..LITTLE
+            },
+            Kind { snaplen: 96, ..BIG },
+        ];
+        let mut files: Vec<Vec<u8>> = kinds.into_iter().map(|kind| pcap(kind, &packets)).collect();
+        for big in [false, true] {
+            let mut made = Vec::new();
+            for (index, (time, data)) in packets.iter().enumerate() {
+                if index % 10 == 0 {
+                    made.extend(
+                        [
+                            section(big),
+                            interface(big, 1, 0, &option(big, 9, &[9])),
+                            interface(big, 1, 0, b""),
+                        ]
+                        .concat(),
+                    );
+                }
+                made.extend(enhanced(big, index as u32 % 2, *time as u64 / 1000, data, data.len()));
+            }
+            made.extend(block(big, 5, &[0; 12]));
+            files.push(made);
+        }
+        files
+    }
+
+    /// What happens to a file: a place in it, as a share of its length, and what is done there.
+    #[derive(Clone, Debug)]
+    enum Wound {
+        Flip(u8),
+        Write([u8; 4]),
+        Cut(usize),
+        Insert(Vec<u8>),
+        Repeat(usize),
+        End,
+    }
+
+    fn wounds() -> impl Strategy<Value = Vec<(f64, Wound)>> {
+        let wound = prop_oneof![
+            (0_u8..8).prop_map(|bit| Wound::Flip(1 << bit)),
+            prop_oneof![any::<u32>(), Just(0), Just(1), Just(0xffff), Just(u32::MAX)]
+                .prop_flat_map(|value| prop_oneof![Just(value.to_le_bytes()), Just(value.to_be_bytes())])
+                .prop_map(Wound::Write),
+            (1_usize..1000).prop_map(Wound::Cut),
+            prop::collection::vec(any::<u8>(), 1..1000).prop_map(Wound::Insert),
+            (1_usize..1000).prop_map(Wound::Repeat),
+            Just(Wound::End),
+        ];
+        prop::collection::vec((0.0..1.0, wound), 0..4)
+    }
+
+    fn damaged(mut data: Vec<u8>, wounds: Vec<(f64, Wound)>) -> Vec<u8> {
+        for (share, wound) in wounds {
+            let at = (share * data.len() as f64) as usize;
+            let end = |length: usize| (at + length).min(data.len());
+            match wound {
+                Wound::Flip(bit) => data.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= bit),
+                Wound::Write(value) => data
+                    .iter_mut()
+                    .skip(at)
+                    .zip(value)
+                    .for_each(|(byte, value)| *byte = value),
+                Wound::Cut(length) => {
+                    let end = end(length);
+                    data.drain(at..end);
+                }
+                Wound::Insert(bytes) => {
+                    data.splice(at..at, bytes);
+                }
+                Wound::Repeat(length) => {
+                    let again = data[at..end(length)].to_vec();
+                    data.splice(at..at, again);
+                }
+                Wound::End => data.truncate(at),
+            }
+        }
+        data
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn damage_in_pieces_of_any_size_is_the_same_and_every_byte_is_accounted_for(
+            which in 0_usize..6,
+            wounds in wounds(),
+            pieces in prop::collection::vec(1_usize..3000, 1..5),
+        ) {
+            let data = damaged(files().swap_remove(which), wounds);
+            let whole = read_in(&data, &[data.len().max(1)], Window::default());
+            if let Ok(whole) = &whole {
+                prop_assert_eq!(whole.accounted(), data.len() as u64);
+            }
+            prop_assert_eq!(read_in(&data, &pieces, Window::default()), whole);
+        }
+
+        #[test]
+        fn what_is_no_capture_is_refused_or_lost(
+            which in 0_usize..6,
+            noise in prop::collection::vec(any::<u8>(), 0..3000),
+        ) {
+            prop_assert!(noise.first_chunk().is_none_or(|&magic| Format::of(magic).is_err()) == read_in(&noise, &[700], Window::default()).is_err());
+            let begun = [&files()[which][..24], &noise].concat();
+            let read = read(&begun);
+            prop_assert_eq!(read.accounted(), begun.len() as u64);
+        }
+
+        #[test]
+        fn a_reader_goes_on_where_another_one_was(which in 0_usize..6, wounds in wounds(), share in 0.0..1.0) {
+            let data = damaged(files().swap_remove(which), wounds);
+            let Ok(whole) = read_in(&data, &[data.len().max(1)], Window::default()) else {
+                return Ok(());
+            };
+            let (first, second) = data.split_at((share * data.len() as f64) as usize);
+            let shared = Shared::default();
+            let mut reader = CaptureReader::new(4, Window::default(), shared.clone());
+            let mut count = 0;
+            let mut counted = |chunk: Option<Chunk>| count += chunk.map_or(0, |chunk| chunk.packets().len());
+            counted(reader.feed(first).unwrap());
+            let mut other = CaptureReader::restored(reader.state(), shared).unwrap();
+            prop_assert_eq!(other.state(), reader.state());
+            counted(other.feed(second).unwrap());
+            counted(other.finish().unwrap());
+            prop_assert_eq!(count, whole.packets.len());
+            prop_assert_eq!(other.account(), &whole.account);
+        }
+    }
+
+    #[test]
+    fn what_is_no_capture_is_said() {
+        for (data, said) in [
+            (
+                &b"GET / HTTP/1.1"[..],
+                "is not a packet capture: it begins with 47 45 54 20",
+            ),
+            (&[0; 100], "is not a packet capture: it begins with 00 00 00 00"),
+            (b"ab", "is not a packet capture"),
+            (b"", "is empty"),
+        ] {
+            for piece in [1, 100] {
+                assert_eq!(
+                    read_in(data, &[piece], Window::default()).unwrap_err().to_string(),
+                    said
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_stay_as_they_are_while_others_are_read() {
+        let shared = Shared::default();
+        let mut reader = CaptureReader::new(0, Window::default(), shared.clone());
+        let packets: Vec<(i64, Vec<u8>)> = (0..200).map(|index| (START, vec![index as u8; 100])).collect();
+        let data = pcap(LITTLE, &packets);
+        let chunks: Vec<Chunk> = data
+            .chunks(999)
+            .filter_map(|piece| reader.feed(piece).unwrap())
+            .collect();
+        assert!(chunks.len() > 10);
+        let found = chunks
+            .iter()
+            .flat_map(|chunk| chunk.packets().iter().map(|packet| chunk.data(packet)));
+        assert!(found.eq(packets.iter().map(|(_, data)| &data[..])));
+    }
+
+    #[test]
+    fn endless_garbage_takes_no_memory() {
+        let noise: Vec<u8> = (0..65_536_u32)
+            .map(|index| (index.wrapping_mul(2_654_435_761) >> 13) as u8)
+            .collect();
+        let headers = [&[1, 0, 0, 0][..], &[0, 1, 0, 0].repeat(3)].concat().repeat(4096);
+        let fillers = [
+            noise,
+            vec![0; 65_536],
+            vec![255; 65_536],
+            headers,
+            [6, 0, 0, 0, 0, 4, 5, 0].repeat(8192),
+        ];
+        for file in files() {
+            for filler in &fillers {
+                let mut reader = CaptureReader::new(0, Window::default(), Shared::default());
+                reader.feed(&file[..2000]).unwrap();
+                for _ in 0..12 {
+                    reader.feed(filler).unwrap();
+                    assert!(reader.state().rest.len() < 1 << 20);
+                }
+                reader.finish().unwrap();
+                let account = reader.account();
+                let sum = account.packet_bytes + account.header_bytes + account.lost_bytes;
+                assert_eq!(sum, 2000 + 12 * 65_536);
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_that_nobody_saved_is_refused_or_harmless() {
+        let mut reader = CaptureReader::new(0, Window::default(), Shared::default());
+        reader.feed(&files()[0][..500]).unwrap();
+        let mut state = reader.state();
+        state.rest.clear();
+        let mut other = CaptureReader::restored(state.clone(), Shared::default()).unwrap();
+        other.feed(&files()[0][500..]).unwrap();
+        other.finish().unwrap();
+        state.account.packets = u64::MAX;
+        assert!(CaptureReader::restored(state, Shared::default()).is_none());
+    }
+}
