@@ -90,6 +90,8 @@ def test_no_text_of_the_tree_asks_for_it() -> None:
     found = [
         line
         for path in files()
+        # Cargo's crates are another world, with names of its own.
+        if path.name not in ("Cargo.toml", "Cargo.lock")
         if not path.is_symlink()
         for line in foreign(path.read_bytes().decode("utf-8", errors="replace"), file=name(path))
     ]
