@@ -29,11 +29,23 @@ pub enum Value {
 pub(super) struct Cells<B> {
     nulls: usize,
     builder: Option<B>,
+    /// Of the last array: the next one will be about as large, and growing copies.
+    last: Size,
+}
+
+/// Cells of an array, and bytes of their text.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Size {
+    cells: usize,
+    /// Texts in all lists.
+    texts: usize,
+    bytes: usize,
 }
 
 /// What builds an array of Arrow out of the values of one type.
 pub(super) trait Build: ArrayBuilder + Sized {
-    fn begin() -> Self;
+    fn begin(size: Size) -> Self;
+    fn size(&self) -> Size;
     fn null(&mut self);
     fn data_type() -> DataType;
 }
@@ -45,12 +57,12 @@ impl<B: Build> Cells<B> {
         if self.builder.is_none() {
             self.begin();
         }
-        self.builder.get_or_insert_with(B::begin)
+        self.builder.get_or_insert_with(|| B::begin(self.last))
     }
 
     #[cold]
     fn begin(&mut self) {
-        let mut builder = B::begin();
+        let mut builder = B::begin(self.last);
         (0..std::mem::take(&mut self.nulls)).for_each(|_| builder.null());
         self.builder = Some(builder);
     }
@@ -67,7 +79,10 @@ impl<B: Build> Cells<B> {
     pub(super) fn finish(&mut self) -> ArrayRef {
         let nulls = std::mem::take(&mut self.nulls);
         match self.builder.take() {
-            Some(mut builder) => builder.finish(),
+            Some(mut builder) => {
+                self.last = builder.size();
+                builder.finish()
+            }
             None => new_null_array(&B::data_type(), nulls),
         }
     }
@@ -92,8 +107,15 @@ impl Cells<PrimitiveBuilder<Int64Type>> {
 }
 
 impl<T: ArrowPrimitiveType> Build for PrimitiveBuilder<T> {
-    fn begin() -> Self {
-        PrimitiveBuilder::new()
+    fn begin(size: Size) -> Self {
+        PrimitiveBuilder::with_capacity(size.cells)
+    }
+
+    fn size(&self) -> Size {
+        Size {
+            cells: self.len(),
+            ..Size::default()
+        }
     }
 
     #[inline]
@@ -107,8 +129,15 @@ impl<T: ArrowPrimitiveType> Build for PrimitiveBuilder<T> {
 }
 
 impl Build for BooleanBuilder {
-    fn begin() -> Self {
-        BooleanBuilder::new()
+    fn begin(size: Size) -> Self {
+        BooleanBuilder::with_capacity(size.cells)
+    }
+
+    fn size(&self) -> Size {
+        Size {
+            cells: self.len(),
+            ..Size::default()
+        }
     }
 
     #[inline]
@@ -122,8 +151,16 @@ impl Build for BooleanBuilder {
 }
 
 impl Build for StringBuilder {
-    fn begin() -> Self {
-        StringBuilder::new()
+    fn begin(size: Size) -> Self {
+        StringBuilder::with_capacity(size.cells, size.bytes)
+    }
+
+    fn size(&self) -> Size {
+        Size {
+            cells: self.len(),
+            bytes: self.values_slice().len(),
+            ..Size::default()
+        }
     }
 
     #[inline]
@@ -137,8 +174,18 @@ impl Build for StringBuilder {
 }
 
 impl Build for ListBuilder<StringBuilder> {
-    fn begin() -> Self {
-        ListBuilder::new(StringBuilder::new()).with_field(element())
+    fn begin(size: Size) -> Self {
+        let texts = StringBuilder::with_capacity(size.texts, size.bytes);
+        ListBuilder::with_capacity(texts, size.cells).with_field(element())
+    }
+
+    fn size(&self) -> Size {
+        let texts = self.values_ref();
+        Size {
+            cells: self.len(),
+            texts: texts.len(),
+            bytes: texts.values_slice().len(),
+        }
     }
 
     #[inline]

@@ -415,3 +415,157 @@ rows! {
     Losses losses loss LossRow
     Records records record RecordRow
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::Array;
+
+    use super::*;
+
+    const LOSS: LossRow<'_> = LossRow {
+        file: "one.pcap",
+        time: None,
+        connection: None,
+        direction: None,
+        kind: "damage",
+        bytes: 1,
+        times: 1,
+        detail: None,
+    };
+
+    fn shapes(tables: &[Table]) -> Vec<Shape> {
+        tables
+            .iter()
+            .map(|&table| Shape::all(table, Unit::Nanoseconds))
+            .collect()
+    }
+
+    #[test]
+    fn a_table_has_the_columns_of_its_description() {
+        let names: Vec<_> = columns_of(Table::Names).iter().map(|column| column.name).collect();
+        assert_eq!(
+            names,
+            [
+                "time",
+                "client",
+                "server",
+                "name",
+                "type",
+                "result",
+                "addresses",
+                "latency_ms"
+            ]
+        );
+        for table in Table::ALL {
+            assert_eq!(
+                Shape::all(table, Unit::Nanoseconds).columns().len(),
+                columns_of(table).len()
+            );
+        }
+    }
+
+    #[test]
+    fn batches_are_cut_at_so_many_rows() {
+        let mut rows = Rows::new(&shapes(&[Table::Losses]));
+        for _ in 0..MOST_ROWS - 1 {
+            rows.loss(&LOSS);
+        }
+        assert!(!rows.is_due());
+        rows.loss(&LOSS);
+        assert!(rows.is_due());
+        rows.loss(&LOSS);
+        assert_eq!(rows.drain().iter().map(Batch::rows).collect::<Vec<_>>(), [MOST_ROWS, 1]);
+        assert!(!rows.is_due());
+        assert!(rows.drain().is_empty());
+    }
+
+    #[test]
+    fn batches_are_cut_at_so_much_text() {
+        let mut rows = Rows::new(&shapes(&[Table::Losses]));
+        let detail = "x".repeat(MUCH_TEXT / 4);
+        for _ in 0..5 {
+            rows.loss(&LossRow {
+                detail: Some(&detail),
+                ..LOSS
+            });
+        }
+        assert_eq!(rows.drain().iter().map(Batch::rows).collect::<Vec<_>>(), [4, 1]);
+    }
+
+    #[test]
+    fn a_table_that_nobody_wants_takes_nothing() {
+        let mut rows = Rows::new(&shapes(&[Table::Names]));
+        rows.loss(&LOSS);
+        assert!(rows.drain().is_empty());
+    }
+
+    #[test]
+    fn columns_come_in_the_order_asked_for() {
+        let shape = Shape::of(Table::Losses, &["kind", "file", "kind"], Unit::Nanoseconds).expect("they are there");
+        let mut rows = Rows::new(std::slice::from_ref(&shape));
+        rows.loss(&LOSS);
+        rows.loss(&LossRow { kind: "gap", ..LOSS });
+        let batches = rows.drain();
+        assert_eq!(batches[0].to_csv(), b"damage,one.pcap,damage\ngap,one.pcap,gap\n");
+        // A column that is there twice is one key of JSON.
+        assert_eq!(
+            batches[0].to_json(),
+            b"{\"kind\":\"damage\",\"file\":\"one.pcap\"}\n{\"kind\":\"gap\",\"file\":\"one.pcap\"}\n"
+        );
+        let unknown = Shape::of(Table::Losses, &["kind", "size"], Unit::Nanoseconds).expect_err("there is no size");
+        assert_eq!(unknown.to_string(), "no column 'size' in losses");
+    }
+
+    #[test]
+    fn rows_without_columns_are_counted() {
+        let shape = Shape::of::<&str>(Table::Losses, &[], Unit::Nanoseconds).expect("none is strange");
+        let mut rows = Rows::new(&[shape]);
+        rows.loss(&LOSS);
+        rows.loss(&LOSS);
+        assert_eq!(rows.drain()[0].rows(), 2);
+    }
+
+    #[test]
+    fn nulls_before_and_behind_a_value_stay() {
+        let mut rows = Rows::new(&shapes(&[Table::Losses]));
+        for time in [None, None, Some(1_500), None] {
+            rows.loss(&LossRow { time, ..LOSS });
+        }
+        let batches = rows.drain();
+        let times = batches[0].arrow().column(1);
+        assert_eq!(
+            (0..4).map(|row| times.is_null(row)).collect::<Vec<_>>(),
+            [true, true, false, true]
+        );
+        // All are null here, and nothing is kept of them.
+        assert_eq!(batches[0].arrow().column(2).null_count(), 4);
+    }
+
+    #[test]
+    fn rows_of_values_fit_or_are_told_apart() {
+        let mut rows = Rows::new(&shapes(&[Table::Losses]));
+        let row = |bytes| {
+            let (text, none) = (|text: &str| Value::String(text.into()), || Value::Null);
+            vec![
+                text("f"),
+                none(),
+                none(),
+                none(),
+                text("gap"),
+                bytes,
+                Value::Int(1),
+                none(),
+            ]
+        };
+        assert_eq!(rows.push_values(Table::Losses, &row(Value::Int(7))), Ok(()));
+        let bytes = columns_of(Table::Losses)
+            .iter()
+            .find(|column| column.name == "bytes")
+            .expect("it is there");
+        for wrong in [Value::Null, Value::Float(1.0), Value::String("7".into())] {
+            assert_eq!(rows.push_values(Table::Losses, &row(wrong)), Err(Unfit::Type(bytes)));
+        }
+        assert_eq!(rows.push_values(Table::Losses, &[]), Err(Unfit::Cells));
+        assert_eq!(rows.drain()[0].to_csv(), b"f,,,,gap,7,1,\n");
+    }
+}

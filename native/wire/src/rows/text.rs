@@ -68,17 +68,53 @@ fn any_float(out: &mut Vec<u8>, value: f64) {
         return;
     }
     let rounded: f64 = format!("{value:.6}").parse().unwrap_or(value);
-    // Shortest digits that read as the same number; Python has an exponent below 1e-4 and from 1e16 on.
-    let size = rounded.abs();
-    if size != 0.0 && !(1e-4..1e16).contains(&size) {
-        let text = format!("{rounded:e}");
-        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let (sign, exponent) = exponent
-            .strip_prefix('-')
-            .map_or(("+", exponent), |exponent| ("-", exponent));
-        out.extend_from_slice(format!("{digits}e{sign}{exponent:0>2}").as_bytes());
+    // Of the shortest digits that read as the same number Python takes the nearest, of two as near the even ones.
+    let shortest = format!("{rounded:e}");
+    let places = shortest
+        .bytes()
+        .take_while(|&byte| byte != b'e')
+        .filter(u8::is_ascii_digit)
+        .count();
+    let nearest = format!("{rounded:.*e}", places.saturating_sub(1));
+    let text = if nearest.parse() == Ok(rounded) {
+        nearest
     } else {
-        out.extend_from_slice(format!("{rounded:?}").as_bytes());
+        shortest
+    };
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
+    let (first, rest) = digits.split_at(1);
+    let rest = rest.trim_start_matches('.');
+    out.extend_from_slice(sign.as_bytes());
+    // Python has an exponent below 1e-4 and from 1e16 on.
+    if !(-4..16).contains(&exponent) {
+        let point = if rest.is_empty() { "" } else { "." };
+        let sign = if exponent < 0 { '-' } else { '+' };
+        out.extend_from_slice(format!("{first}{point}{rest}e{sign}{:02}", exponent.unsigned_abs()).as_bytes());
+        return;
+    }
+    let digits = format!("{first}{rest}");
+    let point = usize::try_from(exponent + 1).unwrap_or(0);
+    match digits.split_at_checked(point) {
+        Some(("", behind)) => {
+            out.extend_from_slice(b"0.");
+            out.extend(std::iter::repeat_n(
+                b'0',
+                exponent.unsigned_abs().saturating_sub(1) as usize,
+            ));
+            out.extend_from_slice(behind.as_bytes());
+        }
+        Some((before, behind)) => {
+            out.extend_from_slice(before.as_bytes());
+            out.push(b'.');
+            out.extend_from_slice(if behind.is_empty() { b"0" } else { behind.as_bytes() });
+        }
+        None => {
+            out.extend_from_slice(digits.as_bytes());
+            out.extend(std::iter::repeat_n(b'0', point - digits.len()));
+            out.extend_from_slice(b".0");
+        }
     }
 }
 
@@ -139,4 +175,86 @@ fn date_of(day: i64) -> [u8; 11] {
     date[5..7].copy_from_slice(&padded::<2>(month as u64));
     date[8..10].copy_from_slice(&padded::<2>(day_of_month as u64));
     date
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn float_text(value: f64) -> String {
+        let mut out = Vec::new();
+        float(&mut out, value);
+        String::from_utf8(out).expect("digits are ASCII")
+    }
+
+    fn time_text(time: i64) -> String {
+        let (mut out, mut clock) = (Vec::new(), Clock::new());
+        clock.write(&mut out, 86_400_000_000_000);
+        out.clear();
+        clock.write(&mut out, time);
+        String::from_utf8(out).expect("digits are ASCII")
+    }
+
+    /// What Python's `repr(round(value, 6))` is of each.
+    #[test]
+    fn floats_are_written_as_python_writes_them() {
+        let cases = [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (-1.5, "-1.5"),
+            (0.1, "0.1"),
+            (12.345678, "12.345678"),
+            (12.3456785, "12.345678"),
+            (0.000123, "0.000123"),
+            (0.0001, "0.0001"),
+            (0.000099, "9.9e-05"),
+            (0.00001, "1e-05"),
+            (0.000001, "1e-06"),
+            (0.0000004, "0.0"),
+            (-0.0000004, "-0.0"),
+            (0.0000015, "2e-06"),
+            (2.5e-6, "3e-06"),
+            (123456789.123456, "123456789.123456"),
+            (9999999999.999999, "9999999999.999998"),
+            (1_797_980_874_820_375.0 + 0.25, "1797980874820375.2"),
+            (-766_975_423_491_790.0 - 0.25, "-766975423491790.2"),
+            (9999999999999998.0, "9999999999999998.0"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e+16"),
+            (1.25e17, "1.25e+17"),
+            (5e300, "5e+300"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (f64::MIN_POSITIVE, "0.0"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(float_text(value), text, "{value:e}");
+        }
+    }
+
+    #[test]
+    fn times_are_written_with_all_their_digits() {
+        let cases = [
+            (0, "1970-01-01T00:00:00.000000000Z"),
+            (-1, "1969-12-31T23:59:59.999999999Z"),
+            (951_782_400_000_000_000, "2000-02-29T00:00:00.000000000Z"),
+            (951_868_800_000_000_001, "2000-03-01T00:00:00.000000001Z"),
+            (4_107_542_399_123_456_789, "2100-02-28T23:59:59.123456789Z"),
+            (4_107_542_400_000_000_000, "2100-03-01T00:00:00.000000000Z"),
+            (i64::MAX, "2262-04-11T23:47:16.854775807Z"),
+            (i64::MIN, "1677-09-21T00:12:43.145224192Z"),
+        ];
+        for (time, text) in cases {
+            assert_eq!(time_text(time), text);
+        }
+    }
+
+    #[test]
+    fn whole_numbers_have_their_digits() {
+        for value in [0, 7, -7, 10, 1_234_567_890, i64::MAX, i64::MIN] {
+            let mut out = Vec::new();
+            whole(&mut out, value);
+            assert_eq!(out, value.to_string().into_bytes());
+        }
+    }
 }
