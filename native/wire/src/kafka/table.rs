@@ -9,8 +9,13 @@ use std::sync::OnceLock;
 use super::messages::{APIS, PAIRS};
 
 pub const PRODUCE: i16 = 0;
+pub const FETCH: i16 = 1;
 pub const CONTROLLED_SHUTDOWN: i16 = 7;
+pub const FIND_COORDINATOR: i16 = 10;
+pub const JOIN_GROUP: i16 = 11;
 pub const API_VERSIONS: i16 = 18;
+pub const CREATE_PARTITIONS: i16 = 37;
+pub const SHARE_FETCH: i16 = 78;
 
 /// The least size of a response: that of its correlation id.
 pub const SMALLEST_RESPONSE: usize = 4;
