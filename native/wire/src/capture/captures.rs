@@ -452,3 +452,358 @@ impl Source for CaptureFile {
         self.kept = Vec::new();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::fs;
+    use std::io::{Cursor, Write};
+    use std::sync::Mutex;
+    use std::sync::atomic::Ordering::SeqCst;
+    use std::sync::mpsc;
+
+    use proptest::prelude::*;
+
+    use super::super::ahead::Ahead;
+    use super::super::testing::{BIG, LITTLE, SECOND, START, enhanced, interface, pcap, section};
+    use super::*;
+
+    /// Files that are nowhere; how many are open, and how many were at most.
+    #[derive(Default)]
+    struct Memory {
+        files: HashMap<PathBuf, (Vec<u8>, bool)>,
+        open: Arc<AtomicUsize>,
+        most: Arc<AtomicUsize>,
+    }
+
+    struct Watched(Cursor<Vec<u8>>, Arc<AtomicUsize>);
+
+    impl Read for Watched {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            self.0.read(room)
+        }
+    }
+
+    impl Drop for Watched {
+        fn drop(&mut self) {
+            self.1.fetch_sub(1, SeqCst);
+        }
+    }
+
+    impl Open for Memory {
+        fn open(&self, name: &Path) -> io::Result<Opened> {
+            let (data, is_lasting) = self.files.get(name).ok_or(io::Error::from_raw_os_error(2))?.clone();
+            let now = self.open.fetch_add(1, SeqCst) + 1;
+            self.most.fetch_max(now, SeqCst);
+            let size = is_lasting.then_some(data.len() as u64);
+            let stream = Box::new(Watched(Cursor::new(data), Arc::clone(&self.open)));
+            Ok(Opened {
+                stream,
+                size,
+                is_lasting,
+            })
+        }
+    }
+
+    fn captures(files: &[Vec<u8>], window: Window) -> Result<Captures, Refused> {
+        let names: Vec<PathBuf> = (0..files.len()).map(|index| format!("{index}.pcap").into()).collect();
+        let files = names
+            .iter()
+            .cloned()
+            .zip(files.iter().map(|data| (data.clone(), true)))
+            .collect();
+        Captures::open(
+            &names,
+            Arc::new(Memory {
+                files,
+                ..Memory::default()
+            }),
+            window,
+            &Shared::default(),
+        )
+    }
+
+    fn file(seconds: &[i64]) -> Vec<u8> {
+        let packets: Vec<(i64, Vec<u8>)> = seconds
+            .iter()
+            .map(|second| (START + second * SECOND, second.to_string().into_bytes()))
+            .collect();
+        pcap(LITTLE, &packets)
+    }
+
+    fn gzip(data: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(data).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd(data: &[u8]) -> Vec<u8> {
+        zstd::encode_all(data, 1).unwrap()
+    }
+
+    /// Second and file of every packet.
+    fn order(captures: &mut Captures) -> Vec<(i64, u32)> {
+        let mut found = Vec::new();
+        while let Some(chunk) = captures.next_chunk().unwrap() {
+            assert!(!chunk.packets().is_empty());
+            found.extend(
+                chunk
+                    .packets()
+                    .iter()
+                    .map(|packet| ((packet.time - START) / SECOND, packet.file)),
+            );
+        }
+        found
+    }
+
+    #[test]
+    fn files_that_follow_one_another_are_open_one_after_the_other() {
+        let seconds = |index: i64| [index * 10, index * 10 + 9];
+        let names: Vec<PathBuf> = (0..50).rev().map(|index| format!("{index}").into()).collect();
+        let files = (0..50)
+            .map(|index| (format!("{index}").into(), (file(&seconds(index)), true)))
+            .collect();
+        let memory = Arc::new(Memory {
+            files,
+            ..Memory::default()
+        });
+        let most = Arc::clone(&memory.most);
+        let mut captures = Captures::open(&names, memory, Window::default(), &Shared::default()).unwrap();
+        let found = order(&mut captures);
+        let expected = (0..50).flat_map(|index| seconds(index).map(|second| (second, 49 - index as u32)));
+        assert!(found.into_iter().eq(expected));
+        assert!(most.load(SeqCst) <= 2);
+    }
+
+    #[test]
+    fn files_that_overlap_are_interleaved() {
+        let files = [
+            file(&[0, 4, 5, 9, 30]),
+            gzip(&file(&[1, 2, 6, 40])),
+            zstd(&file(&[3, 7, 8, 35, 36])),
+            file(&[]),
+        ];
+        let found = order(&mut captures(&files, Window::default()).unwrap());
+        let seconds: Vec<i64> = found.iter().map(|(second, _)| *second).collect();
+        assert_eq!(seconds, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 30, 35, 36, 40]);
+        assert_eq!(found[..4], [(0, 0), (1, 1), (2, 1), (3, 2)]);
+    }
+
+    #[test]
+    fn a_file_keeps_its_own_order_and_the_first_one_goes_first() {
+        let files = [file(&[0, 20, 3, 4, 25]), file(&[1, 10, 22])];
+        let found = order(&mut captures(&files, Window::default()).unwrap());
+        assert_eq!(
+            found.iter().map(|(second, _)| *second).collect::<Vec<i64>>(),
+            [0, 1, 10, 20, 3, 4, 22, 25]
+        );
+        let same = [file(&[1, 2, 2, 3]), file(&[1, 2, 2, 3])];
+        let found = order(&mut captures(&same, Window::default()).unwrap());
+        assert_eq!(found, [(1, 0), (1, 1), (2, 1), (2, 1), (2, 0), (2, 0), (3, 0), (3, 1)]);
+    }
+
+    #[test]
+    fn a_time_window_reaches_the_reader() {
+        let files = [file(&[0, 1, 2, 3, 4]), file(&[5, 6, 7, 8])];
+        let window = Window::new(Some(START + 3 * SECOND), Some(START + 6 * SECOND));
+        let mut captures = captures(&files, window).unwrap();
+        assert_eq!(order(&mut captures), [(3, 0), (4, 0), (5, 1)]);
+        let files: Vec<&CaptureFile> = captures.files().collect();
+        assert_eq!(
+            [files[0], files[1]].map(|file| (file.account().packets, file.account().filtered)),
+            [(5, 3), (4, 3)]
+        );
+        assert!(files.iter().all(|file| Some(file.read_bytes()) == file.size()));
+        let sum: u64 = files.iter().map(|file| file.read_bytes()).sum();
+        assert_eq!(captures.progress().load(SeqCst), sum);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_in_one_line() {
+        for (data, said) in [
+            (b"".to_vec(), "is empty"),
+            (
+                b"hello world".to_vec(),
+                "is not a packet capture: it begins with 68 65 6c 6c",
+            ),
+            (
+                gzip(b"hello world"),
+                "is not a packet capture: it begins with 68 65 6c 6c",
+            ),
+            (gzip(b""), "is empty"),
+            (
+                [b"\x1f\x8b\x08".to_vec(), vec![0xff; 30]].concat(),
+                "the gzip stream is damaged",
+            ),
+            (b"\x28\xb5\x2f\xfdgarbage".to_vec(), "the zstd stream is damaged"),
+        ] {
+            let refused = captures(&[file(&[0]), data], Window::default()).unwrap_err();
+            assert_eq!((refused.to_string(), refused.file), (format!("1.pcap: {said}"), 1));
+        }
+        let missing = ["nowhere".into()];
+        let refused = Captures::open(&missing, Arc::new(FromDisk), Window::default(), &Shared::default()).unwrap_err();
+        assert_eq!(refused.to_string(), "nowhere: no such file or directory");
+        assert_eq!(refused.why.hint(), Some("check the path"));
+        let folder = [std::env::temp_dir()];
+        let refused = Captures::open(&folder, Arc::new(FromDisk), Window::default(), &Shared::default()).unwrap_err();
+        assert_eq!(refused.why.to_string(), "is a directory");
+    }
+
+    #[test]
+    fn a_stream_that_ends_early_gives_all_full_packets() {
+        // What does not shrink.
+        let mut random = 1_u32;
+        let mut noise = |_| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 24) as u8
+        };
+        let packets: Vec<(i64, Vec<u8>)> = (0..2000)
+            .map(|index| (START + index * 1000, (0..500).map(&mut noise).collect()))
+            .collect();
+        let data = pcap(LITTLE, &packets);
+        for (form, packed) in [("gzip", gzip(&data)), ("zstd", zstd(&data))] {
+            let mut captures = captures(&[packed[..packed.len() * 2 / 3].to_vec()], Window::default()).unwrap();
+            let mut found = Vec::new();
+            while let Some(chunk) = captures.next_chunk().unwrap() {
+                found.extend(chunk.packets().iter().map(|packet| chunk.data(packet).to_vec()));
+            }
+            assert!((1000..2000).contains(&found.len()), "{form} {}", found.len());
+            assert!(found.iter().eq(packets.iter().take(found.len()).map(|(_, data)| data)));
+            let losses = &captures.files().next().unwrap().account().losses;
+            assert_eq!((losses[0].kind.as_str(), losses[0].bytes), ("truncated", 0));
+            assert_eq!(losses[0].detail, format!("the {form} stream ends early"));
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_read_while_it_is_written() {
+        struct Pipe(Mutex<Option<mpsc::Receiver<Vec<u8>>>>);
+        struct End(mpsc::Receiver<Vec<u8>>, Vec<u8>);
+        impl Read for End {
+            fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+                if self.1.is_empty() {
+                    self.1 = self.0.recv().unwrap_or_default();
+                }
+                let count = room.len().min(self.1.len());
+                room[..count].copy_from_slice(&self.1[..count]);
+                self.1.drain(..count);
+                Ok(count)
+            }
+        }
+        impl Open for Pipe {
+            fn open(&self, _: &Path) -> io::Result<Opened> {
+                // It cannot be opened twice.
+                let receiver = self.0.lock().unwrap().take().unwrap();
+                Ok(Opened {
+                    stream: Box::new(End(receiver, Vec::new())),
+                    size: None,
+                    is_lasting: false,
+                })
+            }
+        }
+        let packets = (0..3).flat_map(|index| enhanced(false, 0, 1_700_000_000_000_000 + index, b"x", 1));
+        let data: Vec<u8> = [section(false), interface(false, 1, 0, b"")]
+            .concat()
+            .into_iter()
+            .chain(packets)
+            .collect();
+        for is_ahead in [false, true] {
+            let (sender, receiver) = mpsc::channel();
+            sender.send(data[..data.len() - 20].to_vec()).unwrap();
+            let pipe = Arc::new(Pipe(Mutex::new(Some(receiver))));
+            let captures = Captures::open(&["-".into()], pipe, Window::default(), &Shared::default()).unwrap();
+            let mut next: Box<dyn FnMut() -> Vec<u64>> = if is_ahead {
+                let mut ahead = Ahead::start(captures, 2).unwrap();
+                Box::new(move || numbers(ahead.next_chunk()))
+            } else {
+                let mut captures = captures;
+                Box::new(move || numbers(captures.next_chunk()))
+            };
+            assert_eq!(next(), [1, 2]);
+            sender.send(data[data.len() - 20..].to_vec()).unwrap();
+            assert_eq!(next(), [3]);
+            drop(sender);
+            assert_eq!(next(), []);
+        }
+    }
+
+    fn numbers(chunk: Result<Option<Chunk>, Refused>) -> Vec<u64> {
+        chunk
+            .unwrap()
+            .iter()
+            .flat_map(|chunk| chunk.packets().iter().map(|packet| packet.number))
+            .collect()
+    }
+
+    #[test]
+    fn more_files_overlap_than_may_be_open() {
+        let folder = std::env::temp_dir().join(format!("netdiag-captures-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let count = MOST_OPEN + 20;
+        let names: Vec<PathBuf> = (0..count).map(|index| folder.join(format!("{index}"))).collect();
+        // Each is opened again at least to see its end.
+        let packets: Vec<(i64, Vec<u8>)> = (0..3).map(|index| (START + index * SECOND, vec![7; 100])).collect();
+        for name in &names {
+            fs::write(name, pcap(BIG, &packets)).unwrap();
+        }
+        let mut captures = Captures::open(&names, Arc::new(FromDisk), Window::default(), &Shared::default()).unwrap();
+        let found = order(&mut captures);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found.len(), 3 * count);
+        assert!(found.is_sorted_by_key(|(second, _)| *second));
+    }
+
+    /// Times that are nearly in order; the same times come in many files.
+    fn times() -> impl Strategy<Value = Vec<Vec<i64>>> {
+        prop::collection::vec((0_i64..30, prop::collection::vec(-1_i64..4, 0..30)), 1..6).prop_map(|files| {
+            let summed = |(first, steps): (i64, Vec<i64>)| {
+                let sums = steps.into_iter().scan(first + 1, |time, step| {
+                    *time = (*time + step / 2).max(1);
+                    Some(*time)
+                });
+                sums.collect()
+            };
+            files.into_iter().map(summed).collect()
+        })
+    }
+
+    /// The order by definition: whose packet is the earliest goes on until another one's is earlier.
+    fn defined(files: &[Vec<i64>]) -> Vec<(i64, u32)> {
+        let mut at = vec![0; files.len()];
+        let mut found = Vec::new();
+        loop {
+            let heads = || {
+                let all = files.iter().zip(&at).enumerate();
+                all.filter_map(|(file, (times, &at))| Some((*times.get(at)?, file)))
+            };
+            let Some((_, turn)) = heads().min() else {
+                return found;
+            };
+            let others = heads().filter(|(_, file)| *file != turn).map(|(time, _)| time);
+            let limit = others.min().unwrap_or(i64::MAX);
+            while let Some(&time) = files[turn].get(at[turn]).filter(|&&time| time <= limit) {
+                found.push((time, turn as u32));
+                at[turn] += 1;
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_order_is_as_it_is_defined_also_when_read_ahead(files in times()) {
+            let made: Vec<Vec<u8>> = files.iter().map(|times| file(times)).collect();
+            let expected = defined(&files);
+            prop_assert_eq!(order(&mut captures(&made, Window::default()).unwrap()), expected.clone());
+            let mut ahead = Ahead::start(captures(&made, Window::default()).unwrap(), 1).unwrap();
+            let mut found = Vec::new();
+            while let Some(chunk) = ahead.next_chunk().unwrap() {
+                found.extend(chunk.packets().iter().map(|packet| ((packet.time - START) / SECOND, packet.file)));
+            }
+            prop_assert_eq!(found, expected);
+            let counts: u64 = ahead.finish().files().map(|file| file.account().packets).sum();
+            prop_assert_eq!(counts as usize, files.iter().map(Vec::len).sum::<usize>());
+        }
+    }
+}

@@ -539,3 +539,257 @@ mod path {
         PathBuf::deserialize(from)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    use proptest::prelude::*;
+
+    use super::super::captures::{Captures, FromDisk};
+    use super::super::testing::{LITTLE, SECOND, START, pcap};
+    use super::*;
+
+    /// A folder that goes away with its files.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new() -> Folder {
+            static COUNT: AtomicUsize = AtomicUsize::new(0);
+            let name = format!("netdiag-follow-{}-{}", std::process::id(), COUNT.fetch_add(1, SeqCst));
+            let path = std::env::temp_dir().join(name);
+            fs::create_dir_all(&path).unwrap();
+            Folder(path)
+        }
+
+        fn write(&self, name: &str, data: &[u8]) -> PathBuf {
+            let path = self.0.join(name);
+            fs::write(&path, data).unwrap();
+            path
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    fn identified(path: &Path) -> Identity {
+        let mut begin = fs::read(path).unwrap();
+        begin.truncate(BEGIN);
+        Identity {
+            inode: inode(&fs::metadata(path).unwrap()),
+            begin,
+        }
+    }
+
+    fn growing(number: u32, path: &Path, first_time: i64, shared: &Shared) -> GrowingFile {
+        let name = path.display().to_string();
+        let found = Found {
+            number,
+            name,
+            path: path.to_owned(),
+            first_time,
+            late: 0,
+            identity: identified(path),
+        };
+        GrowingFile::new(found, Window::default(), shared)
+    }
+
+    fn file(seconds: &[i64]) -> Vec<u8> {
+        let packets = seconds
+            .iter()
+            .map(|second| (START + second * SECOND, vec![*second as u8; 700]));
+        pcap(LITTLE, &packets.collect::<Vec<_>>())
+    }
+
+    fn taken(following: &mut Following, until: Option<i64>) -> Vec<(i64, u32)> {
+        let mut found = Vec::new();
+        while let Some(chunk) = following.next_chunk(until) {
+            for packet in chunk.packets() {
+                let second = (packet.time - START) / SECOND;
+                assert_eq!(chunk.data(packet), [second as u8; 700]);
+                found.push((second, packet.file));
+            }
+        }
+        found
+    }
+
+    fn again(following: Following, shared: &Shared) -> Following {
+        Following::restored(following.state(), shared).unwrap()
+    }
+
+    fn seconds(found: &[(i64, u32)]) -> Vec<i64> {
+        found.iter().map(|(second, _)| *second).collect()
+    }
+
+    #[test]
+    fn nothing_passes_a_file_that_may_have_more() {
+        let (folder, shared) = (Folder::new(), Shared::default());
+        let mut following = Following::default();
+        for (number, times) in [[1, 5], [3, 9]].iter().enumerate() {
+            let path = folder.write(&number.to_string(), &file(times));
+            let mut file = growing(number as u32, &path, START + times[0] * SECOND, &shared);
+            file.allow(fs::metadata(&path).unwrap().len(), false, false);
+            following.add(file);
+        }
+        assert_eq!(seconds(&taken(&mut following, None)), [1, 3, 5]);
+        following
+            .files_mut()
+            .find(|file| file.found().number == 0)
+            .unwrap()
+            .allow(0, false, true);
+        assert_eq!(seconds(&taken(&mut following, None)), [9]);
+        assert!(following.ended().is_empty());
+        following.files_mut().for_each(GrowingFile::end);
+        assert!(taken(&mut following, None).is_empty());
+        let mut ended: Vec<u32> = following.ended().iter().map(|file| file.found().number).collect();
+        ended.sort_unstable();
+        assert_eq!(ended, [0, 1]);
+    }
+
+    #[test]
+    fn a_file_goes_on_where_it_was_also_under_another_name_and_compressed() {
+        let (folder, shared) = (Folder::new(), Shared::default());
+        let data = file(&(0..90).collect::<Vec<i64>>());
+        let path = folder.write("a.pcap", &data);
+        let mut following = Following::default();
+        following.add(growing(3, &path, START, &shared));
+        following.files_mut().for_each(|file| file.allow(30_000, false, false));
+        let mut found = taken(&mut following, Some(START + 20 * SECOND));
+        assert_eq!(found.len(), 21);
+        let mut following = again(following, &shared);
+        found.extend(taken(&mut following, None));
+        assert_eq!(found.len(), (30_000 - 24) / 716);
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&data).unwrap();
+        let packed = folder.write("a.pcap.gz", &encoder.finish().unwrap());
+        fs::remove_file(&path).unwrap();
+        for file in following.files_mut() {
+            file.go_to(packed.clone(), identified(&packed));
+            file.allow(1, true, false);
+        }
+        found.extend(taken(&mut following, None));
+        assert_eq!(seconds(&found), (0..90).collect::<Vec<i64>>());
+        let ended = following.ended();
+        assert_eq!((ended[0].failure(), ended[0].account().packets), (None, 90));
+        assert_eq!(ended[0].account().losses, []);
+    }
+
+    #[test]
+    fn what_goes_away_or_is_replaced_is_told() {
+        let (folder, shared) = (Folder::new(), Shared::default());
+        let data = file(&[1, 2, 3]);
+        let after: [fn(&Path); 3] = [
+            |path| fs::remove_file(path).unwrap(),
+            |path| {
+                // Held under another name, so that its inode is not used again at once.
+                fs::rename(path, path.with_extension("old")).unwrap();
+                fs::write(path, "another").unwrap();
+            },
+            |path| {
+                fs::OpenOptions::new()
+                    .write(true)
+                    .open(path)
+                    .unwrap()
+                    .set_len(1000)
+                    .unwrap()
+            },
+        ];
+        for (number, after) in after.into_iter().enumerate() {
+            let path = folder.write(&number.to_string(), &data);
+            let mut following = Following::default();
+            following.add(growing(number as u32, &path, START + SECOND, &shared));
+            following.files_mut().for_each(|file| file.allow(800, false, false));
+            assert_eq!(seconds(&taken(&mut following, None)), [1]);
+            following.close();
+            after(&path);
+            following
+                .files_mut()
+                .for_each(|file| file.allow(data.len() as u64, true, false));
+            assert!(taken(&mut following, None).is_empty());
+            let ended = following.ended();
+            let failure = ended[0].failure().unwrap();
+            assert_eq!(
+                (failure.kind.as_str(), failure.detail.as_str()),
+                ("removed", "the file is gone")
+            );
+            let read = if number == 2 { 1000 } else { 800 };
+            assert_eq!(failure.bytes, data.len() as u64 - read);
+        }
+    }
+
+    #[test]
+    fn the_latest_time_is_found_as_a_file_grows() {
+        let (folder, shared) = (Folder::new(), Shared::default());
+        let path = folder.write("a", &file(&[5, 9, 7, 8, 11]));
+        let mut file = growing(0, &path, START, &shared);
+        assert_eq!(file.latest(3), 3);
+        file.allow(24 + 4 * 716, false, false);
+        assert_eq!(file.latest(3), START + 9 * SECOND);
+        file.allow(24 + 5 * 716, false, false);
+        assert_eq!(file.latest(3), START + 11 * SECOND);
+    }
+
+    /// What is done between two looks: bytes of each file that are there by then as a share, a time, and whether the
+    /// state is saved.
+    type Step = (Vec<f64>, i64, bool);
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn files_read_piece_by_piece_come_in_the_order_in_which_they_come_at_once(
+            files in prop::collection::vec((0_i64..30, prop::collection::vec(-2_i64..4, 0..30)), 1..6),
+            steps in prop::collection::vec((prop::collection::vec(0.0..1.0, 6), 0_i64..50, any::<bool>()), 0..6),
+        ) {
+            let (folder, shared) = (Folder::new(), Shared::default());
+            let steps: Vec<Step> = steps;
+            let mut names = Vec::new();
+            for (index, (first, offsets)) in files.iter().enumerate() {
+                let mut time = *first + 2;
+                let times: Vec<i64> = std::iter::once(time).chain(offsets.iter().map(|step| {
+                    time = (time + step / 2).max(1);
+                    time
+                })).collect();
+                names.push(folder.write(&index.to_string(), &file(&times)));
+            }
+            let mut captures = Captures::open(&names, Arc::new(FromDisk), Window::default(), &Shared::default()).unwrap();
+            let mut whole = Vec::new();
+            while let Some(chunk) = captures.next_chunk().unwrap() {
+                whole.extend(chunk.packets().iter().map(|packet| ((packet.time - START) / SECOND, packet.file)));
+            }
+            let mut following = Following::default();
+            let firsts: Vec<i64> = captures.files().map(|file| file.first_time()).collect();
+            for (index, (path, first)) in names.iter().zip(firsts).enumerate() {
+                following.add(growing(index as u32, path, first, &shared));
+            }
+            let mut found = Vec::new();
+            let mut ended = 0;
+            for (shares, until, is_saved) in steps {
+                for (file, share) in following.files_mut().zip(shares) {
+                    let size = fs::metadata(&file.found().path).unwrap().len();
+                    file.allow((size as f64 * share) as u64, false, false);
+                }
+                found.extend(taken(&mut following, Some(START + until * SECOND)));
+                ended += following.ended().len();
+                if is_saved {
+                    following = again(following, &shared);
+                }
+            }
+            for file in following.files_mut() {
+                let size = fs::metadata(&file.found().path).unwrap().len();
+                file.allow(size, true, false);
+            }
+            found.extend(taken(&mut following, None));
+            ended += following.ended().len();
+            prop_assert_eq!(found, whole);
+            prop_assert_eq!(ended, names.len());
+        }
+    }
+}
