@@ -23,6 +23,7 @@ pub mod flow;
 pub mod kafka;
 pub mod message;
 pub mod options;
+mod ordered;
 pub mod packet;
 pub mod rows;
 pub mod tcp;

@@ -1,6 +1,8 @@
 //! What the engine is asked to do.
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
+
+use crate::exchange::Places;
 
 /// The tables that the engine fills, in the order of `netdiag/traffic/tables.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,15 +85,19 @@ pub struct Options {
     /// give every row once.
     pub flow_class: (u32, u32),
     /// Only connections with one of these ports; empty means every TCP connection that turns out to speak Kafka.
-    pub ports: FxHashSet<u16>,
+    pub ports: HashSet<u16>,
     /// client.id, address or address:port of the client.
-    pub clients: FxHashSet<String>,
+    pub clients: HashSet<String>,
     /// Address or address:port of the broker.
-    pub brokers: FxHashSet<String>,
+    pub brokers: HashSet<String>,
     /// Names of topics.
-    pub topics: FxHashSet<String>,
+    pub topics: HashSet<String>,
     /// So many connections are held open at a time; the silent ones are let go first.
     pub max_connections: usize,
+    /// A connection that is seen at several places is told once for each of them.
+    pub all_sightings: bool,
+    /// What addresses are called.
+    pub places: Places,
     /// Packets before this time are counted and not read.
     pub since: Option<i64>,
     /// Packets from this time on are counted and not read.
@@ -103,11 +109,13 @@ impl Default for Options {
         Options {
             tables: Wanted::all_but_records(),
             flow_class: (0, 1),
-            ports: FxHashSet::default(),
-            clients: FxHashSet::default(),
-            brokers: FxHashSet::default(),
-            topics: FxHashSet::default(),
+            ports: HashSet::default(),
+            clients: HashSet::default(),
+            brokers: HashSet::default(),
+            topics: HashSet::default(),
             max_connections: 131_072,
+            all_sightings: false,
+            places: Places::default(),
             since: None,
             until: None,
         }

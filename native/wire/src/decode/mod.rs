@@ -8,7 +8,6 @@ mod internet;
 mod key;
 mod link;
 pub mod names;
-mod ordered;
 mod plain;
 mod tunnel;
 mod walk;

@@ -13,8 +13,8 @@ use compact_str::{CompactString, format_compact};
 use serde::{Deserialize, Serialize};
 
 use super::address::{endpoint_text, version6_text};
-use super::ordered::Ordered;
 use crate::exchange::row;
+use crate::ordered::Ordered;
 use crate::packet::Datagram;
 
 /// The result of a question without an answer.

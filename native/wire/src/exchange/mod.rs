@@ -1,3 +1,27 @@
-//! Messages in, exchanges and the rows below them out.
+//! Exchanges: requests paired with their responses, and the rows of them.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`pairing`] | messages of one connection → exchanges, by their correlation ids |
+//! | [`assembly`] | exchanges of all connections → rows, with what only several exchanges together tell |
+//! | `details` | the rows below those of `exchanges` |
+//! | `topics`, `sessions` | which topic an id means; which offsets are in force in a fetch session |
+//! | `payloads` | keys and values, for whoever asks for them |
+//! | [`losses`] | sums of what was not decoded |
+//! | [`places`] | names for addresses |
+//! | [`row`] | the rows themselves |
 
+pub mod assembly;
+mod details;
+pub mod losses;
+pub mod pairing;
+mod payloads;
+pub mod places;
 pub mod row;
+mod sessions;
+mod topics;
+
+pub use assembly::{Assembly, Context, Learned};
+pub use losses::{Losses, Sum};
+pub use pairing::{Event, Exchange, KEEP_WHOLE, Pairing, PairingSink};
+pub use places::{Named, Places};

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
     serialize = "K: Clone + Eq + Hash + Serialize, V: Clone + Serialize",
     deserialize = "K: Clone + Eq + Hash + Deserialize<'de>, V: Deserialize<'de>"
 ))]
-pub(super) struct Ordered<K, V> {
+pub(crate) struct Ordered<K, V> {
     entries: HashMap<K, (u64, V)>,
     order: BTreeMap<u64, K>,
     next: u64,
