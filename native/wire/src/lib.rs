@@ -11,12 +11,14 @@
 //! | [`kafka`] | message → facts, by programs made of the table of Kafka's messages |
 //! | [`exchange`] | messages → exchanges, and the rows below them |
 //! | [`rows`] | rows → Arrow, CSV and JSON |
+//! | [`engine`] | packets → rows, all of these one behind the other |
 //!
 //! Nothing here knows Python, opens a socket or writes a file. Foreign bytes never panic: every length, count and depth
 //! is checked against what is left before anything is allocated.
 
 pub mod capture;
 pub mod decode;
+pub mod engine;
 pub mod exchange;
 pub mod facts;
 pub mod flow;
@@ -26,4 +28,5 @@ pub mod options;
 mod ordered;
 pub mod packet;
 pub mod rows;
+pub mod state;
 pub mod tcp;

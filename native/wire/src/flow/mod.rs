@@ -1,1 +1,300 @@
 //! Connections: which one a segment belongs to, and on which side of it, also under translated addresses.
+//!
+//! A connection is found by addresses and ports in either direction; under other addresses (behind translation) by what
+//! `linker` knows. A SYN with another initial sequence number on known addresses begins another connection (port reuse).
+
+mod entry;
+mod linker;
+
+use std::cmp::Reverse;
+
+use foldhash::{HashMap, HashMapExt};
+use serde::{Deserialize, Serialize};
+
+use crate::decode::Key;
+use crate::packet::{SYN, Segment, Unreachable};
+use linker::Linker;
+
+pub use entry::{Entry, Opening, Place};
+
+const SWEEP_EVERY: i64 = 5_000_000_000;
+/// A connection is forgotten so long after it was closed, or after its last packet.
+const CLOSED_FOR: i64 = 30_000_000_000;
+const IDLE_FOR: i64 = 3_600_000_000_000;
+
+/// Takes connections as they begin, their segments, and connections as they end.
+pub trait FlowSink {
+    /// A connection begins; the number of its place is that of no other as long as it lasts.
+    fn open(&mut self, slot: u32, entry: &Entry);
+    /// The next segment of a connection, sent by this side.
+    fn segment(&mut self, slot: u32, side: u8, entry: &Entry, segment: &Segment<'_>);
+    /// Nothing more comes of it.
+    fn close(&mut self, slot: u32, entry: Box<Entry>);
+}
+
+/// A place for one connection after the other.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Slot {
+    generation: u32,
+    entry: Option<Box<Entry>>,
+}
+
+/// Where a key leads.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    slot: u32,
+    side: u8,
+}
+
+/// The connections that are open.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
+pub struct Flows {
+    found: HashMap<Key, Found>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// None where each sighting counts by itself.
+    linker: Option<Linker>,
+    next_sweep: i64,
+    opened: u64,
+    most: usize,
+}
+
+impl Flows {
+    /// For so many connections at most; `all_sightings`: a connection that is seen at several places is several.
+    pub fn new(most: usize, all_sightings: bool) -> Flows {
+        Flows {
+            found: HashMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            linker: (!all_sightings).then(Linker::default),
+            next_sweep: i64::MIN,
+            opened: 0,
+            most: most.max(1),
+        }
+    }
+
+    /// Gives a segment to its connection.
+    #[inline]
+    pub fn push(&mut self, key: &Key, segment: &Segment<'_>, sink: &mut impl FlowSink) {
+        if segment.time >= self.next_sweep {
+            self.sweep(segment.time, sink);
+        }
+        let mut found = self.found.get(key).copied();
+        if segment.flags & SYN != 0
+            && let Some(Found { slot, side }) = found
+            && self.entry(slot).is_some_and(|entry| entry.is_another(side, segment))
+        {
+            self.forget(slot, sink);
+            found = None;
+        }
+        let Found { slot, side } = match found {
+            Some(found) => found,
+            None => self.find_or_make(key, segment, sink),
+        };
+        let Some(Slot {
+            generation,
+            entry: Some(entry),
+        }) = self.slots.get_mut(slot as usize)
+        else {
+            return;
+        };
+        entry.push(side, segment);
+        sink.segment(slot, side, entry, segment);
+        if let Some(linker) = &mut self.linker {
+            let ports = (key.source_port(), key.destination_port());
+            linker.note(segment, ports, slot, *generation, side);
+        }
+    }
+
+    /// Tells the connection that an ICMP error is about.
+    pub fn unreachable(&mut self, error: &Unreachable) {
+        let key = Key::new(
+            error.source,
+            error.destination,
+            error.source_port,
+            error.destination_port,
+            &[],
+        );
+        if let Some(Found { slot, .. }) = self.found.get(&key).copied()
+            && let Some(entry) = self.entry_mut(slot)
+        {
+            entry.unreachable();
+        }
+    }
+
+    /// The capture is over, and with it every connection, in the order in which they began.
+    pub fn finish(&mut self, sink: &mut impl FlowSink) {
+        let mut slots: Vec<_> = self.entries().map(|(slot, entry)| (entry.order, slot)).collect();
+        slots.sort_unstable();
+        for (_, slot) in slots {
+            self.forget(slot, sink);
+        }
+    }
+
+    /// The connections that are open, by their places.
+    pub fn entries(&self) -> impl Iterator<Item = (u32, &Entry)> {
+        let slots = (0u32..).zip(&self.slots);
+        slots.filter_map(|(number, slot)| Some((number, slot.entry.as_deref()?)))
+    }
+
+    fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    fn entry(&self, slot: u32) -> Option<&Entry> {
+        self.slots.get(slot as usize)?.entry.as_deref()
+    }
+
+    fn entry_mut(&mut self, slot: u32) -> Option<&mut Entry> {
+        self.slots.get_mut(slot as usize)?.entry.as_deref_mut()
+    }
+
+    #[cold]
+    fn find_or_make(&mut self, key: &Key, segment: &Segment<'_>, sink: &mut impl FlowSink) -> Found {
+        let found = match self.link(key, segment) {
+            Some(found) => found,
+            None => self.make(key, segment, sink),
+        };
+        let Found { slot, side } = found;
+        self.found.insert(key.clone(), found);
+        self.found.insert(key.reversed(), Found { slot, side: 1 - side });
+        found
+    }
+
+    /// A connection that is seen under these addresses for the first time, but is known.
+    fn link(&mut self, key: &Key, segment: &Segment<'_>) -> Option<Found> {
+        let ports = (key.source_port(), key.destination_port());
+        let sent = self.linker.as_ref()?.find(segment, ports)?;
+        let slot = self.slots.get_mut(sent.slot as usize)?;
+        let entry = slot
+            .entry
+            .as_deref_mut()
+            .filter(|_| slot.generation == sent.generation)?;
+        entry.also_seen(key, sent.side, segment, (sent.time, sent.interface));
+        Some(Found {
+            slot: sent.slot,
+            side: sent.side,
+        })
+    }
+
+    fn make(&mut self, key: &Key, segment: &Segment<'_>, sink: &mut impl FlowSink) -> Found {
+        if self.len() >= self.most {
+            self.shed(sink);
+        }
+        let (entry, side) = Entry::new(key, segment, self.opened);
+        self.opened += 1;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            self.slots.len() as u32 - 1
+        });
+        sink.open(slot, &entry);
+        self.slots[slot as usize].entry = Some(Box::new(entry));
+        Found { slot, side }
+    }
+
+    /// Lets go of those that are over.
+    #[cold]
+    fn sweep(&mut self, now: i64, sink: &mut impl FlowSink) {
+        self.next_sweep = now.saturating_add(SWEEP_EVERY);
+        let is_over = |entry: &Entry| {
+            let patience = if entry.is_closed() { CLOSED_FOR } else { IDLE_FOR };
+            entry.last_time < now.saturating_sub(patience)
+        };
+        let mut over: Vec<_> = self
+            .entries()
+            .filter(|(_, entry)| is_over(entry))
+            .map(|(slot, entry)| (entry.order, slot))
+            .collect();
+        over.sort_unstable();
+        for (_, slot) in over {
+            self.forget(slot, sink);
+        }
+    }
+
+    /// Lets go of the tenth that has been silent longest.
+    fn shed(&mut self, sink: &mut impl FlowSink) {
+        let mut oldest: Vec<_> = self
+            .entries()
+            .map(|(slot, entry)| (entry.last_time, entry.order, slot))
+            .collect();
+        oldest.sort_unstable();
+        for (_, _, slot) in oldest.into_iter().take((self.most / 10).max(1)) {
+            self.forget(slot, sink);
+        }
+    }
+
+    fn forget(&mut self, slot: u32, sink: &mut impl FlowSink) {
+        let Some(place) = self.slots.get_mut(slot as usize) else {
+            return;
+        };
+        let Some(entry) = place.entry.take() else { return };
+        place.generation = place.generation.wrapping_add(1);
+        self.free.push(slot);
+        for key in &entry.keys {
+            self.found.remove(key);
+            self.found.remove(&key.reversed());
+        }
+        sink.close(slot, entry);
+    }
+
+    /// Whether this can have come about by segments that name no other interfaces than these.
+    pub fn is_sound(&self, interfaces: usize) -> bool {
+        let is_known = |interface: &u32| (*interface as usize) < interfaces.max(1);
+        let keys: usize = self.entries().map(|(_, entry)| 2 * entry.keys.len()).sum();
+        self.len() <= self.most
+            && self.found.len() <= keys
+            && self.entries().all(|(_, entry)| {
+                entry.is_sound()
+                    && entry.interfaces.iter().all(is_known)
+                    && entry.places.iter().all(|place| is_known(&place.interface))
+            })
+    }
+}
+
+/// What is stored of the connections; where keys lead follows from it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Stored {
+    slots: Vec<Slot>,
+    linker: Option<Linker>,
+    next_sweep: i64,
+    opened: u64,
+    most: usize,
+}
+
+impl From<Flows> for Stored {
+    fn from(flows: Flows) -> Stored {
+        Stored {
+            slots: flows.slots,
+            linker: flows.linker,
+            next_sweep: flows.next_sweep,
+            opened: flows.opened,
+            most: flows.most,
+        }
+    }
+}
+
+impl From<Stored> for Flows {
+    fn from(stored: Stored) -> Flows {
+        let mut flows = Flows {
+            slots: stored.slots,
+            linker: stored.linker,
+            next_sweep: stored.next_sweep,
+            opened: stored.opened,
+            ..Flows::new(stored.most, false)
+        };
+        for (number, slot) in (0u32..).zip(&flows.slots) {
+            let Some(entry) = &slot.entry else {
+                flows.free.push(number);
+                continue;
+            };
+            for key in &entry.keys {
+                flows.found.insert(key.clone(), Found { slot: number, side: 0 });
+                flows.found.insert(key.reversed(), Found { slot: number, side: 1 });
+            }
+        }
+        // Places are used again from the first on.
+        flows.free.sort_unstable_by_key(|slot| Reverse(*slot));
+        flows
+    }
+}

@@ -1,0 +1,23 @@
+//! The engine: packets in, rows out.
+//!
+//! Packets go in rounds, a piece of a file each, from the router, which knows the connections, to workers, which read
+//! the messages of some of them each, to the assembler, which puts what they found in the order of the capture.
+//!
+//! | module | does |
+//! |---|---|
+//! | `router` | packets → work for connections, and what belongs to none |
+//! | `worker` | segments of connections → exchanges |
+//! | `assembler` | exchanges → rows |
+//! | [`single`] | all three one after the other; the state can be saved |
+//! | [`reading`] | files to rows, each of the three in threads of its own |
+
+mod assembler;
+pub mod reading;
+mod router;
+pub mod single;
+mod work;
+mod worker;
+
+pub use assembler::Copies;
+pub use reading::{Broken, Progress, Reading, Turn};
+pub use single::Engine;

@@ -1,0 +1,206 @@
+//! From packets to work for connections: headers, flows, names, and what is none of these.
+
+use compact_str::CompactString;
+use serde::{Deserialize, Serialize};
+
+use super::work::{Aside, Begun, Light, Round, What, Work};
+use crate::capture::{Chunk, Interfaces};
+use crate::decode::names::Names;
+use crate::decode::{self, Decoded, endpoint_text};
+use crate::exchange::losses::Of;
+use crate::exchange::{Losses, Sum};
+use crate::flow::{Entry, FlowSink, Flows};
+use crate::options::{Options, Table};
+use crate::packet::{Packet, Segment};
+
+/// What of a router goes on where a capture goes on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Routes {
+    pub flows: Flows,
+    pub names: Names,
+}
+
+impl Routes {
+    pub fn new(options: &Options) -> Routes {
+        Routes {
+            flows: Flows::new(options.max_connections, options.all_sightings),
+            names: Names::default(),
+        }
+    }
+}
+
+/// Knows which connection a packet belongs to.
+#[derive(Debug)]
+pub(super) struct Router {
+    options: Options,
+    interfaces: Interfaces,
+    pub routes: Routes,
+    workers: usize,
+    losses: Losses,
+}
+
+impl Router {
+    pub fn new(options: &Options, interfaces: Interfaces, routes: Routes, workers: usize) -> Router {
+        Router {
+            options: options.clone(),
+            interfaces,
+            routes,
+            workers: workers.max(1),
+            losses: Losses::default(),
+        }
+    }
+
+    /// The work for the packets of a piece.
+    pub fn route(&mut self, chunk: &Chunk) -> Round {
+        let mut works = self.works();
+        let mut sink = Sink {
+            options: &self.options,
+            works: &mut works,
+            bytes: chunk.bytes(),
+            order: 0,
+        };
+        // What belongs to no connection is counted by the first of several engines only.
+        let counts_strays = self.options.flow_class.0 == 0;
+        let Routes { flows, names } = &mut self.routes;
+        let mut packets = chunk.packets().iter();
+        while let Some(packet) = packets.next() {
+            let data = chunk.data(packet);
+            let (key, mut segment) = match decode::decode(packet, data) {
+                Decoded::Segment { key, segment } => (key, segment),
+                Decoded::Unreachable(error) => {
+                    flows.unreachable(&error);
+                    continue;
+                }
+                Decoded::Datagram(mut datagram) => {
+                    datagram.interface = own(&self.interfaces, packet, data).unwrap_or(datagram.interface);
+                    let is_wanted = counts_strays && self.options.tables.has(Table::Names);
+                    if counts_strays && !(is_wanted && names.push(&datagram)) {
+                        self.losses
+                            .add(stray(packet, "not-tcp", "UDP".into(), packet.length.into()));
+                    }
+                    continue;
+                }
+                Decoded::Undecoded { kind, detail, bytes } => {
+                    if counts_strays {
+                        self.losses.add(stray(packet, kind, detail, bytes));
+                    }
+                    continue;
+                }
+            };
+            let ports = &self.options.ports;
+            if ports.is_empty() || ports.contains(&key.source_port()) || ports.contains(&key.destination_port()) {
+                if let Some(interface) = own(&self.interfaces, packet, data) {
+                    segment.interface = interface;
+                }
+                flows.push(&key, &segment, &mut sink);
+            }
+        }
+        self.round(works)
+    }
+
+    /// The work when nothing more comes.
+    pub fn finish(&mut self) -> Round {
+        let mut works = self.works();
+        let mut sink = Sink {
+            options: &self.options,
+            works: &mut works,
+            bytes: &[],
+            order: 0,
+        };
+        self.routes.flows.finish(&mut sink);
+        self.routes.names.finish();
+        self.round(works)
+    }
+
+    fn works(&self) -> Vec<Vec<Work>> {
+        (0..self.workers).map(|_| Vec::new()).collect()
+    }
+
+    fn round(&mut self, works: Vec<Vec<Work>>) -> Round {
+        Round {
+            works,
+            aside: Aside {
+                losses: self.losses.drain(),
+                names: self.routes.names.drain(),
+            },
+        }
+    }
+}
+
+/// The interface that a packet itself names.
+#[inline]
+fn own(interfaces: &Interfaces, packet: &Packet, data: &[u8]) -> Option<u32> {
+    decode::own_interface(packet, data).map(|name| interfaces.id(&name))
+}
+
+fn stray(packet: &Packet, kind: &'static str, detail: CompactString, bytes: u64) -> Sum {
+    Sum {
+        of: Of {
+            file: packet.file,
+            connection: None,
+            is_request: None,
+            kind: CompactString::const_new(kind),
+            detail: Some(detail),
+        },
+        time: Some(packet.time),
+        bytes,
+        times: 1,
+    }
+}
+
+/// Whether the messages of a connection are read: by one of several engines only.
+pub(super) fn is_listened_to(options: &Options, number: i64) -> bool {
+    let (class, classes) = options.flow_class;
+    number.rem_euclid(i64::from(classes.max(1))) == i64::from(class)
+}
+
+pub(super) fn begun(entry: &Entry) -> Begun {
+    let key = &entry.keys[0];
+    Begun {
+        number: entry.number,
+        ends: [
+            endpoint_text(key.source(), key.source_port()),
+            endpoint_text(key.destination(), key.destination_port()),
+        ],
+        file: entry.file,
+    }
+}
+
+/// Writes down what is to be done for connections, all of one always for the same worker.
+struct Sink<'a> {
+    options: &'a Options,
+    works: &'a mut [Vec<Work>],
+    bytes: &'a [u8],
+    order: u32,
+}
+
+impl Sink<'_> {
+    #[inline]
+    fn add(&mut self, slot: u32, number: i64, what: impl FnOnce(&[u8]) -> What) {
+        if !is_listened_to(self.options, number) {
+            return;
+        }
+        let order = self.order;
+        self.order += 1;
+        let worker = slot as usize % self.works.len();
+        let what = what(self.bytes);
+        self.works[worker].push(Work { order, slot, what });
+    }
+}
+
+impl FlowSink for Sink<'_> {
+    fn open(&mut self, slot: u32, entry: &Entry) {
+        self.add(slot, entry.number, |_| What::Open(Box::new(begun(entry))));
+    }
+
+    #[inline]
+    fn segment(&mut self, slot: u32, side: u8, entry: &Entry, segment: &Segment<'_>) {
+        self.add(slot, entry.number, |bytes| {
+            What::Segment(Light::new(segment, side, bytes))
+        });
+    }
+
+    fn close(&mut self, slot: u32, entry: Box<Entry>) {
+        self.add(slot, entry.number, |_| What::Close(entry));
+    }
+}

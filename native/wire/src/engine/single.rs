@@ -1,0 +1,184 @@
+//! An engine in one thread, whose state can be saved between two pieces.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use compact_str::CompactString;
+use serde::{Deserialize, Serialize};
+
+use super::assembler::{Assembler, Copies};
+use super::router::{Router, Routes, begun, is_listened_to};
+use super::work::Round;
+use super::worker::{Talk, Worker};
+use crate::capture::{Chunk, Interfaces};
+use crate::exchange::Learned;
+use crate::exchange::row::RowSink;
+use crate::options::{Options, Table};
+use crate::packet::Undecoded;
+use crate::state::{self, Unsound};
+
+/// Takes packets in the order of the capture, gives rows; holds the state of the connections that are open in the
+/// capture, nothing of those that are over.
+#[derive(Debug)]
+pub struct Engine {
+    interfaces: Interfaces,
+    next_file: u32,
+    router: Router,
+    worker: Worker,
+    assembler: Assembler,
+}
+
+/// What is saved of an engine.
+#[derive(Serialize, Deserialize)]
+struct Saved<R, L, T> {
+    files: BTreeMap<u32, String>,
+    next_file: u32,
+    interfaces: Vec<CompactString>,
+    routes: R,
+    learned: L,
+    /// By the places of connections.
+    talks: T,
+}
+
+impl Engine {
+    /// `interfaces`: the table that the readers of the packets have.
+    pub fn new(options: &Options, interfaces: Interfaces) -> Engine {
+        Engine::of(
+            options,
+            interfaces,
+            (BTreeMap::new(), 0),
+            Routes::new(options),
+            Learned::default(),
+        )
+    }
+
+    fn of(
+        options: &Options,
+        interfaces: Interfaces,
+        (files, next_file): (BTreeMap<u32, String>, u32),
+        routes: Routes,
+        learned: Learned,
+    ) -> Engine {
+        Engine {
+            next_file,
+            router: Router::new(options, interfaces.clone(), routes, 1),
+            worker: Worker::new(options, 1),
+            assembler: Assembler::new(options, interfaces.clone(), files, learned),
+            interfaces,
+        }
+    }
+
+    /// One more capture file; the index by which packets name it.
+    pub fn add_file(&mut self, name: String) -> u32 {
+        let file = self.next_file;
+        self.assembler.files.insert(file, name);
+        self.next_file += 1;
+        file
+    }
+
+    /// Takes the next packets.
+    pub fn feed(&mut self, chunk: &Chunk, rows: &mut impl RowSink) {
+        let round = self.router.route(chunk);
+        self.take(round, chunk.bytes(), rows);
+    }
+
+    /// Counts what belongs to no connection, such as damage of the file.
+    pub fn lose(&mut self, file: u32, lost: &Undecoded) {
+        self.assembler.lose(file, lost);
+    }
+
+    /// Counts packets that whoever captured says were dropped.
+    pub fn dropped(&mut self, file: u32, packets: u64) {
+        self.assembler.dropped(file, packets);
+    }
+
+    /// A file has no more packets.
+    pub fn end_file(&mut self, file: u32, rows: &mut impl RowSink) {
+        self.assembler.end_file(file, rows);
+    }
+
+    /// There are no more packets.
+    pub fn finish(&mut self, rows: &mut impl RowSink) {
+        let round = self.router.finish();
+        self.take(round, &[], rows);
+        self.assembler.finish(rows);
+    }
+
+    /// The rows so far were taken.
+    pub fn drained(&mut self) {
+        self.assembler.drained();
+    }
+
+    /// The names of topics by their ids, as far as the capture told them: also for rows that are gone by now.
+    pub fn topic_names(&self) -> impl Iterator<Item = (CompactString, &str)> {
+        self.assembler.topic_names()
+    }
+
+    /// Connections that were taken as ones that had been seen elsewhere.
+    pub fn copies(&self) -> Copies {
+        self.assembler.copies
+    }
+
+    /// The state, from which [`Engine::restored`] goes on; without rows and payloads.
+    ///
+    /// `open_files`: those with packets to come. The names of others are kept as long as rows to come may name them.
+    pub fn save(&self, open_files: impl IntoIterator<Item = u32>) -> Vec<u8> {
+        let talks = self.worker.talks();
+        let mut used: BTreeSet<u32> = open_files.into_iter().collect();
+        used.extend(talks.iter().flatten().flat_map(|talk| talk.files()));
+        used.extend(self.router.routes.flows.entries().map(|(_, entry)| entry.file));
+        used.extend(self.assembler.learned().losses.files());
+        let files = self.assembler.files.iter().filter(|(file, _)| used.contains(file));
+        state::write(&Saved {
+            files: files.map(|(file, name)| (*file, name.clone())).collect(),
+            next_file: self.next_file,
+            interfaces: self.interfaces.names(),
+            routes: &self.router.routes,
+            learned: self.assembler.learned(),
+            talks,
+        })
+    }
+
+    /// The engine that was saved under the same options; its interfaces are those that its readers are to share.
+    pub fn restored(options: &Options, bytes: &[u8]) -> Result<Engine, Unsound> {
+        let saved: Saved<Routes, Learned, Vec<Option<Box<Talk>>>> = state::read(bytes)?;
+        if options.tables.has(Table::Records) {
+            return Err(Unsound::Contradiction);
+        }
+        let Saved {
+            files,
+            next_file,
+            interfaces,
+            routes,
+            learned,
+            mut talks,
+        } = saved;
+        let is_sound = routes.flows.is_sound(interfaces.len())
+            && learned.is_sound()
+            && talks.iter().flatten().all(|talk| talk.is_sound())
+            && files.keys().all(|file| *file < next_file);
+        if !is_sound {
+            return Err(Unsound::Contradiction);
+        }
+        let interfaces = Interfaces::from(interfaces);
+        let mut engine = Engine::of(options, interfaces, (files, next_file), routes, learned);
+        for (slot, entry) in engine.router.routes.flows.entries() {
+            if is_listened_to(options, entry.number) {
+                let talk = talks.get_mut(slot as usize).and_then(Option::take);
+                engine.worker.go_on(slot, talk.ok_or(Unsound::Contradiction)?);
+                engine.assembler.begin(slot, Box::new(begun(entry)));
+            }
+        }
+        Ok(engine)
+    }
+
+    /// The names of interfaces that the readers of its packets are to share.
+    pub fn interfaces(&self) -> &Interfaces {
+        &self.interfaces
+    }
+
+    fn take(&mut self, round: Round, bytes: &[u8], rows: &mut impl RowSink) {
+        let Round { works, aside } = round;
+        let made = works.into_iter().map(|works| self.worker.work(works, bytes)).collect();
+        self.assembler.take(aside, made, rows);
+    }
+}

@@ -1,0 +1,280 @@
+//! What the packets of a connection tell, whatever it speaks.
+
+use blake2::digest::consts::U8;
+use blake2::{Blake2b, Digest};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use crate::decode::Key;
+use crate::packet::{ACK, FIN, RST, SYN, Segment};
+
+/// So many interfaces, and other addresses, of a connection are told.
+const MOST_PLACES: usize = 16;
+/// What is seen again so much later is no copy that a network made.
+const LATER: i64 = 50_000_000;
+
+/// How a connection was opened, as the column `opening` has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    Complete,
+    Unseen,
+    Refused,
+    Half,
+    Unreachable,
+    Unanswered,
+}
+
+impl Opening {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Opening::Complete => "complete",
+            Opening::Unseen => "unseen",
+            Opening::Refused => "refused",
+            Opening::Half => "half",
+            Opening::Unreachable => "unreachable",
+            Opening::Unanswered => "unanswered",
+        }
+    }
+}
+
+/// The first segments of both sides; `opener` is the side of the SYN, None before one was seen.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Handshake {
+    opener: Option<u8>,
+    refused: bool,
+    saw_data: bool,
+    unreachable: bool,
+    sent: Option<i64>,
+    answered: Option<i64>,
+    acknowledged: Option<i64>,
+}
+
+impl Handshake {
+    /// Whether no later segment without SYN can tell anything new.
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.acknowledged.is_some() || (self.saw_data && self.opener.is_none())
+    }
+
+    fn push(&mut self, side: u8, segment: &Segment<'_>) {
+        let Segment { flags, time, .. } = *segment;
+        if flags & SYN != 0 {
+            if flags & ACK != 0 {
+                self.opener.get_or_insert(1 - side);
+                self.answered.get_or_insert(time);
+            } else if self.sent.is_none() {
+                self.sent = Some(time);
+                self.opener = Some(side);
+            }
+            return;
+        }
+        if flags & RST != 0 {
+            if self.opener.is_some_and(|opener| opener != side) && self.answered.is_none() {
+                self.refused = true;
+            }
+        } else if flags & ACK != 0 && self.opener == Some(side) && self.answered.is_some() {
+            self.acknowledged.get_or_insert(time);
+        }
+        self.saw_data |= segment.length > 0;
+    }
+}
+
+/// Where a connection was seen under other addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// With side 0 as the source.
+    pub key: Key,
+    pub interface: u32,
+}
+
+/// One connection.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// The same in every run over the same packets, whoever computes it.
+    pub number: i64,
+    /// How many connections began before it.
+    pub order: u64,
+    /// What it is known by, each with side 0 as the source: the first one by which it was seen.
+    pub keys: SmallVec<[Key; 1]>,
+    /// Those under which it was seen later.
+    pub places: Vec<Place>,
+    /// How often it was seen again under other addresses, and how often as a file that was copied or replayed has it.
+    pub sightings: u32,
+    pub like_copies: u32,
+    pub interfaces: SmallVec<[u32; 2]>,
+    pub first_time: i64,
+    pub last_time: i64,
+    /// The file of its first packet.
+    pub file: u32,
+    handshake: Handshake,
+    initial: [Option<u32>; 2],
+    fins: [bool; 2],
+    reset: Option<u8>,
+}
+
+impl Entry {
+    /// Of its first segment, whose sender sees these ends; side 0 opened it where the segment tells that.
+    pub(super) fn new(key: &Key, segment: &Segment<'_>, order: u64) -> (Entry, u8) {
+        let side = u8::from(segment.flags & (SYN | ACK) == SYN | ACK);
+        let entry = Entry {
+            number: number_of(key, segment.time),
+            order,
+            keys: SmallVec::from_elem(oriented(key, side), 1),
+            places: Vec::new(),
+            sightings: 0,
+            like_copies: 0,
+            interfaces: SmallVec::new(),
+            first_time: segment.time,
+            last_time: segment.time,
+            file: segment.file,
+            handshake: Handshake::default(),
+            initial: [None; 2],
+            fins: [false; 2],
+            reset: None,
+        };
+        (entry, side)
+    }
+
+    /// The next segment, in the order of the capture.
+    #[inline]
+    pub(super) fn push(&mut self, side: u8, segment: &Segment<'_>) {
+        if segment.time > self.last_time {
+            self.last_time = segment.time;
+        } else if segment.time < self.first_time {
+            self.first_time = segment.time;
+        }
+        if segment.interface != 0 && self.interfaces.last() != Some(&segment.interface) {
+            self.on(segment.interface);
+        }
+        if !self.handshake.is_over() || segment.flags & SYN != 0 {
+            self.handshake.push(side, segment);
+        }
+        if segment.flags & (SYN | FIN | RST) != 0 {
+            let at = usize::from(side & 1);
+            if segment.flags & SYN != 0 {
+                self.initial[at] = Some(segment.sequence);
+            } else if segment.flags & FIN != 0 {
+                self.fins[at] = true;
+            } else {
+                self.reset.get_or_insert(side);
+            }
+        }
+    }
+
+    #[cold]
+    fn on(&mut self, interface: u32) {
+        if self.interfaces.len() < MOST_PLACES && !self.interfaces.contains(&interface) {
+            self.interfaces.push(interface);
+        }
+    }
+
+    /// It is seen under other addresses, too; `original` is when the same segment was seen, and where.
+    pub(super) fn also_seen(&mut self, key: &Key, side: u8, segment: &Segment<'_>, original: (i64, u32)) {
+        let key = oriented(key, side);
+        self.sightings = self.sightings.saturating_add(1);
+        let (time, interface) = original;
+        let passed = segment.time.saturating_sub(time);
+        if interface == segment.interface && (passed == 0 || passed > LATER) {
+            self.like_copies = self.like_copies.saturating_add(1);
+        }
+        let place = Place {
+            key: key.clone(),
+            interface: segment.interface,
+        };
+        if self.places.len() < MOST_PLACES && !self.places.contains(&place) {
+            self.places.push(place);
+        }
+        self.keys.push(key);
+    }
+
+    /// An ICMP error came back for one of its segments.
+    pub(super) fn unreachable(&mut self) {
+        self.handshake.unreachable = true;
+    }
+
+    /// Whether a SYN of this side opens another connection on the same addresses.
+    pub(super) fn is_another(&self, side: u8, segment: &Segment<'_>) -> bool {
+        match self.initial[usize::from(side & 1)] {
+            Some(known) => known != segment.sequence,
+            None => self.handshake.saw_data || self.is_closed(),
+        }
+    }
+
+    /// Whether nothing more is to come: reset, refused, or closed by both sides.
+    pub fn is_closed(&self) -> bool {
+        self.reset.is_some() || self.fins == [true; 2]
+    }
+
+    /// The side of the SYN, where one was seen.
+    pub fn opener(&self) -> Option<usize> {
+        self.handshake.opener.map(usize::from)
+    }
+
+    pub fn opening(&self) -> Opening {
+        let Handshake {
+            opener,
+            refused,
+            saw_data,
+            unreachable,
+            answered,
+            acknowledged,
+            ..
+        } = self.handshake;
+        if acknowledged.is_some() || (opener.is_some() && saw_data) {
+            Opening::Complete
+        } else if opener.is_none() {
+            Opening::Unseen
+        } else if refused {
+            Opening::Refused
+        } else if answered.is_some() {
+            Opening::Half
+        } else if unreachable {
+            Opening::Unreachable
+        } else {
+            Opening::Unanswered
+        }
+    }
+
+    /// From SYN to the ACK of the SYN-ACK; None unless all three were captured.
+    pub fn handshake_ms(&self) -> Option<f64> {
+        let (sent, acknowledged) = (self.handshake.sent?, self.handshake.acknowledged?);
+        self.handshake.answered?;
+        Some(acknowledged.saturating_sub(sent) as f64 / 1e6)
+    }
+
+    /// As the column `ending` has it.
+    pub fn ending(&self, client_side: usize) -> &'static str {
+        match self.reset {
+            Some(side) if usize::from(side) == client_side => "reset-by-client",
+            Some(_) => "reset-by-broker",
+            None if self.fins.contains(&true) => "fin",
+            None => "open",
+        }
+    }
+
+    /// Whether this can have come about by segments.
+    pub(super) fn is_sound(&self) -> bool {
+        let is_side = |side: Option<u8>| side.is_none_or(|side| side < 2);
+        !self.keys.is_empty()
+            && self.places.len() <= MOST_PLACES
+            && self.interfaces.len() <= MOST_PLACES
+            && is_side(self.reset)
+            && is_side(self.handshake.opener)
+    }
+}
+
+/// A key with side 0 as the source, where the sender of this side sees it.
+fn oriented(key: &Key, side: u8) -> Key {
+    if side == 0 { key.clone() } else { key.reversed() }
+}
+
+fn number_of(key: &Key, time: i64) -> i64 {
+    let mut hash = Blake2b::<U8>::new();
+    hash.update(format!("{time}|"));
+    hash.update(key.source_bytes());
+    hash.update("|");
+    hash.update(key.destination_bytes());
+    hash.update(format!("|{}|{}|", key.source_port(), key.destination_port()));
+    hash.update(key.context());
+    i64::from_be_bytes(hash.finalize().into())
+}
