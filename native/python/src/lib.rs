@@ -8,7 +8,6 @@ mod capsules;
 mod failure;
 mod reading;
 mod shapes;
-mod source;
 
 use pyo3::prelude::*;
 

@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use netdiag_wire::engine::reading::said;
+use netdiag_wire::engine::{Broken, Progress, Reading as Engine, Turn};
+use netdiag_wire::exchange::Places;
 use netdiag_wire::options::{Options, Table, Wanted};
 use netdiag_wire::rows::{Batch as RowBatch, Shape};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -17,9 +20,8 @@ use pyo3::types::PyListMethods;
 use pyo3::types::{PyDict, PyList};
 
 use crate::batch::Batch;
-use crate::failure::Failure;
+use crate::failure::raised;
 use crate::shapes::{shape_of, table_of};
-use crate::source::{Asked, Progress, Turn, open};
 
 /// So long Python waits for rows before it looks whether it was interrupted.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -27,8 +29,13 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const TELL_EVERY: Duration = Duration::from_millis(250);
 /// What is ready and not taken yet: while one is written, the next ones are made.
 const AHEAD: usize = 2;
+/// More threads than this wait for the one that tells connections apart.
+const MOST_WORKERS: usize = 4;
 
-type Ready = Result<Vec<RowBatch>, Failure>;
+/// Connections and requests that were taken as ones seen elsewhere, and how many of the connections look like copies.
+type Copies = [AtomicU64; 3];
+
+type Ready = Result<Vec<RowBatch>, Broken>;
 
 /// Captures that are being read: an iterator of dicts, of each table a list of batches.
 ///
@@ -38,7 +45,7 @@ type Ready = Result<Vec<RowBatch>, Failure>;
 pub struct Reading {
     ready: Mutex<Option<Receiver<Ready>>>,
     progress: Arc<Progress>,
-    read_bytes: Arc<AtomicU64>,
+    copies: Arc<Copies>,
     is_given_up: Arc<AtomicBool>,
     tell: Option<Py<PyAny>>,
     told: Mutex<Option<Instant>>,
@@ -49,11 +56,15 @@ pub struct Reading {
 /// `files`: paths, or "-" for standard input; CaptureError where one is no capture. `names`: what they are called in
 /// rows. `tables`: those wanted, each with the names of the columns wanted or None for all. `unit`: "ns" or "us", of
 /// times in Arrow. `since`, `until`: nanoseconds since 1970 UTC. `tell` is called with (bytes read, packets, time of the
-/// first one, of the last one) from time to time, and once at the end. For the others see `EngineOptions`.
+/// first one, of the last one) from time to time, and once at the end. `hosts`: names by address; `endpoints`: name and
+/// listener by address:port. `all_sightings`: a connection that is seen at several places is told once for each.
+/// `workers`: threads that read messages, besides three others; 0 does everything in one. For the others see
+/// `EngineOptions`.
 #[pyfunction]
 #[pyo3(signature = (
     files, *, tables, names = None, unit = "ns", since = None, until = None, flow_class = (0, 1), ports = Vec::new(),
-    clients = Vec::new(), brokers = Vec::new(), topics = Vec::new(), max_connections = None, tell = None,
+    clients = Vec::new(), brokers = Vec::new(), topics = Vec::new(), hosts = HashMap::new(), endpoints = HashMap::new(),
+    max_connections = None, all_sightings = false, workers = None, tell = None,
 ))]
 #[allow(clippy::too_many_arguments)] // an interface of keywords
 pub fn read(
@@ -69,7 +80,11 @@ pub fn read(
     clients: Vec<String>,
     brokers: Vec<String>,
     topics: Vec<String>,
+    hosts: HashMap<String, String>,
+    endpoints: HashMap<String, (String, Option<String>)>,
     max_connections: Option<usize>,
+    all_sightings: bool,
+    workers: Option<usize>,
     tell: Option<Py<PyAny>>,
 ) -> PyResult<Reading> {
     let shapes = tables
@@ -96,33 +111,31 @@ pub fn read(
         brokers: brokers.into_iter().collect(),
         topics: topics.into_iter().collect(),
         max_connections: max_connections.unwrap_or(standard.max_connections),
+        all_sightings,
+        places: Places {
+            hosts: hosts.into_iter().collect(),
+            ports: endpoints.into_iter().collect(),
+        },
         since,
         until,
     };
-    let progress = Arc::new(Progress::default());
-    let asked = Asked {
-        files,
-        names,
-        options,
-        shapes,
-    };
-    let source = {
-        let progress = Arc::clone(&progress);
-        py.detach(|| open(asked, progress))
-            .map_err(|failure| failure.raised(py))?
-    };
+    let workers =
+        workers.unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_WORKERS)));
+    let engine = py
+        .detach(|| Engine::start(&files, &names, &options, &shapes, workers))
+        .map_err(|broken| raised(py, broken))?;
     let (sender, receiver) = sync_channel(AHEAD);
     let is_given_up = Arc::new(AtomicBool::new(false));
-    let read_bytes = source.read_bytes();
+    let (progress, copies) = (Arc::clone(engine.progress()), Arc::new(Copies::default()));
     let working = {
-        let is_given_up = Arc::clone(&is_given_up);
-        move || work(source, &sender, &is_given_up)
+        let (is_given_up, copies) = (Arc::clone(&is_given_up), Arc::clone(&copies));
+        move || work(engine, &sender, &is_given_up, &copies)
     };
     thread::Builder::new().name("netdiag-reading".into()).spawn(working)?;
     Ok(Reading {
         ready: Mutex::new(Some(receiver)),
         progress,
-        read_bytes,
+        copies,
         is_given_up,
         tell,
         told: Mutex::new(None),
@@ -130,21 +143,21 @@ pub fn read(
 }
 
 /// Takes turn after turn until there is no more, or nobody wants it.
-fn work(mut source: Box<dyn crate::source::Source>, sender: &SyncSender<Ready>, is_given_up: &AtomicBool) {
+fn work(mut engine: Engine, sender: &SyncSender<Ready>, is_given_up: &AtomicBool, copies: &Copies) {
     while !is_given_up.load(Ordering::Relaxed) {
-        let turn = catch_unwind(AssertUnwindSafe(|| source.turn())).unwrap_or_else(|panic| {
-            let what = panic.downcast_ref::<String>().map(String::as_str);
-            let what = what
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("no words");
-            Err(Failure::Defect(format!("the engine broke off: {what}")))
-        });
+        let turn = catch_unwind(AssertUnwindSafe(|| engine.turn()));
+        let turn = turn.unwrap_or_else(|cause| Err(Broken::Defect(said(&*cause))));
         let (is_last, ready) = match turn {
             Ok(Turn::More) => continue,
             Ok(Turn::End) => return,
             Ok(Turn::Ready(batches)) => (false, Ok(batches)),
-            Err(failure) => (true, Err(failure)),
+            Err(broken) => (true, Err(broken)),
         };
+        let found = engine.copies();
+        let found = [found.connections, found.requests, found.like_copies];
+        for (to, count) in copies.iter().zip(found) {
+            to.store(count, Ordering::Relaxed);
+        }
         if sender.send(ready).is_err() || is_last {
             return;
         }
@@ -165,9 +178,9 @@ impl Reading {
                     self.tell(py, false)?;
                     return Ok(Some(by_table(py, batches)?));
                 }
-                Ok(Err(failure)) => {
+                Ok(Err(broken)) => {
                     self.close();
-                    return Err(failure.raised(py));
+                    return Err(raised(py, broken));
                 }
                 Err(RecvTimeoutError::Timeout) => self.tell(py, false)?,
                 Err(RecvTimeoutError::Disconnected) => {
@@ -188,17 +201,24 @@ impl Reading {
     /// How far it is: bytes read, packets, time of the first one and of the last one.
     #[getter]
     fn progress(&self) -> (u64, u64, Option<i64>, Option<i64>) {
-        let packets = self.progress.packets.load(Ordering::Relaxed);
-        let (first, last) = (
-            self.progress.first.load(Ordering::Relaxed),
-            self.progress.last.load(Ordering::Relaxed),
-        );
-        let is_known = first <= last;
+        let times = self.progress.times();
         (
-            self.read_bytes.load(Ordering::Relaxed),
-            packets,
-            is_known.then_some(first),
-            is_known.then_some(last),
+            self.progress.bytes.load(Ordering::Relaxed),
+            self.progress.packets.load(Ordering::Relaxed),
+            times.map(|times| times.0),
+            times.map(|times| times.1),
+        )
+    }
+
+    /// Connections, and requests in them, that were taken as ones seen elsewhere, and how many of the connections look
+    /// like a file that was copied or replayed. All of them at the end only.
+    #[getter]
+    fn copies(&self) -> (u64, u64, u64) {
+        let [connections, requests, like_copies] = &*self.copies;
+        (
+            connections.load(Ordering::Relaxed),
+            requests.load(Ordering::Relaxed),
+            like_copies.load(Ordering::Relaxed),
         )
     }
 

@@ -86,11 +86,14 @@ pub enum Turn {
 /// A round for a worker: what is to be done for the packets of a piece.
 type Task = (Option<Chunk>, Vec<Work>);
 
+/// What came of a round, from each worker; with the last one the files that were read.
+type Done = (Aside, Vec<Vec<Made>>, Option<Captures>);
+
 /// What the router tells the assembler of a round.
 enum Routed {
     Round(Aside),
     /// The last round, and the files that were read.
-    End(Aside, Captures),
+    End(Aside, Box<Captures>),
     Failed(Broken),
 }
 
@@ -195,12 +198,12 @@ impl Reading {
     }
 
     /// The next round, and with the last one the files that were read.
-    fn round(&mut self) -> Result<(Aside, Vec<Vec<Made>>, Option<Captures>), Broken> {
+    fn round(&mut self) -> Result<Done, Broken> {
         match &mut self.source {
             Source::Threads { routed, made, .. } => {
                 let (aside, captures) = match routed.recv() {
                     Ok(Routed::Round(aside)) => (aside, None),
-                    Ok(Routed::End(aside, captures)) => (aside, Some(captures)),
+                    Ok(Routed::End(aside, captures)) => (aside, Some(*captures)),
                     Ok(Routed::Failed(broken)) => return Err(broken),
                     Err(_) => return Err(self.defect()),
                 };
@@ -325,7 +328,7 @@ fn route(
                 let round = router.finish();
                 if hand_out(None, round.works) {
                     // Whoever is gone need not know.
-                    let _ = routed.send(Routed::End(round.aside, ahead.finish()));
+                    let _ = routed.send(Routed::End(round.aside, Box::new(ahead.finish())));
                 }
                 return;
             }

@@ -62,8 +62,7 @@ impl Router {
         // What belongs to no connection is counted by the first of several engines only.
         let counts_strays = self.options.flow_class.0 == 0;
         let Routes { flows, names } = &mut self.routes;
-        let mut packets = chunk.packets().iter();
-        while let Some(packet) = packets.next() {
+        for packet in chunk.packets() {
             let data = chunk.data(packet);
             let (key, mut segment) = match decode::decode(packet, data) {
                 Decoded::Segment { key, segment } => (key, segment),
