@@ -1,4 +1,5 @@
-# make demo    what netdiag does, on a broken five-broker compose file; needs no Docker and no Java
+# make demo    what netdiag does, on a broken five-broker compose file; needs no Docker, no Java and no compiler
+# make native  builds the capture engine of native/ and installs it into .venv; needs Rust
 # make test    everything that a change must pass; CI runs the same
 # make bars    the long measurements, resumable; writes docs/bars.md (make bars BARS="name ..." for some)
 # make bench   netdiag exchanges against tshark on captures made here; writes docs/benchmarks.md (BENCH="--help" for more)
@@ -14,26 +15,33 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint c
 # The extras that some test uses.
 EXTRAS := live,capture,spark,picture,report
 
-.PHONY: help demo test bars bench warm lint format readme docs constraints clean
+.PHONY: help demo test native bars bench warm lint format readme docs constraints clean
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
 demo: .venv/.bare
+	@.ci/native .venv || echo 'going on without it' >&2
 	@sh docs/demo.sh $(BIN)/netdiag
 
 test: .venv/.full
+	@.ci/native .venv install || echo 'going on without it' >&2
 	@$(BIN)/python -m tests.stages
 
 lint: .venv/.full
 	@$(BIN)/python -m tests.stages --only lint
 
+native: .venv/.bare
+	@.ci/native .venv
+
 bars: .venv/.full
+	@.ci/native .venv
 	@$(BIN)/python -m tests.bars $(BARS)
 
 warm: .venv/.full
 	@$(BIN)/netdiag doctor --warm
 
 bench: .venv/.full
+	@.ci/native .venv
 	@$(BIN)/python -m tests.bench $(BENCH)
 
 format: .venv/.full
@@ -63,9 +71,9 @@ docs: .venv/.full
 # The versions that make and CI use, for every platform and Python that netdiag runs on.
 constraints: .venv/.full
 	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --group pin
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --group test --group java --group pin --universal \
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --group test --group java --group native --group pin --universal \
 		--python-version 3.11 --upgrade --no-header --no-annotate --quiet --output-file constraints.txt
 
 clean:
-	rm -rf .venv .cache dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .cache dist build native/target .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -34,3 +34,10 @@ def install_line(*extras: str) -> str:
     """
     command = install_command(*extras)
     return command if PUBLISHED else f"in a clone of netdiag, run {command}"
+
+
+def native_line() -> str:
+    """The command that installs the capture engine, with the place to run it in, for a hint."""
+    if PUBLISHED:
+        return f"pip install {NATIVE_NAME}"
+    return "in a clone of netdiag, run pip install ./native/python"

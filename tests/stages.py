@@ -61,6 +61,7 @@ STAGES = (
             ("lint-imports", "--no-logo"),
         ),
     ),
+    Stage(name="native", commands=(("python", "-m", "tests.rust"),)),
     Stage(name="tools", commands=(("python", "-m", "tests.tools"),), advisory=True),
     Stage(
         name="fast",

@@ -1,114 +1,45 @@
 """The rows of one table out of captures, and on standard error what of them was not read."""
 
-import gc
-import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
-from netdiag.cli.importing import without_collector
 from netdiag.cli.terminal import say
-from netdiag.io.ahead import ahead, has_cores
-from netdiag.io.captures import Captures
-from netdiag.io.kernels import Kind, chosen, share_memory
-from netdiag.io.unneeded import give_back
+from netdiag.io.capture_files import capture_files
+from netdiag.render.copies import copies_line
 from netdiag.render.coverage import Coverage
+from netdiag.traffic import native
 from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.engine.run import Engine
-from netdiag.traffic.tables import table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Batch = list[tuple[Any, ...]]
-
-DRAIN_EVERY = 500
-_PATIENCE = 0.0002
 
 
-def row_batches(
-    captures: Captures, options: EngineOptions, wanted: str, names: Sequence[str] | None = None
-) -> Iterator[Batch]:
-    """The rows, as many at a time as came together, of all columns or of those named.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is read of captures: `table`, of it only the columns named.
 
-    At the end it says on standard error what was not read.
+    `since_ns`, `until_ns`: only packets from the one on and before the other, nanoseconds since 1970 UTC.
     """
-    if chosen(captures, payloads=options.payloads) is Kind.COMPILED:
-        from netdiag.traffic.arrow_rows import rows_of  # pyarrow, an extra
 
-        shape = table(wanted)
-        yield from (rows_of(batch) for batch in _compiled(captures, options, wanted, names or shape.names))
-        return
-    places = None if names is None else [table(wanted).names.index(name) for name in names]
-    for rows in _plain(captures, options, wanted):
-        yield rows if places is None else [tuple(row[place] for place in places) for row in rows]
+    table: str
+    columns: Sequence[str] | None = None
+    since_ns: int | None = None
+    until_ns: int | None = None
 
 
-def arrow_batches(
-    captures: Captures, options: EngineOptions, wanted: str, names: Sequence[str]
-) -> Iterator["pa.RecordBatch"]:
-    """The same as record batches of the columns named."""
-    from netdiag.traffic.arrow import record_batch  # pyarrow, an extra
+def batches(paths: Sequence[str], options: EngineOptions, wanted: Wanted) -> Iterator[native.Batch]:
+    """The rows as they become ready; InputError where a path leads to no capture.
 
-    if chosen(captures, payloads=options.payloads) is Kind.COMPILED:
-        return _compiled(captures, options, wanted, names)
-    shape = table(wanted)
-    return (record_batch(shape, rows, names) for rows in _plain(captures, options, wanted) if rows)
-
-
-def _plain(captures: Captures, options: EngineOptions, wanted: str) -> Iterator[Batch]:
+    At the end it says on standard error what was not read, and what was taken as seen before.
+    """
     coverage = Coverage()
-    engine = Engine(options, [file.name for file in captures.files])
-    # What comes through a pipe may come slowly: nothing waits for more. Payloads are large.
-    every = 1 if options.payloads or any(file.size is None for file in captures.files) else DRAIN_EVERY
-    for number, packet in enumerate(captures.packets(), 1):
-        engine.feed(packet)
-        if number % every == 0:
-            rows = engine.drain()
-            coverage.add(rows["losses"])
-            yield rows[wanted]
-    captures.finish(engine)
-    rows = engine.drain()
-    coverage.add(rows["losses"])
-    yield rows[wanted]
-    _tell(coverage, wanted)
-
-
-def _compiled(
-    captures: Captures, options: EngineOptions, wanted: str, names: Sequence[str]
-) -> Iterator["pa.RecordBatch"]:
-    with without_collector():
-        import pyarrow as pa  # an extra, as numba is
-
-        from netdiag.io.compiled_tables import read_tables
-        from netdiag.io.kept_programs import kept_programs
-        from netdiag.traffic.arrow import record_batch
-
-        # What was imported stays; the collector need not look at it again.
-        if not gc.get_freeze_count():
-            gc.freeze()
-    share_memory()
-    # Arrow's own pool keeps 40 MB of what one thread takes and another one gives back.
-    pa.set_memory_pool(pa.system_memory_pool())
-    coverage = Coverage()
-    beside = has_cores(2)
-    programs = kept_programs(options.tables)
-    tables = read_tables(captures, options, columns={wanted: names}, beside=beside, programs=programs)
-    if beside:
-        # While one batch is written the engine makes the next ones. Threads that come out of a kernel wait for one
-        # that is in Python, at most so long.
-        sys.setswitchinterval(_PATIENCE)
-        tables = ahead(tables)
-    for number, ready in enumerate(tables):
-        if not number:
-            give_back()
-        coverage.add(ready.rows.get("losses", ()))
-        if rows := ready.rows.get(wanted):
-            yield record_batch(table(wanted), rows, names)
-        yield from ready.batches.get(wanted, ())
-    _tell(coverage, wanted)
-
-
-def _tell(coverage: Coverage, wanted: str) -> None:
-    told = coverage.line
-    if told and wanted != "losses":
-        say(f"netdiag: {told} (--table losses says where)")
+    columns = {} if wanted.columns is None else {wanted.table: wanted.columns}
+    reading = native.read(
+        capture_files(paths), options, columns=columns, since_ns=wanted.since_ns, until_ns=wanted.until_ns
+    )
+    for ready in reading:
+        if wanted.table != "losses":
+            for batch in ready.get("losses", ()):
+                coverage.add(batch.rows())
+        yield from ready.get(wanted.table, ())
+    if coverage.line:
+        say(f"netdiag: {coverage.line} (--table losses says where)")
+    if line := copies_line(reading.copies):
+        say(f"netdiag: {line}")

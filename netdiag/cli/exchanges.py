@@ -1,18 +1,18 @@
 """`netdiag exchanges`: what the messages in captures are, one row each, without Spark or Java."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple, assert_never
+from typing import Annotated, assert_never
 
 import typer
 
-from netdiag.cli.captured_rows import Batch, arrow_batches, row_batches
+from netdiag.cli.captured_rows import Wanted, batches
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.importing import without_collector
 from netdiag.cli.surface import Surface, finish, surface_of
 from netdiag.cli.terminal import say, write_bytes, write_text
 from netdiag.cli.traffic_filters import (
+    AllSightings,
     Brokers,
     Clients,
     Host,
@@ -25,18 +25,14 @@ from netdiag.cli.traffic_filters import (
     engine_options,
     span,
 )
-from netdiag.errors import UsageError, cannot_import
-from netdiag.io.captures import Captures
+from netdiag.errors import UsageError
 from netdiag.render.exchange_text import exchange_line
-from netdiag.render.rows_csv import csv_header, csv_lines
-from netdiag.render.rows_json import json_lines
+from netdiag.render.rows_csv import csv_header
 from netdiag.render.screen import paint
 from netdiag.traffic.column import Column, Table
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import Batch, arrow_stream
 from netdiag.traffic.rows import ExchangeRow
 from netdiag.traffic.tables import table
-
-Row = Sequence[Any]
 
 
 class RowFormat(StrEnum):
@@ -89,6 +85,7 @@ def exchanges(
     broker: Brokers = None,
     topic: Topics = None,
     port: Ports = None,
+    all_sightings: AllSightings = False,
     live: Live = False,
     host: Host = None,
     project: Project = None,
@@ -103,15 +100,16 @@ def exchanges(
         if form is RowFormat.TEXT and (columns or which.value != "exchanges"):
             raise UsageError("text shows whole exchanges only", hint="add --format csv, json or arrow")
         options = engine_options(frozenset({"losses"}), clients=client, brokers=broker, topics=topic, ports=port)
-        options = replace(options, tables=options.tables | {shape.name}, payloads=payloads)
+        options = replace(options, tables=options.tables | {shape.name}, payloads=payloads, all_sightings=all_sightings)
         if live:
             from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
 
             options = replace(options, places=places_that_run(host, project, surface))
         elif host or project:
             raise UsageError("--host and --project say what --live asks", hint="add --live")
-        captures = Captures(files, **span(since, until))
-        rows = _write(form, shape, chosen, _Asked(captures, options), surface)
+        names = tuple(column.name for column in chosen)
+        wanted = Wanted(table=shape.name, columns=names, **span(since, until))
+        rows = _write(form, chosen, wanted, batches(files, options, wanted), surface)
         return ExitStatus.CLEAN if rows else _nothing(files)
 
     finish(surface, command)
@@ -138,65 +136,33 @@ def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
     return tuple(known[name] for name in names)
 
 
-class _Asked(NamedTuple):
-    """What is to be read, and what of it is looked at."""
-
-    captures: Captures
-    options: EngineOptions
-
-
-def _write(form: RowFormat, shape: Table, chosen: tuple[Column, ...], asked: _Asked, surface: Surface) -> int:
+def _write(form: RowFormat, chosen: tuple[Column, ...], wanted: Wanted, read: Iterator[Batch], surface: Surface) -> int:
     """Write every row; how many there were."""
-    names = tuple(column.name for column in chosen)
-    match form:
-        case RowFormat.TEXT:
-            return _write_text(row_batches(*asked, shape.name), surface)
-        case RowFormat.ARROW:
-            return _write_arrow(shape, names, asked)
-        case RowFormat.CSV:
-            write_text(csv_header(chosen))
-            return _write_lines(row_batches(*asked, shape.name, names), chosen, csv_lines)
-        case RowFormat.JSON:
-            return _write_lines(row_batches(*asked, shape.name, names), chosen, json_lines)
-        case _:
-            assert_never(form)
-
-
-def _write_text(batches: Iterator[Batch], surface: Surface) -> int:
-    screen, count = surface.screen, 0
-    for batch in batches:
-        count += len(batch)
-        if batch:
-            write_text(paint([exchange_line(ExchangeRow(*row), screen) for row in batch], screen))
-    return count
-
-
-def _write_lines(
-    batches: Iterator[Batch],
-    chosen: tuple[Column, ...],
-    lines: Callable[[Sequence[Column], Iterable[Row]], Iterator[str]],
-) -> int:
     count = 0
-    for batch in batches:
+    stream = arrow_stream(wanted.table, wanted.columns or ()) if form is RowFormat.ARROW else None
+    if stream is not None:
+        write_bytes(stream.begin())
+    elif form is RowFormat.CSV:
+        write_text(csv_header(chosen))
+    for batch in read:
         count += len(batch)
-        if batch:
-            write_text("".join(lines(chosen, batch)))
-    return count
-
-
-def _write_arrow(shape: Table, names: tuple[str, ...], asked: _Asked) -> int:
-    try:
-        with without_collector():
-            from netdiag.traffic.arrow_stream import ArrowStream  # pyarrow is an extra, and slow to import
-    except ImportError as error:
-        raise cannot_import("--format arrow", error, extra="spark") from error
-    count = 0
-    stream, batches = ArrowStream(shape, names), arrow_batches(*asked, shape.name, names)
-    write_bytes(stream.begin())
-    for batch in batches:
-        count += batch.num_rows
-        write_bytes(stream.encode(batch))
-    write_bytes(stream.end())
+        if stream is not None:
+            write_bytes(stream.encode(batch))
+            continue
+        match form:
+            case RowFormat.CSV:
+                write_bytes(batch.to_csv())
+            case RowFormat.JSON:
+                write_bytes(batch.to_json())
+            case RowFormat.TEXT:
+                lines = (exchange_line(ExchangeRow(*row), surface.screen) for row in batch.rows())
+                write_text(paint(list(lines), surface.screen))
+            case RowFormat.ARROW:
+                pass
+            case _:
+                assert_never(form)
+    if stream is not None:
+        write_bytes(stream.end())
     return count
 
 

@@ -109,16 +109,15 @@ class Wire:
 
 def connections(files: Sequence[str]) -> tuple[Item, ...]:
     """The connections, those that went alike as one; the likes of them are bounded, not the connections."""
-    from netdiag.cli.captured_rows import row_batches
-    from netdiag.io.captures import Captures
+    from netdiag.cli.captured_rows import Wanted, batches
     from netdiag.traffic.engine.options import EngineOptions
     from netdiag.traffic.facts import host_of
 
     options = EngineOptions(tables=frozenset({"connections", "losses"}))
     names = ("client", "broker", "protocol", "opening", "ending", "client_bytes", "broker_bytes")
     counts: Counter[tuple[str, ...]] = Counter()
-    for batch in row_batches(Captures(files), options, "connections", names):
-        for client, broker, protocol, opening, ending, said, answered in batch:
+    for batch in batches(files, options, Wanted(table="connections", columns=names)):
+        for client, broker, protocol, opening, ending, said, answered in batch.rows():
             key = (host_of(client), broker, protocol, opening, ending, "yes" if answered or not said else "no")
             if key in counts or len(counts) < _MOST_FINDINGS:
                 counts[key] += 1

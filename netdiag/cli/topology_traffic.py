@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from netdiag.cli.captured_rows import row_batches
+from netdiag.cli.captured_rows import Wanted, batches
 from netdiag.cli.traffic_places import places_of
-from netdiag.io.captures import Captures
 from netdiag.topology.graph import Topology
 from netdiag.topology.traffic import with_traffic
 from netdiag.traffic.engine.options import EngineOptions
@@ -18,5 +17,5 @@ def captured_over(topology: Topology, files: Sequence[str]) -> Topology:
     """The topology with the traffic of captures, folders or patterns; InputError for what is no capture."""
     places = NOWHERE if topology.deployment is None else places_of(topology.deployment)
     options = EngineOptions(tables=frozenset({_TABLE, "losses"}), places=places)
-    batches = row_batches(Captures(files), options, _TABLE)
-    return with_traffic(topology, (ConnectionRow(*row) for batch in batches for row in batch))
+    read = batches(files, options, Wanted(table=_TABLE))
+    return with_traffic(topology, (ConnectionRow(*row) for batch in read for row in batch.rows()))

@@ -22,6 +22,12 @@ Ports = Annotated[
     list[int] | None,
     typer.Option("--port", min=1, max=65535, help="Only connections with this port; default: all that speak Kafka."),
 ]
+AllSightings = Annotated[
+    bool,
+    typer.Option(
+        "--all-sightings", help="Tell a connection that is seen under several addresses once for each of them."
+    ),
+]
 
 Live = Annotated[
     bool, typer.Option("--live", help="Ask the engine what runs, and call containers and listeners by name.")

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.captured_rows import row_batches
-from netdiag.io.captures import Captures
+from netdiag.cli.captured_rows import Wanted, batches
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.rows import ConnectionRow
 from tests.cli.test_exchanges import ASK, TOLD
@@ -15,8 +14,8 @@ OPTIONS = EngineOptions(tables=frozenset({"connections", "losses"}))
 
 
 def rows(path: Path) -> list[ConnectionRow]:
-    batches = row_batches(Captures([str(path)]), OPTIONS, "connections")
-    return [ConnectionRow(*row) for batch in batches for row in batch]
+    read = batches([str(path)], OPTIONS, Wanted(table="connections"))
+    return [ConnectionRow(*row) for batch in read for row in batch.rows()]
 
 
 def test_every_row_of_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use netdiag_wire::capture::{self, FromDisk};
 use netdiag_wire::engine::reading::said;
 use netdiag_wire::engine::{Broken, Progress, Reading as Engine, Turn};
 use netdiag_wire::exchange::Places;
@@ -140,6 +141,12 @@ pub fn read(
         tell,
         told: Mutex::new(None),
     })
+}
+
+/// Whether a file begins as a capture does, compressed or not; what cannot be opened is taken for one.
+#[pyfunction]
+pub fn is_capture(py: Python<'_>, file: PathBuf) -> bool {
+    py.detach(|| capture::is_capture(&file, &FromDisk))
 }
 
 /// Takes turn after turn until there is no more, or nobody wants it.

@@ -15,6 +15,7 @@ class EngineOptions:
     means every TCP connection that turns out to speak Kafka. `clients`: client.id, address or address:port of the
     client. `brokers`: address or address:port of the broker. `topics`: names.
     `payloads`: keys and values may be stored; without it the table `records` cannot be asked for.
+    `all_sightings`: a connection that is seen at several places is told once for each of them.
     `lasting`: the state can be stored, see `Engine.save`.
     Empty filters let everything through. `places`: what addresses are called.
     `max_connections`: so many are held open at a time, about 10 kB each; the silent ones are let go first.
@@ -29,6 +30,7 @@ class EngineOptions:
     places: Places = NOWHERE
     max_connections: int = 50_000
     payloads: bool = False
+    all_sightings: bool = False
     lasting: bool = False
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ use super::account::{Account, Window};
 use super::decompression::{Content, Trouble};
 use super::merge::{Merge, Source};
 use super::piece::{Chunk, PIECE};
-use super::reader::{CaptureReader, Shared};
+use super::reader::{CaptureReader, Shared, is_begin};
 use super::refusal::{Refusal, Refused};
 use crate::packet::Undecoded;
 
@@ -150,6 +150,23 @@ fn standard_input() -> io::Result<File> {
     #[cfg(windows)]
     let own = io::stdin().as_handle().try_clone_to_owned()?;
     Ok(own.into())
+}
+
+/// Whether a file begins as a capture does; what cannot be opened is taken for one, so that reading says why.
+pub fn is_capture(name: &Path, open: &dyn Open) -> bool {
+    let Ok(mut content) = open.open(name).and_then(|opened| Content::new(opened.stream)) else {
+        return true;
+    };
+    let (mut begin, mut count) = ([0; 4], 0);
+    while count < begin.len() {
+        match content.read(&mut begin[count..]) {
+            Ok(0) => break,
+            Ok(more) => count += more,
+            Err(Trouble::Broken(_)) => return false,
+            Err(Trouble::Refused(_)) => return true,
+        }
+    }
+    count == begin.len() && is_begin(begin)
 }
 
 /// Captures that are read together.

@@ -42,6 +42,11 @@ impl Format {
     }
 }
 
+/// Whether captures begin with these bytes.
+pub(super) fn is_begin(bytes: [u8; 4]) -> bool {
+    Format::of(bytes).is_ok()
+}
+
 /// What readers have in common.
 #[derive(Clone, Debug, Default)]
 pub struct Shared {

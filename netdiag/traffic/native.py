@@ -1,0 +1,184 @@
+"""The capture engine, netdiag_native: the one place that imports it.
+
+It is compiled, and a distribution of its own: whoever only checks files or live containers needs none of it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from netdiag import __version__, distribution
+from netdiag.errors import InputError, NetdiagError
+from netdiag.traffic.engine.options import EngineOptions
+
+MODULE = "netdiag_native"
+
+Tell = Callable[[int, int, int | None, int | None], None]
+"""Told how far reading is: bytes of the files, packets, the times of the earliest and the latest packet in nanoseconds
+since 1970 UTC."""
+
+
+class MissingEngine(NetdiagError):
+    """A command reads captures, and the capture engine is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "reading captures needs netdiag's capture engine, which is not installed", hint=distribution.native_line()
+        )
+
+
+class Batch(Protocol):
+    """Rows of one table, in the columns asked for; at most 65,536. Arrow's C data interface takes it as it is."""
+
+    @property
+    def table(self) -> str: ...
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def __len__(self) -> int: ...
+
+    def to_csv(self) -> bytes:
+        """Lines of comma-separated values, without the line of names."""
+        ...
+
+    def to_json(self) -> bytes:
+        """A JSON object a line."""
+        ...
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """The rows as tuples; times are nanoseconds since 1970 UTC."""
+        ...
+
+    def __arrow_c_schema__(self) -> object: ...
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class ArrowStream(Protocol):
+    """Batches as an IPC stream of Arrow: what it gives belongs one behind the other."""
+
+    def begin(self) -> bytes: ...
+
+    def encode(self, batch: Batch) -> bytes: ...
+
+    def end(self) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """Connections, and requests in them, that were taken as ones seen at another place.
+
+    `like_copies`: how many of the connections look like a capture that was copied or replayed: the same packets at the
+    same place, at the same time or much later.
+    """
+
+    connections: int
+    requests: int
+    like_copies: int
+
+
+class Reading:
+    """Captures that are being read: gives batches by table as they become ready.
+
+    The rows of one exchange come together. InputError where a file is no capture, or stops being one.
+    """
+
+    def __init__(self, reading: Any) -> None:
+        self._reading = reading
+
+    def __iter__(self) -> Iterator[Mapping[str, Sequence[Batch]]]:
+        error = _module().CaptureError
+        try:
+            yield from self._reading
+        except error as refused:
+            raise _input_error(refused) from refused
+        finally:
+            self._reading.close()
+
+    @property
+    def copies(self) -> Copies:
+        """All of them only when everything was read."""
+        connections, requests, like_copies = self._reading.copies
+        return Copies(connections=connections, requests=requests, like_copies=like_copies)
+
+
+def read(
+    files: Sequence[str],
+    options: EngineOptions,
+    *,
+    columns: Mapping[str, Sequence[str]] | None = None,
+    names: Sequence[str] | None = None,
+    unit: str = "ns",
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    tell: Tell | None = None,
+) -> Reading:
+    """Begin to read captures together, in the order of their packets.
+
+    `files`: paths, or "-" for standard input. `columns`: of a table, those wanted in their order; else all. `names`:
+    what the files are called in rows. `unit`: "ns" or "us", of times in Arrow. `since_ns`, `until_ns`: only packets
+    from the one on and before the other. InputError where a file is no capture, MissingEngine where there is no engine.
+    """
+    module = _module()
+    wanted = columns or {}
+    try:
+        reading = module.read(
+            list(files),
+            tables={table: list(wanted[table]) if table in wanted else None for table in options.tables},
+            names=list(names) if names is not None else None,
+            unit=unit,
+            since=since_ns,
+            until=until_ns,
+            flow_class=options.flow_class,
+            ports=sorted(options.ports),
+            clients=sorted(options.clients),
+            brokers=sorted(options.brokers),
+            topics=sorted(options.topics),
+            hosts=dict(options.places.hosts),
+            endpoints=dict(options.places.ports),
+            all_sightings=options.all_sightings,
+            tell=tell,
+        )
+    except module.CaptureError as refused:
+        raise _input_error(refused) from refused
+    return Reading(reading)
+
+
+def arrow_stream(table: str, columns: Sequence[str], unit: str = "ns") -> ArrowStream:
+    """What encodes batches of these columns."""
+    return cast(ArrowStream, _module().ArrowStream(table, list(columns), unit=unit))
+
+
+def is_capture(file: str) -> bool:
+    """Whether a file begins as a capture does, compressed or not; what cannot be opened is taken for one."""
+    return bool(_module().is_capture(file))
+
+
+def is_installed() -> bool:
+    """Whether the engine is there and belongs to this version of netdiag."""
+    try:
+        _module()
+    except NetdiagError:
+        return False
+    return True
+
+
+@cache
+def _module() -> Any:
+    try:
+        module = import_module(MODULE)
+    except ImportError as error:
+        raise MissingEngine from error
+    version = getattr(module, "__version__", "of no version")
+    if version != __version__:
+        raise NetdiagError(
+            f"the capture engine is {version}, and netdiag is {__version__}", hint=distribution.native_line()
+        )
+    return module
+
+
+def _input_error(refused: Any) -> InputError:
+    return InputError(refused.message, where=refused.file, hint=refused.hint)
