@@ -1,6 +1,8 @@
 """What every test run has: the skip policy, figures, the choice of bars, the mark on tests that need the lab."""
 
 import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,10 @@ pytest_plugins = [
     *("pytester", "tests.skips", "tests.figures", "tests.counts", "tests.sharing", "tests.spark"),
     "tests.lab.fixtures",
 ]
+
+# A shell in the background hands down that Ctrl-C is ignored, also to the commands that tests end with it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Kernels are compiled once for all processes of a run, and anew when one of their sources is another.
 os.environ.setdefault(CACHE, folder({"XDG_CACHE_HOME": str(Path(__file__).parents[1] / ".cache")}))

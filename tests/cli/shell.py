@@ -1,7 +1,6 @@
 """Running netdiag as a shell does: a process of its own, an environment of our choosing."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -41,11 +40,6 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **(extra or {})}
-
-
-def heed_interrupts() -> None:
-    """For the child of a test that sends SIGINT: a shell in the background hands down that it is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def netdiag(

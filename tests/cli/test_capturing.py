@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.cli.exit_status import ExitStatus
-from tests.cli.shell import CLEAN, NETDIAG, environment, heed_interrupts, netdiag
+from tests.cli.shell import CLEAN, NETDIAG, environment, netdiag
 from tests.io.namespaces import FAR, Pair, ip, joined_namespaces, needs_root
 from tests.io.packets.traffic import SENDER, dwelling, fields, packets_of, python
 from tests.tools import tool
@@ -32,7 +32,6 @@ def begun(tmp_path: Path, *words: str) -> "subprocess.Popen[bytes]":
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=heed_interrupts,
     )
     assert process.stderr is not None
     while b"Ctrl-C" not in (line := process.stderr.readline()):

@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.cli.shell import BROKEN, CLEAN, NETDIAG, NO_BROKER, ROOT, environment, heed_interrupts, netdiag
+from tests.cli.shell import BROKEN, CLEAN, NETDIAG, NO_BROKER, ROOT, environment, netdiag
 
 SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners.v1.json").read_text(encoding="utf-8"))
 FIVE = ROOT / "compose/scenarios"
@@ -242,7 +242,6 @@ def test_an_interrupt_is_130(tmp_path: Path, form: str) -> None:
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=heed_interrupts,
     )
     assert process.stderr is not None
     assert b"reading pipe" in process.stderr.readline()

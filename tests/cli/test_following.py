@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from netdiag.cli.main import app
-from tests.cli.shell import NETDIAG, environment, heed_interrupts
+from tests.cli.shell import NETDIAG, environment
 from tests.io.follow.folders import cut, expected, stored
 from tests.io.follow.test_store import PACKETS
 from tests.traffic.engine.packets import pcap_file
@@ -80,7 +80,6 @@ def test_an_interruption_ends_it_with_whole_tables(java: str, tmp_path: Path) ->
         env=environment({"JAVA_HOME": java}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=heed_interrupts,
         start_new_session=True,
     ) as process:
         try:

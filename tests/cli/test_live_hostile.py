@@ -15,7 +15,7 @@ import pytest
 
 from netdiag.deployment.from_engine import runs_kafka
 from netdiag.engine.container import parse_container
-from tests.cli.shell import NETDIAG, environment, heed_interrupts
+from tests.cli.shell import NETDIAG, environment
 from tests.engine.test_container import BROKER
 from tests.io.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
@@ -129,7 +129,6 @@ def test_nor_under_watch(tmp_path: Path, form: str) -> None:
             cwd=tmp_path,
             stdout=file,
             stderr=subprocess.STDOUT,
-            preexec_fn=heed_interrupts,
         )
         try:
             end = time.monotonic() + 120

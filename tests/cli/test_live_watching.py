@@ -22,7 +22,7 @@ import pytest
 from netdiag.cli.live_watching import Order, patience, watch_live
 from netdiag.cli.surface import Surface
 from netdiag.render.report import Report
-from tests.cli.shell import environment, heed_interrupts, netdiag
+from tests.cli.shell import environment, netdiag
 from tests.render.literals import HOST, OK, REFUSED, inside
 from tests.render.test_live_changes import SCHEMA, lost, seen
 
@@ -119,7 +119,7 @@ def watching(*words: str, terminal: bool = False, size: tuple[int, int] = (24, 8
         stdin=subprocess.DEVNULL,
         stdout=writer,
         stderr=writer,
-        preexec_fn=at_terminal if terminal else heed_interrupts,
+        preexec_fn=at_terminal if terminal else None,
         start_new_session=True,
     )
     os.close(writer)
@@ -133,7 +133,6 @@ def watching(*words: str, terminal: bool = False, size: tuple[int, int] = (24, 8
 
 def at_terminal() -> None:
     """For the child: its standard output is the terminal that tells it of a new size."""
-    heed_interrupts()
     fcntl.ioctl(1, termios.TIOCSCTTY, 0)
 
 

@@ -16,7 +16,7 @@ from netdiag.cli.topology_looking import Order
 from netdiag.cli.topology_watching import watch_topology
 from netdiag.errors import EngineError
 from netdiag.topology.graph import Topology
-from tests.cli.shell import environment, heed_interrupts
+from tests.cli.shell import environment
 from tests.render.topology.topologies import cluster
 
 NAME = f"nd-watch-{os.getpid()}"
@@ -44,7 +44,6 @@ class Watched:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            preexec_fn=heed_interrupts,
             text=True,
         )
         self._thread = threading.Thread(target=self._read, daemon=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import BROKEN, CLEAN, NETDIAG, environment, heed_interrupts, netdiag
+from tests.cli.shell import BROKEN, CLEAN, NETDIAG, environment, netdiag
 
 WATCHING = b"netdiag: watching "
 
@@ -55,7 +55,6 @@ def watching(folder: Path, *words: str, terminal: bool = False) -> Iterator[Watc
         stdin=subprocess.DEVNULL,
         stdout=writer,
         stderr=writer,
-        preexec_fn=heed_interrupts,
     )
     os.close(writer)
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.machine.helper_talk import INTERRUPT, Frames, Kind, Order, Terminal, decode_hello, encode_order
-from tests.cli.shell import environment, heed_interrupts
+from tests.cli.shell import environment
 from tests.io.fake_engine import VERSION, fake_engine
 
 _ID = "a" * 64
@@ -53,7 +53,6 @@ def helper(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment({"UNTOLD": "the image's"}),
-            preexec_fn=heed_interrupts,
         )
         try:
             yield process, str(tmp_path / "s")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.cli.shell import ROOT, environment, heed_interrupts
+from tests.cli.shell import ROOT, environment
 from tests.lab.processes import run
 from tests.lab.stack import Stack
 
@@ -122,7 +122,6 @@ def watching(*words: str) -> Iterator[Watched]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        preexec_fn=heed_interrupts,
     )
     try:
         yield Watched(process)

@@ -12,7 +12,7 @@ import pytest
 
 from netdiag.cli.via import IMAGE
 from netdiag.engine.helper_container import LABEL
-from tests.cli.shell import ROOT, environment, heed_interrupts
+from tests.cli.shell import ROOT, environment
 from tests.figures import Report
 from tests.lab.engine import Engine
 from tests.lab.lab import Lab, start_lab
@@ -114,7 +114,6 @@ def watching(stack: Stack) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=heed_interrupts,
         start_new_session=True,
     )
     assert process.stdout is not None

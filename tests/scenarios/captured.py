@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from tests.lab.lab import Lab, start_lab
@@ -37,8 +36,10 @@ def record(lab: Lab, stack: Stack, bootstrap: str, out: Path) -> str:
             answers = lab.oracles.ask_all([cell], oracles=("kcat",))
         finally:
             capturing.send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
+            try:
                 capturing.wait(20)
+            except subprocess.TimeoutExpired:
+                capturing.kill()
     if capturing.returncode != 0:
         raise AssertionError(f"netdiag capture ended with {capturing.returncode}")
     return answers[cell, "kcat"].verdict()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.io.packets.engines import SCAPY_RATE
-from tests.cli.shell import NETDIAG, environment, heed_interrupts
+from tests.cli.shell import NETDIAG, environment
 from tests.figures import Report
 from tests.io.namespaces import NOBODY, Pair, ip, joined_namespaces
 from tests.io.packets.traffic import inside
@@ -87,9 +87,7 @@ def _begun(pair: Pair, path: Path, engine: str) -> "subprocess.Popen[str]":
         places = ("--from", f"netns:{pair.near}", "-i", "eth0", "--filter", FILTER)
         how = ("--engine", engine, "--buffer", str(MEGABYTES), "-o", str(path))
         command, ready = [*NETDIAG, "capture", *places, *how], "Ctrl-C"
-    process = subprocess.Popen(
-        command, env=environment(), stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
-    )
+    process = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     while ready not in (line := process.stderr.readline()):
         assert line, "it ended"
