@@ -13,11 +13,15 @@ BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "zookeep
 RULE = "[listener-bound-to-loopback]"
 
 
-def demo(folder: Path, netdiag: str) -> subprocess.CompletedProcess[str]:
+NETDIAG = f"exec {sys.executable} -c 'from netdiag.cli.main import run; run()' \"$@\""
+
+
+def demo(folder: Path, netdiag: str, *, has_engine: bool = True) -> subprocess.CompletedProcess[str]:
     """`docs/demo.sh` with a command of these lines, from the top of the repository."""
     command = folder / "netdiag"
-    command.write_text(f"#!/bin/sh\n{netdiag}\n", encoding="utf-8")
-    command.chmod(0o755)
+    for path, lines in ((command, netdiag), (folder / "python", f"exit {int(not has_engine)}")):
+        path.write_text(f"#!/bin/sh\n{lines}\n", encoding="utf-8")
+        path.chmod(0o755)
     env = environment({"COLUMNS": "120", "TMPDIR": str(folder)})
     return subprocess.run(
         ["sh", "docs/demo.sh", command], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120
@@ -26,7 +30,7 @@ def demo(folder: Path, netdiag: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_demonstration_repairs_what_it_finds(tmp_path: Path) -> None:
     before = BROKEN.read_bytes()
-    done = demo(tmp_path, f"exec {sys.executable} -c 'from netdiag.cli.main import run; run()' \"$@\"")
+    done = demo(tmp_path, NETDIAG)
     assert done.returncode == 0, done.stdout + done.stderr
     found, patch, repaired, wire, dialled = done.stdout.split("\n==== ")[1:]
     assert (found.count(RULE), "5 errors in 1 file" in found) == (1, True)
@@ -36,7 +40,15 @@ def test_the_demonstration_repairs_what_it_finds(tmp_path: Path) -> None:
     assert "repaired 5 findings in compose.yml" in done.stderr
     assert "--unsafe-fixes" not in done.stderr
     assert BROKEN.read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir()] == ["netdiag"]
+    assert {path.name for path in tmp_path.iterdir()} == {"netdiag", "python"}
+
+
+def test_without_the_capture_engine_it_explains_a_log_and_tells_how_to_get_it(tmp_path: Path) -> None:
+    done = demo(tmp_path, NETDIAG, has_engine=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    log = done.stdout.split("\n==== ")[4]
+    assert "proven  one-listener-for-two-worlds" in log
+    assert log.endswith("then run: make native\n")
 
 
 @pytest.mark.parametrize("step", ["compose/scenarios", "--diff", "--fix"])
