@@ -8,8 +8,8 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-/// The tables that the engine fills, and what a row of each is called.
-const FILLED: [(&str, &str); 10] = [
+/// The tables that are filled here, and what a row of each is called.
+const FILLED: [(&str, &str); 12] = [
     ("exchanges", "ExchangeRow"),
     ("partitions", "PartitionRow"),
     ("batches", "BatchRow"),
@@ -20,6 +20,8 @@ const FILLED: [(&str, &str); 10] = [
     ("names", "NameRow"),
     ("losses", "LossRow"),
     ("records", "RecordRow"),
+    ("packets", "PacketRow"),
+    ("segments", "SegmentRow"),
 ];
 
 fn main() {

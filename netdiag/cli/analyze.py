@@ -35,16 +35,17 @@ from netdiag.cli.traffic_filters import (
 )
 from netdiag.errors import InputError, UsageError, cannot_import
 from netdiag.findings import Severity
+from netdiag.io.capture_files import capture_files, size_of
 from netdiag.render.analysis_json import analysis_json
 from netdiag.render.analysis_page.page import page
 from netdiag.render.analysis_text import TOP, analysis_text
+from netdiag.traffic import native
 from netdiag.traffic.analysis import Analysis
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.places import NOWHERE, Places
 from netdiag.traffic.tables import NAMES
 
 if TYPE_CHECKING:
-    from netdiag.io.captures import CaptureFile
     from netdiag.io.spark.extraction import Extract
     from netdiag.io.spark.reading import Reading
 
@@ -138,7 +139,7 @@ def analyze(
             _refuse(files, out, report, force)
         _needs_spark()
         bounds = span(since, until)
-        here, elsewhere = ((), ()) if follows else _captures(files, bounds)
+        here, elsewhere = ((), ()) if follows else _captures(files)
         order = _Order(
             master=master,
             partitions=partitions,
@@ -154,7 +155,7 @@ def analyze(
             analysis = followed(task, how, order, surface, quiet=form is AnalysisFormat.JSON)
             return _said(analysis, form, report, surface, top, fail_on)
         reading = _reading(here, options, _places(live, host, project, surface), bounds)
-        analysis = _analyzed(reading, sum(file.size or 0 for file in here), order, surface)
+        analysis = _analyzed(reading, _size(here), order, surface)
         return _said(analysis, form, report, surface, top, fail_on)
 
     finish(surface, command)
@@ -165,7 +166,7 @@ def analysis_of(files: Sequence[str], places: Places | None, surface: Surface) -
     if any((":" in file and "//" in file) or file == "-" for file in files):
         raise InputError("is no file of this machine", where=files[0])
     _needs_spark()
-    here, _ = _captures(list(files), span(None, None))
+    here, _ = _captures(list(files))
     options = engine_options(frozenset(NAMES), clients=None, brokers=None, topics=None, ports=None)
     order = _Order(
         elsewhere=(),
@@ -178,7 +179,7 @@ def analysis_of(files: Sequence[str], places: Places | None, surface: Surface) -
         only=frozenset({"coverage"}),
     )
     reading = _reading(here, options, places, span(None, None))
-    return _analyzed(reading, sum(file.size or 0 for file in here), order, surface)
+    return _analyzed(reading, _size(here), order, surface)
 
 
 def _said(
@@ -191,25 +192,32 @@ def _said(
     return _status(analysis, Severity(fail_on.value))
 
 
-def _captures(files: list[str], bounds: Span) -> tuple[tuple["CaptureFile", ...], tuple[str, ...]]:
-    """The captures that lie here, and what only Spark can look for."""
-    from netdiag.io.captures import Captures
+def _captures(files: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The captures that lie here, and what only Spark can look for; InputError for what is no capture."""
     from netdiag.io.spark.elsewhere import is_elsewhere, plain
 
     here = [plain(file) for file in files if not is_elsewhere(file)]
     elsewhere = tuple(file for file in files if is_elsewhere(file))
-    return Captures(here, **bounds).files if here or not elsewhere else (), elsewhere
+    if elsewhere and not here:
+        return (), elsewhere
+    found = capture_files(here)
+    native.check(found)
+    return tuple(found), elsewhere
 
 
-def _reading(here: tuple["CaptureFile", ...], options: EngineOptions, places: Places | None, bounds: Span) -> "Reading":
+def _reading(here: tuple[str, ...], options: EngineOptions, places: Places | None, bounds: Span) -> "Reading":
     from netdiag.io.spark.reading import Reading
 
     return Reading(
-        paths=tuple(os.path.abspath(file.name) for file in here),
-        names=tuple(file.name for file in here),
+        paths=tuple(os.path.abspath(file) for file in here),
+        names=here,
         options=replace(options, places=places) if places else options,
         **bounds,
     )
+
+
+def _size(files: Sequence[str]) -> int:
+    return sum(size_of(file) or 0 for file in files)
 
 
 def _places(live: bool, host: str | None, project: str | None, surface: Surface) -> Places | None:

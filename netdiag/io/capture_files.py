@@ -22,6 +22,15 @@ def capture_files(paths: Sequence[str]) -> list[str]:
     return list(found.values())
 
 
+def size_of(file: str) -> int | None:
+    """The bytes of a file; None where nobody knows, as of standard input."""
+    try:
+        status = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
 def _named_by(path: str) -> list[str]:
     if path == STDIN:
         return [path]

@@ -152,6 +152,20 @@ def arrow_stream(table: str, columns: Sequence[str], unit: str = "ns") -> ArrowS
     return cast(ArrowStream, _module().ArrowStream(table, list(columns), unit=unit))
 
 
+def check(files: Sequence[str]) -> None:
+    """Look into files as reading does at first; InputError where one is no capture."""
+    module = _module()
+    try:
+        module.check(list(files))
+    except module.CaptureError as refused:
+        raise _input_error(refused) from refused
+
+
+def begins_as_capture(begin: bytes) -> bool:
+    """Whether captures begin with these bytes, of which four are looked at, compressed or not."""
+    return bool(_module().begins_as_capture(begin))
+
+
 def is_capture(file: str) -> bool:
     """Whether a file begins as a capture does, compressed or not; what cannot be opened is taken for one."""
     return bool(_module().is_capture(file))

@@ -21,7 +21,7 @@ mod netdiag_native {
     #[pymodule_export]
     use crate::failure::CaptureError;
     #[pymodule_export]
-    use crate::reading::{Reading, is_capture, read};
+    use crate::reading::{Reading, begins_as_capture, check, is_capture, read};
     #[pymodule_export]
     use crate::shapes::{ArrowStream, Schema, columns};
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use netdiag_wire::capture::{self, FromDisk};
+use netdiag_wire::capture::{self, Captures, FromDisk, Shared, Window};
 use netdiag_wire::engine::reading::said;
 use netdiag_wire::engine::{Broken, Progress, Reading as Engine, Turn};
 use netdiag_wire::exchange::Places;
@@ -147,6 +147,21 @@ pub fn read(
 #[pyfunction]
 pub fn is_capture(py: Python<'_>, file: PathBuf) -> bool {
     py.detach(|| capture::is_capture(&file, &FromDisk))
+}
+
+/// Whether captures begin with these bytes, of which four are looked at, compressed or not.
+#[pyfunction]
+pub fn begins_as_capture(begin: &[u8]) -> bool {
+    begin
+        .first_chunk()
+        .is_some_and(|begin| capture::begins_as_capture(*begin))
+}
+
+/// Looks into the files as reading does at first: CaptureError where one is no capture.
+#[pyfunction]
+pub fn check(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<()> {
+    let opened = py.detach(|| Captures::open(&files, Arc::new(FromDisk), Window::default(), &Shared::default()));
+    opened.map(drop).map_err(|refused| raised(py, refused.into()))
 }
 
 /// Takes turn after turn until there is no more, or nobody wants it.

@@ -18,10 +18,13 @@ pub enum Table {
     Losses,
     /// Keys and values, filled only where payloads are asked for.
     Records,
+    /// What there is before any connection is known; filled only where no other table is asked for.
+    Packets,
+    Segments,
 }
 
 impl Table {
-    pub const ALL: [Table; 10] = [
+    pub const ALL: [Table; 12] = [
         Table::Exchanges,
         Table::Partitions,
         Table::Batches,
@@ -32,6 +35,8 @@ impl Table {
         Table::Names,
         Table::Losses,
         Table::Records,
+        Table::Packets,
+        Table::Segments,
     ];
 
     /// As `tables.json` and the option `--table` call it.
@@ -47,6 +52,8 @@ impl Table {
             Table::Names => "names",
             Table::Losses => "losses",
             Table::Records => "records",
+            Table::Packets => "packets",
+            Table::Segments => "segments",
         }
     }
 
@@ -66,7 +73,7 @@ impl Wanted {
         Wanted(tables.iter().fold(0, |bits, table| bits | 1 << *table as u16))
     }
 
-    /// All but records.
+    /// All that connections tell, but records.
     pub fn all_but_records() -> Wanted {
         Wanted((1 << Table::Records as u16) - 1)
     }

@@ -18,11 +18,10 @@ from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from netdiag.errors import InputError
-from netdiag.io.decompression import is_compressed
 from netdiag.io.spark.failures import told
 from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.session import reason_of
-from netdiag.traffic.engine.records import MAGICS
+from netdiag.traffic.native import begins_as_capture
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HERE = "file://"
@@ -102,7 +101,7 @@ def _is_capture(system: Any, path: Any) -> bool:
         begun = bytes(stream.readNBytes(4))
     finally:
         stream.close()
-    return begun in MAGICS or is_compressed(begun)
+    return begins_as_capture(begun)
 
 
 def _name(address: str) -> str:

@@ -33,10 +33,10 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from netdiag.errors import InputError, UsageError
-from netdiag.io.captures import Captures
-from netdiag.io.spark.reading import Reading, is_raw, read_batches, read_latencies, read_raw
+from netdiag.io.capture_files import capture_files, size_of
+from netdiag.io.spark.reading import Reading, read_batches, read_latencies
+from netdiag.traffic import native
 from netdiag.traffic.aggregates.spark_types import struct_of
-from netdiag.traffic.arrow import record_batches
 from netdiag.traffic.column import Table
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.moments import nanoseconds
@@ -115,9 +115,10 @@ class CaptureReader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """One task for every class of connections; the files are looked for once, for all of them."""
-        files = Captures(self._reading.paths).files
-        self._reading = replace(self._reading, paths=tuple(file.name for file in files))
-        worth = sum(file.size or 0 for file in files) // _LEAST_BYTES + 1
+        files = capture_files(self._reading.paths)
+        native.check(files)
+        self._reading = replace(self._reading, paths=tuple(files))
+        worth = sum(size_of(file) or 0 for file in files) // _LEAST_BYTES + 1
         tasks = self._tasks or min(os.cpu_count() or 1, worth)
         return [Share(number, tasks) for number in range(tasks)]
 
@@ -126,9 +127,7 @@ class CaptureReader(DataSourceReader):
         assert isinstance(partition, Share)
         name = self._table.name
         reading = self._reading.share(partition.number, partition.of)
-        if is_raw(name):
-            yield from record_batches(self._table, read_raw(reading, name), self._names, unit="us")
-        elif name in PARTIAL_NAMES:
+        if name in PARTIAL_NAMES:
             for batch in read_latencies(reading):
                 yield batch.select(list(self._names))
         else:
@@ -157,7 +156,7 @@ class PushingCaptureReader(CaptureReader):
 def narrowed(reading: Reading, level: str, each: Filter) -> Reading:
     """The least that has to be read when only rows count that a filter lets through."""
     match each:
-        case GreaterThan(("time",), value) | GreaterThanOrEqual(("time",), value) if is_raw(level):
+        case GreaterThan(("time",), value) | GreaterThanOrEqual(("time",), value) if level in RAW_NAMES:
             return replace(reading, since_ns=max(reading.since_ns or 0, _ns(value)))
         case LessThan(("time",), value) | LessThanOrEqual(("time",), value):
             return _before(reading, level, _ns(value) + _MICROSECOND)
@@ -173,7 +172,7 @@ def narrowed(reading: Reading, level: str, each: Filter) -> Reading:
 
 
 def _before(reading: Reading, level: str, end: int) -> Reading:
-    if is_raw(level):
+    if level in RAW_NAMES:
         margin = 0
     elif level in _ASKED_AT:
         margin = MARGIN_NS
@@ -239,7 +238,7 @@ def _reading(options: Mapping[str, str], level: str) -> Reading:
         since_ns=since,
         until_ns=until,
         options=EngineOptions(
-            tables=frozenset({level} if level in NAMES else {"exchanges"} if level in PARTIAL_NAMES else ()),
+            tables=frozenset({"exchanges"} if level in PARTIAL_NAMES else {level}),
             ports=frozenset(_port(text) for text in _listed(options, "ports")),
             clients=frozenset(_listed(options, "clients")),
             brokers=frozenset(_listed(options, "brokers")),

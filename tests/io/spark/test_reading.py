@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from netdiag.io.kernels import VARIABLE
-from netdiag.io.spark.reading import Progress, Reading, is_raw, read_batches, read_latencies, read_raw, read_tables
+from netdiag.io.spark.reading import Progress, Reading, read_batches, read_latencies
 from netdiag.traffic.arrow_rows import rows_of
-from netdiag.traffic.column import Kind
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.tables import NAMES, RAW_NAMES, table
 from tests.io.spark.captures import START, capture
@@ -30,9 +28,13 @@ def reading(path: str, *tables: str, **more: Any) -> Reading:
 def rows(whole: Reading, name: str, tasks: int) -> Counter[tuple[object, ...]]:
     found: Counter[tuple[object, ...]] = Counter()
     for number in range(tasks):
-        for ready in read_tables(whole.share(number, tasks)):
-            found.update(tuple(row) for row in ready[name])
+        for ready in read_batches(whole.share(number, tasks)):
+            found.update(_hashable(row) for batch in ready.get(name, ()) for row in rows_of(batch))
     return found
+
+
+def _hashable(row: tuple[object, ...]) -> tuple[object, ...]:
+    return tuple(tuple(cell) if isinstance(cell, list) else cell for cell in row)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,23 +47,24 @@ def test_rows_do_not_depend_on_the_number_of_tasks(path: str, name: str) -> None
 
 @pytest.mark.parametrize("name", RAW_NAMES)
 def test_raw_rows_do_not_either(path: str, name: str) -> None:
-    assert is_raw(name)
-    found = [Counter(row for n in range(of) for row in read_raw(reading(path).share(n, of), name)) for of in (1, 5)]
-    assert found[0] == found[1]
-    assert found[0].total() == 12 * 12
-    assert all(len(row) == len(table(name).columns) for row in found[0])
+    found = rows(reading(path, name), name, 1)
+    assert found == rows(reading(path, name), name, 5)
+    assert found.total() == 12 * 12
+    assert all(len(row) == len(table(name).columns) for row in found)
 
 
 def test_ports_count_for_raw_rows_too(path: str) -> None:
     for name in RAW_NAMES:
-        none = Reading(paths=(path,), options=EngineOptions(ports=frozenset({1})))
-        assert not list(read_raw(none, name))
+        none = Reading(paths=(path,), options=EngineOptions(tables=frozenset({name}), ports=frozenset({1})))
+        assert not rows(none, name, 1)
+        some = Reading(paths=(path,), options=EngineOptions(tables=frozenset({name}), ports=frozenset({9092})))
+        assert rows(some, name, 1) == rows(reading(path, name), name, 1)
 
 
 def test_times_bound_what_is_read(path: str) -> None:
     since = (START + 300) * 1_000_000
     seen: list[Progress] = []
-    for _ in read_tables(reading(path, "exchanges", since_ns=since), seen.append):
+    for _ in read_batches(reading(path, "exchanges", since_ns=since), tell=seen.append):
         pass
     assert seen[-1].first == since
     assert seen[-1].packets == 12 * 6
@@ -69,7 +72,7 @@ def test_times_bound_what_is_read(path: str) -> None:
 
 def test_the_end_tells_how_much_was_read(path: str) -> None:
     seen: list[Progress] = []
-    for _ in read_tables(reading(path, "exchanges"), seen.append):
+    for _ in read_batches(reading(path, "exchanges"), tell=seen.append):
         pass
     assert seen[-1].read == Path(path).stat().st_size
     assert seen[-1].packets == 144
@@ -82,31 +85,11 @@ def test_partial_sums_count_every_exchange(path: str) -> None:
         assert sum(sum(each.column("requests").to_pylist()) for each in parts) == 36
 
 
-@pytest.mark.parametrize("engine", ["python", "compiled"])
-def test_batches_have_the_rows(path: str, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, engine)
-    found: dict[str, list[tuple[object, ...]]] = {name: [] for name in NAMES}
-    expected: dict[str, list[tuple[object, ...]]] = {name: [] for name in NAMES}
+def test_only_the_columns_that_are_wanted(path: str) -> None:
     wanted = ("outcome", "time")
-    seen: list[Progress] = []
-    for task in range(2):
-        for ready in read_batches(reading(path, *NAMES).share(task, 2), {"exchanges": wanted}, seen.append):
-            for name, batches in ready.items():
-                found[name] += [row for batch in batches for row in rows_of(batch)]
-        for rows_ready in read_tables(reading(path, *NAMES).share(task, 2)):
-            for name, some in rows_ready.items():
-                expected[name] += [tuple(_cut(name, row)) for row in some]
+    (ready,) = read_batches(reading(path, "exchanges"), {"exchanges": wanted})
+    (batch,) = ready["exchanges"]
+    assert tuple(batch.schema.names) == wanted
     outcomes = table("exchanges").names.index("outcome")
-    expected["exchanges"] = [(row[outcomes], row[0]) for row in expected["exchanges"]]
-    assert found == expected
-    assert found["exchanges"]
-    assert (seen[-1].packets, seen[-1].read) == (144, Path(path).stat().st_size)
-
-
-def _cut(name: str, row: tuple[Any, ...]) -> list[object]:
-    """Times in microseconds."""
-    kinds = [column.kind for column in table(name).columns]
-    return [
-        value // 1000 if kind is Kind.TIME and value is not None else value
-        for kind, value in zip(kinds, row, strict=True)
-    ]
+    (whole,) = next(iter(read_batches(reading(path, "exchanges"))))["exchanges"]
+    assert rows_of(batch) == [(row[outcomes], row[0]) for row in rows_of(whole)]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64, AtomicUsize};
 
 use super::account::{Account, Window};
-use super::decompression::{Content, Trouble};
+use super::decompression::{Compression, Content, Trouble};
 use super::merge::{Merge, Source};
 use super::piece::{Chunk, PIECE};
 use super::reader::{CaptureReader, Shared, is_begin};
@@ -167,6 +167,11 @@ pub fn is_capture(name: &Path, open: &dyn Open) -> bool {
         }
     }
     count == begin.len() && is_begin(begin)
+}
+
+/// Whether captures begin with these bytes, compressed or not.
+pub fn begins_as_capture(bytes: [u8; 4]) -> bool {
+    is_begin(bytes) || Compression::of(&bytes).is_some()
 }
 
 /// Captures that are read together.

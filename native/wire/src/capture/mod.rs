@@ -18,7 +18,7 @@ mod testing;
 
 pub use account::{Account, LARGEST_PACKET, Window};
 pub use ahead::Ahead;
-pub use captures::{CaptureFile, Captures, FromDisk, Open, Opened, STDIN, is_capture};
+pub use captures::{CaptureFile, Captures, FromDisk, Open, Opened, STDIN, begins_as_capture, is_capture};
 pub use decompression::{Broken, Compression};
 pub use follow::{BEGIN, Following, FollowingState, Found, GrowingFile, Identity};
 pub use interfaces::Interfaces;

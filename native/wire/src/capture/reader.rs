@@ -43,7 +43,7 @@ impl Format {
 }
 
 /// Whether captures begin with these bytes.
-pub(super) fn is_begin(bytes: [u8; 4]) -> bool {
+pub fn is_begin(bytes: [u8; 4]) -> bool {
     Format::of(bytes).is_ok()
 }
 

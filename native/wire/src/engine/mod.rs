@@ -8,10 +8,12 @@
 //! | `router` | packets → work for connections, and what belongs to none |
 //! | `worker` | segments of connections → exchanges |
 //! | `assembler` | exchanges → rows |
+//! | `raw` | packets → rows of packets and segments, where nothing else is wanted |
 //! | [`single`] | all three one after the other; the state can be saved |
 //! | [`reading`] | files to rows, each of the three in threads of its own |
 
 mod assembler;
+mod raw;
 pub mod reading;
 mod router;
 pub mod single;

@@ -9,6 +9,7 @@ use std::thread::{Builder, JoinHandle};
 use std::{io, panic};
 
 use super::assembler::{Assembler, Copies};
+use super::raw::Raw;
 use super::router::{Router, Routes};
 use super::work::{Aside, Made, Work};
 use super::worker::Worker;
@@ -111,6 +112,11 @@ enum Source {
         router: Box<Router>,
         worker: Box<Worker>,
     },
+    /// What no connection is needed for.
+    Raw {
+        captures: Captures,
+        raw: Box<Raw>,
+    },
     Over,
 }
 
@@ -145,7 +151,12 @@ impl Reading {
         });
         let names: BTreeMap<u32, String> = (0..).zip(names.iter().cloned()).collect();
         let router = Router::new(options, interfaces.clone(), Routes::new(options), workers);
-        let source = if workers == 0 {
+        let source = if let Some(raw) = Raw::of(options, &interfaces) {
+            Source::Raw {
+                captures,
+                raw: Box::new(raw),
+            }
+        } else if workers == 0 {
             Source::Here {
                 captures,
                 router: Box::new(router),
@@ -167,6 +178,9 @@ impl Reading {
     pub fn turn(&mut self) -> Result<Turn, Broken> {
         if self.is_over {
             return Ok(Turn::End);
+        }
+        if let Source::Raw { .. } = &self.source {
+            return self.raw_turn();
         }
         let (aside, made, captures) = match self.round() {
             Ok(round) => round,
@@ -195,6 +209,27 @@ impl Reading {
     /// Connections that were taken as ones that had been seen elsewhere; all of them at the end only.
     pub fn copies(&self) -> Copies {
         self.assembler.copies
+    }
+
+    fn raw_turn(&mut self) -> Result<Turn, Broken> {
+        let Source::Raw { captures, raw } = &mut self.source else {
+            return Ok(Turn::End);
+        };
+        match captures.next_chunk() {
+            Ok(Some(chunk)) => {
+                self.progress.add(&chunk);
+                raw.take(&chunk, &self.assembler.files, &mut self.rows);
+                if !self.rows.is_due() {
+                    return Ok(Turn::More);
+                }
+            }
+            Ok(None) => self.is_over = true,
+            Err(refused) => {
+                self.is_over = true;
+                return Err(refused.into());
+            }
+        }
+        Ok(Turn::Ready(self.rows.drain()))
     }
 
     /// The next round, and with the last one the files that were read.
@@ -237,7 +272,7 @@ impl Reading {
                 };
                 Ok((round.aside, made, captures))
             }
-            Source::Over => Err(Broken::Defect("reading went on behind its end".into())),
+            Source::Raw { .. } | Source::Over => Err(Broken::Defect("reading went on behind its end".into())),
         }
     }
 

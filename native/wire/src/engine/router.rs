@@ -128,7 +128,7 @@ impl Router {
 
 /// The interface that a packet itself names.
 #[inline]
-fn own(interfaces: &Interfaces, packet: &Packet, data: &[u8]) -> Option<u32> {
+pub(super) fn own(interfaces: &Interfaces, packet: &Packet, data: &[u8]) -> Option<u32> {
     decode::own_interface(packet, data).map(|name| interfaces.id(&name))
 }
 

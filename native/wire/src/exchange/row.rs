@@ -334,6 +334,35 @@ pub struct RecordRow<'a> {
     pub producer_id: Option<i64>,
 }
 
+/// A row of `packets`: one packet as a capture file holds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PacketRow<'a> {
+    pub time: i64,
+    pub file: &'a str,
+    pub number: i64,
+    pub interface: &'a str,
+    pub link_type: i32,
+    pub length: i64,
+    pub captured: i64,
+}
+
+/// A row of `segments`: one TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SegmentRow<'a> {
+    pub time: i64,
+    pub file: &'a str,
+    pub number: i64,
+    pub interface: &'a str,
+    pub source: &'a str,
+    pub destination: &'a str,
+    pub sequence: i64,
+    pub acknowledgement: i64,
+    pub flags: i16,
+    pub window: i32,
+    pub length: i64,
+    pub captured: i64,
+}
+
 /// Takes rows, a method for each table.
 pub trait RowSink {
     fn exchange(&mut self, row: &ExchangeRow<'_>);
@@ -346,6 +375,8 @@ pub trait RowSink {
     fn name(&mut self, row: &NameRow<'_>);
     fn loss(&mut self, row: &LossRow<'_>);
     fn record(&mut self, row: &RecordRow<'_>);
+    fn packet(&mut self, row: &PacketRow<'_>);
+    fn segment(&mut self, row: &SegmentRow<'_>);
 }
 
 #[cfg(test)]

@@ -414,6 +414,8 @@ rows! {
     Names names name NameRow
     Losses losses loss LossRow
     Records records record RecordRow
+    Packets packets packet PacketRow
+    Segments segments segment SegmentRow
 }
 
 #[cfg(test)]
