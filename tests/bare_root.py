@@ -51,7 +51,7 @@ _BARE = {
 }
 # Files of the machine, and of its user, that lie at the same place inside.
 _MACHINES = ("etc/hosts", "etc/resolv.conf", "etc/pip.conf")
-_USERS = (".config/pip/pip.conf", ".pip/pip.conf", ".config/go/env")
+_USERS = (".config/pip/pip.conf", ".pip/pip.conf", ".config/go/env", ".cargo/config.toml")
 _LOCAL_CERTIFICATES = "usr/local/share/ca-certificates"
 _SOURCES = ("etc/apt/sources.list", "etc/apt/sources.list.d/debian.sources")
 _ARCHIVES = "var/cache/apt/archives"
@@ -239,6 +239,7 @@ def _shares() -> list[str]:
         (cache_root(), f"{_HOME}/.cache/netdiag-lab", "rw"),
         (user / ".m2", f"{_HOME}/.m2", "rw"),
         (user / "go" / "pkg" / "mod", f"{_HOME}/go/pkg/mod", "rw"),
+        (user / ".cargo" / "registry", f"{_HOME}/.cargo/registry", "rw"),
         (REPOSITORY.parent / "shared", str(Path(_PLACE).parent / "shared"), "ro"),
     ]
     return [str(word) for share in shared if share[0].is_dir() for word in share]
