@@ -123,28 +123,137 @@ def read(
     from the one on and before the other. InputError where a file is no capture, MissingEngine where there is no engine.
     """
     module = _module()
-    wanted = columns or {}
     try:
         reading = module.read(
             list(files),
-            tables={table: list(wanted[table]) if table in wanted else None for table in options.tables},
+            _asked(options, columns=columns, unit=unit, since_ns=since_ns, until_ns=until_ns),
             names=list(names) if names is not None else None,
-            unit=unit,
-            since=since_ns,
-            until=until_ns,
-            flow_class=options.flow_class,
-            ports=sorted(options.ports),
-            clients=sorted(options.clients),
-            brokers=sorted(options.brokers),
-            topics=sorted(options.topics),
-            hosts=dict(options.places.hosts),
-            endpoints=dict(options.places.ports),
-            all_sightings=options.all_sightings,
             tell=tell,
         )
     except module.CaptureError as refused:
         raise _input_error(refused) from refused
     return Reading(reading)
+
+
+class Follower:
+    """Reads captures that grow; `state` is what another one has saved under the same options.
+
+    Times of rows are in microseconds in Arrow. DamagedState where these bytes are no state.
+    """
+
+    def __init__(
+        self,
+        options: EngineOptions,
+        state: bytes | None = None,
+        *,
+        since_ns: int | None = None,
+        until_ns: int | None = None,
+    ) -> None:
+        module = _module()
+        asked = _asked(options, columns=None, unit="us", since_ns=since_ns, until_ns=until_ns)
+        try:
+            self._follower = module.Follower(asked, state)
+        except module.StateError as error:
+            raise DamagedState(str(error)) from error
+
+    def allow(
+        self,
+        *,
+        number: int,
+        name: str,
+        path: str,
+        first_time: int,
+        late: int,
+        inode: int,
+        begin: bytes,
+        size: int,
+        ended: bool,
+        quiet: bool,
+        gone: bool,
+    ) -> None:
+        """Let `size` bytes of a file be read, which is a new one where its number is the next.
+
+        `name`: as rows call it. `late`: it begins so many nanoseconds before what was taken. `inode`, `begin`: what it
+        is known again by. `ended`: no more bytes come. `quiet`: other files need not wait for more. `gone`: it went
+        away before a later one had come.
+        """
+        self._follower.allow(
+            number=number,
+            name=name,
+            path=path,
+            first_time=first_time,
+            late=late,
+            inode=inode,
+            begin=begin,
+            size=size,
+            ended=ended,
+            quiet=quiet,
+            gone=gone,
+        )
+
+    def read(self, until_ns: int | None) -> Iterator[Mapping[str, Sequence[Batch]]]:
+        """What is sure to come next, up to a time; lets go of the files at the end."""
+        is_all = False
+        while not is_all:
+            ready, is_all = self._follower.read(until_ns)
+            if ready:
+                yield ready
+        self._follower.close()
+
+    def finish(self) -> Iterator[Mapping[str, Sequence[Batch]]]:
+        """What is left when nothing more comes than what is there."""
+        self._follower.end_files()
+        yield from self.read(None)
+        yield self._follower.finish()
+
+    def save(self) -> bytes:
+        """The state, when all rows were taken."""
+        return bytes(self._follower.save())
+
+    @property
+    def tally(self) -> "Tally":
+        """What was read so far."""
+        packets, first, last, rows = self._follower.tally
+        return Tally(packets=packets, first=first, last=last, rows=rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What was read: packets, the times of the first and the last one in nanoseconds, and rows by table."""
+
+    packets: int
+    first: int | None
+    last: int | None
+    rows: Mapping[str, int]
+
+
+class DamagedState(Exception):
+    """These bytes are not a state of this version of netdiag; says what they are instead."""
+
+
+class Latest(Protocol):
+    """Looks for the latest packet of a capture as it grows."""
+
+    def within(self, size: int) -> int:
+        """The time of the latest packet in so many bytes, in nanoseconds since 1970 UTC."""
+        ...
+
+
+def latest(path: str, *, first_time: int, inode: int, begin: bytes) -> Latest:
+    """For a capture that begins at `first_time`; `inode` and `begin` as in `Follower.allow`."""
+    return cast(Latest, _module().Latest(path, first_time, inode, begin))
+
+
+def first_time(file: str) -> int:
+    """When a capture begins, in nanoseconds since 1970 UTC; 0 as long as it has no packet.
+
+    InputError where the file is no capture.
+    """
+    module = _module()
+    try:
+        return int(module.first_time(file))
+    except module.CaptureError as refused:
+        raise _input_error(refused) from refused
 
 
 def arrow_stream(table: str, columns: Sequence[str], unit: str = "ns") -> ArrowStream:
@@ -166,6 +275,11 @@ def begins_as_capture(begin: bytes) -> bool:
     return bool(_module().begins_as_capture(begin))
 
 
+def is_compressed(begin: bytes) -> bool:
+    """Whether a compressed stream begins with these bytes, of which four are looked at."""
+    return bool(_module().is_compressed(begin))
+
+
 def is_capture(file: str) -> bool:
     """Whether a file begins as a capture does, compressed or not; what cannot be opened is taken for one."""
     return bool(_module().is_capture(file))
@@ -178,6 +292,32 @@ def is_installed() -> bool:
     except NetdiagError:
         return False
     return True
+
+
+def _asked(
+    options: EngineOptions,
+    *,
+    columns: Mapping[str, Sequence[str]] | None,
+    unit: str,
+    since_ns: int | None,
+    until_ns: int | None,
+) -> dict[str, Any]:
+    wanted = columns or {}
+    return {
+        "tables": {table: list(wanted[table]) if table in wanted else None for table in options.tables},
+        "unit": unit,
+        "since": since_ns,
+        "until": until_ns,
+        "flow_class": options.flow_class,
+        "ports": sorted(options.ports),
+        "clients": sorted(options.clients),
+        "brokers": sorted(options.brokers),
+        "topics": sorted(options.topics),
+        "hosts": dict(options.places.hosts),
+        "endpoints": dict(options.places.ports),
+        "max_connections": None,
+        "all_sightings": options.all_sightings,
+    }
 
 
 @cache

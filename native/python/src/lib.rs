@@ -3,9 +3,11 @@
 //! Reading goes on in a thread of its own while Python does something else with what is ready. Record batches go to
 //! Python by Arrow's C data interface, without a copy; whoever has no pyarrow takes them as CSV, as JSON or as tuples.
 
+mod asked;
 mod batch;
 mod capsules;
 mod failure;
+mod following;
 mod reading;
 mod shapes;
 
@@ -21,7 +23,9 @@ mod netdiag_native {
     #[pymodule_export]
     use crate::failure::CaptureError;
     #[pymodule_export]
-    use crate::reading::{Reading, begins_as_capture, check, is_capture, read};
+    use crate::following::{Follower, Latest, StateError, first_time};
+    #[pymodule_export]
+    use crate::reading::{Reading, begins_as_capture, check, is_capture, is_compressed, read};
     #[pymodule_export]
     use crate::shapes::{ArrowStream, Schema, columns};
 

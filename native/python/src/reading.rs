@@ -1,6 +1,5 @@
 //! Reading captures, in a thread of its own.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,20 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use netdiag_wire::capture::{self, Captures, FromDisk, Shared, Window};
+use netdiag_wire::capture::{self, Captures, Compression, FromDisk, Shared, Window};
 use netdiag_wire::engine::reading::said;
 use netdiag_wire::engine::{Broken, Progress, Reading as Engine, Turn};
-use netdiag_wire::exchange::Places;
-use netdiag_wire::options::{Options, Table, Wanted};
-use netdiag_wire::rows::{Batch as RowBatch, Shape};
+use netdiag_wire::rows::Batch as RowBatch;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyListMethods;
 use pyo3::types::{PyDict, PyList};
 
+use crate::asked::Asked;
 use crate::batch::Batch;
 use crate::failure::raised;
-use crate::shapes::{shape_of, table_of};
 
 /// So long Python waits for rows before it looks whether it was interrupted.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -54,72 +51,25 @@ pub struct Reading {
 
 /// Begin to read captures.
 ///
-/// `files`: paths, or "-" for standard input; CaptureError where one is no capture. `names`: what they are called in
-/// rows. `tables`: those wanted, each with the names of the columns wanted or None for all. `unit`: "ns" or "us", of
-/// times in Arrow. `since`, `until`: nanoseconds since 1970 UTC. `tell` is called with (bytes read, packets, time of the
-/// first one, of the last one) from time to time, and once at the end. `hosts`: names by address; `endpoints`: name and
-/// listener by address:port. `all_sightings`: a connection that is seen at several places is told once for each.
-/// `workers`: threads that read messages, besides three others; 0 does everything in one. For the others see
-/// `EngineOptions`.
+/// `files`: paths, or "-" for standard input; CaptureError where one is no capture. `asked`: see `Asked`. `names`: what
+/// they are called in rows. `workers`: threads that read messages, besides three others; 0 does everything in one.
+/// `tell` is called with (bytes read, packets, time of the first one, of the last one) from time to time, and once at the
+/// end.
 #[pyfunction]
-#[pyo3(signature = (
-    files, *, tables, names = None, unit = "ns", since = None, until = None, flow_class = (0, 1), ports = Vec::new(),
-    clients = Vec::new(), brokers = Vec::new(), topics = Vec::new(), hosts = HashMap::new(), endpoints = HashMap::new(),
-    max_connections = None, all_sightings = false, workers = None, tell = None,
-))]
-#[allow(clippy::too_many_arguments)] // an interface of keywords
+#[pyo3(signature = (files, asked, *, names = None, workers = None, tell = None))]
 pub fn read(
     py: Python<'_>,
     files: Vec<PathBuf>,
-    tables: HashMap<String, Option<Vec<String>>>,
+    asked: Asked,
     names: Option<Vec<String>>,
-    unit: &str,
-    since: Option<i64>,
-    until: Option<i64>,
-    flow_class: (u32, u32),
-    ports: Vec<u16>,
-    clients: Vec<String>,
-    brokers: Vec<String>,
-    topics: Vec<String>,
-    hosts: HashMap<String, String>,
-    endpoints: HashMap<String, (String, Option<String>)>,
-    max_connections: Option<usize>,
-    all_sightings: bool,
     workers: Option<usize>,
     tell: Option<Py<PyAny>>,
 ) -> PyResult<Reading> {
-    let shapes = tables
-        .iter()
-        .map(|(name, columns)| shape_of(name, columns.as_deref(), unit))
-        .collect::<PyResult<Vec<Shape>>>()?;
+    let (options, shapes) = asked.options()?;
     let names = names.unwrap_or_else(|| files.iter().map(|file| file.to_string_lossy().into_owned()).collect());
     if files.is_empty() || names.len() != files.len() {
         return Err(PyValueError::new_err("one name for each of at least one file"));
     }
-    if flow_class.0 >= flow_class.1 {
-        return Err(PyValueError::new_err("flow_class is (k, n) with k below n"));
-    }
-    let wanted = tables
-        .keys()
-        .map(|name| table_of(name))
-        .collect::<PyResult<Vec<Table>>>()?;
-    let standard = Options::default();
-    let options = Options {
-        tables: Wanted::of(&wanted),
-        flow_class,
-        ports: ports.into_iter().collect(),
-        clients: clients.into_iter().collect(),
-        brokers: brokers.into_iter().collect(),
-        topics: topics.into_iter().collect(),
-        max_connections: max_connections.unwrap_or(standard.max_connections),
-        all_sightings,
-        places: Places {
-            hosts: hosts.into_iter().collect(),
-            ports: endpoints.into_iter().collect(),
-        },
-        since,
-        until,
-    };
     let workers =
         workers.unwrap_or_else(|| thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_WORKERS)));
     let engine = py
@@ -155,6 +105,12 @@ pub fn begins_as_capture(begin: &[u8]) -> bool {
     begin
         .first_chunk()
         .is_some_and(|begin| capture::begins_as_capture(*begin))
+}
+
+/// Whether a compressed stream begins with these bytes, of which four are looked at.
+#[pyfunction]
+pub fn is_compressed(begin: &[u8]) -> bool {
+    Compression::of(begin).is_some()
 }
 
 /// Looks into the files as reading does at first: CaptureError where one is no capture.
@@ -283,7 +239,7 @@ impl Drop for Reading {
     }
 }
 
-fn by_table<'py>(py: Python<'py>, batches: Vec<RowBatch>) -> PyResult<Bound<'py, PyDict>> {
+pub fn by_table<'py>(py: Python<'py>, batches: Vec<RowBatch>) -> PyResult<Bound<'py, PyDict>> {
     let tables = PyDict::new(py);
     for batch in batches {
         let name = batch.shape().table.as_str();

@@ -17,11 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from netdiag.errors import NetdiagError
-from netdiag.io.captures import CaptureFile
-from netdiag.io.decompression import is_compressed
-from netdiag.io.follow.plans import Catalogue, Known, Plan
-from netdiag.io.follow.source import BEGIN, Source
-from netdiag.traffic.engine.records import MAGICS
+from netdiag.io.follow.plans import BEGIN, Catalogue, Known, Plan
+from netdiag.traffic.native import Latest, begins_as_capture, first_time, is_compressed, latest
 
 LATENESS = 2.0
 BATCH_BYTES = 64 * 1024 * 1024
@@ -29,7 +26,6 @@ _BATCH_FILES = 200
 _SETTLED = 5.0
 _QUIET = 60.0
 _MISSED = 30.0
-_PIECE = 64 * 1024
 _SECOND = 1_000_000_000
 # What `netdiag capture` has not finished.
 _UNFINISHED = ".part"
@@ -60,7 +56,8 @@ class Admission:
         self._lateness = int(lateness * _SECOND)
         self.most = most
         self._at_once = at_once
-        self._latest: dict[int, tuple[Source, int]] = {}
+        # By the number of a file: where it lies, what looks into it, and the time of its latest packet.
+        self._latest: dict[int, tuple[str, Latest, int]] = {}
         self._strangers: set[str] = set()
         self._firsts: dict[str, tuple[tuple[int, int], int]] = {}
         self._missed: dict[int, float] = {}
@@ -102,7 +99,7 @@ class Admission:
             lies, place = seen.get(file.name), (file.first_time, file.name)
             if file.ended and file in before.files:
                 continue
-            if lies is None or not file.identity.holds(lies.inode, lies.begin):
+            if lies is None or not file.holds(lies.inode, lies.begin):
                 if self._is_lost(file):
                     taken.append(replace(file, ended=True, gone=True))
                 continue
@@ -142,7 +139,7 @@ class Admission:
                 continue
             if len(begin) < BEGIN and now - status.st_mtime < _SETTLED and not self._at_once:
                 continue
-            if not is_compressed(begin) and begin[:4] not in MAGICS:
+            if not begins_as_capture(begin):
                 if begin:
                     self._stranger(entry.name, "is no capture")
                 continue
@@ -164,7 +161,7 @@ class Admission:
         fresh = []
         for name, lies in seen.items():
             same = names.get(name)
-            if same is not None and same.identity.holds(lies.inode, lies.begin) and lies.size >= same.taken:
+            if same is not None and same.holds(lies.inode, lies.begin) and lies.size >= same.taken:
                 if same.ended and lies.size > same.taken:
                     self._stranger(name, "has grown after a later one had come; what it gained", "is left out")
                 continue
@@ -192,7 +189,7 @@ class Admission:
         if self._firsts.get(lies.name, (None, 0))[0] != key:
             path = os.path.join(self._folder, lies.name)
             try:
-                first = CaptureFile(path, 0, piece=_PIECE, since=None, until=None).first_time
+                first = first_time(path)
             except NetdiagError as error:
                 self._stranger(lies.name, error.message)
                 return 0
@@ -204,27 +201,24 @@ class Admission:
         newest = max(after.files, key=lambda file: (file.first_time, file.name))
         open_files = [file for file in after.files if not file.ended or file.number == newest.number]
         self._latest = {file.number: self._latest_of(file) for file in open_files}
-        latest = max(newest.first_time, *(latest for _, latest in self._latest.values()))
+        latest = max(newest.first_time, *(latest for _, _, latest in self._latest.values()))
         sure = latest - self._lateness
         return max(before, sure if waiting is None else min(sure, waiting))
 
-    def _latest_of(self, file: Known) -> tuple[Source, int]:
+    def _latest_of(self, file: Known) -> tuple[str, Latest, int]:
         """The time of the latest packet in what is taken of a file, and how that was found."""
-        source, latest = self._latest.get(file.number, (None, file.first_time))
         path = os.path.join(self._folder, file.name)
-        if source is None or source.path != path:
-            source = Source(number=0, name="", path=path, first_time=0, late=0, identity=file.identity)
-        source.allow(file.taken, ended=False)
-        while (packet := source.head()) is not None:
-            latest = max(latest, packet.time)
-            source.take()
-        source.close()
-        return source, latest
+        before = self._latest.get(file.number)
+        if before is not None and before[0] == path:
+            looking = before[1]
+        else:
+            looking = latest(path, first_time=file.first_time, inode=file.inode, begin=bytes.fromhex(file.begin))
+        return path, looking, looking.within(file.taken)
 
 
 def _lies(file: Known, seen: Mapping[str, _Seen]) -> bool:
     lies = seen.get(file.name)
-    return lies is not None and file.identity.holds(lies.inode, lies.begin)
+    return lies is not None and file.holds(lies.inode, lies.begin)
 
 
 def _series(name: str) -> str:

@@ -7,10 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from netdiag.errors import InputError
-from netdiag.traffic.arrow import BATCH, record_batch, schema_of
+from netdiag.traffic.arrow import BATCH, schema_of
 from netdiag.traffic.tables import NAMES, table
 
 
@@ -27,33 +28,31 @@ class Parts:
         for part in self._parts.values():
             part.drop()
 
-    def add(self, rows: Mapping[str, Sequence[Any]]) -> None:
-        """More rows."""
-        for name, some in rows.items():
-            self._parts[name].add(some)
+    def add(self, batches: Mapping[str, Sequence[Any]]) -> None:
+        """More rows: what Arrow's C data interface takes for record batches."""
+        for name, some in batches.items():
+            for batch in some:
+                self._parts[name].add(pa.record_batch(batch))
 
-    def finish(self) -> dict[str, int]:
-        """That was all: give the files their names. How many rows each table has got."""
+    def finish(self) -> None:
+        """That was all: give the files their names."""
         for part in self._parts.values():
             part.finish()
-        return {name: part.rows for name, part in self._parts.items()}
 
 
 class _Part:
     def __init__(self, name: str, path: Path, *, empty: bool) -> None:
-        self.rows = 0
-        self._table = table(name)
+        self._schema = schema_of(table(name), unit="us")
         self._path = path
         self._empty = empty
         # Spark leaves files alone whose names begin with a dot.
         self._temporary = path.with_name(f".{path.name.lstrip('.')}.{uuid.uuid4().hex}")
-        self._held: list[Any] = []
+        self._held: list[pa.RecordBatch] = []
         self._writer: pq.ParquetWriter | None = None
 
-    def add(self, rows: Sequence[Any]) -> None:
-        self._held += rows
-        self.rows += len(rows)
-        if len(self._held) >= BATCH:
+    def add(self, batch: pa.RecordBatch) -> None:
+        self._held.append(batch)
+        if sum(each.num_rows for each in self._held) >= BATCH:
             self._write()
 
     def finish(self) -> None:
@@ -76,11 +75,11 @@ class _Part:
             self._temporary.unlink()
 
     def _write(self) -> None:
+        rows = pa.Table.from_batches(self._held, self._schema)
         try:
             if self._writer is None:
-                schema = schema_of(self._table, unit="us")
-                self._writer = pq.ParquetWriter(self._temporary, schema, compression="zstd")
-            self._writer.write_batch(record_batch(self._table, self._held, unit="us"))
+                self._writer = pq.ParquetWriter(self._temporary, self._schema, compression="zstd")
+            self._writer.write_table(rows, row_group_size=max(1, rows.num_rows))
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror or error}", where=str(self._path)) from error
         self._held = []

@@ -4,14 +4,16 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from netdiag.io.follow.source import Identity
+# So many first bytes tell a file from others.
+BEGIN = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """A file that batches have taken from. `taken`: up to which byte. `ended`: all of it, and no more is to come.
 
-    `gone`: it was taken away before a later one of its series had come.
+    `gone`: it was taken away before a later one of its series had come. `inode` and `begin`, its first bytes in
+    hexadecimal, are what it is known again by.
     """
 
     number: int
@@ -25,10 +27,9 @@ class Known:
     gone: bool = False
     late: int = 0
 
-    @property
-    def identity(self) -> Identity:
-        """What the file is known again by."""
-        return Identity(inode=self.inode, begin=self.begin)
+    def holds(self, inode: int, begin: bytes) -> bool:
+        """Whether a file with these is it; it may have grown since."""
+        return inode == self.inode and begin.hex().startswith(self.begin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,10 +21,10 @@ from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.io.follow.compaction import Joined, compact, finish, joined_of
 from netdiag.io.follow.parts import Parts
 from netdiag.io.follow.plans import Catalogue, catalogue_of
-from netdiag.traffic.engine.state import DamagedState, decode, encode
+from netdiag.traffic.native import DamagedState
 from netdiag.traffic.tables import NAMES
 
-VERSION = 1
+VERSION = 2
 SPARK = "spark"
 _SETTINGS, _DONE, _LOCK, _STATE, _MARK = "settings.json", "done.json", "lock", "state", ".netdiag-follow"
 _PART = re.compile(r"\.?(part|open)-(\d+)-\d+\.parquet")
@@ -102,23 +102,19 @@ class Store:
         """Write what `catalogue` reads."""
         self._write(self._batch(catalogue.batch) / "catalogue.json", catalogue.text().encode())
 
-    def state(self, batch: int, number: int) -> Any:
+    def state(self, batch: int, number: int) -> bytes:
         """The state of one class of connections behind a batch."""
-        path = self._batch(batch) / f"class-{number:03}"
+        path = self._state(batch, number)
         try:
-            return decode(path.read_bytes())
+            return path.read_bytes()
         except FileNotFoundError as error:
             raise self._damaged(path.name, f"of batch {batch} is missing") from error
-        except DamagedState as error:
-            raise self._damaged(str(path.relative_to(self.checkpoint)), str(error)) from error
         except OSError as error:
             raise NetdiagError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
-    def keep_state(self, batch: int, number: int, state: Any) -> int:
-        """Write what `state` reads; how many bytes that are."""
-        data = encode(state)
-        self._write(self._batch(batch) / f"class-{number:03}", data)
-        return len(data)
+    def keep_state(self, batch: int, number: int, state: bytes) -> None:
+        """Write what `state` reads."""
+        self._write(self._state(batch, number), state)
 
     def parts(self, batch: int, number: int) -> Parts:
         """Where the rows of one class go that a batch has brought."""
@@ -175,9 +171,9 @@ class Store:
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(_DONE, "is damaged") from error
 
-    def damaged(self, error: DamagedState) -> NetdiagError:
+    def damaged(self, batch: int, number: int, error: DamagedState) -> NetdiagError:
         """What to say of a state with strange content."""
-        return self._damaged(_STATE, str(error))
+        return self._damaged(str(self._state(batch, number).relative_to(self.checkpoint)), str(error))
 
     def _damaged(self, name: str, why: str) -> NetdiagError:
         return NetdiagError(f"'{name}' {why}", where=str(self.checkpoint), hint=_HINT)
@@ -201,6 +197,9 @@ class Store:
 
     def _batch(self, batch: int) -> Path:
         return self.checkpoint / _STATE / f"{batch:08}"
+
+    def _state(self, batch: int, number: int) -> Path:
+        return self._batch(batch) / f"class-{number:03}"
 
     def _write(self, path: Path, data: bytes, mode: int = 0o600) -> None:
         temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")

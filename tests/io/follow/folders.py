@@ -8,20 +8,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from netdiag.errors import NetdiagError
-from netdiag.io.captures import Captures
+from netdiag.io.capture_files import capture_files
 from netdiag.io.follow.admission import Admission
 from netdiag.io.follow.plans import Catalogue, Plan, plan_of
 from netdiag.io.follow.step import Work, step
 from netdiag.io.follow.store import Store
-from netdiag.traffic.arrow import record_batch
+from netdiag.traffic import native
 from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.engine.packet import Packet
-from netdiag.traffic.engine.run import Engine
-from netdiag.traffic.engine.state import DamagedState, decode, encode
-from netdiag.traffic.tables import NAMES, table
+from netdiag.traffic.native import DamagedState
+from netdiag.traffic.tables import NAMES
 
 Tables = dict[str, list[str]]
 
@@ -30,14 +30,15 @@ Tables = dict[str, list[str]]
 class Shelf:
     """Rows of a batch, in memory."""
 
-    rows: dict[str, list[Any]] = field(default_factory=dict)
+    rows: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, rows: Mapping[str, Sequence[Any]]) -> None:
-        for name, some in rows.items():
-            self.rows.setdefault(name, []).extend(some)
+    def add(self, batches: Mapping[str, Sequence[Any]]) -> None:
+        for name, some in batches.items():
+            for batch in some:
+                self.rows.setdefault(name, []).extend(map(repr, pa.record_batch(batch).to_pylist()))
 
-    def finish(self) -> dict[str, int]:
-        return {name: len(rows) for name, rows in self.rows.items()}
+    def finish(self) -> None:
+        pass
 
 
 class Memory:
@@ -48,12 +49,11 @@ class Memory:
         self.shelves: dict[tuple[int, int], Shelf] = {}
         self.open: dict[int, Shelf] = {}
 
-    def state(self, batch: int, number: int) -> Any:
-        return decode(self.states[batch, number])
+    def state(self, batch: int, number: int) -> bytes:
+        return self.states[batch, number]
 
-    def keep_state(self, batch: int, number: int, state: Any) -> int:
-        self.states[batch, number] = encode(state)
-        return len(self.states[batch, number])
+    def keep_state(self, batch: int, number: int, state: bytes) -> None:
+        self.states[batch, number] = state
 
     @contextmanager
     def parts(self, batch: int, number: int) -> Iterator[Shelf]:
@@ -66,16 +66,14 @@ class Memory:
         self.open[number] = Shelf()
         yield self.open[number]
 
-    def damaged(self, error: DamagedState) -> NetdiagError:
+    def damaged(self, batch: int, number: int, error: DamagedState) -> NetdiagError:
+        del batch, number
         return NetdiagError(str(error))
 
     def tables(self) -> Tables:
         """All rows, as they would be read from disk."""
-        rows: dict[str, list[Any]] = {name: [] for name in NAMES}
-        for shelf in (*self.shelves.values(), *self.open.values()):
-            for name, some in shelf.rows.items():
-                rows[name] += some
-        return comparable(rows)
+        shelves = (*self.shelves.values(), *self.open.values())
+        return {name: sorted(row for shelf in shelves for row in shelf.rows.get(name, ())) for name in NAMES}
 
 
 class Following:
@@ -116,22 +114,11 @@ def in_memory(folder: Path, classes: int = 1) -> tuple[Work, Memory]:
 
 def expected(folder: Path, classes: int = 1) -> Tables:
     """The rows of the same files all at once."""
-    rows: dict[str, list[Any]] = {name: [] for name in NAMES}
+    shelf = Shelf()
     for number in range(classes):
-        captures = Captures([str(folder)])
-        engine = Engine(EngineOptions(flow_class=(number, classes)), [file.name for file in captures.files])
-        for packet in captures.packets():
-            engine.feed(packet)
-        captures.finish(engine)
-        for name, some in engine.drain().items():
-            rows[name] += some
-    return comparable(rows)
-
-
-def comparable(rows: Mapping[str, list[Any]]) -> Tables:
-    """Rows as sorted text, with the accuracy of what is stored."""
-    batches = {name: record_batch(table(name), some, unit="us") for name, some in rows.items()}
-    return {name: sorted(map(repr, batch.to_pylist())) for name, batch in batches.items()}
+        for ready in native.read(capture_files([str(folder)]), EngineOptions(flow_class=(number, classes)), unit="us"):
+            shelf.add(ready)
+    return {name: sorted(shelf.rows.get(name, ())) for name in NAMES}
 
 
 def stored(out: Path) -> Tables:

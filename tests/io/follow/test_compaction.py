@@ -12,8 +12,9 @@ from netdiag.io.follow import compaction
 from netdiag.io.follow.compaction import Joined, compact, finish, joined_of
 from netdiag.io.follow.parts import Parts
 from netdiag.io.follow.store import Store
+from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.rows import NameRow
-from netdiag.traffic.tables import NAMES
+from netdiag.traffic.tables import NAMES, table
 from tests.io.follow.folders import Tables, cut, expected, stored
 from tests.io.follow.test_store import PACKETS, begun
 from tests.traffic.engine.packets import pcap_file
@@ -36,7 +37,7 @@ def filled(out: Path, batches: int, classes: int = 2) -> Tables:
             with Parts(
                 lambda table, batch=batch, number=number: out / table / f"part-{batch:08}-{number:03}.parquet"  # type: ignore[misc]
             ) as parts:
-                parts.add({"names": [row]})
+                parts.add({"names": [record_batch(table("names"), [row], unit="us")]})
                 parts.finish()
     return stored(out)
 

@@ -19,5 +19,4 @@ def test_settings_are_found_again(tmp_path: Path) -> None:
     store.begin(settings_of("/caps", options, 3, 1.5, since_ns=None, until_ns=7))
     work, lateness = work_of(store)
     assert (work.folder, work.classes, work.since_ns, work.until_ns, lateness) == ("/caps", 3, None, 7, 1.5)
-    assert work.share(1).ports == {9092}
-    assert (work.share(1).flow_class, work.share(1).lasting) == ((1, 3), True)
+    assert work.options == options

@@ -135,7 +135,8 @@ impl GrowingFile {
         self.is_ended = true;
     }
 
-    /// Takes away all packets that are there; gives the latest time among them and the one before.
+    /// Takes away all packets that are there, and lets go of the file; gives the latest time among them and the one
+    /// before.
     pub fn latest(&mut self, before: i64) -> i64 {
         let mut latest = before;
         while let Ok(Some(_)) = self.head() {
@@ -146,6 +147,7 @@ impl GrowingFile {
             latest = times.fold(latest, i64::max);
             self.ready = None;
         }
+        self.close();
         latest
     }
 

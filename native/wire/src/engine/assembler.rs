@@ -97,18 +97,18 @@ impl Assembler {
     }
 
     /// Counts what belongs to no connection, such as damage of a file.
-    pub fn lose(&mut self, file: u32, lost: &Undecoded) {
-        self.stray(file, &lost.kind, &lost.detail, lost.bytes, 1);
+    pub fn lose(&mut self, file: u32, lost: &Undecoded, time: Option<i64>) {
+        self.stray(file, (&lost.kind, &lost.detail), (lost.bytes, 1), time);
     }
 
     /// Counts packets that whoever captured says were dropped; nobody knows their bytes.
     pub fn dropped(&mut self, file: u32, packets: u64) {
         if packets > 0 {
-            self.stray(file, "dropped", "while capturing", 0, packets);
+            self.stray(file, ("dropped", "while capturing"), (0, packets), None);
         }
     }
 
-    fn stray(&mut self, file: u32, kind: &str, detail: &str, bytes: u64, times: u64) {
+    fn stray(&mut self, file: u32, (kind, detail): (&str, &str), (bytes, times): (u64, u64), time: Option<i64>) {
         if self.counts_strays {
             self.assembly.learned.losses.add(Sum {
                 of: Of {
@@ -118,7 +118,7 @@ impl Assembler {
                     kind: kind.into(),
                     detail: Some(detail.into()),
                 },
-                time: None,
+                time,
                 bytes,
                 times,
             });

@@ -10,9 +10,11 @@
 //! | `assembler` | exchanges → rows |
 //! | `raw` | packets → rows of packets and segments, where nothing else is wanted |
 //! | [`single`] | all three one after the other; the state can be saved |
+//! | [`following`] | files that grow to rows, batch by batch |
 //! | [`reading`] | files to rows, each of the three in threads of its own |
 
 mod assembler;
+pub mod following;
 mod raw;
 pub mod reading;
 mod router;
@@ -21,5 +23,6 @@ mod work;
 mod worker;
 
 pub use assembler::Copies;
+pub use following::{Allowed, Follower, Latest, Tally};
 pub use reading::{Broken, Progress, Reading, Turn};
 pub use single::Engine;

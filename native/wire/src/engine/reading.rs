@@ -291,7 +291,7 @@ impl Reading {
         for (index, file) in (0..).zip(files) {
             let account = file.account();
             for lost in &account.losses {
-                self.assembler.lose(index, lost);
+                self.assembler.lose(index, lost, None);
             }
             self.assembler.dropped(index, account.dropped);
         }

@@ -75,6 +75,11 @@ impl Engine {
         file
     }
 
+    /// The index of the next file.
+    pub fn next_file(&self) -> u32 {
+        self.next_file
+    }
+
     /// Takes the next packets.
     pub fn feed(&mut self, chunk: &Chunk, rows: &mut impl RowSink) {
         let round = self.router.route(chunk);
@@ -82,8 +87,8 @@ impl Engine {
     }
 
     /// Counts what belongs to no connection, such as damage of the file.
-    pub fn lose(&mut self, file: u32, lost: &Undecoded) {
-        self.assembler.lose(file, lost);
+    pub fn lose(&mut self, file: u32, lost: &Undecoded, time: Option<i64>) {
+        self.assembler.lose(file, lost, time);
     }
 
     /// Counts packets that whoever captured says were dropped.
