@@ -69,6 +69,37 @@ impl Key {
         })
     }
 
+    /// Whether this is the key of the other direction of that one.
+    #[inline]
+    pub fn is_reverse_of(&self, other: &Key) -> bool {
+        match (&self.0, &other.0) {
+            (
+                Form::Version4 { addresses, ports },
+                Form::Version4 {
+                    addresses: others,
+                    ports: their_ports,
+                },
+            ) => *addresses == others.rotate_left(32) && *ports == their_ports.rotate_left(16),
+            (Form::General(_), Form::General(_)) => *self == other.reversed(),
+            _ => false,
+        }
+    }
+
+    /// Address and port of both ends, the source first.
+    #[inline]
+    pub fn ends(&self) -> [(u128, u16); 2] {
+        match &self.0 {
+            Form::Version4 { addresses, ports } => [
+                ((addresses >> 32).into(), (ports >> 16) as u16),
+                ((addresses & 0xFFFF_FFFF).into(), *ports as u16),
+            ],
+            Form::General(ends) => [
+                (bits(ends.source), ends.source_port),
+                (bits(ends.destination), ends.destination_port),
+            ],
+        }
+    }
+
     #[inline]
     pub fn source_port(&self) -> u16 {
         match &self.0 {
@@ -152,6 +183,13 @@ impl From<Key> for Ends {
             destination_port: key.destination_port(),
             context: Context::from_slice(key.context()),
         }
+    }
+}
+
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => address.to_bits().into(),
+        IpAddr::V6(address) => address.to_bits(),
     }
 }
 

@@ -253,22 +253,23 @@ impl Reading {
                 worker,
             } => {
                 let chunk = captures.next_chunk()?;
-                let mut round = match &chunk {
+                let (mut round, is_more) = match &chunk {
                     Some(chunk) => {
                         self.progress.add(chunk);
-                        router.route(chunk)
+                        (router.route(chunk), true)
                     }
                     None => router.finish(),
                 };
                 let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
                 let works = round.works.pop().unwrap_or_default();
                 let made = vec![worker.work(works, bytes)];
-                let captures = match chunk {
-                    Some(_) => None,
-                    None => match std::mem::replace(&mut self.source, Source::Over) {
+                let captures = if is_more {
+                    None
+                } else {
+                    match std::mem::replace(&mut self.source, Source::Over) {
                         Source::Here { captures, .. } => Some(captures),
                         _ => None,
-                    },
+                    }
                 };
                 Ok((round.aside, made, captures))
             }
@@ -359,14 +360,20 @@ fn route(
                     return;
                 }
             }
-            Ok(None) => {
-                let round = router.finish();
-                if hand_out(None, round.works) {
-                    // Whoever is gone need not know.
-                    let _ = routed.send(Routed::End(round.aside, Box::new(ahead.finish())));
+            Ok(None) => loop {
+                let (round, is_more) = router.finish();
+                if !hand_out(None, round.works) {
+                    return;
                 }
-                return;
-            }
+                // Whoever is gone need not know.
+                if !is_more {
+                    let _ = routed.send(Routed::End(round.aside, Box::new(ahead.finish())));
+                    return;
+                }
+                if routed.send(Routed::Round(round.aside)).is_err() {
+                    return;
+                }
+            },
             Err(refused) => {
                 let _ = routed.send(Routed::Failed(refused.into()));
                 return;

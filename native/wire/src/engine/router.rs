@@ -13,6 +13,9 @@ use crate::flow::{Entry, FlowSink, Flows};
 use crate::options::{Options, Table};
 use crate::packet::{Packet, Segment};
 
+/// So many connections are ended in a round: what they were is held until their rows are made.
+const ENDED_AT_ONCE: usize = 2048;
+
 /// What of a router goes on where a capture goes on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Routes {
@@ -97,8 +100,8 @@ impl Router {
         self.round(works)
     }
 
-    /// The work when nothing more comes.
-    pub fn finish(&mut self) -> Round {
+    /// Work when nothing more comes, and whether there is more of it.
+    pub fn finish(&mut self) -> (Round, bool) {
         let mut works = self.works();
         let mut sink = Sink {
             options: &self.options,
@@ -106,9 +109,9 @@ impl Router {
             bytes: &[],
             order: 0,
         };
-        self.routes.flows.finish(&mut sink);
+        let is_more = self.routes.flows.finish(ENDED_AT_ONCE, &mut sink);
         self.routes.names.finish();
-        self.round(works)
+        (self.round(works), is_more)
     }
 
     fn works(&self) -> Vec<Vec<Work>> {

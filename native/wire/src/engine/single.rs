@@ -103,8 +103,12 @@ impl Engine {
 
     /// There are no more packets.
     pub fn finish(&mut self, rows: &mut impl RowSink) {
-        let round = self.router.finish();
-        self.take(round, &[], rows);
+        let mut is_more = true;
+        while is_more {
+            let round;
+            (round, is_more) = self.router.finish();
+            self.take(round, &[], rows);
+        }
         self.assembler.finish(rows);
     }
 

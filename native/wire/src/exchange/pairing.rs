@@ -7,10 +7,9 @@
 use std::collections::VecDeque;
 use std::mem;
 
-use blake2::digest::consts::U8;
-use blake2::{Blake2b, Digest as _};
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_64;
 
 use crate::facts::{Decoded, Piece, RequestFacts, ResponseFacts};
 use crate::kafka::{Bodies, BodyWalker, Passed, request_header, response_header};
@@ -108,15 +107,12 @@ pub enum Event {
 
 /// A hash of pieces, each with that of those before: so eight bytes are all that is to be kept in between.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Digest([u8; 8]);
+struct Digest(u64);
 
 impl Digest {
     fn update(&mut self, size: u32, data: &[u8]) {
-        let hash = Blake2b::<U8>::new()
-            .chain_update(self.0)
-            .chain_update(format!("{size},"))
-            .chain_update(data);
-        self.0 = hash.finalize().into();
+        let seed = self.0 ^ u64::from(size).rotate_left(32);
+        self.0 = XxHash3_64::oneshot_with_seed(seed, data);
     }
 }
 
@@ -154,8 +150,8 @@ impl Pairing {
 
     /// A hash of the first messages of both sides; None without any.
     pub fn digest(&self) -> Option<i64> {
-        let [[a, b, c, d, ..], [e, f, g, h, ..]] = self.digests.map(|digest| digest.0);
-        (self.requests + self.responses > 0).then(|| i64::from_be_bytes([a, b, c, d, e, f, g, h]))
+        let [broker, client] = self.digests.map(|digest| digest.0);
+        (self.requests + self.responses > 0).then(|| (broker ^ client.rotate_left(32)).cast_signed())
     }
 
     /// The files that rows to come may name.

@@ -7,8 +7,10 @@ mod entry;
 mod linker;
 
 use std::cmp::Reverse;
+use std::hash::BuildHasher;
 
-use foldhash::{HashMap, HashMapExt};
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use crate::decode::Key;
@@ -46,11 +48,67 @@ struct Found {
     side: u8,
 }
 
+/// Which connection has a key, in either direction: the keys themselves stand with the connections.
+#[derive(Clone, Debug, Default)]
+struct Index {
+    /// Places of connections, and which of its keys; hashed so that nobody who sends packets can choose where they
+    /// collide.
+    table: HashTable<(u32, u32)>,
+    hasher: RandomState,
+}
+
+impl Index {
+    #[inline]
+    fn find(&self, key: &Key, slots: &[Slot]) -> Option<Found> {
+        let mut found = None;
+        self.table.find(hash_of(&self.hasher, key), |&(slot, at)| {
+            let known = slots
+                .get(slot as usize)
+                .and_then(|slot| slot.entry.as_ref()?.keys.get(at as usize));
+            let side = match known {
+                Some(known) if known == key => 0,
+                Some(known) if known.is_reverse_of(key) => 1,
+                _ => return false,
+            };
+            found = Some(Found { slot, side });
+            true
+        });
+        found
+    }
+
+    /// Adds a key of a connection, which is none of another one.
+    fn insert(&mut self, slot: u32, at: usize, slots: &[Slot]) {
+        let key_of = |(slot, at): (u32, u32)| slots.get(slot as usize)?.entry.as_ref()?.keys.get(at as usize);
+        let item = (slot, at as u32);
+        let hasher = &self.hasher;
+        if let Some(key) = key_of(item) {
+            let hash = |item: &(u32, u32)| key_of(*item).map_or(0, |key| hash_of(hasher, key));
+            self.table.insert_unique(hash_of(hasher, key), item, hash);
+        }
+    }
+
+    fn remove(&mut self, slot: u32, key: &Key) {
+        let hash = hash_of(&self.hasher, key);
+        let mut is_removed = true;
+        while is_removed {
+            let item = self.table.find_entry(hash, |&(other, _)| other == slot);
+            is_removed = item.map(|item| item.remove()).is_ok();
+        }
+    }
+}
+
+/// The same for both directions.
+#[inline]
+fn hash_of(hasher: &RandomState, key: &Key) -> u64 {
+    let [one, other] = key.ends();
+    hasher.hash_one(one).wrapping_add(hasher.hash_one(other))
+}
+
 /// The connections that are open.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
 pub struct Flows {
-    found: HashMap<Key, Found>,
+    index: Index,
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// None where each sighting counts by itself.
@@ -58,19 +116,22 @@ pub struct Flows {
     next_sweep: i64,
     opened: u64,
     most: usize,
+    /// Those that are still to be ended when a capture is over, the last one first.
+    left: Vec<u32>,
 }
 
 impl Flows {
     /// For so many connections at most; `all_sightings`: a connection that is seen at several places is several.
     pub fn new(most: usize, all_sightings: bool) -> Flows {
         Flows {
-            found: HashMap::new(),
+            index: Index::default(),
             slots: Vec::new(),
             free: Vec::new(),
             linker: (!all_sightings).then(Linker::default),
             next_sweep: i64::MIN,
             opened: 0,
             most: most.max(1),
+            left: Vec::new(),
         }
     }
 
@@ -80,7 +141,7 @@ impl Flows {
         if segment.time >= self.next_sweep {
             self.sweep(segment.time, sink);
         }
-        let mut found = self.found.get(key).copied();
+        let mut found = self.index.find(key, &self.slots);
         if segment.flags & SYN != 0
             && let Some(Found { slot, side }) = found
             && self.entry(slot).is_some_and(|entry| entry.is_another(side, segment))
@@ -116,20 +177,26 @@ impl Flows {
             error.destination_port,
             &[],
         );
-        if let Some(Found { slot, .. }) = self.found.get(&key).copied()
+        if let Some(Found { slot, .. }) = self.index.find(&key, &self.slots)
             && let Some(entry) = self.entry_mut(slot)
         {
             entry.unreachable();
         }
     }
 
-    /// The capture is over, and with it every connection, in the order in which they began.
-    pub fn finish(&mut self, sink: &mut impl FlowSink) {
-        let mut slots: Vec<_> = self.entries().map(|(slot, entry)| (entry.order, slot)).collect();
-        slots.sort_unstable();
-        for (_, slot) in slots {
+    /// The capture is over, and with it every connection, in the order in which they began: so many of them; whether
+    /// there are more.
+    pub fn finish(&mut self, most: usize, sink: &mut impl FlowSink) -> bool {
+        if self.left.is_empty() {
+            let mut slots: Vec<_> = self.entries().map(|(slot, entry)| (entry.order, slot)).collect();
+            slots.sort_unstable();
+            self.left = slots.into_iter().rev().map(|(_, slot)| slot).collect();
+        }
+        for _ in 0..most {
+            let Some(slot) = self.left.pop() else { break };
             self.forget(slot, sink);
         }
+        !self.left.is_empty()
     }
 
     /// The connections that are open, by their places.
@@ -156,9 +223,8 @@ impl Flows {
             Some(found) => found,
             None => self.make(key, segment, sink),
         };
-        let Found { slot, side } = found;
-        self.found.insert(key.clone(), found);
-        self.found.insert(key.reversed(), Found { slot, side: 1 - side });
+        let keys = self.entry(found.slot).map_or(0, |entry| entry.keys.len());
+        self.index.insert(found.slot, keys.saturating_sub(1), &self.slots);
         found
     }
 
@@ -232,8 +298,7 @@ impl Flows {
         place.generation = place.generation.wrapping_add(1);
         self.free.push(slot);
         for key in &entry.keys {
-            self.found.remove(key);
-            self.found.remove(&key.reversed());
+            self.index.remove(slot, key);
         }
         sink.close(slot, entry);
     }
@@ -241,9 +306,7 @@ impl Flows {
     /// Whether this can have come about by segments that name no other interfaces than these.
     pub fn is_sound(&self, interfaces: usize) -> bool {
         let is_known = |interface: &u32| (*interface as usize) < interfaces.max(1);
-        let keys: usize = self.entries().map(|(_, entry)| 2 * entry.keys.len()).sum();
         self.len() <= self.most
-            && self.found.len() <= keys
             && self.entries().all(|(_, entry)| {
                 entry.is_sound()
                     && entry.interfaces.iter().all(is_known)
@@ -284,13 +347,9 @@ impl From<Stored> for Flows {
             ..Flows::new(stored.most, false)
         };
         for (number, slot) in (0u32..).zip(&flows.slots) {
-            let Some(entry) = &slot.entry else {
-                flows.free.push(number);
-                continue;
-            };
-            for key in &entry.keys {
-                flows.found.insert(key.clone(), Found { slot: number, side: 0 });
-                flows.found.insert(key.reversed(), Found { slot: number, side: 1 });
+            match &slot.entry {
+                Some(entry) => (0..entry.keys.len()).for_each(|at| flows.index.insert(number, at, &flows.slots)),
+                None => flows.free.push(number),
             }
         }
         // Places are used again from the first on.

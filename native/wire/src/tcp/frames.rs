@@ -15,11 +15,8 @@ use crate::message::{Message, MessageSink, Times, Walker};
 /// The bytes of a message that a walker eats which are kept all the same.
 const WALK_HEAD: usize = 4096;
 
-/// A buffer larger than this is given back when its message is complete.
-const SPARE: usize = 4096;
-
-/// A buffer begins with room for no more than this, whatever size a message says it has.
-const ROOM: u32 = 65_536;
+/// A buffer has room for no more than this ahead of what has come, whatever size a message says it has.
+const ROOM: usize = 65_536;
 
 /// What a direction is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -483,14 +480,20 @@ impl<W: Walker> Framer<W> {
         if partial.size > talk.keep {
             partial.large(talk, sink, run, is_request, left);
         } else if !partial.broken {
-            if partial.buffer.is_empty() && left > 0 {
-                partial.buffer.reserve_exact(partial.size.min(ROOM) as usize);
+            // Most connections are in the middle of a message, and most messages lie in two segments.
+            let (held, more) = (partial.buffer.len(), run.view.len());
+            if held == 0 {
+                partial.buffer.reserve_exact(more);
+            } else if held < ROOM {
+                partial
+                    .buffer
+                    .reserve_exact((partial.size as usize).min(ROOM).saturating_sub(held).max(more));
             }
             partial.buffer.extend_from_slice(run.view);
             partial.broken = kept < run.length;
         }
         if left == 0 {
-            let mut head = std::mem::take(&mut partial.buffer);
+            let head = std::mem::take(&mut partial.buffer);
             let walker = partial.walker.take();
             let Run { time, number, file, .. } = run;
             let times = Times {
@@ -502,10 +505,6 @@ impl<W: Walker> Framer<W> {
             };
             let size = partial.size;
             self.emit(talk, sink, size, &head, walker, times);
-            if head.capacity() <= SPARE {
-                head.clear();
-                self.partial().buffer = head;
-            }
         }
     }
 
