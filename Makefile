@@ -3,7 +3,7 @@
 # make test    everything that a change must pass; CI runs the same
 # make bars    the long measurements, resumable; writes docs/bars.md (make bars BARS="name ..." for some)
 # make bench   netdiag exchanges against tshark on captures made here; writes docs/benchmarks.md (BENCH="--help" for more)
-# make warm    compiles the engine for large captures, and keeps Java's classes of Spark: both start sooner then
+# make warm    keeps Java's classes of Spark: netdiag analyze starts sooner then
 # make lint    ruff, mypy, import-linter
 # make format  lets ruff rewrite the sources
 # make readme  runs the commands of README.md, writes their output into it

@@ -20,9 +20,7 @@ Host = Annotated[
 ]
 Warm = Annotated[
     bool,
-    typer.Option(
-        "--warm", help="Make ahead what large captures and Spark need to start quickly, once for this release."
-    ),
+    typer.Option("--warm", help="Keep Java's classes of Spark, so that analyze starts sooner; once for this release."),
 ]
 
 
@@ -52,14 +50,9 @@ def doctor(
 
 
 def _warm(*, as_json: bool, host: str | None) -> ExitStatus:
-    """Have the engine compiled and Java's classes kept; the machine is not looked at."""
+    """Have Java's classes kept; the machine is not looked at."""
     if as_json or host is not None:
         raise UsageError("--warm makes things ready and looks at nothing", hint="run doctor once more without it")
-    from netdiag.io.kernels import warm_up
-
-    warmed = warm_up()
-    done = "was compiled already" if warmed.was_ready else f"is compiled: it took {warmed.seconds:.0f} s"
-    write_text(f"the engine for large captures {done}, in {warmed.folder}\n")
     write_text(f"{_warm_java()}\n")
     return ExitStatus.CLEAN
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import netdiag
 from netdiag.distribution import install_line
 from netdiag.errors import NetdiagError
-from netdiag.io.kernels import is_ready
 from netdiag.machine.facts import Found, Machine, Trouble
+from netdiag.traffic import native
 
 TOOLS = ("tcpdump", "dumpcap", "tshark", "docker")
 LIBRARIES = {
@@ -30,7 +30,6 @@ LIBRARIES = {
     "pyspark": "pyspark",
     "pyarrow": "pyarrow",
     "pandas": "pandas",
-    "numba": "numba",
     "networkx": "networkx",
 }
 """Module -> distribution."""
@@ -54,7 +53,7 @@ def read_machine(host: str | None, environment: Mapping[str, str]) -> Machine:
         namespaces=_namespaces(),
         packet_socket=_packet_socket(),
         java=_java(environment),
-        kernels=_kernels(environment),
+        capture_engine=_capture_engine(),
         tools={name: shutil.which(name) for name in TOOLS},
         libraries={name: _version(name, distribution) for name, distribution in LIBRARIES.items()},
         temporary=folder,
@@ -148,13 +147,11 @@ def _java(environment: Mapping[str, str]) -> Found:
         return Found(why_not=error.message, fix=error.hint or "")
 
 
-def _kernels(environment: Mapping[str, str]) -> Found:
-    version = _version("numba", "numba")
-    if version is None:
-        return Found(why_not="numba is not installed: captures are read in plain Python", fix=install_line("spark"))
-    if is_ready(environment):
-        return Found(what=f"numba {version}, all is compiled")
-    return Found(what=f"numba {version}; compiles when there is a large capture, or ahead: netdiag doctor --warm")
+def _capture_engine() -> Found:
+    try:
+        return Found(what=f"{native.MODULE} {native.version()}")
+    except NetdiagError as error:
+        return Found(why_not=error.message, fix=error.hint or "")
 
 
 def _version(module: str, distribution: str) -> str | None:

@@ -57,7 +57,7 @@ def _all(machine: Machine) -> Iterator[Ability]:
     yield _packets(machine)
     yield _fast_packets(machine)
     yield _java(machine)
-    yield _kernels(machine)
+    yield _capture_engine(machine)
     yield _picture(machine)
     yield _disk(machine)
     yield _memory(machine)
@@ -141,8 +141,8 @@ def _java(machine: Machine) -> Ability:
     return _of("java", found if found.is_there else Found(why_not=found.why_not, fix=fix), "analyze")
 
 
-def _kernels(machine: Machine) -> Ability:
-    return _of("compiled engine", machine.kernels, "speed of exchanges and analyze", otherwise=State.LIMITED)
+def _capture_engine(machine: Machine) -> Ability:
+    return _of("capture engine", machine.capture_engine, "exchanges, analyze, topology --capture")
 
 
 def _picture(machine: Machine) -> Ability:

@@ -35,7 +35,7 @@ class Machine:
     `system` is `platform.system()`; `families` the ids of os-release, closest first ("debian"). `rights` are names of
     capabilities in effect, without CAP_. `tools` and `libraries`: name -> where or which version, None where there is
     none. `namespaces`: entering a network namespace was tried on our own. `free_bytes`: of the folder where temporary
-    files go. `kernels`: compiled ones for captures.
+    files go. `capture_engine`: what reads captures.
     """
 
     system: str
@@ -49,7 +49,7 @@ class Machine:
     namespaces: Found
     packet_socket: Found
     java: Found
-    kernels: Found
+    capture_engine: Found
     tools: Mapping[str, str | None]
     libraries: Mapping[str, str | None]
     temporary: str

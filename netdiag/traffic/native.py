@@ -285,13 +285,9 @@ def is_capture(file: str) -> bool:
     return bool(_module().is_capture(file))
 
 
-def is_installed() -> bool:
-    """Whether the engine is there and belongs to this version of netdiag."""
-    try:
-        _module()
-    except NetdiagError:
-        return False
-    return True
+def version() -> str:
+    """That of the engine, which is that of netdiag; an error with what to do where there is no such engine."""
+    return str(_module().__version__)
 
 
 def _asked(

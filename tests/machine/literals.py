@@ -14,7 +14,7 @@ WELL = Machine(
     namespaces=Found(what="entered one"),
     packet_socket=Found(what="a packet socket can be opened"),
     java=Found(what="Java in /usr/lib/jvm/x"),
-    kernels=Found(what="numba 0.60"),
+    capture_engine=Found(what="netdiag_native 0.1.0"),
     tools={"tcpdump": "/usr/bin/tcpdump", "dumpcap": None, "tshark": None, "docker": "/usr/bin/docker"},
     libraries=dict.fromkeys(
         ("docker", "pyroute2", "dns", "cryptography", "scapy", "pyspark", "pyarrow", "pandas", "networkx"), "1"

@@ -35,7 +35,7 @@ CASES: list[tuple[str, Machine, State, str]] = [
     ("packets", replace(WELL, packet_socket=Found(why_not="CAP_NET_RAW", fix="sudo")), State.MISSING, "sudo"),
     ("fast capture", replace(WELL, tools={}), State.LIMITED, "sudo apt-get install tcpdump"),
     ("java", replace(WELL, java=Found(why_not="found none")), State.MISSING, "apt-get install default-jre-headless"),
-    ("compiled engine", replace(WELL, kernels=Found(why_not="no numba", fix="pip")), State.LIMITED, "pip"),
+    ("capture engine", replace(WELL, capture_engine=Found(why_not="none", fix="pip")), State.MISSING, "pip"),
     ("large pictures", replace(WELL, libraries={}), State.LIMITED, install_line("picture")),
     ("disk", replace(WELL, free_bytes=1 << 20), State.LIMITED, "TMPDIR"),
     ("memory", replace(WELL, memory_bytes=1 << 30), State.LIMITED, "free memory"),
