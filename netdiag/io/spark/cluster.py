@@ -1,6 +1,7 @@
 """Whether a cluster can do the work, found out before hours of it: executors, their Python, the paths they share."""
 
 import os
+import socket
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from netdiag.errors import NetdiagError
 from netdiag.io.spark.failures import told
+from netdiag.io.spark.shipping import misses_engine
 
 # So long a cluster may take to give us an executor; who waits for others in a queue raises it.
 PATIENCE = 120.0
@@ -52,6 +54,8 @@ def check_executors(spark: SparkSession, executors: int, folder: str, captures: 
 def misses(mark: str, captures: dict[str, int]) -> Iterator[tuple[str, str, str]]:
     """What an executor lacks: where, what, and what to do."""
     folder = os.path.dirname(mark)
+    for message, hint in misses_engine():
+        yield socket.gethostname(), f"the executors there lack it: {message}", hint
     if not os.path.exists(mark):
         yield folder, "what is written here is not to be seen on the executors", _SHARE
     elif not os.access(folder, os.W_OK | os.X_OK):

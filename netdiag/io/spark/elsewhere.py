@@ -21,6 +21,7 @@ from netdiag.errors import InputError
 from netdiag.io.spark.failures import told
 from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.session import reason_of
+from netdiag.io.spark.shipping import engine_here
 from netdiag.traffic.native import begins_as_capture
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -70,7 +71,8 @@ def bring(spark: SparkSession, captures: Sequence[Elsewhere]) -> None:
 
 
 def located(reading: Reading) -> Reading:
-    """For a task: the captures where they lie on this executor."""
+    """For a task: the captures where they lie on this executor, which has the capture engine then."""
+    engine_here()
     if not any(map(is_elsewhere, reading.paths)):
         return reading
     return replace(

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
 from netdiag.io.spark import class_archive
-from netdiag.io.spark.shipping import package_archive
+from netdiag.io.spark.shipping import ENGINE, engine_archive, package_archive
 
 LOCAL = "local[*]"
 _LOOPBACK = "127.0.0.1"
@@ -90,9 +90,9 @@ def spark_session(
         conf = SparkConf(loadDefaults=False).setAll(list(found.items()))
         conf.setAll(list((settings or {}).items()))
         log = Path(folder, "log")
-        archive = None if is_local(master) else package_archive(Path(folder))
+        archives = () if is_local(master) else (package_archive(Path(folder)), engine_archive(Path(folder)))
         with log.open("wb") as output:
-            yield from _running(conf, environment, output, log, archive, leaving)
+            yield from _running(conf, environment, output, log, archives, leaving)
 
 
 def is_here(master: str) -> bool:
@@ -107,7 +107,7 @@ def is_local(master: str) -> bool:
 
 
 def _running(
-    conf: SparkConf, environment: Mapping[str, str], output: Any, log: Path, archive: Path | None, leaving: float
+    conf: SparkConf, environment: Mapping[str, str], output: Any, log: Path, archives: Sequence[Path], leaving: float
 ) -> Iterator[SparkSession]:
     gateway = None
     paths = list(sys.path)
@@ -117,8 +117,11 @@ def _running(
                 with held_back():
                     gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
                 session = SparkSession(SparkContext(conf=conf, gateway=gateway))
-            if archive is not None:
-                session.sparkContext.addPyFile(str(archive))
+            for archive in archives:
+                if archive.name == ENGINE:
+                    session.sparkContext.addArchive(str(archive))
+                else:
+                    session.sparkContext.addPyFile(str(archive))
         except Exception as error:
             raise NetdiagError(
                 f"Spark does not start: {reason_of(error)}{_last(log)}", hint="check --master and the Java runtime"
