@@ -1,17 +1,14 @@
-"""All rows of a capture as lines of JSON by table, whatever engine makes them."""
+"""All rows of a capture as lines of JSON by table."""
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from netdiag.errors import NetdiagError
-from netdiag.io.captures import Captures
-from netdiag.render.rows_json import json_lines
+from netdiag.traffic import native
 from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.engine.run import Engine
-from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES, table
+from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES
 
 TABLES = NAMES + PAYLOAD_NAMES
 REFUSED = "refused"
@@ -24,30 +21,22 @@ def rows_of(path: Path) -> Lines:
     What is no capture has no tables, but one line: what the engine says of it.
     """
     try:
-        found = _read(path)
+        # Payloads hold requests with records back, so the other tables come from a reading of their own.
+        rows = {**_read(path, TABLES, PAYLOAD_NAMES), **_read(path, NAMES, NAMES)}
     except NetdiagError as error:
         return {REFUSED: (f"{error.message}: {error.hint}\n",)}
-    return {name: tuple(_named(line, path) for line in json_lines(table(name).columns, rows)) for name, rows in found}
+    return {name: rows[name] for name in TABLES}
 
 
-def _read(path: Path) -> Iterable[tuple[str, list[Any]]]:
-    captures = Captures([str(path)])
-    # Payloads hold requests with records back, so the other tables come from a reading of their own.
-    with_payloads = Engine(EngineOptions(tables=frozenset(TABLES), payloads=True), [str(path)])
-    without = Engine(EngineOptions(), [str(path)])
-    for packet in captures.packets():
-        without.feed(packet)
-        with_payloads.feed(packet)
-    captures.finish(without)
-    captures.finish(with_payloads)
-    rows = without.drain()
-    return [(name, rows[name]) for name in NAMES] + [
-        (name, rows) for name, rows in with_payloads.drain().items() if name in PAYLOAD_NAMES
-    ]
-
-
-def _named(line: str, path: Path) -> str:
-    return line.replace(json.dumps(str(path)), json.dumps(path.name))
+def _read(path: Path, filled: tuple[str, ...], wanted: tuple[str, ...]) -> Lines:
+    options = EngineOptions(tables=frozenset(filled), payloads=filled != NAMES)
+    found: dict[str, list[str]] = {name: [] for name in wanted}
+    for ready in native.read([str(path)], options, names=[path.name]):
+        for name in wanted:
+            for batch in ready.get(name, ()):
+                # Not at the ends of lines that JSON leaves as they are.
+                found[name] += (f"{line}\n" for line in batch.to_json().decode().split("\n")[:-1])
+    return {name: tuple(lines) for name, lines in found.items()}
 
 
 def summary(lines: Lines) -> dict[str, list[Any]]:
