@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,8 +17,6 @@ LARGE_MESSAGE = 100_000_000
 _SMALL = Recipe(mix="made", megabytes=1, connections=20)
 _ONE_CORE = ("taskset", "--cpu-list")
 _WARM = """
-from netdiag.io import kernels
-kernels.warm_up()
 from netdiag.io.spark import class_making
 class_making.make()
 """
@@ -50,7 +48,7 @@ class Contestant:
 
 def warmed() -> None:
     """Have made what `doctor --warm` makes before anything is timed: once on a machine, for every release."""
-    print("compiling what is not compiled yet", file=sys.stderr, flush=True)
+    print("keeping Java's classes", file=sys.stderr, flush=True)
     subprocess.run([sys.executable, "-c", _WARM], check=True)
 
 
@@ -87,7 +85,7 @@ def linear(sizes: Sizes) -> Result:
     """The engine on captures of rising sizes, and on next to nothing."""
     captures = {f"{size} GB": obtain(Recipe(mix="bulk", megabytes=1000 * size)) for size in sizes.gigabytes}
     name = "linear-" + "-".join(map(str, sizes.gigabytes))
-    return _each(name, {START: obtain(_SMALL), **captures}, sizes.rounds, {"NETDIAG_ENGINE": "compiled"})
+    return _each(name, {START: obtain(_SMALL), **captures}, sizes.rounds)
 
 
 def connections(sizes: Sizes) -> Result:
@@ -144,14 +142,12 @@ def spark(sizes: Sizes) -> Result:
     return measured(f"spark-{sizes.megabytes}", contestants, sizes.rounds, _told(capture), [capture])
 
 
-def _each(
-    case: str, captures: Mapping[str, Capture], rounds: int, environment: Mapping[str, str] | None = None
-) -> Result:
+def _each(case: str, captures: Mapping[str, Capture], rounds: int) -> Result:
     facts: dict[str, int | str] = {}
     contestants = []
     for name, capture in captures.items():
         facts |= {f"{key} of {name}": value for key, value in _told(capture).items()}
-        contestants.append(replace(_ours(capture, name=name, counted=True), environment=environment or {}))
+        contestants.append(_ours(capture, name=name, counted=True))
     return measured(case, contestants, rounds, facts, list(captures.values()))
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from tests.bench.results import START, Result
 
-MEMORY = 250
-COLD, LINEAR, CONNECTIONS, ONE_CONNECTION, CORES = 1.15, 1.10, 1.5, 1.5, 1.7
+MEMORY = 150
+COLD, LINEAR, CONNECTIONS, ONE_CONNECTION, CORES = 1.15, 1.10, 1.3, 1.1, 1.6
 SMALL_CPU, SPARK_PER_GIGABYTE = 1.0, 0.8
-NEWER, OLDER = 25, 32
+NEWER, OLDER = 45, 60
 _GIGA = 1e9
 _DEBIAN_12 = "4.0"
 

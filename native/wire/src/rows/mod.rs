@@ -19,8 +19,8 @@ pub use cells::Value;
 pub use columns::{Column, Kind, Rows, Shape, Unfit, Unit, UnknownColumn, columns_of};
 pub use stream::ArrowStream;
 
-/// Rows of one batch at most: what Spark takes at once.
-pub const MOST_ROWS: usize = 65_536;
+/// Rows of one batch at most: several of each table are under way at a time.
+pub const MOST_ROWS: usize = 16_384;
 
 /// A batch is cut behind the row that makes its text as long as this: lists of topics can be long.
-pub const MUCH_TEXT: usize = 32 << 20;
+pub const MUCH_TEXT: usize = 8 << 20;
