@@ -1,9 +1,13 @@
 //! From packets to work for connections: headers, flows, names, and what is none of these.
 
+use std::hint::black_box;
+
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::work::{Aside, Begun, Light, Round, What, Work};
+use super::worker::{CACHED, TOUCHED};
 use crate::capture::{Chunk, Interfaces};
 use crate::decode::names::Names;
 use crate::decode::{self, Decoded, endpoint_text};
@@ -65,36 +69,47 @@ impl Router {
         // What belongs to no connection is counted by the first of several engines only.
         let counts_strays = self.options.flow_class.0 == 0;
         let Routes { flows, names } = &mut self.routes;
-        for packet in chunk.packets() {
-            let data = chunk.data(packet);
-            let (key, mut segment) = match decode::decode(packet, data) {
-                Decoded::Segment { key, segment } => (key, segment),
-                Decoded::Unreachable(error) => {
-                    flows.unreachable(&error);
-                    continue;
-                }
-                Decoded::Datagram(mut datagram) => {
-                    datagram.interface = own(&self.interfaces, packet, data).unwrap_or(datagram.interface);
-                    let is_wanted = counts_strays && self.options.tables.has(Table::Names);
-                    if counts_strays && !(is_wanted && names.push(&datagram)) {
-                        self.losses
-                            .add(stray(packet, "not-tcp", "UDP".into(), packet.length.into()));
+        let mut ahead: SmallVec<[Decoded<'_>; TOUCHED]> = SmallVec::new();
+        for group in chunk.packets().chunks(TOUCHED) {
+            ahead.extend(group.iter().map(|packet| decode::decode(packet, chunk.data(packet))));
+            if flows.count() > CACHED {
+                let touched = ahead.iter().map(|decoded| match decoded {
+                    Decoded::Segment { key, .. } => flows.touch(key),
+                    _ => 0,
+                });
+                black_box(touched.fold(0, u64::wrapping_add));
+            }
+            for (packet, decoded) in group.iter().zip(ahead.drain(..)) {
+                let data = chunk.data(packet);
+                let (key, mut segment) = match decoded {
+                    Decoded::Segment { key, segment } => (key, segment),
+                    Decoded::Unreachable(error) => {
+                        flows.unreachable(&error);
+                        continue;
                     }
-                    continue;
-                }
-                Decoded::Undecoded { kind, detail, bytes } => {
-                    if counts_strays {
-                        self.losses.add(stray(packet, kind, detail, bytes));
+                    Decoded::Datagram(mut datagram) => {
+                        datagram.interface = own(&self.interfaces, packet, data).unwrap_or(datagram.interface);
+                        let is_wanted = counts_strays && self.options.tables.has(Table::Names);
+                        if counts_strays && !(is_wanted && names.push(&datagram)) {
+                            self.losses
+                                .add(stray(packet, "not-tcp", "UDP".into(), packet.length.into()));
+                        }
+                        continue;
                     }
-                    continue;
+                    Decoded::Undecoded { kind, detail, bytes } => {
+                        if counts_strays {
+                            self.losses.add(stray(packet, kind, detail, bytes));
+                        }
+                        continue;
+                    }
+                };
+                let ports = &self.options.ports;
+                if ports.is_empty() || ports.contains(&key.source_port()) || ports.contains(&key.destination_port()) {
+                    if let Some(interface) = own(&self.interfaces, packet, data) {
+                        segment.interface = interface;
+                    }
+                    flows.push(&key, &segment, &mut sink);
                 }
-            };
-            let ports = &self.options.ports;
-            if ports.is_empty() || ports.contains(&key.source_port()) || ports.contains(&key.destination_port()) {
-                if let Some(interface) = own(&self.interfaces, packet, data) {
-                    segment.interface = interface;
-                }
-                flows.push(&key, &segment, &mut sink);
             }
         }
         self.round(works)

@@ -1,5 +1,7 @@
 //! From the segments of connections to what they tell.
 
+use std::hint::black_box;
+
 use serde::{Deserialize, Serialize};
 
 use super::work::{Came, Made, Over, What, Work};
@@ -8,6 +10,11 @@ use crate::flow::Entry;
 use crate::kafka::{Bodies, BodyWalker};
 use crate::options::{Options, Table};
 use crate::tcp::{Dialogue, KEEP};
+
+/// So many connections stay in the caches of a core.
+pub(super) const CACHED: usize = 1024;
+/// So many are looked at ahead.
+pub(super) const TOUCHED: usize = 16;
 
 /// A connection whose messages are read.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,7 +62,16 @@ impl Worker {
     /// Does what is to be done for the packets of a piece, whose bytes these are.
     pub fn work(&mut self, works: Vec<Work>, bytes: &[u8]) -> Vec<Made> {
         let mut made = Vec::new();
-        for Work { order, slot, what } in works {
+        let mut works = works.into_iter();
+        let mut untouched = 0;
+        while let Some(Work { order, slot, what }) = {
+            if untouched == 0 && self.talks.len() > CACHED {
+                self.touch(works.as_slice());
+                untouched = TOUCHED;
+            }
+            untouched = untouched.saturating_sub(1);
+            works.next()
+        } {
             match what {
                 What::Segment(light) => self.segment(order, slot, light.side, &light.segment(bytes), &mut made),
                 What::Open(begun) => {
@@ -67,6 +83,21 @@ impl Worker {
             }
         }
         made
+    }
+
+    /// Looks at the connections of the next segments, so that several are waited for at a time.
+    fn touch(&self, works: &[Work]) {
+        let talks = works.iter().take(TOUCHED).map(|work| match &work.what {
+            What::Segment(light) => {
+                let talk = self
+                    .talks
+                    .get(work.slot as usize / self.workers)
+                    .and_then(Option::as_ref);
+                talk.map_or(0, |talk| talk.dialogue.touch(light.side.into()))
+            }
+            What::Open(_) | What::Close(_) => 0,
+        });
+        black_box(talks.fold(0, u64::wrapping_add));
     }
 
     /// The connections that are open, by the numbers of their places.

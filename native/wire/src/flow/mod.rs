@@ -168,6 +168,14 @@ impl Flows {
         }
     }
 
+    /// Looks at what the next segment with this key will look at.
+    #[inline]
+    pub fn touch(&self, key: &Key) -> u64 {
+        let found = self.index.find(key, &self.slots);
+        let entry = found.and_then(|found| self.entry(found.slot));
+        entry.map_or(0, |entry| entry.last_time.cast_unsigned())
+    }
+
     /// Tells the connection that an ICMP error is about.
     pub fn unreachable(&mut self, error: &Unreachable) {
         let key = Key::new(
@@ -205,7 +213,8 @@ impl Flows {
         slots.filter_map(|(number, slot)| Some((number, slot.entry.as_deref()?)))
     }
 
-    fn len(&self) -> usize {
+    /// How many there are.
+    pub fn count(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
@@ -245,7 +254,7 @@ impl Flows {
     }
 
     fn make(&mut self, key: &Key, segment: &Segment<'_>, sink: &mut impl FlowSink) -> Found {
-        if self.len() >= self.most {
+        if self.count() >= self.most {
             self.shed(sink);
         }
         let (entry, side) = Entry::new(key, segment, self.opened);
@@ -306,7 +315,7 @@ impl Flows {
     /// Whether this can have come about by segments that name no other interfaces than these.
     pub fn is_sound(&self, interfaces: usize) -> bool {
         let is_known = |interface: &u32| (*interface as usize) < interfaces.max(1);
-        self.len() <= self.most
+        self.count() <= self.most
             && self.entries().all(|(_, entry)| {
                 entry.is_sound()
                     && entry.interfaces.iter().all(is_known)

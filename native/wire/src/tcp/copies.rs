@@ -141,6 +141,12 @@ pub(super) struct Copies {
 }
 
 impl Copies {
+    /// Looks at what remembering a packet will look at.
+    #[inline]
+    pub fn touch(&self) -> u64 {
+        self.entries.last().map_or(0, |entry| entry.sequence.into())
+    }
+
     /// Whether a packet was captured before, at another place or a moment ago; whether or not, it is remembered.
     pub fn is_copy(&mut self, segment: &Segment<'_>) -> bool {
         let key = Key::of(segment);

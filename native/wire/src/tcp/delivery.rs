@@ -203,6 +203,11 @@ impl Delivery {
     }
 
     #[inline]
+    pub fn touch(&self) -> u64 {
+        self.next.cast_unsigned() ^ self.copies.touch()
+    }
+
+    #[inline]
     pub fn has_begun(&self) -> bool {
         self.next >= 0
     }
