@@ -48,8 +48,8 @@ def misses_engine() -> Iterator[tuple[str, str]]:
     try:
         native.version()
     except NetdiagError as error:
-        what = f"pip install netdiag's capture engine there: it runs {sys.platform}, Python {sys.version.split()[0]}"
-        yield error.message, what
+        here = f"{sys.platform}, Python {sys.version.split()[0]}"
+        yield f"{error.message} (this is {here})", f"on every worker, {error.hint}"
 
 
 def _archive(archive: Path, root: Path) -> Path:

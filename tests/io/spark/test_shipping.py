@@ -71,4 +71,5 @@ def test_an_executor_without_the_engine_is_named(tmp_path: Path, monkeypatch: py
     ((where, message, hint),) = misses(str(mark), {})
     assert where == socket.gethostname()
     assert "capture engine" in message
-    assert "Python 3." in hint
+    assert "Python 3." in message
+    assert hint.startswith("on every worker, ")
