@@ -11,6 +11,6 @@ def copies_line(copies: Copies) -> str | None:
     connections, requests = plural(copies.connections, "connection"), plural(copies.requests, "request")
     line = f"taken as seen before, under other addresses: {connections} with {requests}"
     if copies.like_copies:
-        which = "they look" if copies.like_copies == copies.connections else f"{copies.like_copies:,} of them look"
-        line += f"; {which} like a capture that was copied or replayed"
+        which = "each" if copies.like_copies == copies.connections else f"{copies.like_copies:,}"
+        line += f"; {which} of them may be a copy or a replay in the file instead"
     return f"{line} (--all-sightings keeps them)"
