@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 use crate::facts::{Decoded, Piece, RequestFacts, ResponseFacts};
-use crate::kafka::{Bodies, BodyWalker, Passed, request_header, response_header};
+use crate::kafka::{Bodies, BodyWalker, Passed, request_header, response_header, shortened};
 use crate::message::{Message, MessageSink, Times};
 
 /// Messages up to this size are kept whole where payloads are wanted.
@@ -23,6 +23,8 @@ const PRODUCE: i16 = 0;
 const DIGESTED: u64 = 8;
 const DIGESTED_BYTES: usize = 64;
 const MOST_PENDING: usize = 10_000;
+/// So many rows of partitions and batches of those that wait are held; then the oldest are given up as well.
+const MOST_ROWS: usize = 100_000;
 const MOST_ORPHANS: usize = 64;
 /// So much is kept of a response that waits for its request.
 const ORPHAN_BYTES: usize = 16_384;
@@ -131,6 +133,8 @@ pub struct Pairing {
     pending: VecDeque<Box<Asked>>,
     /// The correlation ids of `pending`, to be looked through quickly.
     ids: VecDeque<i32>,
+    /// Rows of partitions and batches in `pending`.
+    rows: usize,
     orphans: VecDeque<Orphan>,
     /// Of the messages that the broker and the client sent.
     digests: [Digest; 2],
@@ -172,6 +176,7 @@ impl Pairing {
     pub fn is_sound(&self) -> bool {
         self.pending.len() <= MOST_PENDING
             && self.orphans.len() <= MOST_ORPHANS
+            && self.rows == self.pending.iter().map(|asked| rows_of(asked)).sum()
             && self
                 .pending
                 .iter()
@@ -203,7 +208,7 @@ impl Pairing {
             api_key,
             api_version,
             correlation_id,
-            client_id: said.client_id.map(CompactString::from),
+            client_id: said.client_id.map(|id| shortened(&id)),
             known: said.known,
         };
         if self.client_id.is_none() {
@@ -242,8 +247,9 @@ impl Pairing {
             return;
         }
         self.ids.push_back(correlation_id);
+        self.rows += rows_of(&asked);
         self.pending.push_back(asked);
-        if self.pending.len() > MOST_PENDING {
+        while self.pending.len() > MOST_PENDING || (self.rows > MOST_ROWS && self.pending.len() > 1) {
             self.give_up(1, events);
         }
     }
@@ -275,6 +281,7 @@ impl Pairing {
         self.give_up(before, events);
         self.ids.pop_front();
         if let Some(asked) = self.pending.pop_front() {
+            self.rows = self.rows.saturating_sub(rows_of(&asked));
             let answer = answer_of(&asked, size, times, head, walker, bodies);
             events.push(answered(asked, answer));
         }
@@ -284,6 +291,7 @@ impl Pairing {
     fn give_up(&mut self, count: usize, events: &mut Vec<Event>) {
         self.ids.drain(..count);
         for asked in self.pending.drain(..count) {
+            self.rows = self.rows.saturating_sub(rows_of(&asked));
             let is_silent = asked.header.api_key == PRODUCE && asked.facts.acks == Some(0);
             events.push(Event::Exchange(Exchange {
                 asked: Some(asked),
@@ -349,6 +357,11 @@ impl MessageSink for PairingSink<'_> {
     fn expects(&self, correlation_id: i32) -> bool {
         self.pairing.ids.contains(&correlation_id)
     }
+}
+
+/// Rows of partitions and batches that a request holds.
+fn rows_of(asked: &Asked) -> usize {
+    asked.facts.both.partitions.len() + asked.facts.both.batches.len()
 }
 
 /// What a response says, whose request is known.
@@ -535,5 +548,41 @@ mod tests {
         let many: Vec<_> = (0..20).map(|id| (true, id, 0)).collect();
         assert_eq!(of(&many[..8]), of(&many));
         assert_ne!(of(&many[..7]), of(&many));
+    }
+
+    #[test]
+    fn a_name_is_shortened_where_it_could_be_told_in_every_row() {
+        assert_eq!(shortened("orders"), "orders");
+        let long = shortened(&"ä".repeat(20_000));
+        assert_eq!((long.chars().count(), long.ends_with("ä…")), (513, true));
+    }
+
+    #[test]
+    fn the_rows_of_what_waits_are_bounded() {
+        let mut pairing = Pairing::new();
+        let mut events = Vec::new();
+        let mut bodies = Bodies::new(Wanted::all_but_records());
+        for id in 0..6i32 {
+            // A Fetch v4 of 40,000 partitions.
+            let mut body = [&b"\0\x01\0\x04"[..], &id.to_be_bytes(), b"\0\0"].concat();
+            body.extend(b"\xff\xff\xff\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\x01t");
+            body.extend(40_000i32.to_be_bytes());
+            (0..40_000i32).for_each(|at| body.extend([&at.to_be_bytes()[..], &[0; 12]].concat()));
+            PairingSink {
+                pairing: &mut pairing,
+                bodies: &mut bodies,
+                events: &mut events,
+                hears: false,
+            }
+            .message(Message {
+                is_request: true,
+                size: body.len() as u32,
+                head: &body,
+                walker: None,
+                times: Times::default(),
+            });
+            assert!(pairing.is_sound() && pairing.rows <= MOST_ROWS);
+        }
+        assert_eq!((pairing.pending.len(), events.len()), (2, 4));
     }
 }

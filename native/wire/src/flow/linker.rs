@@ -37,11 +37,13 @@ impl Linker {
     /// Who sent this segment, whose pair of addresses is not known; with that side.
     pub fn find(&self, segment: &Segment<'_>, ports: (u16, u16)) -> Option<Sent> {
         if segment.flags & SYN == 0 {
-            let sent = self.sent.get(numbers(segment), segment.time - SEEN_WITHIN)?;
+            let sent = self
+                .sent
+                .get(numbers(segment), segment.time.saturating_sub(SEEN_WITHIN))?;
             let is_kept = sent.ports.0 == ports.0 || sent.ports.1 == ports.1;
             return is_kept.then_some(sent);
         }
-        let since = segment.time - OPENED_WITHIN;
+        let since = segment.time.saturating_sub(OPENED_WITHIN);
         if segment.flags & ACK == 0 {
             return self.opened.get(opening(segment.sequence, ports.0), since);
         }

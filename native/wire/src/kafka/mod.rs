@@ -21,5 +21,20 @@ pub use headers::{RequestHeader, ResponseHeader, request_header, response_header
 pub use table::{SMALLEST_RESPONSE, api_name, header_version, is_known, least_response, least_size};
 pub use walker::{BodyWalker, Passed};
 
+/// So many bytes of a name are told: Kafka's own have at most 249, and one name can stand in every row of a message.
+const LONGEST_NAME: usize = 1024;
+
+/// A name, or its beginning and an ellipsis.
+pub fn shortened(name: &str) -> compact_str::CompactString {
+    if name.len() <= LONGEST_NAME {
+        return name.into();
+    }
+    let end = (0..=LONGEST_NAME)
+        .rev()
+        .find(|&at| name.is_char_boundary(at))
+        .unwrap_or(0);
+    compact_str::format_compact!("{}…", &name[..end])
+}
+
 /// So many partitions, topics and addresses of one message that passes by are told.
 pub const MOST_ROWS: usize = 50_000;
