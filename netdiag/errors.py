@@ -49,3 +49,12 @@ def cannot_import(what: str, error: ImportError, *, extra: str) -> NetdiagError:
     if library in distribution.LIBRARIES[extra]:
         return MissingExtra(f"{what} needs {library}, which is not installed", extra=extra)
     return NetdiagError(f"{what} needs {library or 'a part'} that this system does not have")
+
+
+def internal_error(error: BaseException) -> NetdiagError:
+    """An exception that netdiag should not have run into, in one line."""
+    text = " ".join(str(error).split())[:200]
+    return NetdiagError(
+        f"internal error: {type(error).__name__}" + (f": {text}" if text else ""),
+        hint="run again with --debug and report what it prints",
+    )

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from netdiag.cli.command import console_of
+from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.following import Checkpoint, Every, Follow, FollowOptions, Lateness, Once, Task, followed
 from netdiag.cli.report_file import refuse_report, write_report
-from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import say, write_text
 from netdiag.cli.traffic_filters import (
     Brokers,
     Clients,
@@ -125,43 +124,37 @@ def analyze(
     every: Every = None,
     once: Once = False,
     lateness: Lateness = None,
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Analyze packet captures with Spark: what is wrong, who talks how much to whom, how long it takes."""
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    console = console_of(context)
 
-    def command() -> ExitStatus:
-        how = FollowOptions(follow=follow, checkpoint=checkpoint, every=every, once=once, lateness=lateness)
-        follows = how.check(files, out, report, force=force, live=live)
-        if not follows:
-            _refuse(files, out, report, force)
-        _needs_spark()
-        bounds = span(since, until)
-        here, elsewhere = ((), ()) if follows else _captures(files)
-        order = _Order(
-            master=master,
-            partitions=partitions,
-            topics=frozenset(topic or ()),
-            out=out,
-            force=force,
-            charts=report is not None,
-            elsewhere=elsewhere,
-        )
-        options = engine_options(frozenset(NAMES), clients=client, brokers=broker, topics=None, ports=port)
-        if follows:
-            task = Task(folder=files[0], out=out or "", options=options, **bounds)
-            analysis = followed(task, how, order, surface, quiet=form is AnalysisFormat.JSON)
-            return _said(analysis, form, report, surface, top, fail_on)
-        reading = _reading(here, options, _places(live, host, project, surface), bounds)
-        analysis = _analyzed(reading, _size(here), order, surface)
-        return _said(analysis, form, report, surface, top, fail_on)
-
-    finish(surface, command)
+    how = FollowOptions(follow=follow, checkpoint=checkpoint, every=every, once=once, lateness=lateness)
+    follows = how.check(files, out, report, force=force, live=live)
+    if not follows:
+        _refuse(files, out, report, force)
+    _needs_spark()
+    bounds = span(since, until)
+    here, elsewhere = ((), ()) if follows else _captures(files)
+    order = _Order(
+        master=master,
+        partitions=partitions,
+        topics=frozenset(topic or ()),
+        out=out,
+        force=force,
+        charts=report is not None,
+        elsewhere=elsewhere,
+    )
+    options = engine_options(frozenset(NAMES), clients=client, brokers=broker, topics=None, ports=port)
+    if follows:
+        task = Task(folder=files[0], out=out or "", options=options, **bounds)
+        analysis = followed(task, how, order, console, quiet=form is AnalysisFormat.JSON)
+        return _said(analysis, form, report, console, top, fail_on)
+    reading = _reading(here, options, _places(live, host, project, console), bounds)
+    analysis = _analyzed(reading, _size(here), order, console)
+    return _said(analysis, form, report, console, top, fail_on)
 
 
-def analysis_of(files: Sequence[str], places: Places | None, surface: Surface) -> Analysis:
+def analysis_of(files: Sequence[str], places: Places | None, console: Console) -> Analysis:
     """The findings of captures that lie on this machine, and how much they hold; no address is asked for them."""
     if any((":" in file and "//" in file) or file == "-" for file in files):
         raise InputError("is no file of this machine", where=files[0])
@@ -179,16 +172,16 @@ def analysis_of(files: Sequence[str], places: Places | None, surface: Surface) -
         only=frozenset({"coverage"}),
     )
     reading = _reading(here, options, places, span(None, None))
-    return _analyzed(reading, _size(here), order, surface)
+    return _analyzed(reading, _size(here), order, console)
 
 
 def _said(
-    analysis: Analysis, form: AnalysisFormat, report: str | None, surface: Surface, top: int, fail_on: FailOn
+    analysis: Analysis, form: AnalysisFormat, report: str | None, console: Console, top: int, fail_on: FailOn
 ) -> ExitStatus:
     if report is not None:
         write_report(report, page(analysis))
     is_json = form is AnalysisFormat.JSON
-    write_text(analysis_json(analysis) if is_json else analysis_text(analysis, surface.screen, top=top))
+    write_text(analysis_json(analysis) if is_json else analysis_text(analysis, console.screen, top=top))
     return _status(analysis, Severity(fail_on.value))
 
 
@@ -220,11 +213,11 @@ def _size(files: Sequence[str]) -> int:
     return sum(size_of(file) or 0 for file in files)
 
 
-def _places(live: bool, host: str | None, project: str | None, surface: Surface) -> Places | None:
+def _places(live: bool, host: str | None, project: str | None, console: Console) -> Places | None:
     if live:
         from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
 
-        return places_that_run(host, project, surface)
+        return places_that_run(host, project, console)
     if host or project:
         raise UsageError("--host and --project say what --live asks", hint="add --live")
     return None
@@ -259,20 +252,19 @@ def _needs_spark() -> None:
         raise cannot_import("analyze", error, extra="spark") from error
 
 
-def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) -> Analysis:
+def _analyzed(reading: "Reading", size: int, order: _Order, console: Console) -> Analysis:
     from netdiag.io.spark.analysis import Wanted, analysed
     from netdiag.io.spark.extraction import extract_here, opened
     from netdiag.io.spark.session import held_back, is_local, spark_session
 
-    progress = _Progress(surface)
     few = is_local(order.master) and not order.elsewhere and size < _LEAST and order.partitions in (None, 1)
     large = bool(order.elsewhere)
     folded = not order.topics and not order.charts
-    with _folder(order) as folder, progress, ThreadPoolExecutor(1) as beside:
+    with _folder(order) as folder, _progress(console), ThreadPoolExecutor(1) as beside:
         # What one task reads in no time is read while Java starts, and no Python of Spark's has to.
         with held_back():
             ahead = beside.submit(extract_here, reading, folder) if few else None
-        progress.say("starting Spark")
+        console.progress("starting Spark")
         with spark_session(
             order.master,
             quick=size < (_FOLDED if folded else _LONG) and not large,
@@ -280,21 +272,19 @@ def _analyzed(reading: "Reading", size: int, order: _Order, surface: Surface) ->
             fixed_heap=size >= _LONG or large,
             partitions=1 if few else None,
         ) as spark:
-            surface.tell(f"Spark {spark.version} on {order.master}")
+            console.detail(f"Spark {spark.version} on {order.master}")
             if ahead is not None:
                 made = opened(spark, ahead.result(), reading, folder, size=size)
             else:
-                made = _extracted(spark, reading, folder, size, order, progress)
-            surface.tell(f"{made.seen.packets:,} packets read")
+                made = _extracted(spark, reading, folder, size, order, console)
+            console.detail(f"{made.seen.packets:,} packets read")
             answers = os.path.join(folder, _ANSWERS) if order.out else None
             named = reading.options.places != NOWHERE
             wanted = Wanted(topics=order.topics, out=answers, named=named, charts=order.charts, only=order.only)
-            return analysed(made, wanted, progress.say)
+            return analysed(made, wanted, console.progress)
 
 
-def _extracted(
-    spark: Any, reading: "Reading", folder: str, size: int, order: _Order, progress: "_Progress"
-) -> "Extract":
+def _extracted(spark: Any, reading: "Reading", folder: str, size: int, order: _Order, console: Console) -> "Extract":
     from netdiag.io.spark.cluster import await_executors, check_executors
     from netdiag.io.spark.elsewhere import bring, found_elsewhere
     from netdiag.io.spark.extraction import extract
@@ -302,25 +292,33 @@ def _extracted(
 
     cores = os.cpu_count() or 1
     if not is_local(order.master):
-        progress.say("waiting for executors")
+        console.progress("waiting for executors")
         check_executors(spark, await_executors(spark, order.master), folder, reading.paths)
         cores = int(spark.sparkContext.defaultParallelism)
     if order.elsewhere:
-        progress.say("fetching captures")
+        console.progress("fetching captures")
         brought = found_elsewhere(spark, order.elsewhere)
         bring(spark, brought)
         addresses = tuple(each.address for each in brought)
         reading = replace(reading, paths=reading.paths + addresses, names=reading.names + addresses)
         size += sum(each.size for each in brought)
-    progress.say("reading")
+    console.progress("reading")
     return extract(
         spark,
         reading,
         folder,
         tasks=order.partitions or min(cores, size // _LEAST + 1),
         size=size,
-        tell=lambda share, packets: progress.say(f"reading: {share:.0%}, {packets:,} packets"),
+        tell=lambda share, packets: console.progress(f"reading: {share:.0%}, {packets:,} packets"),
     )
+
+
+@contextmanager
+def _progress(console: Console) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        console.progress("")
 
 
 @contextmanager
@@ -344,29 +342,6 @@ def _folder(order: _Order) -> Iterator[str]:
         os.rename(folder, out)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-class _Progress:
-    """One line on standard error that is written over; nothing where nobody watches."""
-
-    def __init__(self, surface: Surface) -> None:
-        self._screen = surface.error_screen
-        self._is_watched = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-
-    def __enter__(self) -> "_Progress":
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._write("")
-
-    def say(self, text: str) -> None:
-        """What is being done."""
-        self._write(f"netdiag: {self._screen.visible(text)}"[: self._screen.width - 1])
-
-    def _write(self, text: str) -> None:
-        if self._is_watched:
-            sys.stderr.write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
 
 
 def _status(analysis: Analysis, fail_on: Severity) -> ExitStatus:

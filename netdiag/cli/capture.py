@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from netdiag.cli.capturing import WHOLE, Options, Place, capture_packets
-from netdiag.cli.surface import ColourOption, Debug, Verbose, finish, surface_of
+from netdiag.cli.command import console_of
+from netdiag.cli.exit_status import ExitStatus
 
 HEADERS = 256
 _SECONDS = {"": 1, "s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
@@ -98,15 +99,12 @@ def capture(
     snaplen: _Snaplen = None,
     engine: _Engine = EngineName.AUTO,
     buffer: _Buffer = 64,
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Capture what brokers and clients say, on this machine, in containers or namespaces, into a pcapng file.
 
     Taken are the brokers' listener ports, DNS, and what says that somebody cannot be reached. Ctrl-C ends it.
     """
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    console = console_of(context)
     size, seconds = rotation_of(rotate) if rotate is not None else (None, None)
     if filter is not None and (file or live or port):
         raise typer.BadParameter("--filter says it all: leave out --file, --live and --port")
@@ -132,7 +130,7 @@ def capture(
         engine=engine.value,
         megabytes=buffer,
     )
-    finish(surface, lambda: capture_packets(options, surface))
+    return capture_packets(options, console)
 
 
 def place_of(word: str) -> Place:

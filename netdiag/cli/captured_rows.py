@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from netdiag.cli.terminal import say
+from netdiag.cli.console import say
 from netdiag.io.capture_files import capture_files
 from netdiag.render.copies import copies_line
 from netdiag.render.coverage import Coverage

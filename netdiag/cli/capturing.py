@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netdiag import __version__
+from netdiag.cli.console import Console, say
 from netdiag.cli.declared import Settings, project_of
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.progress_line import ProgressLine, amount, clock
 from netdiag.cli.projects import Asked, asked_for, chained, found
 from netdiag.cli.sudo import DEFAULT_SOCKET, sudo_line
-from netdiag.cli.surface import Surface
-from netdiag.cli.terminal import report_error, say
 from netdiag.deployment.from_compose import from_compose
 from netdiag.deployment.listener_ports import listener_ports
 from netdiag.errors import InputError, MissingRight, NetdiagError, UsageError, cannot_import
@@ -65,17 +63,17 @@ class Options:
     megabytes: int = 64
 
 
-def capture_packets(options: Options, surface: Surface) -> ExitStatus:
+def capture_packets(options: Options, console: Console) -> ExitStatus:
     """Capture until it ends; one line at its beginning, its outcome at its end."""
     if options.out == "-" and sys.stdout is not None and sys.stdout.isatty():
         raise UsageError("packets on a terminal are of no use", hint="use --out FILE, or pipe it: | wireshark -k -i -")
     with opened_capture(options) as opened:
-        visible = surface.error_screen.visible
+        visible = console.error_screen.visible
         kept = "whole packets" if options.snaplen >= WHOLE else f"{options.snaplen} bytes of each packet"
         say(f"netdiag: capturing {opened.about} from {visible(', '.join(opened.labels))}: {kept}")
         say(f"netdiag: engine {opened.engine.name}: {opened.engine.why}; Ctrl-C ends the capture")
-        surface.tell(f"filter: {opened.expression or 'none'}")
-        return _run(opened.session, opened.output, surface)
+        console.detail(f"filter: {opened.expression or 'none'}")
+        return _run(opened.session, opened.output, console)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,18 +143,16 @@ def _opened(options: Options, opened: ExitStack) -> Opened:
     )
 
 
-def _run(session: "Session", output: "Output", surface: Surface) -> ExitStatus:
-    line = ProgressLine(surface)
+def _run(session: "Session", output: "Output", console: Console) -> ExitStatus:
     told = [0, 0]
 
     def tick(progress: "Progress") -> None:
         for note in progress.notes[told[0] :]:
-            line.say(note)
+            console.notice(note)
         for error in progress.ended[told[1] :]:
-            line.clear()
-            report_error(error, surface.error_screen)
+            console.warning(error)
         told[:] = len(progress.notes), len(progress.ended)
-        line.show(progress)
+        console.progress(progress_text(progress))
 
     failed: NetdiagError | None = None
     with _signals(session):
@@ -165,16 +161,40 @@ def _run(session: "Session", output: "Output", surface: Surface) -> ExitStatus:
         except NetdiagError as error:
             failed = error
         finally:
-            line.clear()
-            _tell_outcome(session.progress, output, surface)
+            console.progress("")
+            _tell_outcome(session.progress, output, console)
     if failed is not None:
         raise failed
     over_early = session.progress.ended and not session.stopped and session.is_deserted
     return ExitStatus.COULD_NOT_LOOK if over_early else ExitStatus.CLEAN
 
 
-def _tell_outcome(progress: "Progress", output: "Output", surface: Surface) -> None:
-    visible = surface.error_screen.visible
+def progress_text(progress: "Progress") -> str:
+    """Packets, bytes, losses, time."""
+    return (
+        f"{clock(progress.seconds)}  {progress.packets:,} packets  {amount(progress.bytes)}  {progress.dropped:,} lost"
+    )
+
+
+def amount(number: int) -> str:
+    """Bytes as people read them."""
+    size, units = float(number), ["bytes", "kB", "MB", "GB", "TB"]
+    while size >= 1000 and len(units) > 1:
+        size, units = size / 1000, units[1:]
+    return f"{number} bytes" if units[0] == "bytes" else f"{size:.1f} {units[0]}"
+
+
+def clock(seconds: float) -> str:
+    """A length of time as people read it."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _tell_outcome(progress: "Progress", output: "Output", console: Console) -> None:
+    visible = console.error_screen.visible
     lost = f"{progress.dropped:,} lost"
     say(f"netdiag: {progress.packets:,} packets ({amount(progress.bytes)}) in {clock(progress.seconds)}, {lost}")
     if progress.dropped:

@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from netdiag.cli.baselines import Baseline, WriteBaseline
+from netdiag.cli.command import console_of
 from netdiag.cli.configured import ConfigFile, Configurations, Configured, Isolated, configured, fail_on_of
+from netdiag.cli.console import Console, say
 from netdiag.cli.control import (
     Control,
     ExitZero,
@@ -42,8 +44,6 @@ from netdiag.cli.live_options import (
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
 from netdiag.cli.projects import STDIN, Asked, bad_name, chained, distinct, found, is_name
 from netdiag.cli.repairing import Settled
-from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import say
 from netdiag.cli.watching import Done, Watch
 from netdiag.cli.watching import watch as watched
 from netdiag.deployment.platform import Stated
@@ -197,10 +197,7 @@ def check_listeners(
     replay: Replay = None,
     why: Why = False,
     allow_empty: _AllowEmpty = False,
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where."""
     meant = (project_directory, project_name, stated(platform, engine, userland_proxy, firewall))
     how = (timeout, client_properties, warn_days)
@@ -214,23 +211,19 @@ def check_listeners(
         live=recorded(live_settings(live, (container, host, netns, require_all), how), record, replay, why=why),
         again=(watch, every),
     )
-    _check(options, surface_of(context).joined(verbose=verbose, debug=debug, colour=colour))
-
-
-def _check(options: _Options, surface: Surface) -> None:
     _refuse_contradictions(options)
-    finish(surface, lambda: _once_or_again(options, surface))
+    return _once_or_again(options, console_of(context))
 
 
-def _once_or_again(options: _Options, surface: Surface) -> ExitStatus:
+def _once_or_again(options: _Options, console: Console) -> ExitStatus:
     if options.watch and options.live:
-        return _live_again(options, options.live, surface)
+        return _live_again(options, options.live, console)
     if options.watch:
-        return watched(lambda: _run(options, surface), options.files + options.chain, surface)
-    return _run(options, surface).status
+        return watched(lambda: _run(options, console), options.files + options.chain, console)
+    return _run(options, console).status
 
 
-def _live_again(options: _Options, live: LiveSettings, surface: Surface) -> ExitStatus:
+def _live_again(options: _Options, live: LiveSettings, console: Console) -> ExitStatus:
     needs_extra()
     # Here, and not above: it draws, which a single run may not have to.
     from netdiag.cli.live_watching import EVERY, Order, patience, watch_live
@@ -241,7 +234,7 @@ def _live_again(options: _Options, live: LiveSettings, surface: Surface) -> Exit
     control = options.control
     setups = configured(projects or ("",), control.configurations.afresh(), options.settings, control.choice)
     order = Order(every=every, as_json=options.outputs[0].format is Format.JSON)
-    return watch_live(lambda: _looked(again, projects, setups, surface), order, surface)
+    return watch_live(lambda: _looked(again, projects, setups, console), order, console)
 
 
 def _control(
@@ -322,23 +315,23 @@ def _refuse_contradictions(options: _Options) -> None:
         raise typer.BadParameter("standard input can be read once only")
 
 
-def _run(options: _Options, surface: Surface) -> Done:
+def _run(options: _Options, console: Console) -> Done:
     projects = _projects(options)
     if not projects and not options.live:
         projects = _found(options.settings)
     control = options.control
     setups = configured(projects or ("",), control.configurations.afresh(), options.settings, control.choice)
     fail_on = fail_on_of(setups, options.status[0])
-    report = _looked(options, projects, setups, surface)
+    report = _looked(options, projects, setups, console)
     if report.interrupted:
         say("netdiag: interrupted")
         # A format for machines is a whole document, whatever happened.
         machines = [output for output in options.outputs if output.format is not Format.TEXT]
-        write_outputs(machines, without_crowds(report), surface, matrix=options.settings.matrix)
+        write_outputs(machines, without_crowds(report), console, matrix=options.settings.matrix)
         return Done(status=ExitStatus.INTERRUPTED, report=report)
     outputs = options.outputs
     if options.diff or options.fix:
-        made = _settled(options, setups, surface, report)
+        made = _settled(options, setups, console, report)
     if options.diff:
         (output,) = outputs
         print_patch(made, report, output.path)
@@ -347,10 +340,10 @@ def _run(options: _Options, surface: Surface) -> Done:
         write_repairs(made, report)
         if made.changed:
             instead = {**standard_input(report), **made.after}
-            report = _looked(options, projects, reading(setups, instead), surface)
+            report = _looked(options, projects, reading(setups, instead), console)
         if STDIN in options.files + options.chain:
             outputs = tuple(output for output in outputs if output.path is not None)
-    write_outputs(outputs, without_crowds(report), surface, matrix=options.settings.matrix)
+    write_outputs(outputs, without_crowds(report), console, matrix=options.settings.matrix)
     status = status_of(report, fail_on=fail_on, require_all=options.live is not None and options.live.require_all)
     lenient = {ExitStatus.FINDINGS: control.exit_zero, ExitStatus.NOTHING_TO_CHECK: options.status[1]}
     if lenient.get(status):
@@ -359,31 +352,31 @@ def _run(options: _Options, surface: Surface) -> Done:
     return Done(status=status, report=report, also_read=(*configurations, control.baseline or ""))
 
 
-def _settled(options: _Options, setups: Mapping[str | Asked, Configured], surface: Surface, report: Report) -> Settled:
+def _settled(options: _Options, setups: Mapping[str | Asked, Configured], console: Console, report: Report) -> Settled:
     """What repairs would make of the files."""
     given = standard_input(report)
 
     def look(project: str | Asked, instead: Mapping[str, bytes]) -> Report:
         trial = reading(setups, {**given, **instead}, matrix=False)
-        return controlled_report((project,), options.control, trial, surface)
+        return controlled_report((project,), options.control, trial, console)
 
     projects = [project for project in setups if project]
     return settle(projects, look, named=options.settings.env_files, unsafe=options.unsafe)
 
 
 def _looked(
-    options: _Options, projects: tuple[str | Asked, ...], setups: Mapping[str | Asked, Configured], surface: Surface
+    options: _Options, projects: tuple[str | Asked, ...], setups: Mapping[str | Asked, Configured], console: Console
 ) -> Report:
     if options.live:
         if options.live.replay is None and all(output.format is Format.TEXT for output in options.outputs):
             # One line says it; only a format for machines needs a whole document around it.
             needs_extra()
         first = next(iter(setups.values()))
-        report = live_report(projects, options.live, first.settings, surface)
+        report = live_report(projects, options.live, first.settings, console)
         return controlled([Part(report=report, selection=first.selection)], options.control, live=True)
     if not projects:
         say(f"netdiag: nothing to check: no {', '.join(BASE_NAMES)} in this folder or one above")
-    return controlled_report(projects, options.control, setups, surface)
+    return controlled_report(projects, options.control, setups, console)
 
 
 def _projects(options: _Options) -> tuple[str | Asked, ...]:

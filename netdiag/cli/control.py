@@ -10,10 +10,9 @@ import typer
 
 from netdiag.cli.baselines import STALE, against, write
 from netdiag.cli.configured import Configurations, Configured
+from netdiag.cli.console import Console, say
 from netdiag.cli.declared import could_not_read, joined, name_of_input, report_on
 from netdiag.cli.projects import Asked
-from netdiag.cli.surface import Surface
-from netdiag.cli.terminal import say
 from netdiag.errors import NetdiagError
 from netdiag.findings import FileLocation, Finding, Overlooked, Suppressed
 from netdiag.io.config_files import read_config
@@ -103,14 +102,14 @@ def control_of(
 
 
 def controlled_report(
-    paths: Sequence[str | Asked], control: Control, found: Mapping[str | Asked, Configured], surface: Surface
+    paths: Sequence[str | Asked], control: Control, found: Mapping[str | Asked, Configured], console: Console
 ) -> Report:
     """The report on these projects, each under its configuration, of what was asked to hear."""
     parts: list[Part] = []
     for index, path in enumerate(paths):
         if found[path].configuration.path:
-            surface.tell(f"{name_of_input(path)} is configured by {found[path].configuration.path}")
-        report = _with_source(report_on((path,), found[path].settings, surface), found[path].configuration.path)
+            console.detail(f"{name_of_input(path)} is configured by {found[path].configuration.path}")
+        report = _with_source(report_on((path,), found[path].settings, console), found[path].configuration.path)
         parts.append(Part(report=report, selection=found[path].selection))
         if report.interrupted:
             stopped = NetdiagError("interrupted")

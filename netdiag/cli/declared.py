@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
+from netdiag.cli.console import Console
 from netdiag.cli.fragments import about_fragment, incomplete, of_fragment
 from netdiag.cli.projects import STDIN, Asked, asked_for, dotenv_of, name_of, shown
-from netdiag.cli.surface import Surface, defect
 from netdiag.compose.load import ALL_PROFILES, load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
@@ -21,7 +21,7 @@ from netdiag.deployment.platform import HostKind, Platform, Stated
 from netdiag.deployment.provenance import all_traced
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import bootstraps, vantages
-from netdiag.errors import NetdiagError
+from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import Finding
 from netdiag.io.files import read_file, read_inside, read_optional, read_stdin
 from netdiag.render.report import Input, Matrix, Problem, Report
@@ -53,25 +53,25 @@ class Settings:
     instead: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def report_on(paths: Sequence[str | Asked], settings: Settings, surface: Surface) -> Report:
+def report_on(paths: Sequence[str | Asked], settings: Settings, console: Console) -> Report:
     """The report on these files and projects; one that cannot be read, or was not reached, is in it with its error."""
     report = Report()
     for index, path in enumerate(paths):
         name = name_of_input(path)
-        surface.tell(f"reading {name}")
+        console.detail(f"reading {name}")
         try:
             asked = path if isinstance(path, Asked) else asked_for(path, settings.project_directory)
             one = _one(asked, settings)
         except NetdiagError as error:
-            surface.trace()
+            console.handled(error)
             one = could_not_read(Input(name=name), error)
-        except KeyboardInterrupt:
-            surface.trace()
+        except KeyboardInterrupt as error:
+            console.handled(error)
             rest = [could_not_read(Input(name=name_of_input(p)), NetdiagError("interrupted")) for p in paths[index:]]
             return replace(reduce(joined, rest, report), interrupted=True)
         except Exception as error:  # noqa: BLE001 (a defect of ours must not hide what the other files say)
-            surface.trace()
-            one = could_not_read(Input(name=name), defect(error))
+            console.handled(error)
+            one = could_not_read(Input(name=name), internal_error(error))
         report = joined(report, one)
     return report
 

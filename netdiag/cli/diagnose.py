@@ -9,12 +9,12 @@ from typing import Annotated, assert_never
 
 import typer
 
+from netdiag.cli.command import console_of
+from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.live_options import ClientProperties
 from netdiag.cli.playbook_actions import Looks, Where
-from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.telling import told_run, told_step, told_symptom
-from netdiag.cli.terminal import say, write_text
 from netdiag.errors import InputError, UsageError
 from netdiag.playbook.bundle import recorded, to_json
 from netdiag.playbook.document import Playbook
@@ -78,11 +78,11 @@ class Order:
             told["capture" if _CAPTURE.search(file) else "files"].append(file)
         return {name: "\n".join(files) for name, files in told.items() if files}
 
-    def looks(self, surface: Surface) -> Looks:
+    def looks(self, console: Console) -> Looks:
         """The actions."""
         declared = tuple(file for file in self.files if not _CAPTURE.search(file))
         where = Where(files=declared, host=self.host, timeout=self.timeout, client_properties=self.client_properties)
-        return Looks(where, surface)
+        return Looks(where, console)
 
 
 def diagnose(
@@ -95,12 +95,9 @@ def diagnose(
     timeout: Timeout = 4.0,
     client_properties: ClientProperties = None,
     bundle: Bundled = None,
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs."""
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    console = console_of(context)
     order = Order(
         form=form,
         live=live,
@@ -110,22 +107,22 @@ def diagnose(
         bundle=bundle,
         client_properties=client_properties,
     )
-    finish(surface, lambda: _diagnosed(_lines(lines or []), order, surface))
+    return _diagnosed(_lines(lines or []), order, console)
 
 
-def _diagnosed(lines: Sequence[str], order: Order, surface: Surface) -> ExitStatus:
+def _diagnosed(lines: Sequence[str], order: Order, console: Console) -> ExitStatus:
     from netdiag.io.playbooks import shipped
 
     text = order.form is DiagnosisFormat.TEXT
     found = recognised(lines, shipped())
     best = found[:_LIMIT]
     if text and best:
-        write_text(recognised_text([told_symptom(one) for one in best], surface.screen))
+        write_text(recognised_text([told_symptom(one) for one in best], console.screen))
     runs: list[Run] = []
-    with order.looks(surface) as looks:
+    with order.looks(console) as looks:
         for one in best:
             variables = variables_of(one.playbook, one.values, order.told)
-            runs.append(taken(one.playbook, variables, looks.perform, order, surface))
+            runs.append(taken(one.playbook, variables, looks.perform, order, console))
             if runs[-1].end is End.CAUSE:
                 break
     if not text:
@@ -138,19 +135,19 @@ def _diagnosed(lines: Sequence[str], order: Order, surface: Surface) -> ExitStat
     return status_of(runs)
 
 
-def taken(playbook: Playbook, variables: Mapping[str, str], perform: Perform, order: Order, surface: Surface) -> Run:
+def taken(playbook: Playbook, variables: Mapping[str, str], perform: Perform, order: Order, console: Console) -> Run:
     """Run a playbook; where people read, each step is told as it is over, and the end."""
     text = order.form is DiagnosisFormat.TEXT
 
     def tell(each: Taken) -> None:
         if text:
-            write_text(step_text(told_step(each), surface.screen))
+            write_text(step_text(told_step(each), console.screen))
 
     if text:
-        write_text(f"\n{playbook.name}: {surface.screen.visible(playbook.title)}\n")
+        write_text(f"\n{playbook.name}: {console.screen.visible(playbook.title)}\n")
     made = run(playbook, variables, perform, live=order.live, tell=tell)
     if text:
-        write_text(end_text(told_run(made), surface.screen))
+        write_text(end_text(told_run(made), console.screen))
     return made
 
 

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from netdiag.cli.command import console_of
+from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import ColourOption, Debug, Verbose, finish, surface_of
-from netdiag.cli.terminal import write_text
 from netdiag.errors import NetdiagError, UsageError
 from netdiag.machine.abilities import State, abilities
 from netdiag.render.doctor_json import doctor_json
@@ -29,24 +29,18 @@ def doctor(
     as_json: Json = False,
     host: Host = None,
     warm: Warm = False,
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Look at what this machine lets netdiag do: engine, rights, libraries, programs, room."""
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    console = console_of(context)
 
-    def command() -> ExitStatus:
-        if warm:
-            return _warm(as_json=as_json, host=host)
-        from netdiag.io.machine import read_machine
+    if warm:
+        return _warm(as_json=as_json, host=host)
+    from netdiag.io.machine import read_machine
 
-        machine = read_machine(host, os.environ)
-        found = abilities(machine)
-        write_text(doctor_json(machine, found) if as_json else doctor_text(found, surface.screen))
-        return ExitStatus.FINDINGS if any(each.state is State.MISSING for each in found) else ExitStatus.CLEAN
-
-    finish(surface, command)
+    machine = read_machine(host, os.environ)
+    found = abilities(machine)
+    write_text(doctor_json(machine, found) if as_json else doctor_text(found, console.screen))
+    return ExitStatus.FINDINGS if any(each.state is State.MISSING for each in found) else ExitStatus.CLEAN
 
 
 def _warm(*, as_json: bool, host: str | None) -> ExitStatus:

@@ -8,9 +8,9 @@ from typing import Annotated, assert_never
 import typer
 
 from netdiag.cli.captured_rows import Wanted, batches
+from netdiag.cli.command import console_of
+from netdiag.cli.console import Console, say, write_bytes, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import Surface, finish, surface_of
-from netdiag.cli.terminal import say, write_bytes, write_text
 from netdiag.cli.traffic_filters import (
     AllSightings,
     Brokers,
@@ -89,30 +89,27 @@ def exchanges(
     live: Live = False,
     host: Host = None,
     project: Project = None,
-) -> None:
+) -> ExitStatus:
     """Print the Kafka requests and responses in packet captures, a row each, as they complete."""
-    surface = surface_of(context)
+    console = console_of(context)
 
-    def command() -> ExitStatus:
-        _check_payloads(which, payloads)
-        shape = table(which.value)
-        chosen = _chosen(shape, columns)
-        if form is RowFormat.TEXT and (columns or which.value != "exchanges"):
-            raise UsageError("text shows whole exchanges only", hint="add --format csv, json or arrow")
-        options = engine_options(frozenset({"losses"}), clients=client, brokers=broker, topics=topic, ports=port)
-        options = replace(options, tables=options.tables | {shape.name}, payloads=payloads, all_sightings=all_sightings)
-        if live:
-            from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
+    _check_payloads(which, payloads)
+    shape = table(which.value)
+    chosen = _chosen(shape, columns)
+    if form is RowFormat.TEXT and (columns or which.value != "exchanges"):
+        raise UsageError("text shows whole exchanges only", hint="add --format csv, json or arrow")
+    options = engine_options(frozenset({"losses"}), clients=client, brokers=broker, topics=topic, ports=port)
+    options = replace(options, tables=options.tables | {shape.name}, payloads=payloads, all_sightings=all_sightings)
+    if live:
+        from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
 
-            options = replace(options, places=places_that_run(host, project, surface))
-        elif host or project:
-            raise UsageError("--host and --project say what --live asks", hint="add --live")
-        names = tuple(column.name for column in chosen)
-        wanted = Wanted(table=shape.name, columns=names, **span(since, until))
-        rows = _write(form, chosen, wanted, batches(files, options, wanted), surface)
-        return ExitStatus.CLEAN if rows else _nothing(files)
-
-    finish(surface, command)
+        options = replace(options, places=places_that_run(host, project, console))
+    elif host or project:
+        raise UsageError("--host and --project say what --live asks", hint="add --live")
+    names = tuple(column.name for column in chosen)
+    wanted = Wanted(table=shape.name, columns=names, **span(since, until))
+    rows = _write(form, chosen, wanted, batches(files, options, wanted), console)
+    return ExitStatus.CLEAN if rows else _nothing(files)
 
 
 def _check_payloads(which: TableName, payloads: bool) -> None:
@@ -136,7 +133,7 @@ def _chosen(shape: Table, columns: str | None) -> tuple[Column, ...]:
     return tuple(known[name] for name in names)
 
 
-def _write(form: RowFormat, chosen: tuple[Column, ...], wanted: Wanted, read: Iterator[Batch], surface: Surface) -> int:
+def _write(form: RowFormat, chosen: tuple[Column, ...], wanted: Wanted, read: Iterator[Batch], console: Console) -> int:
     """Write every row; how many there were."""
     count = 0
     stream = arrow_stream(wanted.table, wanted.columns or ()) if form is RowFormat.ARROW else None
@@ -155,8 +152,8 @@ def _write(form: RowFormat, chosen: tuple[Column, ...], wanted: Wanted, read: It
             case RowFormat.JSON:
                 write_bytes(batch.to_json())
             case RowFormat.TEXT:
-                lines = (exchange_line(ExchangeRow(*row), surface.screen) for row in batch.rows())
-                write_text(paint(list(lines), surface.screen))
+                lines = (exchange_line(ExchangeRow(*row), console.screen) for row in batch.rows())
+                write_text(paint(list(lines), console.screen))
             case RowFormat.ARROW:
                 pass
             case _:

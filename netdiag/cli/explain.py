@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from netdiag.cli.command import console_of, finish
+from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import finish, surface_of
-from netdiag.cli.terminal import write_text
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
@@ -33,11 +33,11 @@ def _complete(incomplete: str) -> list[str]:
 def explain(
     context: typer.Context,
     rule: Annotated[str, typer.Argument(metavar="RULE", help="The id of a rule.", autocompletion=_complete)],
-) -> None:
+) -> ExitStatus:
     """Explain a rule."""
-    surface = surface_of(context)
+    console = console_of(context)
     if rule in WITHOUT_RULE:
-        finish(surface, lambda: _explain_without_rule(rule))
+        finish(console, lambda: _explain_without_rule(rule))
     found = next((known for known in ALL if rule == known.ID), None)
     if found is None:
         # Whoever spells rightly does not pay for it.
@@ -48,19 +48,16 @@ def explain(
         raise typer.BadParameter(f"no rule is called {rule!r}{hint}")
     page = rule_page(found.__doc__ or "")
 
-    def command() -> ExitStatus:
-        sections = (
-            ("Why", page.why),
-            ("Bad", page.bad),
-            ("Good", page.good),
-            ("Repair", _repair(found)),
-            ("Seen", page.seen),
-            ("Sources", page.sources),
-        )
-        write_text(rule_text(found.ID, found.SEVERITY, page.title, sections, surface.screen))
-        return ExitStatus.CLEAN
-
-    finish(surface, command)
+    sections = (
+        ("Why", page.why),
+        ("Bad", page.bad),
+        ("Good", page.good),
+        ("Repair", _repair(found)),
+        ("Seen", page.seen),
+        ("Sources", page.sources),
+    )
+    write_text(rule_text(found.ID, found.SEVERITY, page.title, sections, console.screen))
+    return ExitStatus.CLEAN
 
 
 def _explain_without_rule(name: str) -> ExitStatus:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from netdiag.cli.surface import Surface
+from netdiag.cli.console import Console
 from netdiag.errors import NetdiagError
 from netdiag.linux.netns import Entrance
 from netdiag.render.report import Report
 
 
-def with_causes(report: Report, entrances: Mapping[str, Entrance], host: str | None, surface: Surface) -> Report:
+def with_causes(report: Report, entrances: Mapping[str, Entrance], host: str | None, console: Console) -> Report:
     """The report with the causes of what failed; a note where the machine could not be looked at for them."""
     from netdiag.io.explaining import MOST, explain, unexplained
     from netdiag.io.topology import look
@@ -17,11 +17,11 @@ def with_causes(report: Report, entrances: Mapping[str, Entrance], host: str | N
     asked = {matrix.input: unexplained(matrix.cells, entrances) for matrix in report.matrices}
     if not any(asked.values()):
         return report
-    surface.tell(f"asking why {sum(map(len, asked.values()))} connections fail")
+    console.detail(f"asking why {sum(map(len, asked.values()))} connections fail")
     try:
         topology = look(host=host)
     except NetdiagError as error:
-        surface.trace()
+        console.handled(error)
         return replace(report, notes=(*report.notes, f"--why: {error}"))
     matrices = tuple(replace(one, causes=explain(topology, asked[one.input])) for one in report.matrices)
     more = sum(max(0, len(one) - MOST) for one in asked.values())

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from netdiag.cli.configured import Configured
+from netdiag.cli.console import say, write_bytes
 from netdiag.cli.projects import STDIN, STDIN_NAME, Asked, asked_for
 from netdiag.cli.repairing import Settled, settled
-from netdiag.cli.terminal import say, write_bytes
 from netdiag.errors import NetdiagError
 from netdiag.io.files import is_within, write_changes, write_file
 from netdiag.render.counts import plural

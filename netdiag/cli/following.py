@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.report_file import refuse_report
-from netdiag.cli.surface import Surface
-from netdiag.cli.terminal import say, write_text
 from netdiag.errors import InputError, UsageError
 from netdiag.render.places import place_text
 from netdiag.traffic.analysis import Analysis
@@ -106,7 +105,7 @@ class Order(Protocol):
     def topics(self) -> frozenset[str]: ...
 
 
-def followed(task: Task, how: FollowOptions, order: Order, surface: Surface, *, quiet: bool) -> Analysis:
+def followed(task: Task, how: FollowOptions, order: Order, console: Console, *, quiet: bool) -> Analysis:
     """Follow until interrupted, or with --once to the end; then what there is to say about all of it."""
     _needs_admission_control()
     from netdiag.io.follow.settings import settings_of
@@ -124,10 +123,10 @@ def followed(task: Task, how: FollowOptions, order: Order, surface: Surface, *, 
         lateness = how.lateness if how.lateness is not None else float(known.get("lateness", _LATENESS))
         bounds = {"since_ns": task.since_ns, "until_ns": task.until_ns}
         store.begin(settings_of(os.path.abspath(task.folder), task.options, classes, lateness, **bounds))
-        surface.tell(f"the state is kept in '{checkpoint}'")
-        lines = _Lines(surface, quiet=quiet)
+        console.detail(f"the state is kept in '{checkpoint}'")
+        lines = _Lines(console, quiet=quiet)
         with spark_session(order.master, quick=how.once) as spark:
-            surface.tell(f"Spark {spark.version} on {order.master}, {classes} tasks")
+            console.detail(f"Spark {spark.version} on {order.master}, {classes} tasks")
             every = how.every or (1.0 if how.once else _EVERY)
             follow(spark, Following(store=store, every=every, once=how.once, topics=order.topics), lines.tell)
             return analysed(taken(spark, store), Wanted(topics=order.topics, charts=order.charts))
@@ -143,8 +142,8 @@ def _needs_admission_control() -> None:
 class _Lines:
     """A line for every batch."""
 
-    def __init__(self, surface: Surface, *, quiet: bool) -> None:
-        self._screen = surface.screen
+    def __init__(self, console: Console, *, quiet: bool) -> None:
+        self._screen = console.screen
         self._quiet = quiet
         self._before = (0, 0)
 

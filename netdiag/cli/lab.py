@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from netdiag.cli.command import console_of
+from netdiag.cli.console import Console, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import write_text
 from netdiag.errors import MissingRight, NetdiagError, cannot_import
 from netdiag.render.teaching_text import invitation_text, left_text, passed_over_text, step_text, trials_text
 from netdiag.topology.teaching import STEPS, TRIALS, space_name
@@ -39,18 +39,15 @@ def lab(
     context: typer.Context,
     what: _What,
     name: _Name = "lab",
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Build a small network to learn from, explained step by step, and remove it: needs root, touches nothing else."""
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    console = console_of(context)
     if not _NAME.fullmatch(name):
         raise typer.BadParameter(f"{name!r} is no name for a lab: a-z, 0-9 and dashes, at most 20")
-    finish(surface, lambda: _with_state(what, name, surface))
+    return _with_state(what, name, console)
 
 
-def _with_state(what: What, name: str, surface: Surface) -> ExitStatus:
+def _with_state(what: What, name: str, console: Console) -> ExitStatus:
     if not sys.platform.startswith("linux"):
         raise NetdiagError("a lab is made of network namespaces, which only Linux has")
     if os.geteuid() != 0:
@@ -61,15 +58,15 @@ def _with_state(what: What, name: str, surface: Surface) -> ExitStatus:
         with state_file(name, os.environ) as file:
             state = file.read()
             if what is What.UP:
-                return _up(name, state, file, surface)
+                return _up(name, state, file, console)
             if what is What.DOWN:
-                return _down(name, state, file, surface)
-            return _status(name, state, surface)
+                return _down(name, state, file, console)
+            return _status(name, state, console)
     except ModuleNotFoundError as error:
         raise cannot_import("netdiag lab", error, extra="live") from error
 
 
-def _up(name: str, state: "State | None", file: "StateFile", surface: Surface) -> ExitStatus:
+def _up(name: str, state: "State | None", file: "StateFile", console: Console) -> ExitStatus:
     from netdiag.io.teaching import Builder, CannotShow, tear_down
     from netdiag.io.teaching_state import new_state
 
@@ -89,23 +86,23 @@ def _up(name: str, state: "State | None", file: "StateFile", surface: Surface) -
             except CannotShow as error:
                 if not step.optional:
                     raise
-                write_text(passed_over_text(number, step, error.message, surface.screen))
+                write_text(passed_over_text(number, step, error.message, console.screen))
             else:
-                write_text(step_text(name, number, step, surface.screen))
+                write_text(step_text(name, number, step, console.screen))
         builder.finish()
-        _show(name, state, surface)
+        _show(name, state, console)
     except BaseException:
         # Interrupted, refused or broken: nothing half made stays behind.
-        _say_left(tear_down(state, file), surface)
+        _say_left(tear_down(state, file), console)
         raise
     return ExitStatus.CLEAN
 
 
-def _show(name: str, state: "State", surface: Surface) -> None:
+def _show(name: str, state: "State", console: Console) -> None:
     from netdiag.io.teaching import attempt
 
     tried = [(trial, attempt(name, trial)) for trial in TRIALS if not trial.step or trial.step in state.steps]
-    write_text(trials_text(tried, surface.screen))
+    write_text(trials_text(tried, console.screen))
     here, there = f"netns:{space_name(name, 'one')}", "10.123.0.12:9092"
     commands = (
         ("netdiag topology", "what hangs on what"),
@@ -113,10 +110,10 @@ def _show(name: str, state: "State", surface: Surface) -> None:
         (f"ip netns exec {space_name(name, 'one')} ip address", "look around by hand"),
         (_again(name, What.DOWN), "remove all of it"),
     )
-    write_text(invitation_text(commands, surface.screen))
+    write_text(invitation_text(commands, console.screen))
 
 
-def _down(name: str, state: "State | None", file: "StateFile", surface: Surface) -> ExitStatus:
+def _down(name: str, state: "State | None", file: "StateFile", console: Console) -> ExitStatus:
     from netdiag.io.teaching import missing, tear_down
 
     if state is None:
@@ -125,15 +122,15 @@ def _down(name: str, state: "State | None", file: "StateFile", surface: Surface)
     gone = missing(state) if state.finished else ()
     left = tear_down(state, file)
     if gone:
-        write_text(surface.screen.visible(f"removed or replaced by others meanwhile: {', '.join(gone)}") + "\n")
+        write_text(console.screen.visible(f"removed or replaced by others meanwhile: {', '.join(gone)}") + "\n")
     if left:
-        _say_left(left, surface)
+        _say_left(left, console)
         return ExitStatus.FINDINGS
     write_text("the lab is removed\n")
     return ExitStatus.CLEAN
 
 
-def _status(name: str, state: "State | None", surface: Surface) -> ExitStatus:
+def _status(name: str, state: "State | None", console: Console) -> ExitStatus:
     from netdiag.io.teaching import missing
 
     if state is None:
@@ -144,13 +141,13 @@ def _status(name: str, state: "State | None", surface: Surface) -> ExitStatus:
     lines = [f"the lab is {word}: {', '.join(space_name(name, space) for space in state.spaces)}"]
     lines += [f"not shown: {step.title}" for step in STEPS if state.finished and step.title not in state.steps]
     lines += [f"removed or replaced by others: {each}" for each in gone]
-    write_text("".join(surface.screen.visible(line) + "\n" for line in lines))
+    write_text("".join(console.screen.visible(line) + "\n" for line in lines))
     return ExitStatus.FINDINGS if gone or not state.finished else ExitStatus.CLEAN
 
 
-def _say_left(left: "tuple[Left, ...]", surface: Surface) -> None:
+def _say_left(left: "tuple[Left, ...]", console: Console) -> None:
     if left:
-        write_text(left_text([(each.what, each.because) for each in left], surface.screen))
+        write_text(left_text([(each.what, each.because) for each in left], console.screen))
 
 
 def _again(name: str, what: What) -> str:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import ReadFiles, Settings, could_not_read, files_of, joined, name_of_input, too_large
 from netdiag.cli.explaining import with_causes
 from netdiag.cli.looks import failed, judged, record, replay
 from netdiag.cli.projects import STDIN, Asked, asked_for
 from netdiag.cli.sudo import sudo_line, via_line
-from netdiag.cli.surface import Surface, defect
 from netdiag.deployment.as_declared import AsDeclared
 from netdiag.deployment.declaring import declared_services
 from netdiag.deployment.member import Deployment
@@ -25,7 +25,7 @@ from netdiag.deployment.observations import Address
 from netdiag.deployment.recording import Look, NotTaken, seen_cells
 from netdiag.deployment.secured_ports import secured_ports
 from netdiag.deployment.vantage import Vantage, bootstraps
-from netdiag.errors import NetdiagError, cannot_import
+from netdiag.errors import NetdiagError, cannot_import, internal_error
 from netdiag.kafka.certificate_faults import WARN_DAYS
 from netdiag.linux.netns import Entrance
 from netdiag.render.report import Input, Report
@@ -86,31 +86,31 @@ def recorded(
     return live if live is None else replace(live, record=record, why=why)
 
 
-def live_report(paths: Sequence[str | Asked], live: LiveSettings, settings: Settings, surface: Surface) -> Report:
+def live_report(paths: Sequence[str | Asked], live: LiveSettings, settings: Settings, console: Console) -> Report:
     """The report on the projects of these files, on the containers named, or on everything that runs."""
     if live.replay is not None:
-        return replay(live.replay, surface)
+        return replay(live.replay, console)
     targets: list[str | Asked | None] = [*paths] or [None]
     report = Report()
     looks: list[Look] = []
     for index, path in enumerate(targets):
         asked = _asked(path, live)
         try:
-            look, deployment, entrances = _look(asked, path, live, settings, surface)
+            look, deployment, entrances = _look(asked, path, live, settings, console)
             one = judged(look, deployment)
             if live.why:
-                one = with_causes(one, entrances, live.host, surface)
+                one = with_causes(one, entrances, live.host, console)
         except NetdiagError as error:
-            surface.trace()
+            console.handled(error)
             look, one = failed(asked, error), could_not_read(asked, error)
-        except KeyboardInterrupt:
-            surface.trace()
+        except KeyboardInterrupt as error:
+            console.handled(error)
             stopped = NetdiagError("interrupted")
             rest = [could_not_read(_asked(target, live), stopped) for target in targets[index:]]
             return replace(reduce(joined, rest, report), interrupted=True)
         except Exception as error:  # noqa: BLE001 (a defect of ours must not hide what the other projects say)
-            surface.trace()
-            look, one = failed(asked, defect(error)), could_not_read(asked, defect(error))
+            console.handled(error)
+            look, one = failed(asked, internal_error(error)), could_not_read(asked, internal_error(error))
         report = joined(report, one)
         looks.append(look)
     return report if live.record is None else record(looks, live.record)
@@ -123,7 +123,7 @@ def _asked(path: str | Asked | None, live: LiveSettings) -> Input:
 
 
 def _look(
-    asked: Input, path: str | Asked | None, live: LiveSettings, settings: Settings, surface: Surface
+    asked: Input, path: str | Asked | None, live: LiveSettings, settings: Settings, console: Console
 ) -> tuple[Look, Deployment, Mapping[str, Entrance]]:
     """All that can be seen of one thing that was asked for, what runs of it, and the ways into its vantages."""
     needs_extra()
@@ -135,10 +135,10 @@ def _look(
     files = asked_for(path, settings.project_directory) if isinstance(path, str) else path
     read = None if files is None else files_of(files, settings)
     project = None if read is None else read.project.name
-    surface.tell("asking the engine" + (f" about project {project}" if project else ""))
+    console.detail("asking the engine" + (f" about project {project}" if project else ""))
     file = None if files is None or files.files[0] == STDIN else os.path.abspath(files.files[0])
     seen = look(host=live.host, project=project, compose_file=file, names=live.containers, netns=live.netns)
-    surface.tell(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
+    console.detail(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
     deployment = replace(
         seen.deployment,
         host_addresses=settings.host_addresses or seen.deployment.host_addresses,

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
+from netdiag.cli.console import Console, is_terminal, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import Surface
-from netdiag.cli.terminal import is_terminal, say, write_text
 from netdiag.io.watch import wait_for_reader
 from netdiag.render import text
 from netdiag.render.live_changes import Change, Memory, change_line, change_lines
@@ -52,9 +51,9 @@ def patience(every: float, timeout: float) -> float:
     return min(timeout, max(_LEAST_PATIENCE, every - _BESIDE))
 
 
-def watch_live(look: Callable[[], Report], order: Order, surface: Surface) -> ExitStatus:
+def watch_live(look: Callable[[], Report], order: Order, console: Console) -> ExitStatus:
     """Look and tell until KeyboardInterrupt, or until nobody reads any more."""
-    with _telling(order, surface) as tell:
+    with _telling(order, console) as tell:
         memory = Memory()
         while True:
             begin = time.monotonic()
@@ -72,14 +71,14 @@ _Tell = Callable[..., None]
 
 
 @contextmanager
-def _telling(order: Order, surface: Surface) -> Iterator[_Tell]:
+def _telling(order: Order, console: Console) -> Iterator[_Tell]:
     if order.as_json:
         yield _tell_json
     elif is_terminal():
-        with _Drawn(order, surface) as drawn:
+        with _Drawn(order, console) as drawn:
             yield drawn.tell
     else:
-        yield lambda report, told, *, first: _tell_text(report, told, surface, first=first)
+        yield lambda report, told, *, first: _tell_text(report, told, console, first=first)
 
 
 def _tell_json(report: Report, told: Sequence[Change], *, first: bool) -> None:
@@ -87,22 +86,22 @@ def _tell_json(report: Report, told: Sequence[Change], *, first: bool) -> None:
     write_text("".join(change_line(change, stamp) for change in told))
 
 
-def _tell_text(report: Report, told: Sequence[Change], surface: Surface, *, first: bool) -> None:
+def _tell_text(report: Report, told: Sequence[Change], console: Console, *, first: bool) -> None:
     """The whole report once, then the changes as they come."""
     if first:
-        write_text(text.render(report, surface.screen, full=surface.verbose))
+        write_text(text.render(report, console.screen, full=console.verbose))
         say("netdiag: watching; Ctrl-C ends it")
     else:
-        lines = change_lines(told, surface.screen, time.strftime("%H:%M:%S"), full=surface.verbose)
-        write_text(paint(lines, surface.screen))
+        lines = change_lines(told, console.screen, time.strftime("%H:%M:%S"), full=console.verbose)
+        write_text(paint(lines, console.screen))
 
 
 class _Drawn:
     """A terminal that is drawn on; given back as it was, with the changes, whatever ends the watch."""
 
-    def __init__(self, order: Order, surface: Surface) -> None:
+    def __init__(self, order: Order, console: Console) -> None:
         self._order = order
-        self._surface = surface
+        self._console = console
         self._log: deque[list[Line]] = deque(maxlen=_REMEMBERED)
         self._report: Report | None = None
         self._status = "looking"
@@ -119,12 +118,12 @@ class _Drawn:
     def __exit__(self, *_: object) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
-        write_text(_LEAVE + paint(chain.from_iterable(self._log), self._surface.screen))
+        write_text(_LEAVE + paint(chain.from_iterable(self._log), self._console.screen))
 
     def tell(self, report: Report, told: Sequence[Change], *, first: bool) -> None:
         clock = time.strftime("%H:%M:%S")
         if told and not first:
-            self._log.append(change_lines(told, self._surface.screen, clock, full=self._surface.verbose))
+            self._log.append(change_lines(told, self._console.screen, clock, full=self._console.verbose))
         self._report = report
         self._status = f"{clock}, every {self._order.every:g} s; Ctrl-C ends it"
         self._draw()
@@ -133,7 +132,7 @@ class _Drawn:
         # A signal may come while this runs; it is drawn again then.
         self._drawing, size = True, None
         while size != (size := _size()):
-            screen = self._surface.screen
+            screen = self._console.screen
             report = self._report or Report()
             told = tuple(chain.from_iterable(reversed(self._log)))
             lines = picture(report, told, screen, rows=size.lines, columns=size.columns, status=self._status)

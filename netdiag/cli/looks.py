@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import could_not_read, joined, too_large
-from netdiag.cli.surface import Surface
 from netdiag.deployment.from_engine import from_engine
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Deployment
@@ -83,14 +83,14 @@ def record(looks: Sequence[Look], path: str) -> Report:
     return _report(from_json(document.encode()))
 
 
-def replay(path: str, surface: Surface) -> Report:
+def replay(path: str, console: Console) -> Report:
     """The report on a recording; InputError of one line where it is none."""
     try:
         return _report(from_json(read_file(path, limit=LARGEST)))
     except NetdiagError as error:
         raise InputError(error.message, where=error.where or path, hint=error.hint) from error
     except Exception as error:
-        surface.trace()
+        console.handled(error)
         said = f"a broken recording: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
         raise InputError(said, where=path) from error
 

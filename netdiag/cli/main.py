@@ -1,18 +1,107 @@
-"""The `netdiag` command: its common options, and the list of its commands."""
+"""The `netdiag` command: its common options, and its commands by name, each imported when it is asked for."""
 
 import gc
 import os
 import signal
 import sys
-from typing import Annotated, NoReturn
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from netdiag import __version__
-from netdiag.cli.commands import Commands
+from netdiag.cli.command import ColourOption, Debug, Verbose, command_of
+from netdiag.cli.console import Colour, Console, silence, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose
-from netdiag.cli.terminal import Colour, silence, write_text
+
+_COLLECTED_AFTER = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A command: where its function is, its sentence in the list of commands, the class that it is an instance of."""
+
+    function: str
+    help: str
+    kind: str = "netdiag.cli.command:Command"
+
+
+_VIA = "netdiag.cli.via:ViaCommand"
+COMMANDS = {
+    "check-listeners": Entry(
+        function="netdiag.cli.check_listeners:check_listeners",
+        help="Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where.",
+        kind="netdiag.cli.outputs:InOrder",
+    ),
+    "capture": Entry(
+        function="netdiag.cli.capture:capture",
+        help="Capture what brokers and clients say, on this machine, in containers or namespaces, into a pcapng file.",
+    ),
+    "analyze": Entry(
+        function="netdiag.cli.analyze:analyze",
+        help="Analyze packet captures with Spark: what is wrong, who talks how much to whom, how long it takes.",
+    ),
+    "exchanges": Entry(
+        function="netdiag.cli.exchanges:exchanges",
+        help="Print the Kafka requests and responses in packet captures, a row each, as they complete.",
+    ),
+    "topology": Entry(
+        function="netdiag.cli.topology:topology",
+        help="Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.",
+        kind=_VIA,
+    ),
+    "lab": Entry(
+        function="netdiag.cli.lab:lab",
+        help="Build a small network to learn from, explained step by step, and remove it: needs root, touches nothing "
+        "else.",
+    ),
+    "trace": Entry(
+        function="netdiag.cli.trace:trace",
+        help="Trace a connection through namespaces, bridges, NAT and packet filters: where does it end, and why?",
+    ),
+    "probe": Entry(
+        function="netdiag.cli.probe:probe",
+        help="Speak with brokers as a client does, step by step: name, connection, versions, metadata, each advertised "
+        "address.",
+        kind=_VIA,
+    ),
+    "diagnose": Entry(
+        function="netdiag.cli.diagnose:diagnose",
+        help="Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs.",
+        kind=_VIA,
+    ),
+    "playbook": Entry(
+        function="netdiag.cli.playbook:playbook",
+        help="Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair.",
+        kind=_VIA,
+    ),
+    "doctor": Entry(
+        function="netdiag.cli.doctor:doctor",
+        help="Look at what this machine lets netdiag do: engine, rights, libraries, programs, room.",
+    ),
+    "rules": Entry(function="netdiag.cli.rules:rules", help="List the rules."),
+    "explain": Entry(function="netdiag.cli.explain:explain", help="Explain a rule."),
+}
+
+
+class Commands(TyperGroup):
+    """The group of all commands; a run pays for the command that it runs, not for the others."""
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        """Their names, in the order of the list."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+        """The command of that name, None where there is none."""
+        entry = COMMANDS.get(cmd_name)
+        return None if entry is None else command_of(attribute_at(entry.function), attribute_at(entry.kind), cmd_name)
+
+    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """The list of commands with their sentences."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
 
 def _show_version(wanted: bool) -> None:
@@ -22,8 +111,6 @@ def _show_version(wanted: bool) -> None:
 
 
 Version = Annotated[bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)]
-
-_COLLECTED_AFTER = 50_000
 
 # Rich would cost every run its import; colours of ours do not need it.
 app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
@@ -39,7 +126,7 @@ def main(
 ) -> None:
     """Find out why Kafka in Docker connects but does not work."""
     del version
-    context.obj = Surface(verbose=verbose, debug=debug, colour=colour or Colour.AUTO)
+    context.obj = Console(verbose=verbose, debug=debug, colour=colour or Colour.AUTO)
 
 
 def run() -> None:
@@ -63,3 +150,9 @@ def run() -> None:
 def _end(number: int, frame: object) -> NoReturn:
     # An exception, so that temporary folders are removed and sessions closed on the way out.
     sys.exit(ExitStatus.TERMINATED)
+
+
+def attribute_at(place: str) -> Any:
+    """What `module:name` names."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

@@ -12,9 +12,7 @@ from typing import assert_never
 
 import typer
 
-from netdiag.cli.rule_pages import rule_pages
-from netdiag.cli.surface import Surface
-from netdiag.cli.terminal import write_text
+from netdiag.cli.console import Console, rule_pages, write_text
 from netdiag.cli.via import ViaCommand
 from netdiag.errors import NetdiagError
 from netdiag.io.files import write_file
@@ -98,12 +96,12 @@ def paired(order: Iterable[str], formats: Sequence[Format], paths: Sequence[str]
     return tuple(outputs) or (Output(path=early),)
 
 
-def write_outputs(outputs: Iterable[Output], report: Report, surface: Surface, *, matrix: bool) -> None:
+def write_outputs(outputs: Iterable[Output], report: Report, console: Console, *, matrix: bool) -> None:
     """Write every one of them; where one cannot be written, the others are, and then the first error is raised."""
     failed: NetdiagError | None = None
     root = _folder()
     for output in outputs:
-        result = _rendered(output, report, surface, root, matrix=matrix)
+        result = _rendered(output, report, console, root, matrix=matrix)
         try:
             if output.path is None:
                 write_text(result)
@@ -115,17 +113,17 @@ def write_outputs(outputs: Iterable[Output], report: Report, surface: Surface, *
         raise failed
 
 
-def _rendered(output: Output, report: Report, surface: Surface, root: str, *, matrix: bool) -> str:
+def _rendered(output: Output, report: Report, console: Console, root: str, *, matrix: bool) -> str:
     match output.format:
         case Format.TEXT:
             from netdiag.render import text
 
-            screen = surface.screen if output.path is None else Screen()
-            return text.render(report, screen, matrix=matrix, full=surface.verbose)
+            screen = console.screen if output.path is None else Screen()
+            return text.render(report, screen, matrix=matrix, full=console.verbose)
         case Format.CONCISE:
             from netdiag.render import concise
 
-            return concise.render(report, root, surface.screen.links if output.path is None else None)
+            return concise.render(report, root, console.screen.links if output.path is None else None)
         case Format.JSON:
             from netdiag.render import json
 

@@ -7,6 +7,8 @@ from typing import Annotated, assert_never
 
 import typer
 
+from netdiag.cli.command import console_of
+from netdiag.cli.console import Console, write_text
 from netdiag.cli.diagnose import (
     Bundled,
     DiagnosisFormat,
@@ -23,9 +25,7 @@ from netdiag.cli.diagnose import (
 )
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.live_options import ClientProperties
-from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
 from netdiag.cli.telling import told_playbook
-from netdiag.cli.terminal import write_text
 from netdiag.errors import UsageError
 from netdiag.playbook.bundle import Recorded
 from netdiag.playbook.document import Step
@@ -66,12 +66,9 @@ def playbook(
     client_properties: ClientProperties = None,
     bundle: Bundled = None,
     replay: _Replay = None,
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair."""
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    console = console_of(context)
     order = Order(
         form=form,
         live=live,
@@ -82,40 +79,37 @@ def playbook(
         client_properties=client_properties,
     )
 
-    def command() -> ExitStatus:
-        match what:
-            case What.LIST:
-                return _list(name, surface)
-            case What.SHOW:
-                return _show(_given(name), surface)
-            case What.RUN if replay is not None:
-                return _replayed(replay, name, order, surface)
-            case What.RUN:
-                return _run(_given(name), _variables(told), order, surface)
-            case _:
-                assert_never(what)
-
-    finish(surface, command)
+    match what:
+        case What.LIST:
+            return _list(name, console)
+        case What.SHOW:
+            return _show(_given(name), console)
+        case What.RUN if replay is not None:
+            return _replayed(replay, name, order, console)
+        case What.RUN:
+            return _run(_given(name), _variables(told), order, console)
+        case _:
+            assert_never(what)
 
 
-def _list(name: str | None, surface: Surface) -> ExitStatus:
+def _list(name: str | None, console: Console) -> ExitStatus:
     from netdiag.io.playbooks import shipped
 
     if name is not None:
         raise UsageError("list names all of them", hint=f"netdiag playbook show {name} shows one")
     found = [(each.name, each.title) for each in shipped()]
-    write_text(playbook_list(found, surface.screen))
+    write_text(playbook_list(found, console.screen))
     return ExitStatus.CLEAN
 
 
-def _show(name: str, surface: Surface) -> ExitStatus:
+def _show(name: str, console: Console) -> ExitStatus:
     from netdiag.io.playbooks import find, shipped
 
-    write_text(playbook_page(told_playbook(find(name, shipped())), surface.screen))
+    write_text(playbook_page(told_playbook(find(name, shipped())), console.screen))
     return ExitStatus.CLEAN
 
 
-def _run(name: str, told: dict[str, str], order: Order, surface: Surface) -> ExitStatus:
+def _run(name: str, told: dict[str, str], order: Order, console: Console) -> ExitStatus:
     from netdiag.io.playbooks import find, shipped
 
     chosen = find(name, shipped())
@@ -123,8 +117,8 @@ def _run(name: str, told: dict[str, str], order: Order, surface: Surface) -> Exi
     strange = [each for each in told if each not in known]
     if strange:
         raise UsageError(f"'{strange[0]}' is no variable of {chosen.name}", hint=f"there are: {', '.join(known)}")
-    with order.looks(surface) as looks:
-        made = taken(chosen, variables_of(chosen, {}, {**told, **order.told}), looks.perform, order, surface)
+    with order.looks(console) as looks:
+        made = taken(chosen, variables_of(chosen, {}, {**told, **order.told}), looks.perform, order, console)
     if order.form is not DiagnosisFormat.TEXT:
         write_text(document(order.form, (), (made,)))
     if order.bundle is not None:
@@ -132,25 +126,25 @@ def _run(name: str, told: dict[str, str], order: Order, surface: Surface) -> Exi
     return status_of((made,))
 
 
-def _replayed(path: str, name: str | None, order: Order, surface: Surface) -> ExitStatus:
+def _replayed(path: str, name: str | None, order: Order, console: Console) -> ExitStatus:
     from netdiag.io.bundles import read_bundle
 
     if name is not None or order.live or order.bundle is not None:
         raise UsageError("--replay holds what was asked for", hint="leave out NAME, --live and --bundle")
-    runs = [_judged(each, path, order, surface) for each in read_bundle(path).runs]
+    runs = [_judged(each, path, order, console) for each in read_bundle(path).runs]
     if order.form is not DiagnosisFormat.TEXT:
         write_text(document(order.form, (), runs))
     return status_of(runs)
 
 
-def _judged(record: Recorded, path: str, order: Order, surface: Surface) -> Run:
+def _judged(record: Recorded, path: str, order: Order, console: Console) -> Run:
     """A run over what was recorded."""
 
     def perform(step: Step, arguments: Mapping[str, str]) -> Outcome:
         return record.outcomes.get(step.id, Outcome(why_not="it is not in the bundle"))
 
     chosen = load(record.name, f"{path}: {record.name}.yml", record.text.encode())
-    return taken(chosen, record.variables, perform, replace(order, live=record.live), surface)
+    return taken(chosen, record.variables, perform, replace(order, live=record.live), console)
 
 
 def _given(name: str | None) -> str:

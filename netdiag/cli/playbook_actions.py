@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import Settings, report_on
 from netdiag.cli.playbook_wire import Wire, understood
 from netdiag.cli.projects import Asked, found
-from netdiag.cli.surface import Surface, defect
 from netdiag.deployment.verdict import Cell
-from netdiag.errors import NetdiagError
+from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import Finding
 from netdiag.playbook.actions import ActionName
 from netdiag.playbook.document import Step
@@ -36,11 +36,11 @@ class Where:
 class Looks:
     """Takes steps; two steps that ask for the same look share it. As a block it forgets its captures at the end."""
 
-    def __init__(self, where: Where, surface: Surface) -> None:
+    def __init__(self, where: Where, console: Console) -> None:
         self._where = where
-        self._surface = surface
+        self._console = console
         self._live: Report | None = None
-        self._wire = Wire(where.host, surface)
+        self._wire = Wire(where.host, console)
 
     def __enter__(self) -> Self:
         return self
@@ -65,11 +65,11 @@ class Looks:
         try:
             outcome = actions[step.action](arguments)
         except NetdiagError as error:
-            self._surface.trace()
+            self._console.handled(error)
             outcome = Outcome(why_not=str(error), fix=error.hint or "")
         except Exception as error:  # noqa: BLE001 (a defect of ours ends a step, not the run)
-            self._surface.trace()
-            outcome = Outcome(why_not=str(defect(error)), fix=defect(error).hint or "")
+            self._console.handled(error)
+            outcome = Outcome(why_not=str(internal_error(error)), fix=internal_error(error).hint or "")
         return replace(outcome, seconds=time.monotonic() - begun)
 
     def _lint(self, arguments: Mapping[str, str]) -> Outcome:
@@ -82,7 +82,7 @@ class Looks:
             named = () if here is None else (here,)
         if not named:
             return Outcome(notes=("no compose file is here, and none was named",))
-        return _of_report(report_on(named, settings, self._surface))
+        return _of_report(report_on(named, settings, self._console))
 
     def _matrix(self, arguments: Mapping[str, str]) -> Outcome:
         report = self._looked()
@@ -100,7 +100,7 @@ class Looks:
     def _topology(self, arguments: Mapping[str, str]) -> Outcome:
         from netdiag.cli.topology_looking import Order, judged, look_at  # loads pyroute2
 
-        seen = look_at(Order(host=self._where.host), self._surface)
+        seen = look_at(Order(host=self._where.host), self._console)
         return Outcome(items=_findings(judged(seen)))
 
     def _probe(self, arguments: Mapping[str, str]) -> Outcome:
@@ -152,7 +152,7 @@ class Looks:
                 client_properties=self._where.client_properties,
             )
             settings = Settings(environ=os.environ)
-            self._live = live_report(self._where.files, live, settings, self._surface)
+            self._live = live_report(self._where.files, live, settings, self._console)
         return self._live
 
 

@@ -9,8 +9,7 @@ from typing import TypeVar
 
 import typer
 
-from netdiag.cli.surface import Surface
-from netdiag.cli.terminal import say
+from netdiag.cli.console import Console, say
 from netdiag.errors import InputError, NetdiagError
 from netdiag.playbook.items import of_capture, of_connections, of_finding, of_traffic
 from netdiag.playbook.outcome import Item, Outcome
@@ -28,9 +27,9 @@ T = TypeVar("T")
 class Wire:
     """Takes captures and has them analysed; the files are gone when it is closed."""
 
-    def __init__(self, host: str | None, surface: Surface) -> None:
+    def __init__(self, host: str | None, console: Console) -> None:
         self._host = host
-        self._surface = surface
+        self._console = console
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._taken: dict[str, str] = {}
 
@@ -60,7 +59,7 @@ class Wire:
             megabytes=32,
         )
         with opened_capture(options) as opened:
-            labels = ", ".join(map(self._surface.error_screen.visible, opened.labels))
+            labels = ", ".join(map(self._console.error_screen.visible, opened.labels))
             say(f"netdiag: capturing for {plural(seconds, 'second')} at {labels}: let the client try meanwhile")
             progress = opened.session.run(lambda seen: None)
             if not opened.output.files:
@@ -84,7 +83,7 @@ class Wire:
                 raise InputError("is neither a file nor a folder", where=path)
         # A capture of somebody else's machine has nothing to do with what runs here.
         places = None if named else self._places()
-        analysis = analysis_of(files, places, self._surface)
+        analysis = analysis_of(files, places, self._console)
         return Outcome(
             items=(
                 *map(of_finding, analysis.findings[:_MOST_FINDINGS]),
@@ -103,7 +102,7 @@ class Wire:
         from netdiag.cli.traffic_places import places_that_run
 
         with suppress(NetdiagError):
-            return places_that_run(self._host, None, self._surface)
+            return places_that_run(self._host, None, self._console)
         return None
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from netdiag.cli.command import console_of
+from netdiag.cli.console import Console, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import write_text
 from netdiag.cli.trace import target_of
 
 if TYPE_CHECKING:
@@ -62,42 +62,36 @@ def probe(
     client_properties: _Client = None,
     matrix: _Matrix = False,
     host: _Host = None,
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Speak with brokers as a client does, step by step: name, connection, versions, metadata, each advertised address.
 
     The status is 0 if a client works through every BOOTSTRAP, 1 if not, 3 if PLACE cannot be entered. Nobody else is
     contacted than those addresses and the ones that they advertise; nothing is created.
     """
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    console = console_of(context)
     addresses = bootstraps_of(bootstrap)
 
-    def command() -> ExitStatus:
-        from netdiag.cli.live import needs_extra
+    from netdiag.cli.live import needs_extra
 
-        needs_extra("probe")
-        from netdiag.io.client_identity import read_client
-        from netdiag.io.probing import Question
-        from netdiag.io.probing import probe as told
-        from netdiag.io.standing import standing
+    needs_extra("probe")
+    from netdiag.io.client_identity import read_client
+    from netdiag.io.probing import Question
+    from netdiag.io.probing import probe as told
+    from netdiag.io.standing import standing
 
-        client = None if client_properties is None else read_client(client_properties)
-        stood = standing(place, host=host)
-        surface.tell(f"standing at {stood.place}")
-        question = Question(bootstraps=addresses, group=group, timeout=timeout, client=client)
-        story = told(stood.place, stood.entrance, question)
-        everywhere = None
-        if matrix:
-            from netdiag.cli.probe_matrix import matrix_of
+    client = None if client_properties is None else read_client(client_properties)
+    stood = standing(place, host=host)
+    console.detail(f"standing at {stood.place}")
+    question = Question(bootstraps=addresses, group=group, timeout=timeout, client=client)
+    story = told(stood.place, stood.entrance, question)
+    everywhere = None
+    if matrix:
+        from netdiag.cli.probe_matrix import matrix_of
 
-            everywhere, notes = matrix_of(story, surface, host=host, timeout=timeout, client=client)
-            story = replace(story, notes=(*story.notes, *notes))
-        _show(story, everywhere, form, surface)
-        return ExitStatus.CLEAN if story.usable else ExitStatus.FINDINGS
-
-    finish(surface, command)
+        everywhere, notes = matrix_of(story, console, host=host, timeout=timeout, client=client)
+        story = replace(story, notes=(*story.notes, *notes))
+    _show(story, everywhere, form, console)
+    return ExitStatus.CLEAN if story.usable else ExitStatus.FINDINGS
 
 
 def bootstraps_of(text: str) -> "tuple[Address, ...]":
@@ -113,7 +107,7 @@ def bootstraps_of(text: str) -> "tuple[Address, ...]":
     return tuple(dict.fromkeys(Address(host=host, port=port) for host, port in targets))
 
 
-def _show(story: "ProbeStory", matrix: "Matrix | None", form: ProbeFormat, surface: Surface) -> None:
+def _show(story: "ProbeStory", matrix: "Matrix | None", form: ProbeFormat, console: Console) -> None:
     if form is ProbeFormat.JSON:
         from netdiag.render.probe_document import probe_document
         from netdiag.render.topology.document import json_text
@@ -122,4 +116,4 @@ def _show(story: "ProbeStory", matrix: "Matrix | None", form: ProbeFormat, surfa
         return
     from netdiag.render.probe_text import probe_text
 
-    write_text(probe_text(story, surface.screen, matrix))
+    write_text(probe_text(story, console.screen, matrix))

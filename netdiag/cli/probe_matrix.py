@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import too_large
-from netdiag.cli.surface import Surface
 from netdiag.deployment.observations import Address
 from netdiag.deployment.probe_story import ProbeStory
 from netdiag.deployment.reachability import predict
@@ -20,13 +20,13 @@ _STEP = 4.0
 
 
 def matrix_of(
-    story: ProbeStory, surface: Surface, *, host: str | None, timeout: float, client: "Client | None" = None
+    story: ProbeStory, console: Console, *, host: str | None, timeout: float, client: "Client | None" = None
 ) -> tuple[Matrix, tuple[str, ...]]:
     """The matrix, predicted and observed, and what else to know; only what the user named, and what that names."""
     from netdiag.io.live import look
     from netdiag.io.observe import observe
 
-    surface.tell("asking the engine")
+    console.detail("asking the engine")
     seen = look(host=host)
     addresses = addresses_of(story)
     name = ", ".join(str(one.dialogue.address) for one in story.bootstraps)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from netdiag.cli.command import console_of
+from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import say, write_text
 from netdiag.cli.topology_looking import Order, TopologyFormat, in_one_go, judged, judged_and_drawn, look_at, status_of
 from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity
@@ -66,15 +66,12 @@ def topology(
     diff: _Diff = None,
     watch: _Watch = False,
     fail_on: _Fail = FailOn.ERROR,
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.
 
     Read are the kernel and the engine; nothing is sent, changed or run. As root everything is seen, otherwise a part.
     """
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    console = console_of(context)
     order = Order(
         form=form,
         out=None if out == "-" else out,
@@ -88,25 +85,22 @@ def topology(
         fail_on=Severity(fail_on.value),
     )
 
-    def command() -> ExitStatus:
-        _refuse(order, diff=diff, watch=watch)
-        if watch:
-            from netdiag.cli.topology_watching import watch_topology
+    _refuse(order, diff=diff, watch=watch)
+    if watch:
+        from netdiag.cli.topology_watching import watch_topology
 
-            return watch_topology(order, surface)
-        with in_one_go():
-            if diff is not None:
-                return _compared(order, diff, surface)
-            seen = look_at(order, surface)
-            findings, text = judged_and_drawn(order, seen, _screen(order, surface), full=surface.verbose)
-            _write(text, order)
-        _tell_way_to_all(seen, order, surface)
-        return status_of(seen, findings, order.fail_on)
-
-    finish(surface, command)
+        return watch_topology(order, console)
+    with in_one_go():
+        if diff is not None:
+            return _compared(order, diff, console)
+        seen = look_at(order, console)
+        findings, text = judged_and_drawn(order, seen, _screen(order, console), full=console.verbose)
+        _write(text, order)
+    _tell_way_to_all(seen, order, console)
+    return status_of(seen, findings, order.fail_on)
 
 
-def _tell_way_to_all(seen: "Topology", order: Order, surface: Surface) -> None:
+def _tell_way_to_all(seen: "Topology", order: Order, console: Console) -> None:
     """The command that sees the rest, for whoever is not root, or elsewhere; files stay what they are."""
     from netdiag.cli.sudo import DEFAULT_SOCKET, sudo_line, via_line
 
@@ -116,7 +110,7 @@ def _tell_way_to_all(seen: "Topology", order: Order, surface: Surface) -> None:
         return
     else:
         command = sudo_line(sys.argv, order.host or DEFAULT_SOCKET)
-    say(f"netdiag: to see the rest, run: {surface.error_screen.visible(command)}")
+    say(f"netdiag: to see the rest, run: {console.error_screen.visible(command)}")
 
 
 def _refuse(order: Order, *, diff: str | None, watch: bool) -> None:
@@ -130,18 +124,18 @@ def _refuse(order: Order, *, diff: str | None, watch: bool) -> None:
         raise UsageError("--watch draws on the terminal: leave out --diff, --out and --format")
 
 
-def _compared(order: Order, path: str, surface: Surface) -> ExitStatus:
+def _compared(order: Order, path: str, console: Console) -> ExitStatus:
     from netdiag.io.files import read_file
     from netdiag.render.topology.changes import changes_json, changes_text
     from netdiag.topology.diff import differences, load_document
 
     before = load_document(read_file(path, limit=_LARGEST), path)
-    seen = look_at(order, surface)
+    seen = look_at(order, console)
     changes: tuple[Change, ...] = differences(before, _document(seen, judged(seen)))
     if order.form is TopologyFormat.JSON:
         _write(changes_json(changes), order)
     else:
-        _write(changes_text(changes, _screen(order, surface), full=surface.verbose), order)
+        _write(changes_text(changes, _screen(order, console), full=console.verbose), order)
     return ExitStatus.FINDINGS if changes else ExitStatus.CLEAN
 
 
@@ -155,8 +149,8 @@ def _document(seen: "Topology", findings: Sequence[Finding]) -> dict[str, Any]:
     return document(seen, findings)
 
 
-def _screen(order: Order, surface: Surface) -> Screen:
-    return surface.screen if order.out is None else Screen()
+def _screen(order: Order, console: Console) -> Screen:
+    return console.screen if order.out is None else Screen()
 
 
 def _write(text: str, order: Order) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
+from netdiag.cli.console import Console
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import Surface
 from netdiag.findings import Finding, Severity
 from netdiag.render.screen import Screen
 
@@ -60,12 +60,12 @@ def in_one_go() -> Iterator[None]:
             gc.enable()
 
 
-def look_at(order: Order, surface: Surface) -> "Topology":
+def look_at(order: Order, console: Console) -> "Topology":
     """The topology as it is now, as far as it was asked for."""
     from netdiag.io.topology import look
     from netdiag.topology.selection import narrow
 
-    surface.tell("reading the kernel" + (" and asking the engine" if order.engine else ""))
+    console.detail("reading the kernel" + (" and asking the engine" if order.engine else ""))
     seen = look(host=order.host, engine=order.engine)
     if order.captures:
         from netdiag.cli.topology_traffic import captured_over  # loads the readers of captures

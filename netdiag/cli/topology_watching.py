@@ -5,9 +5,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from netdiag.cli.console import Console, is_terminal, report_error, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import Surface
-from netdiag.cli.terminal import is_terminal, report_error, say, write_text
 from netdiag.cli.topology_looking import Order, drawn, judged, look_at
 from netdiag.errors import NetdiagError
 from netdiag.render.topology.changes import changes_text, summary
@@ -21,37 +20,37 @@ _ROUNDS = 3
 _LINES = 6
 
 
-def watch_topology(order: Order, surface: Surface, *, every: float = EVERY) -> ExitStatus:
+def watch_topology(order: Order, console: Console, *, every: float = EVERY) -> ExitStatus:
     """Look and draw until KeyboardInterrupt; what cannot be looked at is told once, and tried again."""
     before: dict[str, Any] | None = None
     latest: deque[list[str]] = deque(maxlen=_ROUNDS)
     trouble = ""
     while True:
         try:
-            seen = look_at(order, surface)
+            seen = look_at(order, console)
             findings = judged(seen)
         except NetdiagError as error:
             if str(error) != trouble:
-                report_error(error, surface.error_screen)
+                report_error(error, console.error_screen)
             trouble = str(error)
         else:
             trouble = ""
             now = document(seen, findings)
             changes = () if before is None else differences(before, now)
             if before is None or changes:
-                latest.append(_first(_told(changes, surface)))
-                tree = drawn(order, seen, findings, surface.screen, full=surface.verbose)
-                _show(tree, changes, latest, surface, first=before is None)
+                latest.append(_first(_told(changes, console)))
+                tree = drawn(order, seen, findings, console.screen, full=console.verbose)
+                _show(tree, changes, latest, console, first=before is None)
             before = now
         time.sleep(every)
 
 
-def _told(changes: Sequence[Change], surface: Surface) -> list[str]:
+def _told(changes: Sequence[Change], console: Console) -> list[str]:
     """The changes as lines of text, the first of them with the time."""
     if not changes:
         return []
     clock = time.strftime("%H:%M:%S")
-    text = changes_text(changes, surface.screen, full=surface.verbose)
+    text = changes_text(changes, console.screen, full=console.verbose)
     return [f"{clock} {summary(changes)}", *text.splitlines()[:-1]]
 
 
@@ -60,11 +59,11 @@ def _first(lines: list[str]) -> list[str]:
     return [*lines[: 1 + _LINES], f"  and {more} more"] if more > 1 else lines
 
 
-def _show(tree: str, changes: Sequence[Change], latest: Iterable[list[str]], surface: Surface, *, first: bool) -> None:
+def _show(tree: str, changes: Sequence[Change], latest: Iterable[list[str]], console: Console, *, first: bool) -> None:
     """On a terminal the tree and the latest changes; elsewhere the tree once, then the changes as they come."""
     if is_terminal():
         write_text(_CLEAR + tree + "".join(f"{line}\n" for lines in latest if lines for line in ("", *lines)))
     else:
-        write_text(tree if first else "".join(f"{line}\n" for line in _told(changes, surface)))
+        write_text(tree if first else "".join(f"{line}\n" for line in _told(changes, console)))
     if first:
         say("netdiag: watching the network of this machine; Ctrl-C ends it")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from netdiag.cli.command import console_of
+from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import ColourOption, Debug, Surface, Verbose, finish, surface_of
-from netdiag.cli.terminal import say, write_text
 
 if TYPE_CHECKING:
     from netdiag.topology.explained import Cause
@@ -50,31 +50,25 @@ def trace(
     full: _Full = False,
     host: _Host = None,
     no_engine: _NoEngine = False,
-    verbose: Verbose = False,
-    debug: Debug = False,
-    colour: ColourOption = None,
-) -> None:
+) -> ExitStatus:
     """Trace a connection through namespaces, bridges, NAT and packet filters: where does it end, and why?
 
     Nothing is sent without --prove. The status is 0 if it connects, 1 if not, 3 if that cannot be told.
     """
-    surface = surface_of(context).joined(verbose=verbose, debug=debug, colour=colour)
+    console = console_of(context)
     destination, port = target_of(target)
 
-    def command() -> ExitStatus:
-        from netdiag.io.explaining import explain_proof
-        from netdiag.io.topology import look
+    from netdiag.io.explaining import explain_proof
+    from netdiag.io.topology import look
 
-        topology = look(host=host, engine=not no_engine)
-        path = walk(topology, source, destination, port)
-        proof = _proved(topology, path) if prove and path.address else None
-        if prove and not path.address:
-            say(f"netdiag: nothing was sent: {surface.error_screen.visible(destination)} is no address there")
-        because = explain_proof(topology, path, proof)
-        _show(topology, path, proof, because, form, surface, full=full)
-        return status_of(path, proof)
-
-    finish(surface, command)
+    topology = look(host=host, engine=not no_engine)
+    path = walk(topology, source, destination, port)
+    proof = _proved(topology, path) if prove and path.address else None
+    if prove and not path.address:
+        say(f"netdiag: nothing was sent: {console.error_screen.visible(destination)} is no address there")
+    because = explain_proof(topology, path, proof)
+    _show(topology, path, proof, because, form, console, full=full)
+    return status_of(path, proof)
 
 
 def target_of(word: str) -> tuple[str, int]:
@@ -127,7 +121,7 @@ def _show(
     proof: "Proof | None",
     causes: "tuple[Cause, ...]",
     form: TraceFormat,
-    surface: Surface,
+    console: Console,
     *,
     full: bool,
 ) -> None:
@@ -139,4 +133,4 @@ def _show(
         return
     from netdiag.render.topology.path_text import path_text
 
-    write_text(path_text(topology, path, surface.screen, proof, causes=causes, full=full))
+    write_text(path_text(topology, path, console.screen, proof, causes=causes, full=full))

@@ -3,21 +3,21 @@
 import os
 from pathlib import Path
 
+from netdiag.cli.console import Console
 from netdiag.cli.live import needs_extra
-from netdiag.cli.surface import Surface
 from netdiag.deployment.addresses import listening, names_of_addresses
 from netdiag.deployment.member import Deployment
 from netdiag.traffic.engine.addresses import endpoint_of_text
 from netdiag.traffic.places import Places
 
 
-def places_that_run(host: str | None, project: str | None, surface: Surface) -> Places:
+def places_that_run(host: str | None, project: str | None, console: Console) -> Places:
     """The names of what runs; EngineError when the engine cannot be asked."""
     needs_extra()
     from netdiag.io.live import look
 
     seen = look(host=host, project=project, environment=os.environ, home=Path.home())
-    surface.tell(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
+    console.detail(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
     return places_of(seen.deployment)
 
 

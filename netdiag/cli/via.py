@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperOption
 
 from netdiag import __version__
+from netdiag.cli.command import Command, console_of
+from netdiag.cli.console import Colour, Console, report_error, write_bytes
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import Surface, finish, surface_of
-from netdiag.cli.terminal import Colour, report_error, write_bytes
 from netdiag.errors import NetdiagError, cannot_import
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _TEMPORARY = "/tmp"
 IMAGE = f"netdiag:{__version__}"
 
 
-class ViaCommand(TyperCommand):
+class ViaCommand(Command):
     """A command that can be carried out elsewhere."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -45,22 +45,21 @@ class ViaCommand(TyperCommand):
         ctx.meta[_WORDS] = tuple(args)
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+    def run(self, ctx: typer.Context) -> ExitStatus:
         """Do it, here or there."""
         via, image = ctx.params.pop("via"), ctx.params.pop("image")
         if via is None:
             if image is not None:
                 raise typer.BadParameter("--image goes with --via container", ctx=ctx)
-            return super().invoke(ctx)
+            return super().run(ctx)
         if via != CONTAINER:
             raise typer.BadParameter(f"'{via}' is no way to look: --via container is", ctx=ctx)
         name = ctx.info_name or ""
         because = refused(name, ctx.params)
         if because:
             raise typer.BadParameter(because, ctx=ctx)
-        surface = _surface(ctx)
         words = forwarded(ctx.meta[_WORDS], taking_values(self.params))
-        return finish(surface, lambda: _carried_out(name, words, ctx.params, image or IMAGE, surface))
+        return _carried_out(name, words, ctx.params, image or IMAGE, console_of(ctx))
 
 
 def _via() -> TyperOption:
@@ -119,17 +118,7 @@ def refused(name: str, params: Mapping[str, Any], *, system: str = os.name) -> s
     return ""
 
 
-def _surface(ctx: typer.Context) -> Surface:
-    given = ctx.params
-    colour = given.get("colour")
-    return surface_of(ctx).joined(
-        verbose=bool(given.get("verbose")),
-        debug=bool(given.get("debug")),
-        colour=None if colour is None else Colour(colour),
-    )
-
-
-def _carried_out(name: str, words: list[str], params: Mapping[str, Any], image: str, surface: Surface) -> ExitStatus:
+def _carried_out(name: str, words: list[str], params: Mapping[str, Any], image: str, console: Console) -> ExitStatus:
     try:
         from netdiag.io.helper_container import Setting, carry_out
     except ImportError as error:
@@ -152,7 +141,7 @@ def _carried_out(name: str, words: list[str], params: Mapping[str, Any], image: 
         folders=in_memory([_TEMPORARY, along.folder, *along.folders, *map(os.path.dirname, along.files)]),
     )
     order = Order(
-        words=(*_common(surface), name, *_at_socket(words, address, shown_as)),
+        words=(*_common(console), name, *_at_socket(words, address, shown_as)),
         folder=along.folder,
         container="",
         socket=shown_as,
@@ -168,8 +157,8 @@ def _carried_out(name: str, words: list[str], params: Mapping[str, Any], image: 
             encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
         ),
     )
-    surface.tell(f"a helper container of {image} looks, on the engine at {address.url}")
-    passing = _Passing(along, surface)
+    console.detail(f"a helper container of {image} looks, on the engine at {address.url}")
+    passing = _Passing(along, console)
     status = carry_out(Setting(address=address, helper=helper), order, passing.take)
     return passing.outcome(status)
 
@@ -177,9 +166,9 @@ def _carried_out(name: str, words: list[str], params: Mapping[str, Any], image: 
 class _Passing:
     """What the helper prints, printed; what it wrote, written."""
 
-    def __init__(self, along: "Along", surface: Surface) -> None:
+    def __init__(self, along: "Along", console: Console) -> None:
         self._along = along
-        self._surface = surface
+        self._console = console
         self._failed = False
 
     def take(self, kind: "Kind", data: bytes) -> None:
@@ -197,7 +186,7 @@ class _Passing:
             try:
                 write_file(self._along.results[path], content)
             except NetdiagError as error:
-                report_error(error, self._surface.error_screen)
+                report_error(error, self._console.error_screen)
                 self._failed = True
 
     def outcome(self, status: int) -> ExitStatus:
@@ -226,10 +215,10 @@ def _rights(name: str, params: Mapping[str, Any]) -> "list[Right]":
     return rights
 
 
-def _common(surface: Surface) -> list[str]:
+def _common(console: Console) -> list[str]:
     """The options that may have been given before the command's name."""
-    words = [word for word, on in (("--verbose", surface.verbose), ("--debug", surface.debug)) if on]
-    return words + ([] if surface.colour is Colour.AUTO else ["--color", surface.colour.value])
+    words = [word for word, on in (("--verbose", console.verbose), ("--debug", console.debug)) if on]
+    return words + ([] if console.colour is Colour.AUTO else ["--color", console.colour.value])
 
 
 def _at_socket(words: list[str], address: "EngineAddress", shown_as: str) -> list[str]:

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
+from netdiag.cli.console import Console, is_terminal, report_error, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import Surface
-from netdiag.cli.terminal import is_terminal, report_error, say, write_text
 from netdiag.errors import NetdiagError
 from netdiag.io.config_files import OWN, SHARED
 from netdiag.io.files import BASE_NAMES, OVERRIDE_NAMES
@@ -36,7 +35,7 @@ class Done:
     also_read: tuple[str, ...] = ()
 
 
-def watch(check: Callable[[], Done], files: Sequence[str], surface: Surface) -> ExitStatus:
+def watch(check: Callable[[], Done], files: Sequence[str], console: Console) -> ExitStatus:
     """Check now and at every change; ends with the status of a run that the user stopped, or by KeyboardInterrupt."""
     watched = set(_around(files or ("",)))
     while True:
@@ -46,7 +45,7 @@ def watch(check: Callable[[], Done], files: Sequence[str], surface: Surface) -> 
         try:
             done = check()
         except NetdiagError as error:
-            report_error(error, surface.error_screen)
+            report_error(error, console.error_screen)
         else:
             if done.status is ExitStatus.INTERRUPTED:
                 return done.status

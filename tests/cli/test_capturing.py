@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.cli.capturing import amount, clock
 from netdiag.cli.exit_status import ExitStatus
 from tests.cli.shell import CLEAN, NETDIAG, environment, netdiag
 from tests.io.namespaces import FAR, Pair, ip, joined_namespaces, needs_root
@@ -185,3 +186,16 @@ def test_a_namespace_whose_name_is_taken_away(tmp_path: Path) -> None:
     assert process.returncode == ExitStatus.COULD_NOT_LOOK
     assert "it is gone" in said
     assert packets_of(tmp_path / "x.pcapng") == []
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (1_234_567, "1.2 MB"), (5 * 10**15, "5000.0 TB")],
+)
+def test_amounts(number: int, text: str) -> None:
+    assert amount(number) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.04, "0.0 s"), (59.9, "59.9 s"), (61, "1:01"), (3661.5, "1:01:01")])
+def test_clocks(seconds: float, text: str) -> None:
+    assert clock(seconds) == text

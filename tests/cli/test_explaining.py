@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from netdiag.cli.console import Console
 from netdiag.cli.explaining import with_causes
-from netdiag.cli.surface import Surface
 from netdiag.render.report import Report
 from tests.cli.shell import netdiag
 
@@ -16,4 +16,4 @@ def test_why_asks_what_runs(tmp_path: Path) -> None:
 
 def test_nothing_failed_and_nothing_is_asked() -> None:
     report = Report()
-    assert with_causes(report, {}, "unix:///nowhere", Surface()) is report
+    assert with_causes(report, {}, "unix:///nowhere", Console()) is report

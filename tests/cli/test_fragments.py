@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import Settings, report_on
 from netdiag.cli.fragments import about_fragment
 from netdiag.cli.projects import distinct
-from netdiag.cli.surface import Surface
 from netdiag.findings import Severity
 from netdiag.render.report import Report
 from tests.cli.shell import BROKEN, CLEAN
@@ -35,7 +35,7 @@ def checked(**files: str) -> Report:
     """The report on these files (`_` for `.`), each named alone."""
     for name, text in files.items():
         Path(name.replace("_", ".")).write_text(text, encoding="utf-8")
-    return report_on(distinct([name.replace("_", ".") for name in files]), Settings(), Surface())
+    return report_on(distinct([name.replace("_", ".") for name in files]), Settings(), Console())
 
 
 @pytest.mark.parametrize("name", ["docker-compose_override_yml", "sasl_yml"])

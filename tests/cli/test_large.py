@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import Settings, report_on
 from netdiag.cli.main import app
-from netdiag.cli.surface import Surface
 from netdiag.render.report import Report
 from tests.deployment.stacks import five_brokers
 from tests.growth import grows_linearly
@@ -28,7 +28,7 @@ def looked_at(folder: Path, count: int) -> tuple[Report, float]:
     file = folder / "compose.yml"
     file.write_text(head + many + "networks:\n  kafka:\n", encoding="utf-8")
     begin = time.process_time()
-    report = report_on((str(file),), Settings(), Surface())
+    report = report_on((str(file),), Settings(), Console())
     return report, time.process_time() - begin
 
 

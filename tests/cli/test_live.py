@@ -9,9 +9,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import Settings
 from netdiag.cli.live import LiveSettings, live_report
-from netdiag.cli.surface import Surface
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
@@ -76,7 +76,7 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(live_module, "look", look)
     monkeypatch.setattr(observe_module, "observe", observe)
     settings = LiveSettings(containers=("kafka",), host="unix:///x", netns=("lan",), timeout=1.5)
-    report = live_report((), settings, Settings(), Surface())
+    report = live_report((), settings, Settings(), Console())
     assert asked == {
         "host": "unix:///x",
         "project": None,
@@ -108,7 +108,7 @@ def test_a_vantage_on_another_machine_is_told_with_the_way_there(monkeypatch: py
     seen = replace(running(), stances=(docker_host_stance(),), skipped=(elsewhere,))
     monkeypatch.setattr(live_module, "look", lambda **_: seen)
     monkeypatch.setattr(observe_module, "observe", lambda *_, **__: Observed(cells=()))
-    (skipped,) = live_report((), LiveSettings(containers=("kafka",)), Settings(), Surface()).skipped
+    (skipped,) = live_report((), LiveSettings(containers=("kafka",)), Settings(), Console()).skipped
     assert (skipped.vantage, (skipped.command or "").endswith(" --via container")) == ("inside kafka", True)
 
 
@@ -120,7 +120,7 @@ def test_a_project_is_named_by_its_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
         raise EngineError(f"no containers of {words['project']}", where="engine")
 
     monkeypatch.setattr(live_module, "look", look)
-    report = live_report((str(tmp_path / "c.yml"),), LiveSettings(), Settings(), Surface())
+    report = live_report((str(tmp_path / "c.yml"),), LiveSettings(), Settings(), Console())
     assert [item.error.message for item in report.inputs if item.error] == ["no containers of shop"]
 
 

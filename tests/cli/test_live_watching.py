@@ -19,8 +19,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from netdiag.cli.console import Console
 from netdiag.cli.live_watching import Order, patience, watch_live
-from netdiag.cli.surface import Surface
 from netdiag.render.report import Report
 from tests.cli.shell import environment, netdiag
 from tests.render.literals import HOST, OK, REFUSED, inside
@@ -33,7 +33,8 @@ SCRIPT = """
 import sys
 from itertools import chain, repeat
 from netdiag.cli.live_watching import Order, watch_live
-from netdiag.cli.surface import Surface, finish
+from netdiag.cli.command import finish
+from netdiag.cli.console import Console
 from tests.cli.test_live_watching import WORLD
 import signal
 import typer
@@ -43,7 +44,7 @@ if "terminate" in sys.argv:
 looks = chain(WORLD, repeat(WORLD[-1]))
 order = Order(every=float(sys.argv[1]), as_json="json" in sys.argv)
 try:
-    finish(Surface(), lambda: watch_live(lambda: next(looks), order, Surface()))
+    finish(Console(), lambda: watch_live(lambda: next(looks), order, Console()))
 except typer.Exit as end:
     raise SystemExit(end.exit_code)
 """
@@ -248,7 +249,7 @@ def test_it_ends_when_nobody_reads_any_more() -> None:
 
 def test_an_interrupted_look_ends_the_watch() -> None:
     with pytest.raises(KeyboardInterrupt):
-        watch_live(lambda: Report(interrupted=True), Order(), Surface())
+        watch_live(lambda: Report(interrupted=True), Order(), Console())
 
 
 def test_a_look_leaves_time_to_tell_within_two_intervals() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from netdiag.cli.console import Console
 from netdiag.cli.looks import judged, record, replay
-from netdiag.cli.surface import Surface
 from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason
 from netdiag.deployment.recording import Failure, Look, seen_cells
 from netdiag.deployment.vantage import Vantage, VantageKind
@@ -73,7 +73,7 @@ def test_a_recording_is_judged_as_it_was_seen(tmp_path: Path) -> None:
     path = str(tmp_path / "seen.json")
     failed = Look(name="other", kind="engine", failure=Failure(message="no engine answers", hint="start it"))
     report = record([LOOK, failed], path)
-    assert report == replay(path, Surface())
+    assert report == replay(path, Console())
     assert report.findings == judged(LOOK).findings
     assert report.matrices == judged(LOOK).matrices
     assert report.inputs[1].error is not None
@@ -146,7 +146,7 @@ def test_whatever_a_stranger_writes_is_a_report_or_one_line(tmp_path: Path) -> N
 
 def _outcome(path: str) -> str:
     try:
-        replay(path, Surface())
+        replay(path, Console())
     except InputError as error:
         return "refused" if len(str(error).splitlines()) == 1 else str(error)
     return "report"

@@ -1,5 +1,7 @@
 """The command itself: what it costs to start, what every command has."""
 
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from netdiag import __version__
+from netdiag.cli.main import COMMANDS, attribute_at
 from tests.cli.shell import CLEAN, environment, netdiag
 
 NOT_FOR_LINT = {"rich", "docker", "pyroute2", "scapy", "pyspark", "dns", "cryptography", "requests", "asyncio"}
@@ -79,3 +82,26 @@ def test_a_closed_standard_output_is_an_error_of_one_line(tmp_path: Path) -> Non
     )
     assert done.returncode == 3
     assert done.stderr.startswith(b"netdiag: standard output is closed")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_says_what_the_command_says(name: str) -> None:
+    entry = COMMANDS[name]
+    function = attribute_at(entry.function)
+    assert re.sub(r"\s+", " ", inspect.getdoc(function) or "").startswith(entry.help)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_can_be_called_for_help(name: str, tmp_path: Path) -> None:
+    assert netdiag(name, "--help", cwd=tmp_path).stdout.startswith(f"Usage: netdiag {name} ".encode())
+
+
+def test_the_list_of_commands_is_complete(tmp_path: Path) -> None:
+    listed = re.findall(r"^  ([a-z][\w-]+)  ", netdiag("--help", cwd=tmp_path).stdout.decode(), re.MULTILINE)
+    assert listed[-len(COMMANDS) :] == list(COMMANDS)
+
+
+def test_a_command_does_not_load_the_others(tmp_path: Path) -> None:
+    """Python names every module that it loads on standard error when it is asked for their times."""
+    for words, without in ((["rules"], "netdiag.traffic.engine"), (["exchanges", "--help"], "netdiag.rules")):
+        assert not {name for name in loaded("-m", "netdiag", *words, cwd=tmp_path) if name.startswith(without)}

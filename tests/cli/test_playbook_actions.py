@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.cli.console import Console
 from netdiag.cli.playbook_actions import Looks, Where
-from netdiag.cli.surface import Surface
 from netdiag.playbook.actions import ActionName
 from netdiag.playbook.document import Step
 from netdiag.playbook.outcome import Outcome
@@ -14,7 +14,7 @@ from tests.io.hostile import ScriptedBroker, serving
 
 
 def look(action: ActionName, where: Where, **arguments: str) -> Outcome:
-    return Looks(where, Surface()).perform(Step(id="x", title="X", action=action), arguments)
+    return Looks(where, Console()).perform(Step(id="x", title="X", action=action), arguments)
 
 
 def test_files(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from netdiag.cli.capture import place_of
+from netdiag.cli.console import Console
 from netdiag.cli.playbook_actions import Looks, Where
 from netdiag.cli.playbook_wire import Wire, connections, understood
-from netdiag.cli.surface import Surface
 from netdiag.errors import InputError
 from netdiag.io.playbooks import find, shipped, text_of
 from netdiag.playbook.actions import ACTIONS, ActionName
@@ -104,11 +104,11 @@ def test_what_may_never_end_is_not_read(kind: str, tmp_path: "Path") -> None:
         path = str(tmp_path / "pipe")
         os.mkfifo(path)
     with pytest.raises(InputError, match="neither a file nor a folder"):
-        Wire(None, Surface()).analyze({"file": path})
+        Wire(None, Console()).analyze({"file": path})
 
 
 def test_the_wire_shows_a_client_that_speaks_tls_to_a_port_that_does_not() -> None:
-    with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Surface()) as looks:
+    with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Console()) as looks:
         outcome = taken(looks, place)
         assert outcome.looked, outcome
         (item,) = outcome.items
@@ -121,7 +121,7 @@ def test_the_wire_shows_a_client_that_speaks_tls_to_a_port_that_does_not() -> No
 
 
 def test_it_is_bounded_in_packets_and_bytes() -> None:
-    with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Surface()) as looks:
+    with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Console()) as looks:
         few = taken(looks, place, packets="5")
         assert [item.fields["packets"] for item in few.items] == ["5"]
 
@@ -131,7 +131,7 @@ def test_a_capture_of_somebody_else_s(tmp_path: "Path") -> None:
     path = capture(tmp_path / "a.pcap", 4)
     books = shipped()
     book = find("tls-against-plaintext", books)
-    with Looks(Where(), Surface()) as looks:
+    with Looks(Where(), Console()) as looks:
         made = run(book, {"capture": path}, looks.perform, live=False)
     taken = {each.step.id: each for each in made.taken}
     assert taken["wire"].passed_over == "there is a file to take its place"
@@ -157,13 +157,13 @@ def test_a_capture_of_somebody_else_s(tmp_path: "Path") -> None:
     ],
 )
 def test_what_cannot_be_analysed(arguments: dict[str, str], said: str) -> None:
-    seen = Looks(Where(), Surface()).perform(step(ActionName.ANALYZE), arguments)
+    seen = Looks(Where(), Console()).perform(step(ActionName.ANALYZE), arguments)
     assert said in seen.why_not
 
 
 @pytest.mark.parametrize(("name", "value"), [("port", "x"), ("port", "99999999"), ("from", "the moon")])
 def test_what_cannot_be_captured(name: str, value: str) -> None:
-    wire = Wire(None, Surface())
+    wire = Wire(None, Console())
     try:
         with pytest.raises(InputError, match="is no p"):
             wire.capture("wire", {"from": "host", "port": "9092", name: value})

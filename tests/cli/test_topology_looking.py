@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.cli.console import Console
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.surface import Surface
 from netdiag.cli.topology_looking import (
     Order,
     TopologyFormat,
@@ -43,20 +43,20 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("machine")
 def test_reach_is_worked_out_unless_it_is_not_wanted() -> None:
-    assert look_at(Order(), Surface()).reach
-    assert not look_at(Order(reach=False), Surface()).reach
+    assert look_at(Order(), Console()).reach
+    assert not look_at(Order(reach=False), Console()).reach
 
 
 @pytest.mark.usefixtures("machine")
 def test_a_narrowed_topology_keeps_who_reaches_what_is_left() -> None:
-    seen = look_at(Order(services=("broker-2",)), Surface())
+    seen = look_at(Order(services=("broker-2",)), Console())
     assert {reach.listener for reach in seen.reach} == {"broker-2/INTERNAL", "broker-2/EXTERNAL"}
 
 
 @pytest.mark.usefixtures("machine")
 def test_a_capture_is_laid_over_it() -> None:
     """Its client and its broker had the addresses of two of the five brokers."""
-    seen = look_at(Order(captures=(str(CAPTURE),)), Surface())
+    seen = look_at(Order(captures=(str(CAPTURE),)), Console())
     assert seen.traffic
     assert "Kafka: " in drawn(Order(), seen, (), Screen())
 

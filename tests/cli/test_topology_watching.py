@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.surface import Surface
+from netdiag.cli.console import Console
 from netdiag.cli.topology_looking import Order
 from netdiag.cli.topology_watching import watch_topology
 from netdiag.errors import EngineError
@@ -21,12 +21,13 @@ from tests.render.topology.topologies import cluster
 
 NAME = f"nd-watch-{os.getpid()}"
 _WATCH = """
-from netdiag.cli.surface import Surface, finish
+from netdiag.cli.command import finish
+from netdiag.cli.console import Console
 from netdiag.cli.topology_looking import Order
 from netdiag.cli.topology_watching import watch_topology
 import typer
 try:
-    finish(Surface(), lambda: watch_topology(Order(engine=False), Surface(verbose=True), every=0.2))
+    finish(Console(), lambda: watch_topology(Order(engine=False), Console(verbose=True), every=0.2))
 except typer.Exit as end:
     raise SystemExit(end.exit_code)
 """
@@ -91,7 +92,7 @@ def test_on_a_terminal_the_latest_changes_stay_below_the_tree(
 ) -> None:
     rounds = [cluster(1), cluster(2), cluster(2), cluster(1)]
 
-    def look(order: Order, surface: Surface) -> Topology:
+    def look(order: Order, surface: Console) -> Topology:
         if not rounds:
             raise Enough
         return rounds.pop(0)
@@ -99,7 +100,7 @@ def test_on_a_terminal_the_latest_changes_stay_below_the_tree(
     monkeypatch.setattr("netdiag.cli.topology_watching.look_at", look)
     monkeypatch.setattr("netdiag.cli.topology_watching.is_terminal", lambda: True)
     with pytest.raises(Enough):
-        watch_topology(Order(), Surface(), every=0)
+        watch_topology(Order(), Console(), every=0)
     shown = capsys.readouterr().out.split("\x1b[2J\x1b[3J\x1b[H")
     assert len(shown) == 4, "nothing is drawn before the first round, nor where nothing changed"
     below = shown[3].rpartition("(no right to look into it)")[2].splitlines()
@@ -117,7 +118,7 @@ def test_trouble_is_told_once_and_the_watch_goes_on(
 ) -> None:
     rounds: list[Topology | EngineError] = [EngineError("gone"), EngineError("gone"), cluster(1), cluster(2)]
 
-    def look(order: Order, surface: Surface) -> Topology:
+    def look(order: Order, surface: Console) -> Topology:
         if not rounds:
             raise Enough
         now = rounds.pop(0)
@@ -127,7 +128,7 @@ def test_trouble_is_told_once_and_the_watch_goes_on(
 
     monkeypatch.setattr("netdiag.cli.topology_watching.look_at", look)
     with pytest.raises(Enough):
-        watch_topology(Order(), Surface(), every=0)
+        watch_topology(Order(), Console(), every=0)
     said = capsys.readouterr()
     assert said.err.count("gone") == 1
     assert said.out.startswith("Who reaches which broker")

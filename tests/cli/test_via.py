@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.commands import COMMANDS, Commands
+from netdiag.cli.main import COMMANDS, Commands
 from netdiag.cli.via import forwarded, refused, taking_values
 from tests.cli.shell import netdiag
 

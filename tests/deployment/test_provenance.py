@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import Settings, report_on
 from netdiag.cli.projects import chained
-from netdiag.cli.surface import Surface
 from netdiag.compose.origins import Origin
 from netdiag.compose.positions import Span
 from netdiag.deployment.provenance import Ways
@@ -32,7 +32,7 @@ def found(*chain: str, **files: str) -> tuple[Finding, dict[str, bytes]]:
     """The one finding on these files (`_` for `.`), and the sources that may be shown."""
     for name, text in files.items():
         Path(name.replace("_", ".")).write_text(text, encoding="utf-8")
-    report = report_on([chained(chain or ("compose.yaml",))], Settings(), Surface())
+    report = report_on([chained(chain or ("compose.yaml",))], Settings(), Console())
     (finding,) = (f for f in report.findings if f.rule == RULE)
     return finding, dict(report.sources)
 

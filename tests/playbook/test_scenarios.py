@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import Settings, report_on
-from netdiag.cli.surface import Surface
 from netdiag.io.playbooks import shipped
 from netdiag.playbook.actions import ActionName
 from netdiag.playbook.document import Step
@@ -80,7 +80,7 @@ ALL_REPAIRED = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glo
 
 def over(book: str, path: str) -> Run:
     """A run in which files are all that there is to see."""
-    report = report_on((str(FOLDER / path),), Settings(environ={}, matrix=False), Surface())
+    report = report_on((str(FOLDER / path),), Settings(environ={}, matrix=False), Console())
     items = tuple(map(of_finding, report.findings))
 
     def perform(step: Step, arguments: Mapping[str, str]) -> Outcome:

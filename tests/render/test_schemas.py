@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.cli.console import Console
 from netdiag.cli.declared import Settings, report_on
-from netdiag.cli.surface import Surface
 from netdiag.render import checkstyle, concise, github, gitlab, json, junit, markdown, sarif
 from netdiag.render.report import Input, Report
 from netdiag.rules.all_rules import ALL
@@ -101,7 +101,7 @@ def test_the_corpus(figure: Callable[[str, object], None], monkeypatch: pytest.M
 def _of_files(files: Iterable[Path], folder: Path) -> Iterator[str]:
     """Each file alone, named as its users name it; read twice it gives the same bytes, without this machine's paths."""
     for name in (str(path.relative_to(folder)) for path in files):
-        report, again = (report_on([name], Settings(), Surface()) for _ in range(2))
+        report, again = (report_on([name], Settings(), Console()) for _ in range(2))
         for error in complaints(report, str(folder)):
             yield f"{name}: {error}"
         for form in (sarif, gitlab, junit, checkstyle, github, concise, markdown):

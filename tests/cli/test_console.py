@@ -4,11 +4,23 @@ import io
 import os
 import platform
 import pty
+import sys
 from pathlib import Path
 
 import pytest
 
-from netdiag.cli.terminal import Colour, report_error, say, screen_of, wants_colour, write_bytes, write_text
+from netdiag.cli.console import (
+    RULE_PAGES,
+    Colour,
+    Console,
+    report_error,
+    rule_pages,
+    say,
+    screen_of,
+    wants_colour,
+    write_bytes,
+    write_text,
+)
 from netdiag.errors import InputError
 from netdiag.render.links import Links
 from netdiag.render.screen import ASCII, Screen
@@ -130,3 +142,55 @@ def test_standard_error_is_never_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_error_is_a_line_and_its_way_out(capsys: pytest.CaptureFixture[str]) -> None:
     report_error(InputError('no "x\x1b"', where="a.yml", hint="do this"), Screen())
     assert capsys.readouterr().err == 'netdiag: a.yml: no "x\\x1b"\n  fix: do this\n'
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_drawn_in_its_place_and_makes_room_for_notices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    console = Console()
+    console.progress("1,234 packets")
+    console.notice("b:eth0\x1b[2J went down")
+    console.progress("")
+    clear = "\r\x1b[K"
+    assert terminal.getvalue() == f"{clear}netdiag: 1,234 packets{clear}netdiag: b:eth0\\x1b[2J went down\n"
+
+
+@pytest.mark.parametrize("stream", [None, io.StringIO()])
+def test_progress_is_not_drawn_elsewhere(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None) -> None:
+    monkeypatch.setattr(sys, "stderr", stream)
+    Console().progress("1,234 packets")
+    assert stream is None or stream.getvalue() == ""
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setenv("TERM", "dumb")
+    Console().progress("1,234 packets")
+    assert terminal.getvalue() == ""
+
+
+def test_rule_pages_are_not_known_by_themselves() -> None:
+    assert rule_pages({}) is None
+    assert rule_pages({RULE_PAGES: ""}) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "taken"),
+    [
+        ("https://example.org/a/b/blob/v1/docs/rules", True),
+        ("http://localhost:3000/x", True),
+        ("https://example.org", True),
+        ("docs/rules", False),
+        ("javascript:alert(1)", False),
+        ("https://example.org/a b", False),
+        ("https://example.org/\x1b]8;;", False),
+        ("https://example.org/a)b", False),
+        ("file:///etc", False),
+    ],
+)
+def test_only_plain_addresses_of_rule_pages(told: str, taken: bool) -> None:
+    assert rule_pages({RULE_PAGES: told}) == (told if taken else None)

@@ -1,14 +1,15 @@
-"""Standard output and standard error: what they can show, and writing to them so that nothing is lost or torn."""
+"""Standard output and standard error of a command: what they can show, and writing so that nothing is lost or torn."""
 
 import io
 import os
+import re
 import shutil
 import sys
+import traceback
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import TextIO
 
-from netdiag.cli.rule_pages import rule_pages
 from netdiag.errors import InputError, MissingExtra, NetdiagError
 from netdiag.render.links import Links
 from netdiag.render.redact import redacted
@@ -18,6 +19,10 @@ from netdiag.render.screen import Line, Run, Screen, Style, paint
 _WIDEST = 140
 _NO_TERMINAL = 100
 _NARROWEST = 40
+_CLEAR_LINE = "\r\x1b[K"
+# Where the pages of the rules are published (docs/rules of this project); action.yml sets it for its checkout.
+RULE_PAGES = "NETDIAG_RULE_PAGES"
+_WEB_ADDRESS = r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*(?:/[A-Za-z0-9._~@:+%/-]*)?"
 
 
 class Colour(StrEnum):
@@ -26,6 +31,57 @@ class Colour(StrEnum):
     AUTO = "auto"
     ALWAYS = "always"
     NEVER = "never"
+
+
+class Console:
+    """The two streams under the options that every command has; the listener of what the application does."""
+
+    def __init__(self, *, verbose: bool = False, debug: bool = False, colour: Colour = Colour.AUTO) -> None:
+        self.verbose = verbose
+        self.debug = debug
+        self.colour = colour
+        self._progress_shown = False
+
+    @property
+    def screen(self) -> Screen:
+        """What standard output can show."""
+        return screen_of(sys.stdout, self.colour, os.environ)
+
+    @property
+    def error_screen(self) -> Screen:
+        """What standard error can show."""
+        return screen_of(sys.stderr, self.colour, os.environ)
+
+    def detail(self, text: str) -> None:
+        """A line on standard error under --verbose."""
+        if self.verbose:
+            self.notice(text)
+
+    def notice(self, text: str) -> None:
+        """A line on standard error."""
+        self.progress("")
+        say(f"netdiag: {self.error_screen.visible(text)}")
+
+    def warning(self, error: NetdiagError) -> None:
+        """An error and its way out on standard error."""
+        self.progress("")
+        report_error(error, self.error_screen)
+
+    def progress(self, text: str) -> None:
+        """A line on a terminal that is drawn again in its place."""
+        if text and can_redraw():
+            shown = f"netdiag: {self.error_screen.visible(text)}"
+            _write_error(_CLEAR_LINE + shown[: self.error_screen.width - 1])
+            self._progress_shown = True
+        elif self._progress_shown and not text:
+            _write_error(_CLEAR_LINE)
+            self._progress_shown = False
+
+    def handled(self, error: BaseException) -> None:
+        """The traceback under --debug."""
+        if self.debug:
+            text = "".join(traceback.format_exception(error)).rstrip()
+            say(self.error_screen.visible(text).replace("\\n", "\n"))
 
 
 def screen_of(stream: TextIO | None, colour: Colour, environ: Mapping[str, str]) -> Screen:
@@ -48,6 +104,11 @@ def screen_of(stream: TextIO | None, colour: Colour, environ: Mapping[str, str])
 def is_terminal() -> bool:
     """Whether standard output is a screen that can be cleared."""
     return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def can_redraw() -> bool:
+    """Whether a line on standard error can be drawn again in its place."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def wants_colour(colour: Colour, environ: Mapping[str, str], *, is_terminal: bool) -> bool:
@@ -73,6 +134,12 @@ def wants_links(environ: Mapping[str, str], *, is_coloured: bool) -> bool:
     return is_coloured and not unfit
 
 
+def rule_pages(environ: Mapping[str, str]) -> str | None:
+    """The address of the folder of the rules' pages; None where it is not known, or is no plain address."""
+    address = environ.get(RULE_PAGES)
+    return address if address and re.fullmatch(_WEB_ADDRESS, address) else None
+
+
 def write_text(text: str) -> None:
     """Write to standard output, to the last byte; a reader that has gone away is no error."""
     _write(text, None)
@@ -85,12 +152,7 @@ def write_bytes(data: bytes | memoryview) -> None:
 
 def say(text: str) -> None:
     """One line for the user on standard error; lost when nobody can read it."""
-    _say(text + "\n")
-
-
-def draw(text: str) -> None:
-    """Text on standard error as it is, for a line that is drawn again."""
-    _say(text)
+    _write_error(text + "\n")
 
 
 def report_error(error: NetdiagError, screen: Screen) -> None:
@@ -100,7 +162,7 @@ def report_error(error: NetdiagError, screen: Screen) -> None:
         lines = [(*lines[0], Run(": "), screen.run(error.hint))]
     elif error.hint:
         lines.append((Run("  fix: ", Style.PLACE), screen.run(error.hint)))
-    _say(paint(lines, screen))
+    _write_error(paint(lines, screen))
 
 
 def silence(stream: TextIO | None) -> None:
@@ -133,7 +195,7 @@ def _write(text: str, data: bytes | memoryview | None) -> None:
         raise InputError(f"cannot be written: {reason[0].lower()}{reason[1:]}", where="standard output") from error
 
 
-def _say(text: str) -> None:
+def _write_error(text: str) -> None:
     stream = sys.stderr
     if stream is None:
         return
