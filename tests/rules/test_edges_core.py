@@ -69,7 +69,7 @@ def test_a_list_that_is_derived_says_nothing_twice() -> None:
 
 def test_an_unset_variable_is_named() -> None:
     (finding,) = check(deployment_of(cp("KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://${BROKER_HOST}:9092'")))
-    assert "BROKER_HOST is not set" in finding.message
+    assert '"BROKER_HOST" is not set' in finding.message
     assert finding.broker_prints is None
 
 

@@ -1,7 +1,7 @@
 """The broker advertises no host.
 
-Why: an empty host becomes the container's own hostname, the first 12 digits of its id unless `hostname` is set;
-only containers on the same network can resolve that, and only until the container is recreated.
+Why: The broker replaces an empty host with the container's own hostname: the first 12 digits of the container ID unless
+`hostname` is set. Only containers on the same networks resolve that name, and only until the container is recreated.
 
 Bad:
     services:
@@ -38,7 +38,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every advertised endpoint without host; a note where only its own network enters."""
+    """One finding for every advertised endpoint without a host; a note if its port is not published."""
     for broker in deployment.configured:
         if not broker.config.is_broker:
             continue
@@ -52,16 +52,19 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 continue
             bound = listener_of(broker, entry.endpoint.listener) or entry
             ports = published_for(broker, bound)
-            host = broker.member.hostnames[0] if broker.member.hostnames else "the container's id"
+            host = broker.member.hostnames[0] if broker.member.hostnames else "the container ID"
             yield Finding(
                 rule=ID,
                 severity=SEVERITY if ports else Severity.NOTE,
-                message=f"{entry.endpoint.listener} of {broker.name} advertises no host: clients are told {host}",
+                message=f"listener {entry.endpoint.listener} of {broker.name} advertises no host, so clients get "
+                f'"{host}"',
                 location=broker.place(name, entry.start, entry.end),
-                related=tuple(Related(location=p.where, message="published for clients outside") for p in ports[:1]),
-                why="an empty host becomes the container's own hostname, which nobody outside its network resolves",
+                related=tuple(
+                    Related(location=p.where, message="published for clients outside Docker") for p in ports[:1]
+                ),
+                why="the broker fills in the container's hostname, which does not resolve outside its networks",
                 hint=f"advertise {entry.endpoint.listener}://{broker.member.service or broker.name}:"
-                f"{entry.endpoint.port} to containers, a name of the docker host to others",
+                f"{entry.endpoint.port} to containers, and a name or address of the docker host to other clients",
                 service=broker.name,
                 listener=entry.endpoint.listener,
                 edits=advertise(broker, entry, own_name(broker)),

@@ -1,9 +1,10 @@
-"""A listener advertises a name that no container has.
+"""A listener advertises a host name that no container has.
 
-Why: whoever enters through the listener is sent to a name that Docker's resolver does not know. A name without a dot
-may only be known to the hosts file of some machine. An error where a client in the same files enters there. Where other
-brokers fail for the same name, inter-broker-endpoint-unreachable says so instead; host.docker.internal and its like are
-host-alias-portability. Silent for names with a dot, on external networks and in the docker host's own network.
+Why: The broker sends clients of the listener to a name that Docker's DNS does not know; only a machine with a hosts
+file entry for it can resolve it. It is an error if a client in the same files connects to the listener. If other
+brokers fail on the same name, inter-broker-endpoint-unreachable reports it instead; host-alias-portability covers
+host.docker.internal and similar names. Names with a dot, external networks and brokers in the docker host's network
+namespace are not checked.
 
 Bad:
     services:
@@ -24,7 +25,7 @@ Good:
 
 Seen: java.net.UnknownHostException: broker
 
-Sources: Docker's embedded DNS knows service names, container_name, hostname and aliases.
+Sources: Docker's embedded DNS resolves service names, container_name, hostname and aliases.
 """
 
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every advertised name without a dot that nobody has."""
+    """One finding for every advertised name without a dot that no container has."""
     for broker in deployment.serving:
         if broker.member.mode is not NetworkMode.NETWORKS:
             continue
@@ -82,13 +83,15 @@ def _finding(broker: Broker, entry: ListenerEntry, astray: tuple[Dependent, ...]
     return Finding(
         rule=ID,
         severity=Severity.ERROR if any(d.active for d in astray) else SEVERITY,
-        message=f'{endpoint.listener} of {broker.name} sends clients to "{endpoint.host}", a name nobody has',
+        message=f'listener {endpoint.listener} of {broker.name} sends clients to "{endpoint.host}", but no container '
+        f"on its networks has that name",
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
         related=tuple(
-            Related(location=d.declared.at(), message=f"{d.member.name} enters here and is sent there") for d in astray
+            Related(location=d.declared.at(), message=f'{d.member.name} connects here and is sent to "{endpoint.host}"')
+            for d in astray
         ),
-        why="the names inside a network are service names, container_name, hostname and aliases",
-        hint=f'advertise {better}, or give the container the alias "{endpoint.host}"',
+        why="Docker resolves service names, container_name, hostname and aliases of containers on the same network",
+        hint=f'advertise {better}, or give the container the network alias "{endpoint.host}"',
         service=broker.name,
         listener=endpoint.listener,
         edits=advertise(broker, entry, own_name(broker)),

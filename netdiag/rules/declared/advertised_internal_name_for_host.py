@@ -1,7 +1,7 @@
 """A published listener advertises a name that only containers resolve.
 
-Why: a client on the docker host connects through the published port, is told the container's name, and cannot
-resolve it, unless its hosts file says otherwise. A note where another listener is meant for the host.
+Why: A client on the docker host connects through the published port, gets the container's name from the broker, and
+cannot resolve it unless its hosts file has an entry for it. It is a note if another listener serves the docker host.
 
 Bad:
     services:
@@ -26,7 +26,7 @@ Good:
 
 Seen: java.net.UnknownHostException: kafka, after a successful bootstrap
 
-Sources: KIP-103; the names of Docker's embedded DNS exist inside its networks only.
+Sources: KIP-103; Docker's embedded DNS answers only inside its networks.
 """
 
 from collections.abc import Iterator
@@ -90,18 +90,19 @@ def _finding(
     name, host = entry.endpoint.listener, entry.endpoint.host
     outside = "the docker host" if port.host_ip.startswith("127.") else "the docker host and the LAN"
     hint = (
-        f"do not publish the port of {name}: another listener serves the host"
+        f"stop publishing the port of {name}: another listener serves the docker host"
         if served
-        else f"add a second listener for the host, EXTERNAL://localhost:PORT, on a port of its own, publish that port "
+        else f"add a second listener for the docker host, EXTERNAL://localhost:PORT, on its own port, publish that "
+        f"port, "
         f"and keep {entry.endpoint} for containers"
     )
     return Finding(
         rule=ID,
         severity=Severity.NOTE if served else SEVERITY,
-        message=f'{name} of {broker.name} is published, but sends {outside} to "{host}"',
+        message=f'listener {name} of {broker.name} is published, but sends clients on {outside} to "{host}"',
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
-        related=(Related(location=port.where, message="clients enter here and are sent to a container's name"),),
-        why=f'"{host}" resolves inside the Docker network only, unless the client\'s hosts file knows it',
+        related=(Related(location=port.where, message="clients connect here and are sent to a container's name"),),
+        why=f'"{host}" resolves only inside the Docker network, unless the client\'s hosts file has it',
         hint=hint,
         service=broker.name,
         listener=name,

@@ -1,7 +1,8 @@
 """Every listener advertises localhost.
 
-Why: a container connects to the bootstrap address, is told localhost, and connects to itself. An error where a
-client in the same files does so, a warning where such a client is only in an inactive profile, else a note.
+Why: `localhost` means the machine or container that the client runs in. A client in a container reaches the bootstrap
+address, gets localhost from the broker, and then connects to itself. It is an error if a client in the same files does
+this, a warning if such a client is in an inactive profile, and a note otherwise.
 
 Bad:
     services:
@@ -34,7 +35,7 @@ Good:
 
 Seen: Connection to node 1 (localhost/127.0.0.1:9092) could not be established. Node may not be available.
 
-Sources: KIP-103: a client is told the advertised endpoint of the listener that it entered through.
+Sources: KIP-103: a client gets the advertised endpoint of the listener that it connects to.
 """
 
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker that sends whoever enters to loopback, whichever listener it is."""
+    """One finding for every broker that sends all clients to loopback, whichever listener they use."""
     for broker in deployment.serving:
         if sends_all_to_loopback(deployment, broker):
             advertised = broker.config.advertised_listeners
@@ -72,15 +73,18 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Fi
     return Finding(
         rule=ID,
         severity=_severity(entering),
-        message=f"{name} of {broker.name} sends every container to {entry.endpoint.host}:{entry.endpoint.port}, itself",
+        message=f"listener {name} of {broker.name} sends every container to "
+        f'"{entry.endpoint.host}:{entry.endpoint.port}", which is the container itself',
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
         related=tuple(
-            Related(location=d.declared.at(), message=f"{d.member.name} enters here and is sent to itself")
+            Related(location=d.declared.at(), message=f"{d.member.name} connects here and is sent to itself")
             for d in entering
         ),
-        why="localhost is whoever uses it: the docker host reaches the published port, a container reaches itself",
-        hint=f"add a second listener for containers, {internal}://{service}:29092, beside {entry.text}: bind both, "
-        f"{'' if broker.config.mode is Mode.REDPANDA else 'map both, '}and let containers use {service}:29092",
+        why="localhost means the machine or container that the client runs in: the docker host reaches the published "
+        "port, a container only itself",
+        hint=f"keep {entry.text} and add {internal}://{service}:29092 for containers: set listeners"
+        f"{'' if broker.config.mode is Mode.REDPANDA else ', listener.security.protocol.map'} and advertised.listeners "
+        f"for both, and let containers use {service}:29092",
         service=broker.name,
         listener=name,
         edits=split(deployment, broker, entry),

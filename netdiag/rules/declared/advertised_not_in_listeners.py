@@ -1,6 +1,7 @@
-"""A listener is advertised that the broker does not have.
+"""A listener is advertised that listeners does not bind.
 
-Why: every advertised name must be bound in listeners; the reverse is allowed.
+Why: Every name in advertised.listeners must also be in listeners. The reverse is allowed: a listener need not be
+advertised.
 
 Bad:
     services:
@@ -57,9 +58,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 severity=SEVERITY,
                 message=f'{broker.name} advertises listener "{name}" but does not bind it',
                 location=broker.place("advertised.listeners", entry.start, entry.end),
-                related=(Related(location=broker.place("listeners"), message="the listeners that are bound"),),
-                why="a client that enters through a listener is told the advertised endpoint of the same name",
-                hint=f"add {name}://:{entry.endpoint.port} to listeners, or advertise a name that is bound",
+                related=(Related(location=broker.place("listeners"), message="the listeners that the broker binds"),),
+                why="a client gets the advertised endpoint that has the name of the listener it connects to",
+                hint=f"add {name}://:{entry.endpoint.port} to listeners, or advertise a listener that the broker binds",
                 service=broker.name,
                 listener=name,
                 edits=_edits(broker, entry, told),

@@ -1,8 +1,8 @@
-"""An advertised host is still the placeholder of the text it was copied from.
+"""An advertised host is a placeholder that was never replaced.
 
-Why: instructions write YOUR_HOST, MY_EXTERNAL_IP, HOST_IP or <your-ip> where an address has to be put in. Nobody
-resolves that, and what stands in angle brackets the broker does not even parse. A container or alias of that name is no
-placeholder.
+Why: Tutorials write YOUR_HOST, MY_EXTERNAL_IP, HOST_IP or <your-ip> where the reader has to insert an address. No
+client resolves such a name, and the broker cannot parse one in angle brackets. The name of a container or an alias does
+not count as a placeholder.
 
 Bad:
     services:
@@ -24,7 +24,7 @@ Good:
 
 Seen: java.net.UnknownHostException: YOUR_HOST_IP
 
-Sources: RFC 952 and RFC 1123 know no underscore and no angle brackets in host names.
+Sources: RFC 952 and RFC 1123 allow neither underscores nor angle brackets in host names.
 """
 
 from collections.abc import Iterator
@@ -62,10 +62,13 @@ def _finding(broker: Broker, entry: ListenerEntry | MalformedEntry, text: str, p
     return Finding(
         rule=ID,
         severity=Severity.ERROR if prints else SEVERITY,
-        message=f'{broker.name} advertises "{text}", which stands for an address and is none',
+        message=f'{broker.name} advertises the placeholder "{text}" instead of an address',
         location=broker.place(_NAME, start, end),
-        why="the broker passes on to clients what it is told, and no one resolves a placeholder",
-        hint="put in the name or address at which clients reach the docker host, or a service name for containers",
+        why="the broker cannot parse angle brackets"
+        if prints
+        else "the broker returns this host to clients, who cannot resolve it",
+        hint="replace it with the name or address at which clients reach the docker host, or with a service name for "
+        "containers",
         service=broker.name,
         listener=entry.endpoint.listener if isinstance(entry, ListenerEntry) else None,
         broker_prints=prints,

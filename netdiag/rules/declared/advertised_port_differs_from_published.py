@@ -1,7 +1,7 @@
-"""The advertised port is not the one that is published.
+"""The advertised port differs from the published port.
 
-Why: the client bootstraps on the published port and is then sent to the advertised one, where nothing listens, or
-another broker does.
+Why: The client bootstraps on the published port and then connects to the advertised one, where nothing listens or
+another broker answers.
 
 Bad:
     services:
@@ -25,7 +25,7 @@ Good:
           KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:29092,EXTERNAL://localhost:9093
           KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,EXTERNAL:PLAINTEXT
 
-Seen: Connect to ipv4#127.0.0.1:9092 failed: Connection refused, or silent work with another cluster
+Seen: Connect to ipv4#127.0.0.1:9092 failed: Connection refused, or no error because another cluster answers
 
 Sources: KIP-103; compose-spec, ports.
 """
@@ -69,15 +69,16 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry, port:
         ),
         None,
     )
-    lands = f"where {owner} answers" if owner else "where nothing is published"
+    lands = f"where {owner} answers" if owner else "which no container publishes"
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{endpoint.listener} of {broker.name} is published on port {port.published}, but sends clients to "
-        f"{endpoint.host}:{endpoint.port}, {lands}",
+        message=f"listener {endpoint.listener} of {broker.name} is published on port {port.published}, but sends "
+        f"clients "
+        f'to "{endpoint.host}:{endpoint.port}", {lands}',
         location=broker.place("advertised.listeners", entry.port_start, entry.port_end),
-        related=(Related(location=port.where, message=f"the docker host offers it on port {port.published}"),),
-        why="after bootstrap, a client uses the advertised port and no other",
+        related=(Related(location=port.where, message=f"published on port {port.published} of the docker host"),),
+        why="after the bootstrap, a client uses only the advertised port",
         hint=f"advertise {endpoint_text(endpoint.listener, endpoint.host, port.published)}",
         service=broker.name,
         listener=endpoint.listener,
@@ -87,6 +88,6 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry, port:
 
 def _edits(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> tuple[Edit, ...]:
     if entry.port_start == entry.port_end:
-        # Redpanda's default, which nobody wrote.
+        # Redpanda's default, which no file sets.
         return ()
     return rewrite(broker, "advertised.listeners", entry.port_start, entry.port_end, str(port.published))

@@ -1,7 +1,7 @@
-"""A listener meant for the docker host has no published port.
+"""A listener for the docker host has no published port.
 
-Why: the advertised address is one of the docker host, and only publishing brings a connection from there into the
-container.
+Why: The listener advertises an address of the docker host, and a connection to that address enters the container only
+through a published port.
 
 Bad:
     services:
@@ -53,8 +53,8 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every host-facing advertised endpoint without a published port.
 
-    A note where the broker publishes nothing for clients, so that nobody outside is served on purpose, and where the
-    listener is the one through which a broker alone in its cluster reaches itself, beside a published one.
+    A note where the broker publishes no port for clients, and so serves only its own networks, and where a broker that
+    is alone in its cluster uses the listener to reach itself, beside a published one.
     """
     for broker in deployment.serving:
         if broker.member.mode is not NetworkMode.NETWORKS:
@@ -71,7 +71,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             if sends_all_to_loopback(deployment, broker) and dependents_entering(
                 deployment, broker, bound.endpoint.listener
             ):
-                # A listener for containers that advertises localhost: what is wrong with it is not the port.
+                # A listener for containers that advertises localhost: its port is not the problem.
                 continue
             edits = publish(deployment, broker.member, entry.endpoint.port, bound.endpoint.port)
             unserved = not published or entry.endpoint.listener == own_way
@@ -102,15 +102,15 @@ def _finding(
     return Finding(
         rule=ID,
         severity=severity,
-        message=f"{endpoint.listener} of {broker.name} sends clients to {endpoint.host}:{endpoint.port}, "
+        message=f'listener {endpoint.listener} of {broker.name} sends clients to "{endpoint.host}:{endpoint.port}", '
         f"but container port {bound.endpoint.port} is not published",
         location=broker.place("advertised.listeners", entry.start, entry.end),
         related=tuple(
-            Related(location=p.where, message=f"publishes container port {p.target} only")
+            Related(location=p.where, message=f"publishes container port {p.target}, not {bound.endpoint.port}")
             for p in broker.member.published[:1]
         ),
-        why="from outside, a container is reached through its published ports alone",
-        hint=f'publish it: "{endpoint.port}:{bound.endpoint.port}"',
+        why="clients outside Docker's networks reach a container only through its published ports",
+        hint=f'publish "{endpoint.port}:{bound.endpoint.port}"',
         service=broker.name,
         listener=endpoint.listener,
         edits=edits,

@@ -1,8 +1,8 @@
 """The broker advertises 0.0.0.0.
 
-Why: 0.0.0.0 says "bind every address"; as an address to connect to it means nothing to another machine. Without
-advertised.listeners the broker advertises what it binds. Kafka and Redpanda from 23.3 on refuse to start, an older
-Redpanda tells its clients 0.0.0.0.
+Why: A broker can bind 0.0.0.0, which means all addresses, but a client on another machine cannot connect to it. Without
+advertised.listeners, the broker advertises what listeners binds. Kafka and Redpanda 23.3 and later refuse to start;
+older Redpanda versions send their clients to 0.0.0.0.
 
 Bad:
     services:
@@ -55,14 +55,14 @@ def _finding(broker: Broker, entry: ListenerEntry) -> Finding:
     written = bool(broker.config.value("advertised.listeners"))
     inherited = "" if written else ", inherited from listeners because advertised.listeners is not set"
     if _is_redpanda(broker) and not written:
-        inherited = ", which it binds, because no other address is given"
+        inherited = ", the address it binds, because no advertised address is set"
     told = endpoint_text(entry.endpoint.listener, broker.member.service or broker.name, entry.endpoint.port)
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{entry.endpoint.listener} of {broker.name} advertises {entry.endpoint.host}{inherited}",
+        message=f'listener {entry.endpoint.listener} of {broker.name} advertises "{entry.endpoint.host}"{inherited}',
         location=broker.place("advertised.listeners" if written else "listeners", entry.host_start, entry.host_end),
-        why="0.0.0.0 can be bound but not connected to from elsewhere",
+        why="a broker can bind 0.0.0.0, but a client elsewhere cannot connect to it",
         hint=f"advertise a name that clients resolve, for example {told} for containers",
         service=broker.name,
         listener=entry.endpoint.listener,

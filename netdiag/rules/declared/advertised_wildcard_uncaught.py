@@ -1,7 +1,7 @@
-"""The broker advertises a wildcard address that Kafka does not notice.
+"""The broker advertises a wildcard address that Kafka does not reject.
 
-Why: Kafka refuses to advertise 0.0.0.0, but lets :: and 0 pass, which mean the same: "every address" to the one
-who binds it, and the client's own machine to the one who connects to it.
+Why: Kafka refuses to advertise 0.0.0.0 but accepts :: and 0, which mean the same: all addresses to the broker that
+binds them, and the client's own machine to the client that connects to them.
 
 Bad:
     services:
@@ -52,9 +52,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{entry.endpoint.listener} of {broker.name} advertises {host}{inherited}",
+                message=f'listener {entry.endpoint.listener} of {broker.name} advertises "{host}"{inherited}',
                 location=broker.place(name, entry.host_start, entry.host_end),
-                why="it can be bound; who connects to it ends at the own machine, and the broker does not notice",
+                why="a client that connects to a wildcard address reaches its own machine; Kafka rejects only 0.0.0.0",
                 hint=f"advertise a name that clients resolve, for example {entry.endpoint.listener}://"
                 f"{broker.member.service or broker.name}:{entry.endpoint.port} for containers",
                 service=broker.name,

@@ -1,8 +1,8 @@
-"""A switch of Bitnami's older images is missing or stands wrong.
+"""A variable that older Bitnami images need is missing or wrong.
 
-Why: until the middle of 2023 these images started with unencrypted listeners only if ALLOW_PLAINTEXT_LISTENER says
-so, and those of that spring made a KRaft node of every broker for which KAFKA_ENABLE_KRAFT did not say no, ZooKeeper
-or not.
+Why: Until mid-2023, these images start with unencrypted listeners only if ALLOW_PLAINTEXT_LISTENER is yes. The images
+of spring 2023 also start every broker as a KRaft node, even one with ZooKeeper settings, unless KAFKA_ENABLE_KRAFT is
+no.
 
 Bad:
     services:
@@ -44,7 +44,7 @@ _ALLOW = "ALLOW_PLAINTEXT_LISTENER"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker that its image refuses; a warning where it runs without its ZooKeeper."""
+    """One finding for every broker that its image refuses to start; a warning if it starts without its ZooKeeper."""
     for broker in deployment.brokers:
         config = broker.config
         if config.family is not ImageFamily.BITNAMI:
@@ -56,7 +56,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_switched(broker: Broker) -> bool:
-    """Whether nobody but the image made a KRaft node of it."""
+    """Whether the image alone, and no setting, makes it a KRaft node."""
     config = broker.config
     by_default = generation(config.tag, config.version) is Generation.KRAFT and config.mode is Mode.KRAFT
     return by_default and "KAFKA_CFG_PROCESS_ROLES" not in broker.declared
@@ -67,9 +67,9 @@ def _refused(broker: Broker, prints: str) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} has no encrypted listener, and {broker.member.image} wants {_ALLOW} for that",
+        message=f"{broker.name} has no encrypted listener, which {broker.member.image} allows only with {_ALLOW}=yes",
         location=declared.at() if declared else broker.member.where,
-        why="the image's start script ends before Kafka starts",
+        why="the image's start script exits before Kafka starts",
         hint=f"set {_ALLOW} to yes",
         service=broker.name,
         broker_prints=prints,
@@ -80,9 +80,9 @@ def _switched(broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
-        message=f"{broker.name} names a ZooKeeper, but {broker.member.image} makes a KRaft node of it",
+        message=f"{broker.name} sets zookeeper.connect, but {broker.member.image} starts it as a KRaft node",
         location=broker.place("zookeeper.connect"),
-        why="the images of these months run with KRaft unless they are told otherwise",
-        hint="set KAFKA_ENABLE_KRAFT to no, or remove the ZooKeeper",
+        why="the images of spring 2023 use KRaft unless KAFKA_ENABLE_KRAFT is no",
+        hint="set KAFKA_ENABLE_KRAFT to no, or remove the ZooKeeper settings",
         service=broker.name,
     )

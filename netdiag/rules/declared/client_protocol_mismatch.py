@@ -1,8 +1,8 @@
-"""A client speaks another security protocol than the listener that it enters.
+"""A client uses another security protocol than the listener it connects to.
 
-Why: a listener speaks one protocol. A client with another one is disconnected, or waits until it gives up. What a
-client speaks is what is declared beside its bootstrap list; Kafka's own tools and Confluent's services speak PLAINTEXT
-as long as nothing is.
+Why: A listener accepts one security protocol. It disconnects a client that uses another one, or the client waits until
+it times out. The client's protocol is the one declared beside its bootstrap servers; Kafka's own tools and Confluent's
+services use PLAINTEXT by default.
 
 Bad:
     services:
@@ -44,7 +44,7 @@ Good:
 
 Seen: Invalid receive (size = 369295617 larger than 104857600)
 
-Sources: SocketServer: each endpoint is given the channel builder of its own security protocol.
+Sources: SocketServer: each endpoint gets the channel builder of its own security protocol.
 """
 
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every bootstrap address whose listener speaks another protocol than the client."""
+    """One finding for every bootstrap address whose listener requires another protocol than the client uses."""
     for attempt in attempts(deployment):
         landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
         if landed is None or landed.broker not in deployment.configured or landed.broker.is_configured_by_file:
@@ -76,16 +76,16 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, speaks: str, wanted: str) -> Finding:
     broker, name = landed.broker, landed.entry.endpoint.listener
     other = _speaking(landed, speaks)
-    use = f"use port {other.endpoint.port}, which is {other.endpoint.listener}, or " if other else ""
+    use = f"use port {other.endpoint.port} (listener {other.endpoint.listener}), or " if other else ""
     place = broker.place("listeners", landed.entry.start, landed.entry.end)
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f"{attempt.client.name} speaks {speaks} to {attempt.address}, where {name} of {broker.name} speaks "
-        f"{wanted}",
+        message=f'{attempt.client.name} uses {speaks} for "{attempt.address}", but listener {name} of {broker.name} '
+        f"requires {wanted}",
         location=attempt.where,
-        related=(Related(location=place, message=f"{name} speaks {wanted}"),),
-        why="a listener understands its own security protocol only",
+        related=(Related(location=place, message=f"{name} requires {wanted}"),),
+        why="a listener accepts only its own security protocol",
         hint=f"{use}set the security protocol of {attempt.client.name} to {wanted}",
         service=attempt.client.name,
         listener=name,

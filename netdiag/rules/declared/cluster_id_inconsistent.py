@@ -1,7 +1,7 @@
-"""Nodes of one quorum have different cluster ids.
+"""Nodes of one quorum have different cluster IDs.
 
-Why: CLUSTER_ID is written into the storage of a node before it starts. Controllers answer only to nodes of their own
-cluster, so that a node with another id never gets any metadata.
+Why: The image formats a node's storage with CLUSTER_ID before the node starts. Controllers answer only nodes of their
+own cluster, so a node with another cluster ID never receives metadata.
 
 Bad:
     services:
@@ -68,7 +68,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every node whose id is not that of most nodes with the same voters, or that makes one up."""
+    """One finding for every node whose ID differs from that of most nodes with the same voters, or is generated."""
     quorums: dict[str, list[Broker]] = {}
     inventing: dict[str, list[Broker]] = {}
     for broker in deployment.configured:
@@ -88,7 +88,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _makes_one_up(broker: Broker) -> bool:
-    """Whether the image formats the storage with an id by chance: Bitnami's, unless the id comes another way."""
+    """Whether the image formats the storage with a random ID: Bitnami's, unless the ID comes another way."""
     others = ("KAFKA_SKIP_KRAFT_STORAGE_INIT", "KAFKA_KRAFT_CLUSTER_ID_FILE", "KAFKA_CLUSTER_ID_FILE")
     elsewhere = any(name in broker.declared for name in others)
     return broker.config.family is ImageFamily.BITNAMI and not elsewhere and not broker.is_configured_by_file
@@ -98,10 +98,10 @@ def _made_up(node: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{node.name} has no cluster id: {node.member.image} makes one up for each node",
+        message=f"{node.name} has no cluster ID, so {node.member.image} generates a different one for each node",
         location=node.member.where,
-        why="a controller answers only to nodes with its own cluster id",
-        hint="set KAFKA_KRAFT_CLUSTER_ID to the same id in every node of the cluster",
+        why="controllers answer only nodes with their own cluster ID",
+        hint="set KAFKA_KRAFT_CLUSTER_ID to the same ID on every node of the cluster",
         service=node.name,
     )
 
@@ -112,15 +112,15 @@ def _strangers(nodes: Sequence[Broker]) -> Iterator[Finding]:
     for node in nodes:
         if node.config.cluster_id == usual:
             continue
-        given = "" if _given(node) else ", the one of its image"
+        given = "" if _given(node) else " (the default of its image)"
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f"{node.name} has the cluster id {node.config.cluster_id}{given}, {reference.name} has {usual}",
+            message=f'{node.name} has cluster ID "{node.config.cluster_id}"{given}, but {reference.name} has "{usual}"',
             location=_place(node),
-            related=(Related(location=_place(reference), message=f"the id of {reference.name}"),),
-            why="a controller answers only to nodes with its own cluster id",
-            hint=f"set {_variable(node)} to {usual} in every node of the cluster, and format their storage anew",
+            related=(Related(location=_place(reference), message=f"the cluster ID of {reference.name}"),),
+            why="controllers answer only nodes with their own cluster ID",
+            hint=f"set {_variable(node)} to {usual} on every node of the cluster, and format their storage again",
             service=node.name,
             edits=_edits(node, usual or ""),
         )

@@ -1,8 +1,8 @@
-"""control.plane.listener.name names a listener that cannot be the control plane's.
+"""control.plane.listener.name names an unsuitable listener.
 
-Why: with ZooKeeper, brokers of 2.2 to 3.9 can hear their controller on a listener of its own, which has to be mapped,
-advertised and another than the inter-broker one. A KRaft node of those releases refuses the setting; 4.0 forgot it, a
-note then.
+Why: With ZooKeeper, Kafka 2.2 to 3.9 can receive the controller's requests on a dedicated listener, which must be
+mapped, advertised and different from the inter-broker listener. KRaft nodes of these versions refuse the setting; Kafka
+4.0 removed it, so there it is only a note.
 
 Bad:
     services:
@@ -46,7 +46,7 @@ _NAME = "control.plane.listener.name"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker that refuses the setting, or that does not know it any more."""
+    """One finding for every broker that refuses the setting, or whose version no longer has it."""
     for broker in deployment.configured:
         config = broker.config
         name = (config.value(_NAME) or "").upper()
@@ -63,9 +63,9 @@ def _in_kraft(broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY if refused else Severity.NOTE,
-        message=f"{broker.name} is a KRaft node and sets {_NAME}",
+        message=f"{broker.name} is a KRaft node but sets {_NAME}",
         location=broker.place(_NAME),
-        why="the setting is for clusters with ZooKeeper; KRaft has controller.listener.names",
+        why="the setting applies only with ZooKeeper; KRaft uses controller.listener.names",
         hint=f"remove {_NAME}",
         service=broker.name,
         broker_prints=f"{_NAME} is not supported in KRaft mode." if refused else None,
@@ -80,17 +80,17 @@ def _with_zookeeper(broker: Broker, name: str) -> Iterator[Finding]:
     elif name not in {entry.endpoint.listener for entry in config.advertised_listeners}:
         effect, prints = "is not advertised", f"{_NAME} must be a listener name defined in advertised.listeners."
     elif name == config.inter_broker_listener:
-        effect = "is the listener that brokers use among themselves"
+        effect = "is also the inter-broker listener"
         prints = f"{_NAME}, when defined, should have a different value from the inter broker listener name."
     else:
         return
     yield Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"the control plane of {broker.name} is to be {name}, which {effect}",
+        message=f'{broker.name} sets {_NAME} to "{name}", which {effect}',
         location=broker.place(_NAME),
-        why="the controller speaks to a broker on a listener of its own, and finds it as it finds the others",
-        hint=f"remove {_NAME}, or name a listener that is mapped, advertised and used by nobody else",
+        why="the controller connects to the brokers through this listener, at its advertised endpoint",
+        hint=f"remove {_NAME}, or name a listener that is mapped, advertised and not the inter-broker listener",
         service=broker.name,
         listener=name,
         broker_prints=prints,

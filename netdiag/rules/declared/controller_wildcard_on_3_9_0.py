@@ -1,7 +1,8 @@
 """Kafka 3.9.0 refuses a controller listener on 0.0.0.0.
 
-Why: 3.9.0 checks what its controller would advertise like the endpoints of brokers. A controller listener that is
-not advertised stands for itself, so that one bound to 0.0.0.0 ends the node; 3.9.1 and all others take it.
+Why: Kafka 3.9.0 applies the checks for advertised broker endpoints to controllers too. A controller listener that is
+not advertised counts as advertised at the address it binds, so a node that binds it to 0.0.0.0 does not start. Other
+versions, 3.9.1 included, accept it.
 
 Bad:
     services:
@@ -45,7 +46,7 @@ _ONLY = KafkaVersion(3, 9, 0)
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every controller listener on 0.0.0.0 that is not advertised, on this one release."""
+    """One finding for every controller listener on 0.0.0.0 that is not advertised, in this version only."""
     for broker in deployment.configured:
         config = broker.config
         if config.version != _ONLY or not config.is_controller or not config.is_readable:
@@ -58,10 +59,10 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{broker.member.image} refuses {listener} of {broker.name} on 0.0.0.0",
+                message=f'{broker.member.image} refuses "0.0.0.0" for controller listener {listener} of {broker.name}',
                 location=broker.place("listeners", entry.host_start, entry.host_end),
-                why="this release takes the bound address of a controller for an advertised one",
-                hint=f"write {listener}://:{port}, which binds every address as well, or use 3.9.1",
+                why="Kafka 3.9.0 takes the address that a controller binds for an advertised address",
+                hint=f"write {listener}://:{port}, which also binds all addresses, or use 3.9.1",
                 service=broker.name,
                 listener=listener,
                 edits=broker.edit("listeners", entry.host_start, entry.host_end, ""),

@@ -1,7 +1,7 @@
-"""A client looks for a broker by name on the default bridge.
+"""A client uses a broker's name on the default bridge.
 
-Why: `network_mode: bridge` is the engine's own network, the only bridge without a resolver for container names. Legacy
-links work there and are silent.
+Why: `network_mode: bridge` selects Docker's default bridge, the only bridge network without DNS for container names.
+Legacy links work there and are not reported.
 
 Bad:
     services:
@@ -31,7 +31,7 @@ Good:
 
 Seen: Couldn't resolve server kafka:9092 from bootstrap.servers as DNS resolution failed for kafka
 
-Sources: docs.docker.com, bridge network driver: automatic DNS resolution on user-defined bridges only.
+Sources: docs.docker.com, bridge network driver: only user-defined bridges provide automatic DNS resolution.
 """
 
 from collections.abc import Iterator
@@ -55,10 +55,10 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f'{attempt.client.name} looks for Kafka at "{attempt.address.host}", a name that does not exist on the '
-        "default bridge",
+        message=f'{attempt.client.name} bootstraps from "{attempt.address.host}", but the default bridge does not '
+        f"resolve container names",
         location=attempt.where,
-        why="the default bridge has no resolver for container names; the network compose makes for a project has one",
-        hint="take network_mode: bridge away from both",
+        why="only user-defined networks resolve container names, and Compose creates one for each project",
+        hint="remove network_mode: bridge from the client and from the broker",
         service=attempt.client.name,
     )

@@ -1,7 +1,7 @@
-"""A client is given a port that serves no Kafka clients.
+"""A client bootstraps from a port that does not serve Kafka clients.
 
-Why: the controller listener of a KRaft node answers no client, ZooKeeper, JMX and the schema registry speak other
-protocols. The connection is accepted and then comes to nothing.
+Why: The controller listener of a KRaft node does not serve clients, and ZooKeeper, JMX and Schema Registry speak other
+protocols. The connection is accepted, but the client's requests fail.
 
 Bad:
     services:
@@ -39,7 +39,7 @@ Good:
 
 Seen: Did you attempt to connect to a kafka controller (no metadata support)?
 
-Sources: KIP-631: controllers serve brokers; the METADATA request is not among what they answer.
+Sources: KIP-631: controllers serve brokers and do not answer METADATA requests.
 """
 
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every bootstrap address that leads to something else than a broker's listener."""
+    """One finding for every bootstrap address that leads to something other than a broker's listener."""
     for attempt in attempts(deployment):
         member = target(deployment, attempt)
         what = control_port(deployment, member, attempt.address.port) if member else None
@@ -69,9 +69,9 @@ def _finding(deployment: Deployment, attempt: Attempt, what: str) -> Finding:
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f"{attempt.client.name} looks for Kafka at {attempt.address}, which is {what}",
+        message=f'{attempt.client.name} bootstraps from "{attempt.address}", which is {what}',
         location=attempt.where,
-        why="a bootstrap address is that of a listener for clients; nothing else answers what a client asks first",
+        why="only a broker listener answers the metadata request that a client sends first",
         hint=f"set {variable} to {better}" if better else "use the port of a listener that serves clients",
         service=attempt.client.name,
         edits=point(deployment, attempt),

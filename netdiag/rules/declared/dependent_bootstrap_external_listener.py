@@ -1,10 +1,10 @@
-"""A client enters through a listener that is meant for others.
+"""A client bootstraps through a listener that advertises an address it cannot use.
 
-Why: the bootstrap succeeds, and the answer sends the client to addresses that mean nothing in its container, or names
-no broker at all because the listener is not advertised. Reported elsewhere, and not here: a broker that advertises
-loopback alone (advertised-loopback-for-remote-clients), an endpoint that other brokers cannot use either
-(inter-broker-endpoint-unreachable), a listener bound to the wrong address, an advertised wildcard, a host nobody has
-(advertised-host-unknown), a host alias (host-alias-portability).
+Why: The bootstrap succeeds, but the broker returns an address that means nothing in the client's container, or no
+address at all because the listener is not advertised. Other rules report brokers that advertise only loopback
+(advertised-loopback-for-remote-clients), endpoints that other brokers cannot use either
+(inter-broker-endpoint-unreachable), listeners bound to the wrong address, advertised wildcards, host names that no
+container has (advertised-host-unknown) and host aliases (host-alias-portability).
 
 Bad:
     services:
@@ -38,7 +38,7 @@ Good:
 
 Seen: Connection to node 1 (localhost/127.0.0.1:9092) could not be established. Node may not be available.
 
-Sources: KIP-103: a client is told the advertised endpoint of the listener that it entered through.
+Sources: KIP-103: a client gets the advertised endpoint of the listener that it connects to.
 """
 
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every bootstrap address that works and leads to endpoints none of which does."""
+    """One finding for every bootstrap address that works but returns no endpoint that does."""
     for attempt in attempts(deployment):
         landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
         if landed is None or landed.broker not in deployment.serving or _is_reported(deployment, landed):
@@ -82,7 +82,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_reported(deployment: Deployment, landed: Landed) -> bool:
-    """Whether another rule tells that nobody can use what the listener advertises, or the files do not show it."""
+    """Whether another rule reports that no client can use the advertised endpoint, or the files do not show it."""
     broker, name = landed.broker, landed.entry.endpoint.listener
     if (
         broker.is_configured_by_file
@@ -102,7 +102,7 @@ def _host_of(entry: ListenerEntry | None) -> str:
 
 
 def _failure(deployment: Deployment, attempt: Attempt, entry: ListenerEntry) -> str | None:
-    """Why the client cannot use an endpoint; None where it can, nobody can tell, or another rule has it."""
+    """Why the client cannot use an endpoint; None if it can, if this is unknown, or if another rule reports it."""
     host, port = entry.endpoint.host, entry.endpoint.port
     if is_wildcard(host) or host in HOST_ALIASES:
         return None
@@ -116,13 +116,13 @@ def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, entry: Li
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f"{attempt.client.name} enters {broker.name} at {attempt.address} and is sent to "
-        f"{bracketed(entry.endpoint.host)}:{entry.endpoint.port}: "
-        f"{because}",
+        message=f"{attempt.client.name} bootstraps from {broker.name} at {attempt.address} and is sent to "
+        f'"{bracketed(entry.endpoint.host)}:{entry.endpoint.port}": {because}',
         location=attempt.where,
         related=_advertised(broker, name),
-        why=f"port {attempt.address.port} belongs to {name}, and a client is told what the listener it enters "
-        "through advertises",
+        why=f"port {attempt.address.port} belongs to listener {name}, and a client gets the address which that "
+        f"listener "
+        "advertises",
         hint=_hint(deployment, attempt, broker),
         service=attempt.client.name,
         listener=name,
@@ -136,11 +136,11 @@ def _told_nothing(deployment: Deployment, attempt: Attempt, landed: Landed) -> F
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f"{attempt.client.name} enters {broker.name} at {attempt.address} through {name}, which is not "
-        "advertised: no broker is named to it",
+        message=f"{attempt.client.name} bootstraps from {broker.name} at {attempt.address} through listener {name}, "
+        f"which is not advertised, so it gets no broker address",
         location=attempt.where,
         related=(Related(location=place, message=f"port {attempt.address.port} belongs to {name}"),),
-        why="a client is told what the listener it enters through advertises, and that is nothing",
+        why="a client gets the advertised endpoints of the listener it connects to, and this listener has none",
         hint=_hint(deployment, attempt, broker),
         service=attempt.client.name,
         listener=name,
@@ -152,11 +152,11 @@ def _advertised(broker: Broker, name: str) -> tuple[Related, ...]:
     if entry is None:
         return ()
     place = broker.place("advertised.listeners", entry.start, entry.end)
-    return (Related(location=place, message="what the client is told"),)
+    return (Related(location=place, message="the address that the client gets"),)
 
 
 def _hint(deployment: Deployment, attempt: Attempt, broker: Broker) -> str:
     better = usable_address(deployment, attempt, (broker,))
     if better is not None:
         return f"set {attempt.dependent.setting} to {better}"
-    return f"give {broker.name} a listener that advertises its service name and the port that it binds"
+    return f"add a listener to {broker.name} that advertises its service name and the port that it binds"

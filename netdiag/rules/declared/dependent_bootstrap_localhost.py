@@ -1,8 +1,8 @@
-"""A client container looks for Kafka on its own loopback.
+"""A client container bootstraps from its own loopback address.
 
-Why: localhost is whoever uses it, and in a client's container no broker listens there. An error where a broker stands
-in the same files, a warning where none does or the client's profile is not switched on. A container that shares the
-broker's network namespace, or the docker host's, may use localhost.
+Why: `localhost` in a container means the container itself, and no broker listens there. It is an error if a broker is
+in the same files, and a warning if there is none or the client's profile is inactive. A container that shares the
+network namespace of the broker or of the docker host may use localhost.
 
 Bad:
     services:
@@ -65,10 +65,12 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt) if deployment.brokers else Severity.WARNING,
-        message=f"{client.name} looks for Kafka at {attempt.address}, which is {client.name} itself",
+        message=f'{client.name} bootstraps from "{attempt.address}", which is {client.name} itself',
         location=attempt.where,
-        why="localhost inside a container is that container alone, not the docker host and not the broker",
-        hint=f"set {variable} to {better}" if better else "name the broker's service and a port that it listens on",
+        why="localhost inside a container is that container, not the docker host and not the broker",
+        hint=f"set {variable} to {better}"
+        if better
+        else "use the name of the broker's service and a port it listens on",
         service=client.name,
         edits=point(deployment, attempt),
     )

@@ -1,9 +1,9 @@
-"""A bootstrap address begins with a listener name or protocol.
+"""A bootstrap address starts with a listener name or protocol.
 
-Why: a bootstrap address is host:port. Java's client and kafka-python drop what stands before ://; librdkafka takes it
-for a security protocol and refuses any other word; KafkaJS, aiokafka and most others take it for a part of the host.
-A warning for a word of one's own, a note for the name of a security protocol, an error where the client is known and
-does not accept it. URLs with kafka:// are left alone, and so are clients known to be Java's.
+Why: A bootstrap address is host:port. The Java client and kafka-python ignore a prefix up to ://; librdkafka reads it
+as a security protocol and refuses any other word; KafkaJS, aiokafka and most other clients read it as part of the host
+name. It is an error if the client is known to refuse the prefix, a note if the prefix is a security protocol, and a
+warning otherwise. URLs with kafka:// or tcp:// and clients known to be Java clients are not reported.
 
 Bad:
     services:
@@ -87,9 +87,9 @@ def _finding(attempt: Attempt, found: Severity) -> Finding:
     return Finding(
         rule=ID,
         severity=found,
-        message=f"{attempt.client.name} is given {told.scheme}://{attempt.address} as a bootstrap address",
+        message=f'{attempt.client.name} bootstraps from "{told.scheme}://{attempt.address}", which has a prefix',
         location=attempt.where,
-        why="a bootstrap address is host:port; only some clients drop what stands before it",
+        why="a bootstrap address is host:port, and only some clients ignore a prefix",
         hint=f"write {attempt.address}",
         service=attempt.client.name,
         edits=(edit,) if edit else (),

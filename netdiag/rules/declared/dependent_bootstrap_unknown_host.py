@@ -1,9 +1,9 @@
-"""A client is given a host that no container has.
+"""A client bootstraps from a host name that no container has.
 
-Why: a container resolves the names of the containers on its networks. A name with a dot may be known to some name
-server, a name that only a container outside these files has is unknown when a network is external, and a service that
-others depend on and no file holds is in another file: all are silent, and so are files without a broker. A container
-that exists on another network is networks-not-shared.
+Why: Docker resolves the names of the containers on a client's networks. A name with a dot may be known to another DNS
+server, any name to an external network, and a service that others depend on but no file defines may be in another file,
+so these are not reported; nor are files without a broker. networks-not-shared reports a container that is on another
+network.
 
 Bad:
     services:
@@ -46,7 +46,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every bootstrap host that nobody has, in files that show a broker."""
+    """One finding for every bootstrap host that no container has, in files that define a broker."""
     if not deployment.brokers:
         return
     for attempt in attempts(deployment):
@@ -60,9 +60,10 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f'{attempt.client.name} looks for Kafka at "{attempt.address.host}", a name that no container has',
+        message=f'{attempt.client.name} bootstraps from "{attempt.address.host}", but no container on its networks has '
+        f"that name",
         location=attempt.where,
-        why="the names inside a network are service names, container_name, hostname and aliases",
+        why="Docker resolves service names, container_name, hostname and aliases of containers on the same network",
         hint=f"set {variable} to {better}" if better else "use the name of the broker's service",
         service=attempt.client.name,
         edits=point(deployment, attempt),

@@ -1,8 +1,8 @@
-"""A client asks a broker at a port that no listener has.
+"""A client uses a port on which the broker has no listener.
 
-Why: between containers the container's own ports count. A port of the docker host that is published to another
-container port exists on the docker host only. The port of a controller, of JMX or of ZooKeeper is
-dependent-bootstrap-control-port; a listener that is bound to the wrong address has rules of its own.
+Why: Containers reach one another on container ports. A published port that maps to another container port exists only
+on the docker host. dependent-bootstrap-control-port reports the ports of controllers, JMX and ZooKeeper; other rules
+report listeners bound to the wrong address.
 
 Bad:
     services:
@@ -36,7 +36,7 @@ Good:
 
 Seen: Connection to node -1 (kafka/172.18.0.3:9094) could not be established. Node may not be available.
 
-Sources: compose-spec, ports: HOST:CONTAINER, of which other containers see the second.
+Sources: compose-spec, ports: HOST:CONTAINER; other containers use the second.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every address of a broker, to start from or to wait for, whose port is no listener's."""
+    """One finding for every broker address, to bootstrap from or to wait for, whose port has no listener."""
     for attempt in (*attempts(deployment), *waits(deployment)):
         member = target(deployment, attempt)
         broker = deployment.broker(member.name) if member else None
@@ -73,7 +73,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _shares(deployment: Deployment, broker: Broker) -> bool:
-    """Whether others open ports in the broker's namespace, or it stands in one that is not its own."""
+    """Whether others open ports in the broker's namespace, or it uses a namespace that is not its own."""
     sharing = any(
         network_owner(deployment, member) is broker.member and member is not broker.member
         for member in deployment.members
@@ -85,18 +85,21 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
     address = attempt.address
     published = next((p for p in broker.member.published if p.published == address.port and p.protocol == "tcp"), None)
     better = usable_address(deployment, attempt, (broker,))
-    does = "waits for" if attempt.dependent.waits else "looks for Kafka at"
-    why = "between containers a client uses the container's own ports, those in listeners"
+    does = "waits for" if attempt.dependent.waits else "bootstraps from"
+    why = "containers reach one another on container ports, those that listeners binds"
     if published is not None:
-        why = f"{address.port} is a port of the docker host, published to {published.target}; other containers see that"
+        why = (
+            f"{address.port} is a port of the docker host, published for container port {published.target}; containers "
+            "use container ports"
+        )
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f"{attempt.client.name} {does} {address}, where {broker.name} has no listener",
+        message=f'{attempt.client.name} {does} "{address}", but {broker.name} has no listener on that port',
         location=attempt.where,
         related=(
             Related(location=broker.place("listeners"), message=f"{broker.name} listens on {_ports(broker)}"),
-            *([Related(location=published.where, message="for clients outside only")] if published else []),
+            *([Related(location=published.where, message="only for clients outside Docker")] if published else []),
         ),
         why=why,
         hint=_hint(attempt, better),

@@ -1,9 +1,9 @@
-"""A client reaches some brokers of a cluster and not others.
+"""A client reaches only some brokers of a cluster.
 
-Why: a client talks to the leader of each partition. What is led by a broker that it cannot reach fails, while all the
-rest works: the hardest kind of "it works, mostly". Reported elsewhere, and not here: endpoints that the other brokers
-cannot use either (inter-broker-endpoint-unreachable), that two brokers share (duplicate-advertised-endpoint), whose
-host nobody has (advertised-host-unknown).
+Why: A client sends requests to the leader of each partition. Requests for partitions whose leader it cannot reach fail,
+while all others succeed. Other rules report endpoints that the other brokers cannot use either
+(inter-broker-endpoint-unreachable), that two brokers share (duplicate-advertised-endpoint), or whose host name no
+container has (advertised-host-unknown).
 
 Bad:
     services:
@@ -53,7 +53,7 @@ Good:
 
 Seen: Connection to node 2 (kafka-2/172.18.0.4:9093) could not be established. Node may not be available.
 
-Sources: KIP-103; the metadata response names one endpoint of every broker for the listener it is asked on.
+Sources: KIP-103; a metadata response has one endpoint of every broker, for the listener that received the request.
 """
 
 from collections.abc import Iterator
@@ -91,7 +91,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_reported(deployment: Deployment, landed: Landed, one: Sent) -> bool:
-    """Whether another rule tells that the endpoint is bad for everybody, or the files do not show what it is."""
+    """Whether another rule reports that no client can use the endpoint, or the files do not show what it is."""
     broker, host, port = one.broker, one.entry.endpoint.host, one.entry.endpoint.port
     if broker not in deployment.configured or broker.is_configured_by_file or sends_all_to_loopback(deployment, broker):
         return True
@@ -117,19 +117,19 @@ def _finding(one: Sent, clients: list[Attempt]) -> Finding:
     active = any(attempt.dependent.active for attempt in clients)
     advertised = one.broker.place("advertised.listeners", one.entry.start, one.entry.end)
     network = _missing_network(one.broker.member, first.client)
-    told = Related(location=advertised, message=f"what clients are told of {one.broker.name}")
-    enters = Related(location=first.where, message=f"{first.client.name} enters here")
+    told = Related(location=advertised, message=f"the address that clients get for {one.broker.name}")
+    enters = Related(location=first.where, message=f"{first.client.name} connects here")
     return Finding(
         rule=ID,
         severity=SEVERITY if active else Severity.WARNING,
-        message=f"{names[0]}{more} cannot reach {one.broker.name} at {bracketed(endpoint.host)}:{endpoint.port}, while "
-        f"other brokers answer: {one.because}",
+        message=f"{names[0]}{more} can reach other brokers, but not {one.broker.name} at "
+        f'"{bracketed(endpoint.host)}:{endpoint.port}": {one.because}',
         location=first.where if network else advertised,
         related=(told if network else enters,),
-        why="a client is told one endpoint of every broker, and needs those of all that lead its partitions",
+        why="a client gets one endpoint of every broker, and needs those of all brokers that lead its partitions",
         hint=f"attach {first.client.name} to {network}"
         if network
-        else f"advertise {endpoint.listener} of {one.broker.name} at an address that its clients reach",
+        else f"advertise an address for {endpoint.listener} of {one.broker.name} that its clients can reach",
         service=first.client.name if network else one.broker.name,
         listener=endpoint.listener,
     )

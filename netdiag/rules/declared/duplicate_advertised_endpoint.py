@@ -1,7 +1,7 @@
 """Two brokers of one cluster advertise the same endpoint.
 
-Why: a client that is sent to broker 2 ends at whichever broker owns the address. ZooKeeper brokers notice and the
-second one ends; KRaft brokers do not, and clients talk to the wrong one.
+Why: The address leads to only one of the brokers, so clients that are sent to the other one reach the wrong broker.
+With ZooKeeper, the second broker to register exits; KRaft does not check.
 
 Bad:
     services:
@@ -59,7 +59,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every endpoint that an earlier broker of the cluster advertises already."""
+    """One finding for every endpoint that an earlier broker of the cluster already advertises."""
     first: dict[tuple[object, str, int], tuple[Broker, ListenerEntry]] = {}
     for broker in deployment.serving:
         if not broker.config.is_broker:
@@ -76,20 +76,20 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(broker: Broker, entry: ListenerEntry, other: Broker, same: ListenerEntry) -> Finding:
     address = f"{entry.endpoint.host}:{entry.endpoint.port}"
     zookeeper = broker.config.mode is Mode.ZOOKEEPER
-    effect = "the second to come usually ends" if zookeeper else "nothing notices, and clients reach the wrong broker"
+    effect = "the second to register usually exits" if zookeeper else "clients reach the wrong broker"
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} and {other.name} both advertise {address}: {effect}",
+        message=f'{broker.name} and {other.name} both advertise "{address}": {effect}',
         location=broker.place("advertised.listeners", entry.start, entry.end),
         related=(
             Related(
                 location=other.place("advertised.listeners", same.start, same.end),
-                message=f"{other.name} advertises it as well",
+                message=f"{other.name} advertises it too",
             ),
         ),
-        why="an address leads to one broker, and a client trusts that it is the one it was told",
-        hint=f"give {broker.name} a port of its own and publish that",
+        why="an address leads to one broker, and a client does not check which broker answers",
+        hint=f"give {broker.name} a port of its own, and publish that port",
         service=broker.name,
         listener=entry.endpoint.listener,
     )

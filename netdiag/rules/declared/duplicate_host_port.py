@@ -1,6 +1,6 @@
 """Two services publish the same port of the docker host.
 
-Why: a port of the host belongs to one container; the engine refuses to start the second.
+Why: Only one container can have a port of the docker host; the engine refuses to start the second.
 
 Bad:
     services:
@@ -48,7 +48,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every published port that an earlier service has, where one of the two is a broker."""
+    """One finding for every published port that an earlier service already has, if one of the two is a broker."""
     brokers = {broker.name for broker in deployment.brokers}
     taken = _Taken()
     for member in deployment.members:
@@ -63,7 +63,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 class _Taken:
-    """Who has which port of the docker host, the first of each, by port and address."""
+    """The first service to publish each port of the docker host, by port and address."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -76,7 +76,7 @@ class _Taken:
             self._first.setdefault((port.published, port.protocol, kind), (self._count, member, port))
 
     def clash(self, port: PublishedPort) -> tuple[Member, PublishedPort] | None:
-        """The first that leaves no room for a port."""
+        """The first that conflicts with a port."""
         if port.published is None:
             return None
         kinds = ("any",) if port.on_all_addresses else ("all", ("one", port.host_ip))
@@ -91,11 +91,11 @@ def _finding(
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{member.name} publishes port {port.published} of the docker host, which {other.name} publishes too",
+        message=f"{member.name} publishes port {port.published} of the docker host, but {other.name} already does",
         location=port.where,
-        related=(Related(location=taken.where, message=f"{other.name} has the port"),),
+        related=(Related(location=taken.where, message=f"{other.name} publishes the port"),),
         why="the engine refuses to start the second container",
-        hint="publish another port of the host, and advertise that one",
+        hint="publish another port of the docker host, and advertise that port",
         service=member.name,
         edits=move_host_port(deployment, member, port),
     )

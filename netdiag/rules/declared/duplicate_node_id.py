@@ -1,6 +1,6 @@
-"""Two nodes of one cluster have the same id.
+"""Two nodes of one cluster have the same node ID.
 
-Why: a cluster knows its members by number. Whichever of two comes second is turned away, or the two take turns.
+Why: A cluster identifies its nodes by ID. The cluster rejects the second node to register, or the two nodes take turns.
 
 Bad:
     services:
@@ -51,7 +51,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every node whose id an earlier node of its cluster has already."""
+    """One finding for every node whose ID an earlier node of its cluster already has."""
     first: dict[tuple[object, int], Broker] = {}
     for broker in deployment.serving:
         node_id = broker.config.node_id
@@ -64,7 +64,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_shared(broker: Broker) -> bool:
-    """Whether what names the cluster means the same to every node: localhost is another machine for each."""
+    """Whether the address that names the cluster is the same for every node: localhost is not."""
     config = broker.config
     if config.mode is Mode.KRAFT:
         return any(not is_loopback(voter.host) for voter in config.well_formed_voters)
@@ -77,11 +77,11 @@ def _finding(broker: Broker, other: Broker, node_id: int) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} has the id {node_id}, which {other.name} has already",
+        message=f"{broker.name} has node ID {node_id}, which {other.name} already has",
         location=broker.place(_property(broker)),
-        related=(Related(location=other.place(_property(other)), message=f"the id of {other.name}"),),
-        why="the nodes of a cluster are told apart by their ids",
-        hint=f"give {broker.name} an id of its own",
+        related=(Related(location=other.place(_property(other)), message=f"the node ID of {other.name}"),),
+        why="a cluster identifies its nodes by ID",
+        hint=f"give {broker.name} a node ID of its own",
         service=broker.name,
     )
 

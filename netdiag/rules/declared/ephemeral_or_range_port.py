@@ -1,7 +1,7 @@
-"""A listener for the docker host is published on a port that nobody can know.
+"""A listener for the docker host is published on a port that the engine picks.
 
-Why: without a number, or with a range, the engine picks a port of the docker host when the container starts; the
-advertised port is another one.
+Why: Without a host port, or with a range, the engine picks a port of the docker host when the container starts, and the
+advertised port does not match it.
 
 Bad:
     services:
@@ -27,7 +27,7 @@ Good:
 
 Seen: Connect to ipv4#127.0.0.1:9092 failed: Connection refused
 
-Sources: compose-spec, ports: a container port alone is published on any free port.
+Sources: compose-spec, ports: the engine publishes a container port without a host port on any free port.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every host-facing listener of which no published port is a given one."""
+    """One finding for every listener for the docker host that has no fixed published port."""
     for broker in deployment.serving:
         if nothing_gets_out(deployment, broker):
             continue
@@ -61,16 +61,16 @@ def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> Findi
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{endpoint.listener} of {broker.name} sends clients to port {endpoint.port}, but is published on "
-        "whichever port is free",
+        message=f"listener {endpoint.listener} of {broker.name} sends clients to port {endpoint.port}, but the engine "
+        f"picks its published port",
         location=port.where,
         related=(
             Related(
                 location=broker.place("advertised.listeners", entry.port_start, entry.port_end),
-                message="where clients are sent",
+                message="the advertised port",
             ),
         ),
-        why="the engine picks the port when the container starts, and the broker cannot know it",
+        why="the engine picks the port when the container starts, and the broker does not know it",
         hint=f'publish "{endpoint.port}:{port.target}"',
         service=broker.name,
         listener=endpoint.listener,

@@ -1,8 +1,9 @@
-"""The health check of a broker asks at an address that gives no answer.
+"""The health check of a broker uses an address that does not work.
 
-Why: inside the container a check meets what the listeners really bind, in their own protocol, and Kafka's tools go on
-to what the listener advertises, as every client does. Such a container stays unhealthy, and whatever waits for it
-never starts. Checks by HTTP or of metrics ports are left alone.
+Why: The check runs inside the container and connects to the listeners as they are bound, with their own security
+protocols. Kafka's tools then connect to the address that the listener advertises, as every client does. If the check
+fails, the container stays unhealthy, and services that wait for it never start. HTTP checks and checks of metrics ports
+are not reported.
 
 Bad:
     services:
@@ -28,7 +29,7 @@ Good:
 
 Seen: Connection to node -1 (localhost/127.0.0.1:9092) could not be established. Node may not be available.
 
-Sources: Dockerfile reference, HEALTHCHECK: the command is run inside the container.
+Sources: Dockerfile reference, HEALTHCHECK: the command runs inside the container.
 """
 
 import re
@@ -46,12 +47,12 @@ from netdiag.kafka.listeners import bracketed
 ID = "healthcheck-wrong-endpoint"
 SEVERITY = Severity.WARNING
 
-# Those that end in failure when no broker can be reached at what is advertised.
+# Those that fail if they cannot reach a broker at its advertised address.
 _GOES_ON = re.compile(r"kafka-(?:topics|configs|consumer-groups|console-[a-z]+|ready|cluster|get-offsets)")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every address in a broker's health check that provably leads to nothing."""
+    """One finding for every address in a broker's health check that certainly does not work."""
     for attempt in health_checks(deployment):
         broker = deployment.broker(attempt.client.name)
         if broker is None or broker not in deployment.configured or broker.is_configured_by_file:
@@ -64,7 +65,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _because(deployment: Deployment, broker: Broker, attempt: Attempt) -> str | None:
-    """Why the check fails; None where it does not, or nobody can tell."""
+    """Why the check fails; None if it does not, or if this is unknown."""
     host, port = attempt.address.host, attempt.address.port
     connects_only = attempt.dependent.waits
     if connects_only and is_explained(attempt.client, port) and (broker.name, port) not in deployment.listening:
@@ -76,32 +77,33 @@ def _because(deployment: Deployment, broker: Broker, attempt: Attempt) -> str | 
         return None
     name = landed.entry.endpoint.listener
     if name in landed.broker.config.controller_names:
-        return f"{name} is a controller listener, which answers no client"
+        return f"{name} is a controller listener, which does not serve clients"
     speaks, wanted = spoken(attempt), required(landed)
     if speaks and wanted and speaks != wanted:
-        return f"{name} speaks {wanted}, the check {speaks}"
+        return f"{name} requires {wanted}, but the check uses {speaks}"
     return _sent_astray(deployment, attempt, landed) if _GOES_ON.fullmatch(attempt.dependent.tool) else None
 
 
 def _sent_astray(deployment: Deployment, attempt: Attempt, landed: Landed) -> str | None:
     name = landed.entry.endpoint.listener
     if tells_nothing(deployment, landed):
-        return f"{name} is not advertised, so that no broker is named"
+        return f"{name} is not advertised, so the check gets no broker address"
     sent = sent_to(deployment, attempt.vantage, landed)
     if not sent or any(not one.because for one in sent):
         return None
     endpoint = sent[0].entry.endpoint
-    return f"{name} sends it on to {bracketed(endpoint.host)}:{endpoint.port}: {sent[0].because}"
+    return f"{name} sends the check to {bracketed(endpoint.host)}:{endpoint.port}: {sent[0].because}"
 
 
 def _finding(broker: Broker, attempt: Attempt, because: str) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"the health check of {broker.name} asks {attempt.address}: {because}",
+        message=f'the health check of {broker.name} uses "{attempt.address}": {because}',
         location=attempt.where,
-        why="a health check runs inside the container, and meets its listeners as any client there does",
-        hint="ask at a listener that is bound in the container, speaks the protocol of the check and advertises an "
-        "address that the container itself can use",
+        why="a health check runs inside the container, and uses its listeners as any client in the container does",
+        hint="use a listener that is bound in the container, speaks the protocol of the check and advertises an "
+        "address "
+        "that the container itself can reach",
         service=broker.name,
     )

@@ -1,7 +1,8 @@
-"""An address is a name that only some installations of Docker have.
+"""An address uses a host name that only some Docker installations resolve.
 
-Why: host.docker.internal exists on Docker Desktop, and on Linux in containers that map it with extra_hosts; no other
-machine knows it. A warning where a client in the same files depends on it without extra_hosts, else a note.
+Why: host.docker.internal resolves on Docker Desktop, and on Linux only in containers that map it with extra_hosts; no
+other machine resolves it. It is a warning if a client in the same files depends on it without extra_hosts, and a note
+otherwise.
 
 Bad:
     services:
@@ -56,7 +57,7 @@ _ALIAS = re.compile(
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every alias of the docker host that is advertised, or in a bootstrap list and not mapped."""
+    """One finding for every alias of the docker host that is advertised, or used to bootstrap without a mapping."""
     if deployment.facts.docker_desktop:
         return
     for broker in deployment.serving:
@@ -73,7 +74,7 @@ def _maps(dependent: Dependent, host: str) -> bool:
 
 
 def _severity(deployment: Deployment) -> Severity:
-    """An error where the user says that there is no Docker Desktop."""
+    """An error if the user says that there is no Docker Desktop."""
     return SEVERITY if deployment.facts.docker_desktop is None else Severity.ERROR
 
 
@@ -83,14 +84,18 @@ def _advertised(deployment: Deployment, broker: Broker, entry: ListenerEntry) ->
     return Finding(
         rule=ID,
         severity=_severity(deployment) if entering else Severity.NOTE,
-        message=f'{name} of {broker.name} sends clients to "{host}", which only Docker Desktop knows by itself',
+        message=f'listener {name} of {broker.name} sends clients to "{host}", which resolves only on Docker Desktop by '
+        f"default",
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
         related=tuple(
-            Related(location=d.declared.at(), message=f"{d.member.name} enters here and has no extra_hosts entry")
+            Related(
+                location=d.declared.at(), message=f"{d.member.name} connects here and has no extra_hosts entry for it"
+            )
             for d in entering
         ),
-        why="on Linux the name exists in containers that map it, and on no other machine",
-        hint="let containers use a listener that advertises the service name, and advertise localhost for the host",
+        why="on Linux the name resolves only in containers that map it",
+        hint="let containers use a listener that advertises the service name, and advertise localhost to the docker "
+        "host",
         service=broker.name,
         listener=name,
     )
@@ -102,9 +107,9 @@ def _bootstrap(deployment: Deployment, attempt: Attempt) -> Finding:
     return Finding(
         rule=ID,
         severity=_severity(deployment),
-        message=f'{client.name} looks for Kafka at "{host}", which only Docker Desktop knows by itself',
+        message=f'{client.name} bootstraps from "{host}", which resolves only on Docker Desktop by default',
         location=attempt.where,
-        why="on Linux the name exists in containers that map it",
+        why="on Linux the name resolves only in containers that map it",
         hint="use localhost" if in_host else f'add extra_hosts: ["{host}:host-gateway"] to {client.name}',
         service=client.name,
     )

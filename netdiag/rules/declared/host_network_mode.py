@@ -1,8 +1,9 @@
-"""A broker or its client uses the network of the docker host.
+"""A broker or its client uses the docker host's network.
 
-Why: there, Docker's resolver does not exist and `ports` are discarded. A container on a bridge cannot resolve the name
-of a service in host mode, an error where a client does so; a client in host mode cannot resolve service names unless
-the host's hosts file has them, a warning. Discarded ports are a warning where the port is no listener's, else a note.
+Why: In host network mode, Docker's DNS is not available and `ports` are discarded. A container on a bridge network
+cannot resolve the name of a service in host mode (an error if a client needs it), and a client in host mode cannot
+resolve service names unless the docker host's hosts file has them (a warning). Discarded ports are a warning if no
+listener binds the published port, and a note otherwise.
 
 Bad:
     services:
@@ -48,7 +49,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every name that host mode takes away, and for every broker whose ports it discards."""
+    """One finding for every name that host mode makes unresolvable, and for every broker whose ports it discards."""
     for attempt in attempts(deployment):
         if nameless(deployment, attempt) is Nameless.HOST_MODE:
             yield _nameless(deployment, attempt)
@@ -64,13 +65,13 @@ def _nameless(deployment: Deployment, attempt: Attempt) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING if in_host else severity(deployment, attempt),
-        message=f'{client.name} looks for Kafka at "{host}", a name it cannot resolve: {who} uses the docker host\'s '
-        "network",
+        message=f'{client.name} bootstraps from "{host}", which it cannot resolve: {who} uses the docker host\'s '
+        f"network",
         location=attempt.where,
-        why="Docker's resolver serves user-defined networks; the docker host has no names of containers",
-        hint="take network_mode away, so that both are on the network of the project"
+        why="Docker's DNS serves only user-defined networks; the docker host does not resolve container names",
+        hint="remove network_mode, so that both are on the project's network"
         if not in_host
-        else "use localhost and a published port, or take network_mode away",
+        else "use localhost and a published port, or remove network_mode",
         service=client.name,
     )
 
@@ -85,8 +86,8 @@ def _discarded(broker: Broker) -> Finding:
         severity=Severity.WARNING if wrong else Severity.NOTE,
         message=f"{broker.name} uses the docker host's network, where published ports are discarded",
         location=port.where,
-        related=(Related(location=broker.place("listeners"), message="these are ports of the docker host already"),),
-        why="in host mode a listener binds the docker host's own port, the container port of the entry",
-        hint=f"use port {port.target} and leave ports out" if wrong else "leave ports out",
+        related=(Related(location=broker.place("listeners"), message="these are already ports of the docker host"),),
+        why="in host mode a listener binds its port on the docker host directly",
+        hint=f"use port {port.target} and remove ports" if wrong else "remove ports",
         service=broker.name,
     )

@@ -1,7 +1,7 @@
-"""A hosts entry makes a broker's name mean the client itself.
+"""An extra_hosts entry maps a broker's name to loopback.
 
-Why: extra_hosts wins over Docker's resolver. Where it gives a broker's name the address 127.0.0.1, which is right on
-the docker host, a container looks for the broker in itself.
+Why: extra_hosts takes precedence over Docker's DNS. If it maps a broker's name to 127.0.0.1, which may be right on the
+docker host, a container connects to itself.
 
 Bad:
     services:
@@ -46,7 +46,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every bootstrap address that the client's own hosts file leads back to the client."""
+    """One finding for every bootstrap address that the client's own hosts file maps to the client."""
     for attempt in attempts(deployment):
         host = attempt.address.host
         given = network_owner(deployment, attempt.client).extra_hosts.get(host)
@@ -61,10 +61,9 @@ def _finding(deployment: Deployment, attempt: Attempt, given: str) -> Finding:
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f'{client.name} looks for Kafka at "{host}", to which its extra_hosts give {given}: that is '
-        f"{client.name} itself",
+        message=f'{client.name} bootstraps from "{host}", which its extra_hosts map to {given}: {client.name} itself',
         location=attempt.where,
-        why="the hosts file of a container is asked before Docker's resolver",
-        hint=f"take {host} out of extra_hosts",
+        why="a container asks its hosts file before Docker's DNS",
+        hint=f"remove {host} from extra_hosts",
         service=client.name,
     )

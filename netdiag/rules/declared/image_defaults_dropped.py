@@ -1,7 +1,7 @@
-"""One variable switches the image's bundled configuration off.
+"""A variable replaces the image's entire bundled configuration.
 
-Why: apache/kafka uses its bundled server.properties only while no KAFKA_ variable is given; the first one replaces
-the whole file, process.roles, voters and listeners included.
+Why: apache/kafka uses its bundled server.properties only if no KAFKA_ variable is set. The first variable replaces the
+whole file, including process.roles, voters and listeners.
 
 Bad:
     services:
@@ -39,11 +39,11 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every apache/kafka broker with variables but without roles."""
+    """One finding for every apache/kafka broker with variables but without process.roles."""
     for broker in deployment.brokers:
         config = broker.config
         if broker.is_partial or broker.config_file is not None:
-            # The mounted file takes the place of the bundled one, variables or not.
+            # The mounted file replaces the bundled one, with or without variables.
             continue
         if config.family is not ImageFamily.APACHE or not config.settings or "process.roles" in config.settings:
             continue
@@ -54,12 +54,12 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f"{first.variable} switches off the configuration bundled with {broker.member.image}, "
-            "and process.roles is not given",
+            message=f"{first.variable} replaces the configuration bundled with {broker.member.image}, "
+            "and process.roles is not set",
             location=broker.place(first.name),
-            why="the first KAFKA_ variable replaces the whole bundled file",
-            hint="set KAFKA_NODE_ID, KAFKA_PROCESS_ROLES, KAFKA_LISTENERS with a controller listener, "
-            "KAFKA_CONTROLLER_LISTENER_NAMES and KAFKA_CONTROLLER_QUORUM_VOTERS as well",
+            why="the first KAFKA_ variable replaces the whole bundled file, including its process.roles and listeners",
+            hint="also set KAFKA_NODE_ID, KAFKA_PROCESS_ROLES, KAFKA_LISTENERS with a controller listener, "
+            "KAFKA_CONTROLLER_LISTENER_NAMES and KAFKA_CONTROLLER_QUORUM_VOTERS",
             service=broker.name,
             broker_prints=_prints(broker),
         )
@@ -73,6 +73,6 @@ def _importance(setting: object) -> tuple[bool, str]:
 def _prints(broker: Broker) -> str:
     version = broker.config.version
     if version is not None and not version.at_least(4):
-        # Without roles a 3.x broker takes itself for one of a ZooKeeper cluster.
+        # Without roles a 3.x broker runs in ZooKeeper mode.
         return "Missing required configuration `zookeeper.connect` which has no default value."
     return 'Missing required configuration "process.roles" which has no default value.'

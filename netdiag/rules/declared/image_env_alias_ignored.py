@@ -1,8 +1,8 @@
-"""A variable without CFG_ is ignored, or beats the one with it.
+"""A variable without CFG_ is ignored, or overrides the one with it.
 
-Why: Bitnami's images read KAFKA_CFG_ variables, and a fixed list of names without CFG_ as well. Controller listener
-names are not on that list, roles, node id and voters only on that of newer images. Of two names for one property the
-one without CFG_ holds.
+Why: Bitnami's images read variables that start with KAFKA_CFG_, and a fixed list of names without CFG_. That list never
+includes the controller listener names, and only newer images include roles, node ID and voters. If both names of a
+property are set, the one without CFG_ wins.
 
 Bad:
     services:
@@ -49,7 +49,7 @@ _NAMES = "CONTROLLER_LISTENER_NAMES"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every variable that is ignored for lack of CFG_, and for every one that another beats."""
+    """One finding for every variable that is ignored because CFG_ is missing, and for every overridden one."""
     for broker in deployment.brokers:
         if broker.config.family is not ImageFamily.BITNAMI or broker.is_configured_by_file:
             continue
@@ -68,8 +68,8 @@ def _ignored(broker: Broker, tail: str) -> Finding:
         severity=SEVERITY,
         message=f"{broker.member.image} does not read {variable} of {broker.name}",
         location=broker.declared[variable].at(),
-        why="only some properties may be given without CFG_, and this is none of them",
-        hint=f"call it {PREFIX}{tail}",
+        why="the image reads only some properties without CFG_, and not this one",
+        hint=f"rename it to {PREFIX}{tail}",
         service=broker.name,
         broker_prints=prints,
     )
@@ -82,17 +82,17 @@ def _beaten(broker: Broker) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=Severity.WARNING,
-                message=f"{broker.name} sets {variable}, but {holds.variable} says otherwise and holds",
+                message=f"{broker.name} sets {variable}, but {holds.variable} has another value and wins",
                 location=declared.at(),
-                related=(Related(location=holds.at(), message="what holds"),),
-                why="the image copies the name without CFG_ over the one with it",
+                related=(Related(location=holds.at(), message="the value that Kafka gets"),),
+                why="the image copies the variable without CFG_ over the one with CFG_",
                 hint=f"remove {holds.variable}",
                 service=broker.name,
             )
 
 
 def _winner(broker: Broker, variable: str) -> Declared | None:
-    """The value that holds instead of this variable's."""
+    """The value that overrides this variable's."""
     if not variable.startswith(PREFIX):
         return None
     for setting in broker.config.settings.values():

@@ -1,7 +1,7 @@
-"""A list gives a broker one variable twice, with different values.
+"""A list sets a variable of a broker twice, with different values.
 
-Why: compose takes the last entry and says nothing. Lists that were put together from two examples often hold both, and
-whoever reads the first one believes it.
+Why: Compose uses the last entry and prints no warning. Lists that combine two examples often contain both entries, and
+a reader may trust the first.
 
 Bad:
     services:
@@ -39,7 +39,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every variable of a broker that an entry before it gave another value."""
+    """One finding for every variable of a broker that an earlier entry sets to another value."""
     for broker in deployment.brokers:
         for variable, value in broker.declared.items():
             if not value.replaced:
@@ -47,10 +47,10 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{variable} of {broker.name} is given {len(value.replaced) + 1} times, and the last one holds",
+                message=f"{variable} of {broker.name} is set {len(value.replaced) + 1} times, and the last entry wins",
                 location=value.at(),
-                related=tuple(Related(location=place, message="has no effect") for place in value.replaced),
-                why="compose takes the last entry of a list and drops the others without a word",
+                related=tuple(Related(location=place, message="this entry has no effect") for place in value.replaced),
+                why="Compose uses the last entry of a list and drops the others without a warning",
                 hint=f"keep one {variable}",
                 service=broker.name,
             )

@@ -1,7 +1,7 @@
 """A variable is set that the image refuses.
 
-Why: the start scripts end at variables that older releases used, and at advertised listeners on a node that is
-only a KRaft controller.
+Why: The start scripts exit if they find variables of earlier versions, or advertised listeners on a node that is only a
+KRaft controller.
 
 Bad:
     services:
@@ -36,7 +36,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker whose image stops at a variable that is set."""
+    """One finding for every broker whose image refuses a variable that is set."""
     for broker in deployment.brokers:
         refusal = broker.config.refusal
         if refusal is None or refusal.missing:
@@ -47,7 +47,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             severity=SEVERITY,
             message=f"{broker.name} sets {refusal.variable}, which {broker.member.image} refuses",
             location=declared.at() if declared else broker.member.where,
-            why="the image's start script ends before Kafka starts",
+            why="the image's start script exits before Kafka starts",
             hint=f"remove {refusal.variable}",
             service=broker.name,
             edits=drop_variable(broker.member, refusal.variable),

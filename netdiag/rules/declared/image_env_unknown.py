@@ -1,7 +1,7 @@
-"""A variable is almost that of a vital property, and sets nothing.
+"""A variable is a misspelling of an important one and has no effect.
 
-Why: images make a property of every variable with their prefix, and Kafka ignores properties that it does not know. A
-letter too few is not reported by anybody.
+Why: Images turn every variable with their prefix into a property, and Kafka ignores properties that it does not know,
+so nothing reports a misspelled name.
 
 Bad:
     services:
@@ -39,7 +39,7 @@ from netdiag.kafka.property_names import PROPERTY_NAMES
 
 ID = "image-env-unknown"
 SEVERITY = Severity.WARNING
-# What decides whether clients and nodes find the broker, and is long enough not to be met by chance.
+# What decides whether clients and nodes find the broker, and is too long to be matched by chance.
 _VITAL = (
     "listeners",
     "advertised.listeners",
@@ -72,16 +72,16 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{variable} of {broker.name} sets {name}, a property that Kafka does not have",
+                message=f'{variable} of {broker.name} sets "{name}", which is not a Kafka property',
                 location=broker.declared[variable].at(),
                 why="Kafka ignores properties that it does not know",
-                hint=f"call it {prefix}{meant.upper().replace('.', '_')}, if {meant} is meant",
+                hint=f"rename it to {prefix}{meant.upper().replace('.', '_')} if you mean {meant}",
                 service=broker.name,
             )
 
 
 def is_close(name: str, other: str) -> bool:
-    """Whether at most two letters have to be put in, taken out or changed."""
+    """Whether at most two letters have to be inserted, deleted or replaced."""
     if abs(len(name) - len(other)) > 2:
         return False
     before = list(range(len(other) + 1))

@@ -1,7 +1,8 @@
 """A variable has the prefix of another image.
 
-Why: Bitnami's images read KAFKA_CFG_, those of Apache and Confluent KAFKA_. There the longer prefix names the property
-cfg.something, which Kafka ignores: the broker runs as if the variable were not there.
+Why: Bitnami's images read KAFKA_CFG_ variables; Apache's and Confluent's images read KAFKA_ variables and turn
+KAFKA_CFG_SOMETHING into the property cfg.something, which Kafka ignores. The broker runs as if the variable were not
+set.
 
 Bad:
     services:
@@ -50,7 +51,7 @@ _VITAL = ("listener", "process.roles", "node.id", "broker.id", "quorum", "zookee
 
 
 def _without_cfg(broker: Broker) -> Iterator[Finding]:
-    """Variables that lack Bitnami's CFG_; those that look like one of its aliases are image-env-alias-ignored's."""
+    """Variables that lack Bitnami's CFG_; those that look like an alias belong to image-env-alias-ignored."""
     if broker.is_configured_by_file:
         return
     for tail in ignored_variables(broker):
@@ -62,14 +63,14 @@ def _without_cfg(broker: Broker) -> Iterator[Finding]:
             severity=SEVERITY if vital else Severity.WARNING,
             message=f"{broker.member.image} does not read KAFKA_{tail} of {broker.name}",
             location=broker.declared[f"KAFKA_{tail}"].at(),
-            why="Bitnami's images read KAFKA_CFG_, and only a few names without CFG_",
-            hint=f"call it KAFKA_CFG_{tail}",
+            why="Bitnami's images read only KAFKA_CFG_ variables, and a few names without CFG_",
+            hint=f"rename it to KAFKA_CFG_{tail}",
             service=broker.name,
         )
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every such variable; a warning where the broker works without, a note where it is set as well."""
+    """One finding for every such variable; a warning if the broker works without it, a note if it is also set right."""
     for broker in deployment.brokers:
         yield from _without_cfg(broker)
         settings = broker.config.settings
@@ -80,15 +81,15 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             meant = name.removeprefix(_PREFIX)
             known = meant in settings
             vital = any(word in meant for word in _VITAL)
-            related = (Related(location=broker.place(meant), message="what holds"),) if known else ()
+            related = (Related(location=broker.place(meant), message="the value that Kafka gets"),) if known else ()
             yield Finding(
                 rule=ID,
                 severity=Severity.NOTE if known else SEVERITY if vital else Severity.WARNING,
-                message=f"{broker.member.image} takes {variable} of {broker.name} for the property {name}",
+                message=f'{broker.member.image} turns {variable} of {broker.name} into the unknown property "{name}"',
                 location=broker.place(name),
                 related=related,
                 why="KAFKA_CFG_ is the prefix of Bitnami's images; Kafka ignores properties that it does not know",
-                hint=f"remove {variable}" if known else f"call it {variable.replace('KAFKA_CFG_', 'KAFKA_', 1)}",
+                hint=f"remove {variable}" if known else f"rename it to {variable.replace('KAFKA_CFG_', 'KAFKA_', 1)}",
                 service=broker.name,
                 edits=drop_variable(broker.member, variable)
                 if known

@@ -1,7 +1,7 @@
-"""The image cannot be pulled any more, or gets no releases.
+"""The image can no longer be pulled, or gets no more releases.
 
-Why: Bitnami moved its free tags to bitnamilegacy on 28 August 2025, and Kafka is not among the images that it still
-gives away; wurstmeister/kafka ended with Kafka 2.8.1. Where an image is cached or mirrored, it goes on working.
+Why: Bitnami moved its free tags to bitnamilegacy on 28 August 2025, and Kafka is not among the images it still offers
+for free; wurstmeister/kafka ended with Kafka 2.8.1. A cached or mirrored image continues to work.
 
 Bad:
     services:
@@ -42,25 +42,25 @@ from netdiag.findings import Finding, Severity
 
 ID = "image-gone"
 SEVERITY = Severity.NOTE
-# Only what Docker Hub itself is asked for: a registry of one's own keeps what it has.
+# Only images from Docker Hub itself: a private registry keeps what it has.
 _HUB = r"(?:(?:docker|index\.docker|registry-1\.docker)\.io/)?"
 _MOVED = re.compile(_HUB + r"bitnami/kafka(?:[:@].*)?")
 _ENDED = re.compile(_HUB + r"wurstmeister/kafka(?:[:@].*)?")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One note for every declared broker with such an image; a container that exists has found its image."""
+    """One note for every declared broker with such an image; an existing container already has its image."""
     for broker in deployment.brokers:
         image = broker.member.image
         if broker.member.state is not State.DECLARED:
             continue
         if _MOVED.fullmatch(image):
-            said = f"{image} of {broker.name} is no longer on Docker Hub"
-            hint = f"use {image.replace('bitnami/', 'bitnamilegacy/', 1)}, which is frozen, or apache/kafka"
-            why = "the tags were moved to bitnamilegacy in August 2025"
+            said = f'image "{image}" of {broker.name} is no longer on Docker Hub'
+            hint = f"use {image.replace('bitnami/', 'bitnamilegacy/', 1)}, which gets no updates, or apache/kafka"
+            why = "Bitnami moved the tags to bitnamilegacy in August 2025"
         elif _ENDED.fullmatch(image):
-            said = f"{image} of {broker.name} gets no releases"
-            hint, why = "use apache/kafka", "its last one carries Kafka 2.8.1, of 2021"
+            said = f'image "{image}" of {broker.name} gets no more releases'
+            hint, why = "use apache/kafka", "its last release has Kafka 2.8.1, from 2021"
         else:
             continue
         yield Finding(

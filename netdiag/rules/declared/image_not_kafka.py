@@ -1,7 +1,6 @@
-"""A service with a broker's variables runs ZooKeeper.
+"""A service with Kafka broker variables runs ZooKeeper.
 
-Why: an image of ZooKeeper takes no notice of KAFKA_ variables. No broker is started, and whoever looks for one at this
-service finds nothing.
+Why: ZooKeeper images ignore KAFKA_ variables. No broker starts, and clients that connect to this service find none.
 
 Bad:
     services:
@@ -40,7 +39,7 @@ _BROKERS = ("KAFKA_LISTENERS", "KAFKA_ADVERTISED_LISTENERS", "KAFKA_CFG_LISTENER
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every such service, unless it is meant as a ZooKeeper: brokers look for theirs there."""
+    """One finding for every such service, except a ZooKeeper that brokers connect to."""
     sought = {host for broker in deployment.brokers for host in _hosts(broker)}
     for member in deployment.others:
         told = next((name for name in _BROKERS if "://" in member.variables.get(name, "")), None)
@@ -49,10 +48,10 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f"{member.name} is set up as a broker ({told}), but {member.image} is ZooKeeper",
+            message=f"{member.name} sets {told}, but {member.image} runs ZooKeeper",
             location=member.where,
-            why="the image starts no broker, whatever its variables say",
-            hint="use an image of Kafka, or remove the variables",
+            why="the image starts no broker, whatever its variables are",
+            hint="use a Kafka image, or remove the variables",
             service=member.name,
         )
 

@@ -1,6 +1,6 @@
-"""A variable that the image insists on is missing.
+"""A variable that the image requires is missing.
 
-Why: the start scripts of most images check a few variables before Kafka is started and end without them.
+Why: The start scripts of most images check a few variables before they start Kafka, and exit if one is missing.
 
 Bad:
     services:
@@ -35,7 +35,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker whose image stops at a missing variable."""
+    """One finding for every broker whose image requires a variable that is not set."""
     for broker in deployment.brokers:
         refusal = broker.config.refusal
         if refusal is None or not refusal.missing or _is_told_elsewhere(broker, refusal.variable):
@@ -45,7 +45,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             severity=SEVERITY,
             message=f"{broker.name} does not set {refusal.variable}, which {broker.member.image} requires",
             location=broker.member.where,
-            why="the image's start script ends before Kafka starts",
+            why="the image's start script exits before Kafka starts",
             hint=f"set {refusal.variable}",
             service=broker.name,
             edits=_edits(deployment, broker, refusal.variable),
@@ -54,7 +54,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_told_elsewhere(broker: Broker, variable: str) -> bool:
-    """Whether another rule says it: switches of Bitnami's and listeners of wurstmeister's images, and roles.
+    """Whether another rule reports it: switches of Bitnami's and listeners of wurstmeister's images, and roles.
 
     Roles are missing where the broker is meant for a ZooKeeper.
     """

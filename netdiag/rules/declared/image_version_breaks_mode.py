@@ -1,7 +1,7 @@
-"""The image has no ZooKeeper mode any more.
+"""The image does not support ZooKeeper mode.
 
-Why: Kafka 4.0 and with it Confluent Platform 8.0 run without ZooKeeper. A tag that moves with the releases brought
-many files there that were right when they were written.
+Why: Kafka 4.0 and Confluent Platform 8.0 removed ZooKeeper mode. Files with a moving tag such as latest were right when
+they were written and now pull such a release.
 
 Bad:
     services:
@@ -41,21 +41,21 @@ _PRINTS = {
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker with ZooKeeper on a release without; a note where the release is unknown.
+    """One finding for every broker with ZooKeeper on a release without it; a note if the release is unknown.
 
-    A container tells by running which release a moving tag stood for: nothing is said about it.
+    A running container shows which release its moving tag stands for, so nothing is reported.
     """
     for broker in deployment.brokers:
         if broker.config.family not in _PRINTS or not _lost_zookeeper(broker):
             continue
         if broker.config.family is ImageFamily.APACHE:
-            yield _finding(broker, SEVERITY, f"{broker.member.image} never had a ZooKeeper mode")
+            yield _finding(broker, SEVERITY, f"{broker.member.image} never supported ZooKeeper mode")
         elif broker.config.version is not None:
-            yield _finding(broker, SEVERITY, f"{broker.member.image} has no ZooKeeper mode")
+            yield _finding(broker, SEVERITY, f"{broker.member.image} does not support ZooKeeper mode")
         elif broker.member.state is State.DECLARED and broker.config.is_newest:
-            yield _finding(broker, SEVERITY, f"today's {broker.member.image} has no ZooKeeper mode")
+            yield _finding(broker, SEVERITY, f"the current {broker.member.image} does not support ZooKeeper mode")
         elif broker.member.state is State.DECLARED and not _is_left_open(broker.member.image):
-            unknown = f"whether {broker.member.image} still has a ZooKeeper mode cannot be told from its tag"
+            unknown = f"the tag of {broker.member.image} does not show whether it supports ZooKeeper mode"
             yield _finding(broker, Severity.NOTE, unknown)
 
 
@@ -69,7 +69,7 @@ def _lost_zookeeper(broker: Broker) -> bool:
 
 
 def _is_left_open(image: str) -> bool:
-    """Whether the tag is an unset variable's, or the image had its last release while there was a ZooKeeper mode."""
+    """Whether the tag is an unset variable, or the image had its last release while ZooKeeper mode existed."""
     return image.endswith(":") or "cp-enterprise-kafka" in image
 
 
@@ -77,13 +77,13 @@ def _finding(broker: Broker, severity: Severity, said: str) -> Finding:
     return Finding(
         rule=ID,
         severity=severity,
-        message=f"{broker.name} is set up for ZooKeeper, but {said}"
+        message=f"{broker.name} is configured for ZooKeeper, but {said}"
         if severity is SEVERITY
-        else f"{broker.name} is set up for ZooKeeper, and {said}",
+        else f"{broker.name} is configured for ZooKeeper, and {said}",
         location=broker.place("zookeeper.connect"),
-        why="the image formats a KRaft storage before Kafka starts"
+        why="the image formats KRaft storage before Kafka starts"
         if broker.config.family is ImageFamily.APACHE
-        else "Kafka 4.0 and Confluent Platform 8.0 dropped ZooKeeper",
+        else "Kafka 4.0 and Confluent Platform 8.0 removed ZooKeeper mode",
         hint=_hint(broker),
         service=broker.name,
         broker_prints=_prints(broker) if severity is SEVERITY else None,
@@ -103,5 +103,5 @@ def _hint(broker: Broker) -> str:
     prefix, cluster = ("KAFKA_CFG_", "KAFKA_KRAFT_CLUSTER_ID") if bitnami else ("KAFKA_", "CLUSTER_ID")
     needed = ", ".join((*(prefix + name for name in names), cluster))
     if broker.config.family is ImageFamily.APACHE:
-        return f"set the node up for KRaft: {needed}"
-    return f"pin a release with ZooKeeper, for example {pinned}, or set the node up for KRaft: {needed}"
+        return f"configure the node for KRaft: set {needed}"
+    return f"pin a release with ZooKeeper mode, for example {pinned}, or configure the node for KRaft: set {needed}"

@@ -1,7 +1,7 @@
-"""The inter-broker listener is named in two ways.
+"""The inter-broker listener is set in two ways.
 
-Why: inter.broker.listener.name names the listener, security.inter.broker.protocol names it by its protocol. Kafka
-refuses to choose.
+Why: inter.broker.listener.name sets the listener by name, security.inter.broker.protocol by its protocol. Kafka refuses
+to start with both.
 
 Bad:
     services:
@@ -49,9 +49,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             severity=SEVERITY,
             message=f"{broker.name} sets both {_NAME} and {_PROTOCOL}",
             location=broker.place(_PROTOCOL),
-            related=(Related(location=broker.place(_NAME), message="the listener is named here already"),),
-            why="both say which listener brokers use among themselves",
-            hint=f"remove {_PROTOCOL}: the protocol map gives the listener its protocol",
+            related=(Related(location=broker.place(_NAME), message="already sets the listener"),),
+            why="each of the two sets the listener for connections between brokers",
+            hint=f"remove {_PROTOCOL}: listener.security.protocol.map sets the protocol of the listener",
             service=broker.name,
             edits=drop(broker, _PROTOCOL),
             broker_prints=f"Only one of {_NAME} and {_PROTOCOL} should be set.",

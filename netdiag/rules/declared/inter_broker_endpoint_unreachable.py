@@ -1,7 +1,7 @@
-"""The endpoint that other brokers are told leads nowhere.
+"""Other brokers cannot reach a broker at its inter-broker endpoint.
 
-Why: brokers replicate, and in ZooKeeper clusters are told everything, over the advertised endpoint of the
-inter-broker listener; localhost, a name of another network or a port nobody binds cuts them off.
+Why: Brokers replicate over the advertised endpoint of the inter-broker listener, and with ZooKeeper the controller uses
+it too. localhost, a name on another network or a port that no listener binds cuts the broker off from the others.
 
 Bad:
     services:
@@ -78,7 +78,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _of_each_kind(brokers: Iterable[Broker], host: str) -> Iterable[Broker]:
-    """One broker for each way to be connected: brokers that are connected alike reach `host` alike."""
+    """One broker for each kind of connection: brokers with the same networks reach `host` in the same way."""
 
     def kind(member: Member) -> tuple[object, ...]:
         networks = tuple(attachment.network for attachment in member.attachments)
@@ -89,7 +89,7 @@ def _of_each_kind(brokers: Iterable[Broker], host: str) -> Iterable[Broker]:
 
 
 def _failure(deployment: Deployment, source: Broker, target: Broker, entry: ListenerEntry) -> str | None:
-    """Why a connection from inside `source` does not end at `target`; None where it does or nobody can tell."""
+    """Why a connection from inside `source` does not reach `target`; None if it does, or if this is unknown."""
     vantage = inside(source)
     resolution = resolve(deployment, vantage, entry.endpoint.host, _NOBODY)
     if isinstance(resolution, Unmodelled):
@@ -101,7 +101,7 @@ def _failure(deployment: Deployment, source: Broker, target: Broker, entry: List
         return delivery.because
     if isinstance(delivery, Landed) and delivery.broker is not target:
         if any(_address(mine) == _address(entry) for mine in delivery.broker.config.advertised_listeners):
-            # Two brokers that advertise one endpoint are a finding of their own.
+            # duplicate-advertised-endpoint reports two brokers that advertise one endpoint.
             return None
         return f"{delivery.broker.name} answers there"
     return None
@@ -116,10 +116,11 @@ def _finding(broker: Broker, entry: ListenerEntry, other: Broker, failure: str) 
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{other.name} is told to reach {broker.name} at {endpoint.host}:{endpoint.port}: {failure}",
+        message=f'{other.name} cannot reach {broker.name} at "{endpoint.host}:{endpoint.port}": {failure}',
         location=broker.place("advertised.listeners", entry.start, entry.end),
         why="brokers replicate over the advertised endpoint of the inter-broker listener",
-        hint=f"advertise {endpoint.listener}://{broker.member.service or broker.name}:PORT with the port that is bound",
+        hint=f"advertise {endpoint.listener}://{broker.member.service or broker.name}:PORT with the port that the "
+        f"listener binds",
         service=broker.name,
         listener=endpoint.listener,
         edits=_edits(broker, entry),

@@ -1,7 +1,7 @@
-"""The listener that brokers use among themselves is not advertised.
+"""The inter-broker listener is not advertised.
 
-Why: brokers find each other through advertised listeners too. Without inter.broker.listener.name the name is
-that of security.inter.broker.protocol, PLAINTEXT by default, also when nobody wrote that down.
+Why: Brokers find one another through advertised listeners. Without inter.broker.listener.name, Kafka uses the listener
+named after security.inter.broker.protocol, whose default is PLAINTEXT.
 
 Bad:
     services:
@@ -43,7 +43,7 @@ _NAME = "inter.broker.listener.name"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker whose inter-broker listener is not among its advertised ones."""
+    """One finding for every broker that does not advertise its inter-broker listener."""
     for broker in deployment.configured:
         config = broker.config
         if not config.is_broker or not config.is_readable or not config.advertised_listeners:
@@ -63,13 +63,13 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(broker: Broker, name: str, advertised: list[str], prints: str) -> Finding:
     given = _NAME if broker.config.value(_NAME) else "security.inter.broker.protocol"
     is_set = given in broker.config.settings
-    said = f'"{name}"' if is_set else f"{name} (nobody set it, {name} is the default)"
+    said = f'"{name}"' if is_set else f'"{name}" (the default)'
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} talks to other brokers on {said}, but advertises only {', '.join(advertised)}",
+        message=f"{broker.name} uses {said} as its inter-broker listener, but advertises only {', '.join(advertised)}",
         location=broker.place(given if is_set else "advertised.listeners"),
-        why="brokers reach each other through the advertised endpoint of one listener",
+        why="brokers reach one another through the advertised endpoint of the inter-broker listener",
         hint=f"set {_NAME} to one of the advertised listeners, for example {advertised[0]}",
         service=broker.name,
         listener=name,
@@ -79,7 +79,7 @@ def _finding(broker: Broker, name: str, advertised: list[str], prints: str) -> F
 
 
 def _edits(broker: Broker) -> tuple[Edit, ...]:
-    """Name the first listener that does not lead other brokers to themselves; not beside the other setting."""
+    """Name the first listener that does not send other brokers to themselves; not beside the other setting."""
     if broker.config.value("security.inter.broker.protocol"):
         return ()
     told = [e.endpoint for e in broker.config.advertised_listeners if e.endpoint.listener in broker.config.protocol_map]

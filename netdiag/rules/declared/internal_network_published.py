@@ -1,6 +1,6 @@
 """A broker publishes ports, but all its networks are internal.
 
-Why: the engine publishes nothing for a container that is on internal networks only, and does not say so.
+Why: The engine publishes no ports for a container that is only on internal networks, and prints no warning.
 
 Bad:
     services:
@@ -35,7 +35,7 @@ Good:
 
 Seen: Connect to ipv4#127.0.0.1:9092 failed: Connection refused
 
-Sources: compose-spec, internal; the bridge driver maps no ports on internal networks.
+Sources: compose-spec, internal; the bridge driver does not map ports on internal networks.
 """
 
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker whose published ports the engine leaves out."""
+    """One finding for every broker whose published ports the engine ignores."""
     for broker in deployment.brokers:
         if broker.member.published and nothing_gets_out(deployment, broker):
             yield _finding(deployment, broker)
@@ -61,10 +61,10 @@ def _finding(deployment: Deployment, broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} publishes ports, but is on {names} only, which is internal",
+        message=f"{broker.name} publishes ports, but is only on internal networks: {names}",
         location=broker.member.published[0].where,
-        related=tuple(Related(location=n.where, message="internal: nothing is published") for n in networks if n.where),
-        why="the engine publishes through networks that are not internal, and leaves the rest out silently",
-        hint=f"attach {broker.name} to a network that is not internal as well",
+        related=tuple(Related(location=n.where, message="internal: no port is published") for n in networks if n.where),
+        why="the engine publishes ports only through networks that are not internal",
+        hint=f"also attach {broker.name} to a network that is not internal",
         service=broker.name,
     )

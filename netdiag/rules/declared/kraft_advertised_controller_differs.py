@@ -1,7 +1,8 @@
-"""A controller advertises another address than the voters have for it.
+"""A controller advertises another address than its voter entry has.
 
-Why: since 3.9 a controller may advertise its controller listener, and the other nodes are sent to what the leader
-advertises, whatever their list of voters says. localhost, or another port than the list has, cuts them off.
+Why: Since Kafka 3.9 a controller may advertise its controller listener, and the other nodes connect to the address that
+the leader advertises, not to the one in controller.quorum.voters. If it advertises localhost or another port, they
+cannot reach it.
 
 Bad:
     services:
@@ -64,7 +65,7 @@ _VOTERS = "controller.quorum.voters"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every advertised controller listener that leads elsewhere than the node's own voter entry."""
+    """One finding for every advertised controller listener whose address differs from the node's own voter entry."""
     for broker in deployment.configured:
         config = broker.config
         takes_it = config.is_newest or (config.version is not None and config.version.at_least(3, 9))
@@ -85,7 +86,7 @@ def _has_company(deployment: Deployment, broker: Broker) -> bool:
 
 
 def _leads_elsewhere(broker: Broker, entry: ListenerEntry, own: Voter) -> bool:
-    """Another port, or loopback where the list has a name; two names may be those of one container."""
+    """Whether the port differs, or is loopback instead of a name; two names may belong to one container."""
     if not entry.endpoint.host or is_loopback(own.host):
         return False
     return entry.endpoint.port != own.port or is_loopback(entry.endpoint.host)
@@ -96,10 +97,12 @@ def _finding(broker: Broker, entry: ListenerEntry, own: Voter) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} advertises {endpoint}, but the voters have it at {own.host}:{own.port}",
+        message=f'{broker.name} advertises "{endpoint}", but its voter entry has {own.host}:{own.port}',
         location=broker.place(_NAME, entry.start, entry.end),
-        related=(Related(location=broker.place(_VOTERS, own.start, own.end), message="where the others look for it"),),
-        why="the others follow the leader to the address it advertises, not to the one in their list",
+        related=(
+            Related(location=broker.place(_VOTERS, own.start, own.end), message="the address in its voter entry"),
+        ),
+        why="the other nodes connect to the address that the leader advertises, not to the one in their voters",
         hint=f"remove {endpoint.listener} from {_NAME}, or advertise {own.host}:{own.port}",
         service=broker.name,
         listener=endpoint.listener,

@@ -1,7 +1,7 @@
 """A controller listener is advertised to clients.
 
-Why: up to 3.8 a broker must advertise broker listeners only: what clients send there is not for controllers. Since
-3.9 a node may advertise its controller listener, to other nodes and not to clients.
+Why: Up to Kafka 3.8 a broker may advertise only broker listeners, because a controller does not serve clients. Since
+3.9 a node may advertise its controller listener, for other nodes and not for clients.
 
 Bad:
     services:
@@ -46,7 +46,7 @@ _NAME = "advertised.listeners"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every advertised controller listener; a note where the release takes it."""
+    """One finding for every advertised controller listener; a note if the Kafka version accepts it."""
     for broker in deployment.configured:
         if not broker.config.is_broker or not broker.config.value(_NAME):
             continue
@@ -61,12 +61,12 @@ def _finding(broker: Broker, entry: ListenerEntry) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY if refused else Severity.NOTE,
-        message=f"{broker.name} advertises {listener}, a controller listener",
+        message=f'{broker.name} advertises the controller listener "{listener}"',
         location=broker.place(_NAME, entry.start, entry.end),
-        related=(Related(location=broker.place(names), message="named as one of the controller's"),),
-        why="clients that are led there find no broker"
+        related=(Related(location=broker.place(names), message="names it as a controller listener"),),
+        why="a client that connects there finds no broker"
         if refused
-        else "Kafka takes this since 3.9 and refuses it before; no client has any use for it",
+        else "Kafka accepts this since 3.9 and refuses it before; clients cannot use the listener",
         hint=f"remove {listener} from {_NAME}" if broker.config.advertised_listeners else "advertise a broker listener",
         service=broker.name,
         listener=listener,

@@ -1,7 +1,7 @@
 """A KRaft controller has no controller listener.
 
-Why: a node with the controller role must bind a listener named in controller.listener.names. Listeners that an
-image derives from the advertised ones never contain it, and the names are compared with case.
+Why: A node with the controller role must bind a listener that controller.listener.names contains. Listeners that an
+image derives from advertised listeners never include it, and Kafka compares the names case-sensitively.
 
 Bad:
     services:
@@ -50,7 +50,7 @@ _PRINTS = (
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every controller that binds none of its names, and for every name that it leaves unbound."""
+    """One finding for every controller that binds none of its names, and for every name that it does not bind."""
     for broker in deployment.configured:
         config = broker.config
         if not config.is_controller or config.is_unknown("listeners") or not config.is_readable:
@@ -60,7 +60,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if config.is_unknown("controller.listener.names"):
             continue
         if "CONTROLLER_LISTENER_NAMES" in ignored_aliases(broker):
-            # image-env-alias-ignored says why.
+            # image-env-alias-ignored reports the cause.
             continue
         if bound & set(names):
             yield from _left_over(broker, [name for name in names if name.strip() not in bound])
@@ -75,11 +75,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f"{broker.name} is a KRaft controller, but its listeners{said} have no controller listener",
+            message=f"{broker.name} is a KRaft controller, but its listeners{said} include no controller listener",
             location=broker.place("listeners"),
             related=related,
-            why="the quorum is formed over a listener that controller.listener.names names, in the same case",
-            hint=f"add {wanted}://:PORT with the port of controller.quorum.voters to KAFKA_LISTENERS",
+            why="the quorum uses a listener that controller.listener.names contains, spelled the same way",
+            hint=f"add {wanted}://:PORT to KAFKA_LISTENERS, with the port that controller.quorum.voters has",
             service=broker.name,
             listener=wanted,
             edits=bind_controller(broker, wanted),
@@ -88,17 +88,17 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _left_over(broker: Broker, names: list[str]) -> Iterator[Finding]:
-    """Names that stand for no listener beside one that does."""
+    """Names without a listener, beside one that has one."""
     if broker.config.is_older_than(3, 1):
         return
     for name in names:
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f'{broker.name} names the controller listener "{name}", but binds none of that name',
+            message=f'{broker.name} names the controller listener "{name}", but no listener has that name',
             location=broker.place("controller.listener.names"),
-            related=(Related(location=broker.place("listeners"), message="what it binds"),),
-            why="a node with the controller role must bind every listener that controller.listener.names names",
+            related=(Related(location=broker.place("listeners"), message="the listeners that it binds"),),
+            why="a node with the controller role must bind every listener that controller.listener.names contains",
             hint=f"remove {name} from KAFKA_CONTROLLER_LISTENER_NAMES, or add {name.strip().upper()}://:PORT to "
             "KAFKA_LISTENERS",
             service=broker.name,

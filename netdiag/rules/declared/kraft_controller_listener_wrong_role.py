@@ -1,7 +1,7 @@
-"""A node binds listeners that its role has no use for.
+"""A node binds a listener that does not fit its role.
 
-Why: a node that is only a controller serves controller listeners and nothing else; a node that is only a broker names
-the controllers' listener, but binds none.
+Why: A node with only the controller role may bind only controller listeners. A node with only the broker role names the
+controller listener but must not bind it.
 
 Bad:
     services:
@@ -50,7 +50,7 @@ _BROKER = (
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every listener of a node that its only role rules out."""
+    """One finding for every listener that the only role of its node rules out."""
     for broker in deployment.configured:
         config = broker.config
         if not config.is_readable or not config.controller_listeners or config.is_older_than(3, 1):
@@ -64,7 +64,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_said_by_advertised(broker: Broker) -> bool:
-    """Whether the listeners are derived from advertised ones, which the release refuses first."""
+    """Whether the listeners are derived from advertised ones, which the Kafka version refuses first."""
     setting = broker.config.settings.get("listeners")
     derived = setting is not None and setting.provenance is Provenance.DERIVED
     return derived and broker.config.is_older_than(3, 9)
@@ -72,14 +72,14 @@ def _is_said_by_advertised(broker: Broker) -> bool:
 
 def _finding(broker: Broker, entry: ListenerEntry, *, role: str, prints: str) -> Finding:
     listener = entry.endpoint.listener
-    kind = "a controller listener" if role == "broker" else "no controller listener"
+    kind = "a controller listener" if role == "broker" else "which is not a controller listener"
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} is only a {role}, but binds {listener}, {kind}",
+        message=f'{broker.name} has only the {role} role, but binds "{listener}", {kind}',
         location=broker.place("listeners", entry.start, entry.end),
         related=(Related(location=broker.place(_NAMES), message="the names of controller listeners"),),
-        why="clients and brokers connect to brokers, nodes of the quorum to controllers",
+        why="clients and brokers connect to brokers, and quorum nodes connect to controllers",
         hint=f"remove {listener} from listeners, or add the other role to process.roles",
         service=broker.name,
         listener=listener,

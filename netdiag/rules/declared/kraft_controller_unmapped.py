@@ -1,8 +1,8 @@
-"""A broker has no security protocol for its controllers.
+"""A broker has no security protocol for the controller listener.
 
-Why: a node that is only a broker connects to the controllers over the listener that controller.listener.names
-names first. It binds no such listener, but the protocol map must say how to speak there; a map that is set replaces
-the default.
+Why: A node with only the broker role connects to the controllers over the first listener in controller.listener.names.
+It does not bind that listener, but listener.security.protocol.map must have an entry for it; setting the map discards
+Kafka's defaults.
 
 Bad:
     services:
@@ -66,7 +66,7 @@ _MAP = "listener.security.protocol.map"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every node that is only a broker and cannot know how to speak to its controllers."""
+    """One finding for every broker-only node that has no protocol for its controllers."""
     for broker in deployment.configured:
         config = broker.config
         if not config.is_broker_only or config.is_unknown(_NAMES) or config.is_unknown(_MAP):
@@ -87,9 +87,9 @@ def _unnamed(broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} is only a broker and does not name the listener of its controllers",
+        message=f"{broker.name} has only the broker role and does not set controller.listener.names",
         location=broker.place("process.roles"),
-        why="the broker takes the protocol to speak with its controllers from the listener of that name",
+        why="the broker takes the protocol for its controllers from the listener with that name",
         hint="set KAFKA_CONTROLLER_LISTENER_NAMES to the name that the controllers use, usually CONTROLLER",
         service=broker.name,
         broker_prints=broker.config.without_controller_names(
@@ -103,10 +103,10 @@ def _unmapped(broker: Broker, listener: str) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} has no security protocol for the listener {listener} of its controllers",
+        message=f'{broker.name} has no security protocol for the controller listener "{listener}"',
         location=broker.place(_MAP if given else _NAMES),
-        related=(Related(location=broker.place(_NAMES), message="the listener of the controllers"),) if given else (),
-        why="a broker that binds no controller listener still needs to know what to speak there",
+        related=(Related(location=broker.place(_NAMES), message="the controller listener"),) if given else (),
+        why="a broker needs the protocol of the controller listener even though it does not bind it",
         hint=f"add {listener}:PLAINTEXT, or the protocol that the controllers use, to {_MAP}",
         service=broker.name,
         listener=listener,

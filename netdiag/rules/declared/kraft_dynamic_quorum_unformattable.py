@@ -1,8 +1,9 @@
-"""A controller gets no list of voters, and its image cannot format its storage without one.
+"""A controller has no voters, and its image cannot format storage without them.
 
-Why: controller.quorum.bootstrap.servers stands for a quorum whose members are written down when the storage is
-formatted. The start scripts of apache/kafka and of Confluent's images format it without saying who they are, and the
-storage tool refuses. An error for 3.9 and Confluent 7.9; later images may learn it, a warning.
+Why: With controller.quorum.bootstrap.servers, the members of the quorum are written to the storage when it is
+formatted. The start scripts of apache/kafka and of Confluent's images format the storage without naming the members,
+which the storage tool refuses. It is an error for Kafka 3.9 and Confluent Platform 7.9, and a warning for later images,
+which may change this.
 
 Bad:
     services:
@@ -47,7 +48,7 @@ _VOTERS = "controller.quorum.voters"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every controller whose image would format a quorum that nobody has named."""
+    """One finding for every controller whose image would format storage without the members of its quorum."""
     for broker in deployment.configured:
         config = broker.config
         if config.family not in (ImageFamily.APACHE, ImageFamily.CONFLUENT) or not config.is_controller:
@@ -64,9 +65,10 @@ def _finding(broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY if certain else Severity.WARNING,
-        message=f"{broker.name} is given {_BOOTSTRAP} only, with which its image does not format a controller",
+        message=f"{broker.name} sets {_BOOTSTRAP} without {_VOTERS}, so its image cannot format the storage of a "
+        f"controller",
         location=broker.place(_BOOTSTRAP),
-        why="a storage that is formatted for a quorum without a list of voters has to be told its first members",
+        why="without controller.quorum.voters, the storage tool must be told the first members of the quorum",
         hint="set KAFKA_CONTROLLER_QUORUM_VOTERS to ID@HOST:PORT of every controller instead",
         service=broker.name,
         broker_prints=f"Because {_VOTERS} is not set on this controller" if certain else None,

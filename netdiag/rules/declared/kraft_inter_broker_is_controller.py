@@ -1,7 +1,7 @@
-"""Brokers are to talk to each other on a listener of the controller.
+"""The inter-broker listener is a controller listener.
 
-Why: what controller.listener.names names belongs to the quorum and is not advertised as a broker's, so that no broker
-could be reached there. A node that is only a controller may name it up to 3.9 and is refused since 4.0.
+Why: Listeners in controller.listener.names belong to the quorum and are not advertised as broker listeners, so brokers
+cannot reach one another there. A node with only the controller role may set this up to Kafka 3.9; Kafka 4.0 refuses it.
 
 Bad:
     services:
@@ -47,7 +47,7 @@ _CONTROLLERS = "controller.listener.names"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every node that names the same listener for both."""
+    """One finding for every node that uses the same listener for both."""
     for broker in deployment.configured:
         config = broker.config
         if config.mode is not Mode.KRAFT or not config.value(_NAME) or not config.is_readable:
@@ -69,11 +69,11 @@ def _finding(broker: Broker, severity: Severity, prints: str) -> Finding:
     return Finding(
         rule=ID,
         severity=severity,
-        message=f"{broker.name} names {listener} for the talk between brokers, which is a listener of the controller",
+        message=f'{broker.name} uses the controller listener "{listener}" as its inter-broker listener',
         location=broker.place(_NAME),
-        related=(Related(location=broker.place(_CONTROLLERS), message="named as one of the controller's"),),
-        why="brokers and controllers have listeners of their own",
-        hint=f"remove {_NAME}: a controller has no use for it" if only else f"set {_NAME} to a broker listener",
+        related=(Related(location=broker.place(_CONTROLLERS), message="names it as a controller listener"),),
+        why="brokers and controllers need separate listeners",
+        hint=f"remove {_NAME}: a controller does not use it" if only else f"set {_NAME} to a broker listener",
         service=broker.name,
         listener=listener,
         broker_prints=prints,

@@ -1,7 +1,7 @@
-"""A node has settings of KRaft and of ZooKeeper.
+"""A node has settings of both KRaft and ZooKeeper.
 
-Why: process.roles makes a KRaft node, its absence one of a ZooKeeper. A controller listener without roles ends the
-broker; a ZooKeeper beside roles is ignored, except in a migration.
+Why: A node with process.roles runs in KRaft mode, one without in ZooKeeper mode. A broker with controller listener
+names but no roles does not start; a KRaft node ignores zookeeper.connect, except during a migration.
 
 Bad:
     services:
@@ -41,7 +41,7 @@ _ZOOKEEPER = "zookeeper.connect"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every node with settings of both modes; a note where the broker ignores one of them."""
+    """One finding for every node with settings of both modes; a note if the broker ignores one of them."""
     for broker in deployment.configured:
         config = broker.config
         if "zookeeper.metadata.migration.enable" in config.settings or config.is_unknown("process.roles"):
@@ -51,7 +51,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 broker,
                 severity=SEVERITY,
                 places=(_NAMES, _ZOOKEEPER),
-                message=f"{broker.name} names controller listeners, but has no process.roles: it runs with ZooKeeper",
+                message=f"{broker.name} sets {_NAMES} but not process.roles, so it runs in ZooKeeper mode",
                 hint="set KAFKA_PROCESS_ROLES for KRaft, or remove KAFKA_CONTROLLER_LISTENER_NAMES for ZooKeeper",
                 prints=f"{_NAMES} must be empty when not running in KRaft mode",
             )
@@ -60,15 +60,15 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 broker,
                 severity=SEVERITY if _script_refuses(broker) else Severity.NOTE,
                 places=(_ZOOKEEPER, "process.roles"),
-                message=f"{broker.name} is a KRaft node and names a ZooKeeper, which "
+                message=f"{broker.name} is a KRaft node and sets {_ZOOKEEPER}, which "
                 + (f"{broker.member.image} refuses" if _script_refuses(broker) else "it ignores"),
-                hint=f"remove {broker.config.settings[_ZOOKEEPER].variable or 'the ZooKeeper'}",
+                hint=f"remove {broker.config.settings[_ZOOKEEPER].variable or _ZOOKEEPER}",
                 prints="Both KRaft mode and Zookeeper modes are configured" if _script_refuses(broker) else None,
             )
 
 
 def _script_refuses(broker: Broker) -> bool:
-    """Whether Bitnami's script ends at both: that of a release which still has both."""
+    """Whether Bitnami's script exits at both: that of a release that supports both."""
     config = broker.config
     explicit = config.family is ImageFamily.BITNAMI and generation(config.tag, config.version) is Generation.EXPLICIT
     return explicit and config.is_older_than(4)
@@ -89,7 +89,7 @@ def _finding(
         message=message,
         location=broker.place(at),
         related=(Related(location=broker.place(beside), message="the setting of the other mode"),),
-        why="a node runs with a quorum of controllers or with a ZooKeeper",
+        why="a node runs either in KRaft mode or in ZooKeeper mode",
         hint=hint,
         service=broker.name,
         edits=drop(broker, at),

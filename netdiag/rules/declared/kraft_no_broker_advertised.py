@@ -1,7 +1,7 @@
-"""A broker advertises controller listeners only.
+"""A broker advertises only controller listeners.
 
-Why: clients are led to advertised broker listeners. Where every entry is one that controller.listener.names names,
-there is nowhere to lead them.
+Why: Clients connect to advertised broker listeners. If controller.listener.names contains every advertised listener,
+clients have no address to connect to.
 
 Bad:
     services:
@@ -45,7 +45,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every KRaft broker with endpoints that are all the controller's."""
+    """One finding for every KRaft broker whose endpoints all belong to the controller."""
     for broker in deployment.configured:
         config = broker.config
         if config.mode is not Mode.KRAFT or not config.is_broker or not config.is_readable:
@@ -56,15 +56,19 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if config.is_unknown("advertised.listeners") or config.advertised_listeners or not entries:
             continue
         if written and config.is_older_than(3, 9):
-            # Refused before, by kraft-controller-advertised.
+            # kraft-controller-advertised reports it first.
             continue
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f"{broker.name} is a broker, but {name} holds controller listeners only",
+            message=f"{broker.name} is a broker, but {name} contains only controller listeners",
             location=broker.place(name, entries[0].start, entries[-1].end),
-            related=(Related(location=broker.place("controller.listener.names"), message="named as the controller's"),),
-            why="clients never use a listener that controller.listener.names names",
+            related=(
+                Related(
+                    location=broker.place("controller.listener.names"), message="names them as controller listeners"
+                ),
+            ),
+            why="clients do not use listeners that controller.listener.names contains",
             hint="add a broker listener, for example PLAINTEXT://:9092, and advertise it",
             service=broker.name,
             edits=_edits(broker) if written else (),

@@ -1,7 +1,7 @@
-"""A node has no id, or two different ones.
+"""A node has no node ID, or two different ones.
 
-Why: the members of a KRaft cluster know each other by node.id, and there is none by default. broker.id is its older
-name: where both are given they must be equal.
+Why: The nodes of a KRaft cluster identify one another by node.id, which has no default. broker.id is its older name; if
+both are set, they must be equal.
 
 Bad:
     services:
@@ -47,7 +47,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every KRaft node without id and for every node whose two ids differ."""
+    """One finding for every KRaft node without an ID and for every node with two different IDs."""
     for broker in deployment.configured:
         settings = broker.config.settings
         if "node.id" not in settings and ("broker.id" not in settings or _insists(broker)):
@@ -57,12 +57,12 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{broker.name} has the node.id {settings['node.id'].value} "
-                f"and the broker.id {settings['broker.id'].value}",
+                message=f"{broker.name} sets node.id to {settings['node.id'].value} and broker.id to "
+                f"{settings['broker.id'].value}",
                 location=broker.place("broker.id"),
-                related=(Related(location=broker.place("node.id"), message="the other id"),),
-                why="both name the same thing",
-                hint="remove KAFKA_BROKER_ID, or give both the same value",
+                related=(Related(location=broker.place("node.id"), message="the other ID"),),
+                why="both are names of the same setting",
+                hint="remove KAFKA_BROKER_ID, or set both to the same value",
                 service=broker.name,
                 edits=drop(broker, "broker.id"),
                 broker_prints="You must set `node.id` to the same value as `broker.id`.",
@@ -70,7 +70,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _insists(broker: Broker) -> bool:
-    """Whether the image's script does not take broker.id for it: Bitnami's, since it leaves roles to the user."""
+    """Whether the image's script ignores broker.id: Bitnami's, since it leaves roles to the user."""
     config = broker.config
     return config.family is ImageFamily.BITNAMI and generation(config.tag, config.version) is Generation.EXPLICIT
 
@@ -91,9 +91,9 @@ def _missing(broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} is a KRaft node without node.id",
+        message=f"{broker.name} is a KRaft node but does not set node.id",
         location=broker.place("process.roles"),
-        why="the members of the quorum know each other by their ids",
+        why="the nodes of the quorum identify one another by ID",
         hint=f"set {'KAFKA_CFG_NODE_ID' if bitnami else 'KAFKA_NODE_ID'} to a number that no other node has",
         service=broker.name,
         edits=put(broker, "node.id", str(own[0]), "process.roles") if len(own) == 1 else (),

@@ -1,6 +1,6 @@
-"""process.roles holds something else than broker and controller.
+"""process.roles contains something other than broker and controller.
 
-Why: a KRaft node is a broker, a controller or both; the words are taken as they stand, in lower case, each once.
+Why: A KRaft node is a broker, a controller or both. Kafka accepts exactly these words, in lower case and each once.
 
 Bad:
     services:
@@ -46,17 +46,17 @@ _KNOWN = ("broker", "controller")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every word that is no role or stands twice."""
+    """One finding for every word that is not a role or is repeated."""
     for broker in deployment.configured:
         seen: set[str] = set()
         for role, start in split_items(broker.config.value(_ROLES) or ""):
             if role not in ("broker", "controller"):
                 prints = f"for configuration {_ROLES}: String must be one of: broker, controller"
-                yield _finding(broker, f'"{role}" in {_ROLES} of {broker.name} is no role', role, start, prints)
+                yield _finding(broker, f'"{role}" in {_ROLES} of {broker.name} is not a role', role, start, prints)
             elif role in seen:
                 newer = broker.config.version is None or broker.config.version.at_least(4, 2)
                 prints = "values must not be duplicated" if newer else f"Duplicate role names found in `{_ROLES}`"
-                yield _finding(broker, f"{role} stands twice in {_ROLES} of {broker.name}", role, start, prints)
+                yield _finding(broker, f'"{role}" is repeated in {_ROLES} of {broker.name}', role, start, prints)
             seen.add(role)
 
 
@@ -75,7 +75,7 @@ def _finding(broker: Broker, message: str, role: str, start: int, prints: str) -
 
 
 def _edits(broker: Broker) -> tuple[Edit, ...]:
-    """The roles that the words must mean, each once; a word that is only like one is a guess."""
+    """The roles that the words stand for, each once; a word that only resembles one is a guess."""
     value = broker.config.value(_ROLES) or ""
     words = [word.lower() for word, _ in split_items(value)]
     meant = [next(iter(difflib.get_close_matches(word, _KNOWN, 1, 0.8)), None) for word in words]

@@ -1,7 +1,8 @@
-"""A voter entry leads elsewhere than to the controller of that id.
+"""A voter entry does not lead to the controller with that ID.
 
-Why: nodes connect to HOST:PORT of each voter and expect the controller listener of the node with that id there. A
-wrong port is refused, a wrong host is another node: the quorum never forms, or the broker never registers.
+Why: Nodes connect to HOST:PORT of each voter and expect the controller listener of the node with that ID there. With a
+wrong port the connection is refused, with a wrong host another node answers: the quorum never forms, or the broker
+never registers.
 
 Bad:
     services:
@@ -48,7 +49,7 @@ _VOTERS = "controller.quorum.voters"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every voter entry of a quorum that leads to something else, at the first node that has it."""
+    """One finding for every voter entry that leads somewhere else, at the first node that has it."""
     reported: set[tuple[str, Voter]] = set()
     for broker in deployment.configured:
         for voter in broker.config.well_formed_voters:
@@ -65,7 +66,7 @@ def _judged(deployment: Deployment, broker: Broker, voter: Voter) -> Finding | N
         return _at(deployment, broker, voter, broker) if own else None
     resolution = resolve(deployment, inside(broker), voter.host, frozenset())
     if isinstance(resolution, Unresolved):
-        # A name with a dot may be known to a name server outside.
+        # A DNS server outside may know a name with a dot.
         controller = None if "." in voter.host else _controller(deployment, broker, voter)
         return _finding(deployment, broker, voter, resolution.because, controller) if controller else None
     if not isinstance(resolution, tuple):
@@ -102,10 +103,10 @@ def _finding(deployment: Deployment, broker: Broker, voter: Voter, because: str,
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} looks for controller {voter.node_id} at {voter.host}:{voter.port}, but {because}",
+        message=f'{broker.name} expects controller {voter.node_id} at "{voter.host}:{voter.port}", but {because}',
         location=broker.place(_VOTERS, voter.start, voter.end),
-        related=(Related(location=target.place("listeners"), message=f"what {target.name} listens on"),),
-        why="a voter entry is the address at which its controller answers",
+        related=(Related(location=target.place("listeners"), message=f"the listeners of {target.name}"),),
+        why="a voter entry must contain the address at which that controller listens",
         hint=f"write {voter.node_id}@HOST:PORT with the name and the controller port of node {voter.node_id}",
         service=broker.name,
         edits=name_voters(deployment, broker, lambda v: v == voter),

@@ -1,8 +1,8 @@
-"""The nodes of a quorum are given different lists of voters.
+"""The nodes of a quorum have different lists of voters.
 
-Why: the list is the same on every node or it is no quorum. Nothing compares them: a node whose list holds only itself
-elects itself, and ends as soon as it hears that the others elected another. Chance decides: where the others hear of
-it in time they follow it, until something is started anew.
+Why: Every node of a quorum needs the same list, but Kafka does not compare them. A node whose list contains only itself
+elects itself, and exits when it learns that the others elected another leader. If it learns of the election in time, it
+follows the leader until something restarts, so the outcome varies from start to start.
 
 Bad:
     services:
@@ -82,7 +82,7 @@ _VOTERS = "controller.quorum.voters"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every node with another list than a node that is tied to it by one of the two."""
+    """One finding for every node whose list differs from that of a node that names it, or that it names."""
     called = {name: b for b in deployment.configured for name in b.member.all_names if b.config.is_controller}
     told: set[str] = set()
     for broker in deployment.configured:
@@ -96,7 +96,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _named_by(broker: Broker, called: Mapping[str, Broker]) -> Iterator[Broker]:
-    """The controllers shown here that the list of `broker` means: by their name and their id."""
+    """The controllers in these files that the list of `broker` names, by name and ID."""
     for voter in broker.config.well_formed_voters:
         other = called.get(voter.host)
         if other is not None and other is not broker and other.config.node_id == voter.node_id:
@@ -108,7 +108,7 @@ def _ids(config: BrokerConfig) -> frozenset[int]:
 
 
 def _is_whole(broker: Broker) -> bool:
-    """Whether the list is known, and no other rule says that it cannot be right by itself."""
+    """Whether the list is known, and no other rule reports that it cannot be right by itself."""
     config = broker.config
     if not config.voter_entries or len(config.well_formed_voters) != len(config.voter_entries):
         return False
@@ -116,7 +116,7 @@ def _is_whole(broker: Broker) -> bool:
 
 
 def _culprit(one: Broker, other: Broker) -> tuple[Broker, Broker]:
-    """The one that is probably wrong: the node that is only a broker, else the one with the shorter list."""
+    """The one that is probably wrong: the node with only the broker role, else the one with the shorter list."""
 
     def doubt(broker: Broker) -> tuple[bool, int]:
         return (broker.config.is_controller, len(_ids(broker.config)))
@@ -128,14 +128,14 @@ def _finding(broker: Broker, other: Broker) -> Finding:
     missing = sorted(_ids(other.config) - _ids(broker.config))
     extra = sorted(_ids(broker.config) - _ids(other.config))
     said = [f"lacks {', '.join(map(str, missing))}"] if missing else []
-    said += [f"has {', '.join(map(str, extra))} besides"] if extra else []
+    said += [f"also has {', '.join(map(str, extra))}"] if extra else []
     return Finding(
         rule=ID,
         severity=SEVERITY,
         message=f"{broker.name} has other voters than {other.name}: its list {' and '.join(said)}",
         location=broker.place(_VOTERS),
         related=(Related(location=other.place(_VOTERS), message=f"the voters of {other.name}"),),
-        why="a quorum is what its members agree on, and nothing compares their lists",
-        hint="give every node the same list",
+        why="the voters form one quorum only if all nodes have the same list, and Kafka does not compare the lists",
+        hint="set the same controller.quorum.voters on every node",
         service=broker.name,
     )

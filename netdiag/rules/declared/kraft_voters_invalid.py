@@ -1,7 +1,7 @@
-"""The quorum is not given, not readable, or without the node itself.
+"""The list of quorum voters is missing or invalid, or does not fit the node.
 
-Why: controller.quorum.voters lists the controllers as {id}@{host}:{port}. A controller must find its own id in the
-list, a node that is only a broker must not.
+Why: controller.quorum.voters lists the controllers as {id}@{host}:{port}. A controller must find its own node ID in the
+list; a node with only the broker role must not.
 
 Bad:
     services:
@@ -47,7 +47,7 @@ _BOOTSTRAP = "controller.quorum.bootstrap.servers"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every list that is missing, entry that cannot be parsed and id that is out of place."""
+    """One finding for every missing list, entry that cannot be parsed and ID that must or must not be listed."""
     for broker in deployment.configured:
         config = broker.config
         if config.mode is not Mode.KRAFT or config.is_unknown(_VOTERS):
@@ -69,9 +69,9 @@ def _missing(deployment: Deployment, broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING if unset else SEVERITY,
-        message=f"{broker.name} is a KRaft node and is not told {_VOTERS}{because}",
+        message=f"{broker.name} is a KRaft node but does not set {_VOTERS}{because}",
         location=broker.place(_VOTERS if _VOTERS in broker.config.settings else "process.roles"),
-        why="without the list a node knows none of the controllers",
+        why="without the list, a node does not know any controller",
         hint="set KAFKA_CONTROLLER_QUORUM_VOTERS to ID@HOST:PORT of every controller",
         service=broker.name,
         edits=put_voters(deployment, broker),
@@ -85,8 +85,8 @@ def _malformed(deployment: Deployment, broker: Broker, voter: MalformedVoter) ->
         severity=SEVERITY,
         message=f'"{voter.text}" in {_VOTERS} of {broker.name} is not ID@HOST:PORT',
         location=broker.place(_VOTERS, voter.start, voter.end),
-        why="the broker stops at the first entry that it cannot take apart",
-        hint="write the node id of the controller, @, its host, : and the port of its controller listener",
+        why="the broker exits at the first entry that it cannot parse",
+        hint="write the controller's node ID, @, its host, a colon and the port of its controller listener",
         service=broker.name,
         edits=put_voters(deployment, broker),
         broker_prints=voter.prints,
@@ -103,14 +103,14 @@ def _membership(broker: Broker) -> Iterator[Finding]:
     ):
         return
     must = "must not be" if is_voter else "must be"
-    role = "is only a broker, but stands" if is_voter else "is a controller, but does not stand"
+    role = "has only the broker role, but is listed" if is_voter else "is a controller, but is not listed"
     yield Finding(
         rule=ID,
         severity=SEVERITY,
         message=f"{broker.name} (node {config.node_id}) {role} in {_VOTERS}",
         location=broker.place(_VOTERS),
-        why="the voters are the controllers, all of them and nobody else",
-        hint="list the id of every node with the controller role, and no other",
+        why="the voters are all controllers of the quorum, and no other nodes",
+        hint="list the ID of every node with the controller role, and no other",
         service=broker.name,
         broker_prints=f"the node id {config.node_id} {must} included in the set of voters {_VOTERS}=",
     )

@@ -1,7 +1,7 @@
-"""A controller is to be found on localhost by other containers.
+"""A voter entry with localhost means the node itself.
 
-Why: every node looks for the voters from its own container, where localhost is the node itself. Right for the only
-node of a cluster; with more of them the election never ends.
+Why: Every node connects to the voters from its own container, where localhost is the node itself. This works in a
+cluster with one node; with more nodes, the election never ends.
 
 Bad:
     services:
@@ -66,7 +66,7 @@ _WILDCARD = "0.0.0.0"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every node, at the first voter that it looks for in vain in its own container."""
+    """One finding for every node, at the first voter that it cannot find in its own container."""
     for broker in deployment.configured:
         for voter in broker.config.well_formed_voters:
             if voter.host == _WILDCARD and not broker.config.is_older_than(3, 8):
@@ -78,7 +78,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_here(deployment: Deployment, broker: Broker, voter: Voter) -> bool:
-    """Whether the voter can be in the network namespace of the broker: itself, a sharer, or anybody on the host."""
+    """Whether the voter can be in the network namespace of the broker: itself, one that shares it, or any on the "
+    "docker host."""
     if broker.config.is_controller and broker.config.node_id in (voter.node_id, None):
         return True
     owner = network_owner(deployment, broker.member)
@@ -92,10 +93,10 @@ def _finding(deployment: Deployment, broker: Broker, voter: Voter, prints: str |
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} looks for controller {voter.node_id} on {voter.host}, which is {broker.name} itself",
+        message=f'{broker.name} expects controller {voter.node_id} at "{voter.host}", which is {broker.name} itself',
         location=broker.place(_VOTERS, voter.start, voter.end),
-        why="each container has a localhost of its own",
-        hint=f"name the container of node {voter.node_id}: {voter.node_id}@SERVICE:{voter.port}",
+        why="localhost means the container that a process runs in",
+        hint=f"use the name of the service that runs node {voter.node_id}: {voter.node_id}@SERVICE:{voter.port}",
         service=broker.name,
         edits=name_voters(deployment, broker, lambda v: is_loopback(v.host) or v.host == _WILDCARD),
         broker_prints=prints,

@@ -1,7 +1,7 @@
-"""A listener is bound to an address that the container does not own.
+"""A listener binds an address that its container does not have.
 
-Why: a container owns loopback and the addresses of its networks. The address of the docker host, or of another
-container, cannot be bound there, and the broker ends.
+Why: A container has loopback and its addresses on its networks. It cannot bind an address of the docker host or of
+another container, so the broker exits.
 
 Bad:
     services:
@@ -43,7 +43,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every listener on an address that is provably not the container's."""
+    """One finding for every listener on an address that the container certainly does not have."""
     for broker in deployment.configured:
         for entry in broker.config.listeners:
             bound = binding(deployment, broker, entry)
@@ -58,11 +58,14 @@ def _finding(broker: Broker, entry: ListenerEntry, bound: Binding) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{endpoint.listener} of {broker.name} binds {endpoint.host}, which is no address of its container",
+        message=f'listener {endpoint.listener} of {broker.name} binds "{endpoint.host}", which is not an address of '
+        f"its container",
         location=broker.place("listeners", entry.host_start, entry.host_end),
-        related=tuple(Related(location=p.where, message="this is what leads here from outside") for p in ports[:1]),
-        why=f"{bound.because}; the docker host's addresses belong into advertised.listeners, not into listeners",
-        hint=f"bind every address: {endpoint.listener}://{everywhere}:{endpoint.port}",
+        related=tuple(
+            Related(location=p.where, message="clients outside connect through this port") for p in ports[:1]
+        ),
+        why=f"{bound.because}; addresses of the docker host belong in advertised.listeners, not in listeners",
+        hint=f"bind all addresses: {endpoint.listener}://{everywhere}:{endpoint.port}",
         service=broker.name,
         listener=endpoint.listener,
         edits=broker.edit("listeners", entry.host_start, entry.host_end, everywhere),

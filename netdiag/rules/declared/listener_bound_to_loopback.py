@@ -1,7 +1,7 @@
-"""A listener that others enter through is bound to the container's loopback.
+"""A listener for other containers or clients binds the container's loopback.
 
-Why: 127.0.0.1 inside a container is that container alone. Published ports and other containers arrive at the
-address of its network interface, where nothing listens then.
+Why: 127.0.0.1 inside a container is that container only. Connections from published ports and other containers arrive
+at the address of its network interface, where nothing listens.
 
 Bad:
     services:
@@ -27,7 +27,7 @@ Good:
 
 Seen: Connection to node 1 (broker-1/172.18.0.3:29092) could not be established. Broker may not be available.
 
-Sources: SocketServer.openServerSocket; Docker delivers to the container's interface, not to its loopback.
+Sources: SocketServer.openServerSocket; Docker delivers connections to the container's interface, not to its loopback.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every loopback listener that a published port or another container leads to."""
+    """One finding for every loopback listener that a published port or another container uses."""
     for broker in deployment.serving:
         if broker.member.mode in (NetworkMode.HOST, NetworkMode.NONE):
             continue
@@ -56,11 +56,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _judged(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Iterator[Finding]:
-    """By who enters: a published port, other brokers or controllers, or nobody that can be told."""
+    """By who connects: a published port, other brokers or controllers, or clients that the files do not show."""
     name, endpoint = entry.endpoint.listener, entry.endpoint
     for port in published_for(broker, entry)[:1]:
-        related = Related(location=port.where, message=f"published, but leads to port {endpoint.port} of eth0")
-        yield _finding(broker, entry, "the published port cannot reach it", Severity.ERROR, (related,))
+        related = Related(location=port.where, message=f"leads to port {endpoint.port} of the container's interface")
+        yield _finding(broker, entry, "its published port does not work", Severity.ERROR, (related,))
         return
     advertised = advertised_of(broker, name)
     if name in broker.config.controller_names:
@@ -70,15 +70,15 @@ def _judged(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Ite
     if advertised is None or is_loopback(advertised.endpoint.host):
         return
     place = broker.place("advertised.listeners", advertised.start, advertised.end)
-    related = Related(location=place, message="where others are sent, which is not loopback")
+    related = Related(location=place, message="the address that clients get is not loopback")
     if name == broker.config.inter_broker_listener:
         if other_brokers(deployment, broker):
             yield _finding(broker, entry, "the other brokers cannot reach it", Severity.ERROR, (related,))
             return
         if broker.config.mode is Mode.ZOOKEEPER:
-            yield _finding(broker, entry, "its own controller cannot reach it", Severity.ERROR, (related,))
+            yield _finding(broker, entry, "the controller cannot reach it", Severity.ERROR, (related,))
             return
-    yield _finding(broker, entry, "containers are sent to an address it does not bind", Severity.WARNING, (related,))
+    yield _finding(broker, entry, "it does not listen on the address it advertises", Severity.WARNING, (related,))
 
 
 def _finding(
@@ -87,11 +87,11 @@ def _finding(
     return Finding(
         rule=ID,
         severity=severity,
-        message=f"{entry.endpoint.listener} of {broker.name} is bound to {entry.endpoint.host}: {effect}",
+        message=f'listener {entry.endpoint.listener} of {broker.name} binds "{entry.endpoint.host}": {effect}',
         location=broker.place("listeners", entry.host_start, entry.host_end),
         related=related,
-        why="loopback inside a container is that container alone; everybody else arrives at its network interface",
-        hint=f"bind every address: {endpoint_text(entry.endpoint.listener, _everywhere(broker), entry.endpoint.port)}",
+        why="loopback is the container itself; all other connections arrive at the container's network interface",
+        hint=f"bind all addresses: {endpoint_text(entry.endpoint.listener, _everywhere(broker), entry.endpoint.port)}",
         service=broker.name,
         listener=entry.endpoint.listener,
         edits=_edits(broker, entry, severity),
@@ -99,12 +99,12 @@ def _finding(
 
 
 def _edits(broker: Broker, entry: ListenerEntry, severity: Severity) -> tuple[Edit, ...]:
-    """Safe where a published port, the other brokers or the quorum enter here: the file can only have meant that."""
+    """Safe if a published port, the other brokers or the quorum use the listener: the file can mean nothing else."""
     meant = Applicability.SAFE if severity is Severity.ERROR else Applicability.UNSAFE
     return rewrite(broker, "listeners", entry.host_start, entry.host_end, _everywhere(broker), meant)
 
 
 def _everywhere(broker: Broker) -> str:
-    """0.0.0.0, or nothing where the bound address would be advertised as well."""
+    """0.0.0.0, or nothing if the broker would advertise the bound address too."""
     explicit = broker.config.mode is Mode.REDPANDA or broker.config.value("advertised.listeners")
     return "0.0.0.0" if explicit else ""

@@ -1,7 +1,7 @@
-"""A listener bound by name covers one of the container's networks only.
+"""A listener bound by name listens on only one of the container's networks.
 
-Why: a name stands for one address. In a container on several networks, the listener answers on the network that
-the name leads to and refuses clients of the others.
+Why: A host name stands for one address. In a container on several networks, the listener binds its address on the
+network that the name resolves to and refuses clients on the others.
 
 Bad:
     services:
@@ -31,7 +31,7 @@ Good:
 
 Seen: Connect to ipv4#172.19.0.3:9092 failed: Connection refused
 
-Sources: InetSocketAddress takes the first address of a name; Docker's resolver answers for its first network.
+Sources: InetSocketAddress uses the first address of a name; Docker's DNS returns the address on the first network.
 """
 
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every listener of a container on several networks that covers one of them."""
+    """One finding for every listener that binds one network of a container on several."""
     for broker in deployment.serving:
         if len(broker.member.attachments) < 2:
             continue
@@ -64,14 +64,15 @@ def _finding(broker: Broker, entry: ListenerEntry, network: str) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{endpoint.listener} of {broker.name} is bound to its address on {network} only: "
-        f"{', '.join(a.network for a in refused)} is refused",
+        message=f'listener {endpoint.listener} of {broker.name} binds "{endpoint.host}", its address on {network}: '
+        f"it refuses clients on {', '.join(a.network for a in refused)}",
         location=broker.place("listeners", entry.host_start, entry.host_end),
         related=tuple(
             Related(location=a.where, message=f"clients on {a.network} are refused") for a in refused if a.where
         ),
-        why=f"{endpoint.host} is one address, that of the first network by name, and a socket binds one address",
-        hint=f"bind every address: {endpoint_text(endpoint.listener, everywhere, endpoint.port)}",
+        why="the name resolves to one address, that of the first network by name, and the socket binds only this "
+        "address",
+        hint=f"bind all addresses: {endpoint_text(endpoint.listener, everywhere, endpoint.port)}",
         service=broker.name,
         listener=endpoint.listener,
         edits=rewrite(broker, "listeners", entry.host_start, entry.host_end, everywhere),

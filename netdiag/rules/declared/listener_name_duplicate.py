@@ -1,7 +1,7 @@
-"""One listener list names the same listener twice.
+"""A list names the same listener twice.
 
-Why: clients and brokers find a listener by its name, so a list may hold each name only once; upper and lower
-case count as the same.
+Why: Clients and brokers find a listener by its name, so a list may contain each name only once. Names are not
+case-sensitive.
 
 Bad:
     services:
@@ -40,7 +40,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every entry that repeats a name of its list."""
+    """One finding for every entry that repeats a name of the list."""
     for broker in deployment.configured:
         yield from _repeats(broker, "advertised.listeners", well_formed(broker.config.advertised_entries))
         setting = broker.config.settings.get("listeners")
@@ -58,13 +58,15 @@ def _repeats(broker: Broker, name: str, entries: tuple[ListenerEntry, ...]) -> I
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f'listener "{entry.endpoint.listener}" stands twice in {name} of {broker.name}',
+                message=f'{name} of {broker.name} contains listener "{entry.endpoint.listener}" twice',
                 location=broker.place(name, entry.start, entry.end),
                 related=(
-                    Related(location=broker.place(name, known.start, known.end), message="the first of that name"),
+                    Related(
+                        location=broker.place(name, known.start, known.end), message="the first listener with that name"
+                    ),
                 ),
-                why="a list may hold each listener name once",
-                hint="give the two listeners names of their own and map both in listener.security.protocol.map",
+                why="a list may contain each listener name only once",
+                hint="give each listener its own name, and map both names in listener.security.protocol.map",
                 service=broker.name,
                 listener=entry.endpoint.listener,
                 broker_prints="Each listener must have a different name, listeners:",

@@ -1,8 +1,8 @@
-"""A listener name holds what was meant to separate or to follow it.
+"""A listener name contains a separator, a blank or a second scheme.
 
-Why: entries are separated by commas, a name ends at its ://, and blanks belong to it. With a semicolon, a blank or a
-second scheme the broker reads a name that nothing maps to a security protocol. Lower case is fine, it makes no other
-name.
+Why: Commas separate the entries of a list, and everything before :// is the name, blanks included. With a semicolon, a
+blank or a second scheme, the broker reads a name that has no security protocol. Lower case is allowed: the broker reads
+names in upper case.
 
 Bad:
     services:
@@ -42,13 +42,13 @@ from netdiag.kafka.listeners import ListenerEntry, is_odd_name, well_formed
 
 ID = "listener-name-odd"
 SEVERITY = Severity.ERROR
-# What stands between two entries instead of a comma, and a scheme behind the name's own.
+# What stands between two entries instead of a comma, and a scheme after the name's own.
 _SEPARATOR = re.compile(r"\s*;\s*|\s+(?=[^\s:/]+://)")
 _SCHEME = re.compile(r"(?<=://)(?:https?|tcp|kafka)://", re.IGNORECASE)
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every entry with such a name, in the lists that somebody wrote."""
+    """One finding for every entry with such a name, in the lists that the files set."""
     for broker in deployment.configured:
         mapped = broker.config.protocol_map
         for name, entries in (
@@ -68,9 +68,9 @@ def _finding(broker: Broker, name: str, entry: ListenerEntry) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f'{broker.name} reads "{listener}" as the name of a listener',
+        message=f'{broker.name} reads "{listener}" as a listener name',
         location=broker.place(name, entry.start, entry.end),
-        why="a name reaches up to the last :// of its entry, blanks and semicolons included",
+        why="a name extends to the last :// of its entry, blanks and semicolons included",
         hint=_hint(listener),
         service=broker.name,
         listener=listener,
@@ -81,14 +81,14 @@ def _finding(broker: Broker, name: str, entry: ListenerEntry) -> Finding:
 
 def _hint(listener: str) -> str:
     if _SEPARATOR.search(f"{listener}://"):
-        return "separate the entries by commas"
+        return "separate the entries with commas"
     if "://" in listener:
-        return "write NAME://host:port, with one :// only"
-    return "take the blanks out of the name"
+        return "write NAME://host:port, with only one ://"
+    return "remove the blanks from the name"
 
 
 def _edits(broker: Broker, name: str, entry: ListenerEntry) -> tuple[Edit, ...]:
-    """Put a comma where a separator is meant, take out a second scheme and the blanks around the name."""
+    """Replace a wrong separator by a comma, remove a second scheme or the blanks after the name."""
     found = list(_SEPARATOR.finditer(entry.text))
     if found:
         edits = [broker.edit(name, entry.start + m.start(), entry.start + m.end(), ",") for m in found]

@@ -1,8 +1,8 @@
 """A listener name has no security protocol.
 
-Why: names other than PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL mean nothing until
-listener.security.protocol.map gives them a protocol. Where the map takes a default away, protocol-map-drops-defaults
-says so; a name that is none, with a blank, a semicolon or a second scheme, is listener-name-odd.
+Why: Only PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL have a protocol by default; every other name needs an entry in
+listener.security.protocol.map. protocol-map-drops-defaults reports a listener whose default the map discards, and
+listener-name-odd a name with a blank, a semicolon or a second scheme.
 
 Bad:
     services:
@@ -73,14 +73,14 @@ def _uses(broker: Broker) -> Iterator[tuple[str, ListenerEntry]]:
 def _finding(broker: Broker, name: str, entry: ListenerEntry) -> Finding:
     listener = entry.endpoint.listener
     given = broker.config.settings.get(_MAP)
-    related = (Related(location=broker.place(_MAP), message="the map does not name it"),) if given else ()
+    related = (Related(location=broker.place(_MAP), message="the map has no entry for it"),) if given else ()
     return Finding(
         rule=ID,
         severity=SEVERITY,
         message=f'listener "{listener}" of {broker.name} has no security protocol',
         location=broker.place(name, entry.start, entry.end),
         related=related,
-        why="only the names of security protocols are known by themselves, and a map that is set replaces them all",
+        why="only the names of security protocols have a default, and setting the map discards Kafka's defaults",
         hint=f"add {listener}:PLAINTEXT to {_MAP}",
         service=broker.name,
         listener=listener,

@@ -1,7 +1,7 @@
 """Two listeners of one broker bind the same port.
 
-Why: every listener needs a socket of its own; the broker checks the ports before it opens any. Since Kafka 3.6
-one IPv4 and one IPv6 literal may share a port.
+Why: Every listener needs its own socket, and the broker checks the ports before it opens any. Since Kafka 3.6, a
+listener on an IPv4 address and one on an IPv6 address may share a port.
 
 Bad:
     services:
@@ -42,7 +42,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every listener whose port an earlier one has."""
+    """One finding for every listener whose port an earlier listener binds."""
     for broker in deployment.configured:
         first: dict[int, ListenerEntry] = {}
         for entry in broker.config.listeners:
@@ -57,16 +57,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{entry.endpoint.listener} of {broker.name} binds port {entry.endpoint.port}, "
-                f"which {known.endpoint.listener} already has",
+                message=f"listener {entry.endpoint.listener} of {broker.name} binds port {entry.endpoint.port}, which "
+                f"listener {known.endpoint.listener} already binds",
                 location=broker.place("listeners", entry.start, entry.end),
                 related=(
-                    Related(
-                        location=broker.place("listeners", known.start, known.end), message="the port is taken here"
-                    ),
+                    Related(location=broker.place("listeners", known.start, known.end), message="binds the port first"),
                 ),
-                why="every listener needs a port of its own inside the container",
-                hint=f"bind {entry.endpoint.listener} to another port and publish that one",
+                why="every listener needs its own port inside the container",
+                hint=f"bind {entry.endpoint.listener} to another port, and publish that port",
                 service=broker.name,
                 listener=entry.endpoint.listener,
                 broker_prints=prints,

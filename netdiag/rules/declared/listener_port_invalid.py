@@ -1,7 +1,7 @@
-"""The port of a listener is none.
+"""The port of a listener is not a valid port number.
 
-Why: a TCP port is a number from 1 to 65535. Kafka's parser lets any number pass; binding or registering it fails
-later. Port 0 is a free port that nobody can know beforehand.
+Why: A TCP port is a number from 1 to 65535. Kafka's parser accepts any number, and the broker fails later, when it
+binds or registers the port. With port 0 the broker binds any free port, which clients cannot know in advance.
 
 Bad:
     services:
@@ -39,7 +39,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every port out of range; a warning for a listener that is bound to any free port."""
+    """One finding for every port out of range; a warning for a listener on port 0."""
     for broker in deployment.configured:
         setting = broker.config.settings.get("listeners")
         derived = setting is not None and setting.provenance is Provenance.DERIVED
@@ -50,7 +50,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if "advertised.listeners" not in broker.config.settings:
             continue
         for entry in well_formed(broker.config.advertised_entries):
-            # 0 is replaced by the port that is bound.
+            # The broker replaces 0 by the port that it binds.
             if not 0 <= entry.endpoint.port < 65536:
                 bound = f"port out of range:{entry.endpoint.port}"
                 yield _finding(broker, "advertised.listeners", entry, bound if derived else _serialized(broker, entry))
@@ -58,14 +58,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _finding(broker: Broker, name: str, entry: ListenerEntry, prints: str | None) -> Finding:
     port = entry.endpoint.port
-    said = "is any free port, which nobody can publish or know" if port == 0 else "is no port"
+    said = "binds any free port, which cannot be published" if port == 0 else "is not a port number"
     return Finding(
         rule=ID,
         severity=SEVERITY if port else Severity.WARNING,
-        message=f"{port} in {name} of {broker.name} {said}",
+        message=f'"{port}" in {name} of {broker.name} {said}',
         location=broker.place(name, entry.port_start, entry.port_end),
         why="ports are numbers from 1 to 65535",
-        hint="give the listener a port from 1 to 65535",
+        hint="set a port from 1 to 65535",
         service=broker.name,
         listener=entry.endpoint.listener,
         broker_prints=prints,
@@ -73,7 +73,7 @@ def _finding(broker: Broker, name: str, entry: ListenerEntry, prints: str | None
 
 
 def _serialized(broker: Broker, entry: ListenerEntry) -> str | None:
-    """What a KRaft broker says when it is to register the port; one with ZooKeeper registers anything."""
+    """What a KRaft broker logs when it registers the port; one with ZooKeeper registers any number."""
     if broker.config.mode is not Mode.KRAFT or broker.config.is_older_than(3, 7):
         return None
     kind = "negative" if entry.endpoint.port < 0 else "invalid"

@@ -1,7 +1,8 @@
-"""A variable for one listener loses the underscore of its name.
+"""A variable for a listener needs a double underscore for the one in its name.
 
-Why: these images make a dot of `_` and an underscore of `__`. A setting for the listener PLAINTEXT_HOST that is
-written with one underscore is one for a listener "plaintext.host", which nobody has: the broker ignores it.
+Why: These images turn `_` in a variable into a dot and `__` into an underscore. A variable for listener PLAINTEXT_HOST
+with a single underscore sets a property of a listener "plaintext.host" instead, which does not exist, so the broker
+ignores it.
 
 Bad:
     services:
@@ -62,10 +63,10 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{variable} of {broker.name} does not set anything of listener {listener}",
+                message=f"{variable} of {broker.name} does not apply to listener {listener}",
                 location=broker.declared[variable].at(),
-                why="one underscore becomes a dot, and no listener has a dot in its name there",
-                hint=f"call it {right}",
+                why="the image turns one underscore into a dot, and no listener has a dot in that place",
+                hint=f"rename it to {right}",
                 service=broker.name,
                 listener=listener,
             )

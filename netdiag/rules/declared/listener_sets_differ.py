@@ -1,9 +1,9 @@
 """A broker lacks a listener that clients use on another broker of its cluster.
 
-Why: a client that entered through a listener is told the endpoints of that name only; a broker that advertises none
-does not exist for it. An error where a client in the same files enters there, a warning where the listener is
-published. The listener that brokers use among themselves is inter-broker-not-advertised, an advertised name without a
-bound one is advertised-not-in-listeners.
+Why: A client gets only the endpoints of the listener that it connects to, so a broker that does not advertise that
+listener does not exist for the client. It is an error if a client in the same files uses the listener, and a warning if
+the listener is published. inter-broker-not-advertised covers the inter-broker listener, advertised-not-in-listeners an
+advertised name that is not bound.
 
 Bad:
     services:
@@ -47,7 +47,7 @@ Good:
 
 Seen: 1 partitions have leader brokers without a matching listener, including [t-0]
 
-Sources: KIP-103; MetadataCache leaves out brokers without the listener that was asked.
+Sources: KIP-103; MetadataCache omits brokers that lack the listener of the request.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker and listener name that it lacks and others serve clients with."""
+    """One finding for every broker and listener that it lacks while others serve clients through it."""
     clusters: dict[object, list[Broker]] = {}
     for broker in deployment.configured:
         if broker.config.is_broker:
@@ -86,14 +86,14 @@ def _lacks(broker: Broker, name: str) -> bool:
 
 
 def _entered(deployment: Deployment) -> frozenset[tuple[str, str]]:
-    """The (broker, listener) pairs at which clients of the files arrive."""
+    """The (broker, listener) pairs that clients in the files connect to."""
     active = (d for d in deployment.dependents if d.active)
     tried = (landing(deployment, container_vantage(d.member), a.host, a.port) for d in active for a in d.bootstraps)
     return frozenset((end.broker.name, end.entry.endpoint.listener) for end in tried if end)
 
 
 def _severity(brokers: list[Broker], name: str, entered: frozenset[tuple[str, str]]) -> Severity | None:
-    """By who enters through the listener: a client of the files, somebody outside, or nobody that is shown."""
+    """By who uses the listener: a client in the files, clients outside, or none that the files show."""
     if any((broker.name, name) in entered for broker in brokers):
         return Severity.ERROR
     bound = ((broker, listener_of(broker, name)) for broker in brokers)
@@ -108,11 +108,12 @@ def _finding(broker: Broker, name: str, other: Broker, severity: Severity) -> Fi
     return Finding(
         rule=ID,
         severity=severity,
-        message=f"{broker.name} advertises no {name}: clients that enter {other.name} there never find it",
+        message=f'{broker.name} does not advertise listener "{name}", so clients of {other.name} on that listener '
+        f"never find {broker.name}",
         location=broker.place("advertised.listeners"),
         related=(Related(location=place, message=f"{other.name} serves clients here"),),
-        why="a client is told the endpoints of the listener it entered through, and no others",
-        hint=f"give {broker.name} a listener {name} with an endpoint of its own",
+        why="a client gets the endpoints of the listener it connects to, and no others",
+        hint=f"add listener {name} to {broker.name}, with its own endpoint",
         service=broker.name,
         listener=name,
     )

@@ -1,7 +1,7 @@
-"""Quotes or an unexpanded variable reach the broker.
+"""The broker gets quotes or an unexpanded variable in its listeners.
 
-Why: in a list entry KEY="value" the quotes belong to the value, $${VAR} and $(command) are handed on as they stand,
-and a variable without a value leaves a blank: Kafka expands nothing and takes every character literally.
+Why: In the list form of environment, KEY="value" makes the quotes part of the value; Compose passes $${VAR} and
+$(command) on unchanged and replaces an unset variable by nothing. Kafka takes every character literally.
 
 Bad:
     services:
@@ -37,7 +37,7 @@ _LISTS = ("listeners", "advertised.listeners")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every list in quotes and every entry with a variable in it; a warning where it is only unset."""
+    """One finding for every list in quotes and every entry with a variable; a warning if the variable is only unset."""
     for broker in deployment.configured:
         for name in _LISTS:
             for found in unexpanded(broker, name):
@@ -48,15 +48,15 @@ def _finding(broker: Broker, name: str, found: Unexpanded) -> Finding:
     match found.cause:
         case Cause.QUOTED:
             message = f"the quotes around {name} of {broker.name} are part of the value"
-            why = "in the list form of environment everything behind the = is the value"
+            why = "in the list form of environment, everything after the = is the value"
             hint = "remove the quotes, or put them around the whole entry"
         case Cause.LITERAL:
-            message = f"{found.text} in {name} of {broker.name} reaches the broker as it stands"
-            why = "nothing between compose and Kafka expands it"
-            hint = f"write the value instead of {found.text}, or ${{VARIABLE}} for compose to fill in"
+            message = f'"{found.text}" in {name} of {broker.name} reaches the broker unchanged'
+            why = "neither Compose nor Kafka expands it"
+            hint = f"write the value instead of {found.text}, or ${{VARIABLE}} for Compose to replace"
         case Cause.BLANK:
-            message = f"{found.text} is not set, which leaves a blank in {name} of {broker.name}"
-            why = "compose puts nothing in the place of a variable that has no value"
+            message = f'variable "{found.text}" is not set, which leaves a gap in {name} of {broker.name}'
+            why = "Compose replaces an unset variable by nothing"
             hint = f"set {found.text} in .env or in the shell, or give it a default: ${{{found.text}:-kafka}}"
     return Finding(
         rule=ID,
@@ -72,7 +72,7 @@ def _finding(broker: Broker, name: str, found: Unexpanded) -> Finding:
 
 
 def _edits(broker: Broker, name: str, found: Unexpanded) -> tuple[Edit, ...]:
-    """Take the quotes away, both or none."""
+    """Remove the quotes, both or none."""
     if found.cause is not Cause.QUOTED:
         return ()
     edits = (

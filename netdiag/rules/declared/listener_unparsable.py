@@ -1,6 +1,6 @@
 """An entry of a listener list is not NAME://host:port.
 
-Why: the broker takes each entry apart with one expression and stops at the first that does not fit.
+Why: The broker parses each entry with one regular expression and exits at the first that does not match.
 
 Bad:
     services:
@@ -59,7 +59,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                         severity=SEVERITY,
                         message=f'"{entry.text}" in {name} of {broker.name} is not NAME://host:port',
                         location=broker.place(name, entry.start, entry.end),
-                        why="the broker stops at the first entry that it cannot take apart",
+                        why="the broker exits at the first entry that it cannot parse",
                         hint=_hint(entry.text),
                         service=broker.name,
                         edits=_edits(broker, name, entry),
@@ -77,14 +77,14 @@ def _repeats_the_advertised(broker: Broker) -> bool:
 def _hint(text: str) -> str:
     name, slashes, rest = text.partition("://")
     if slashes and rest.isdigit():
-        return f'write "{name}://:{rest}" to bind port {rest} on every address'
+        return f'write "{name}://:{rest}" to bind port {rest} on all addresses'
     if not slashes and ":" in text:
         return f'put a listener name in front: "PLAINTEXT://{text}"'
-    return "write NAME://host:port, entries separated by commas, without quotes or a path"
+    return "write NAME://host:port, with commas between entries and without quotes or a path"
 
 
 def _edits(broker: Broker, name: str, entry: MalformedEntry) -> tuple[Edit, ...]:
-    """What can have been meant: a port without a colon, a slash at the end, no name although one only is possible."""
+    """The probable meaning: a port without a colon, a slash at the end, a missing name if only one is possible."""
     listener, slashes, rest = entry.text.partition("://")
     if slashes and rest.isdigit() and name == "listeners":
         return rewrite(broker, name, entry.start, entry.end, f"{listener}://:{rest}", Applicability.SAFE)

@@ -1,8 +1,8 @@
-"""A mounted configuration file and the variables speak of the same broker.
+"""A mounted configuration file and variables configure the same broker.
 
-Why: who reads the compose file takes the variables for the configuration. A command that starts Kafka itself looks at
-none of them, and neither does Bitnami's image once a server.properties is mounted; apache/kafka appends them to the
-file, so that the variable wins and the line of the file is dead.
+Why: The variables in a Compose file look like the broker's configuration. A command that starts Kafka directly ignores
+them, and so does Bitnami's image if a server.properties is mounted. apache/kafka appends them to the file, so the
+variable wins and the line in the file has no effect.
 
 Bad:
     services:
@@ -20,7 +20,7 @@ Good:
         command: kafka-server-start /etc/kafka/own/server.properties
         volumes: ["./config:/etc/kafka/own"]
 
-Seen: a variable is changed, and nothing changes
+Seen: a changed variable has no effect
 
 Sources: kafka.Kafka; Bitnami's libkafka.sh, kafka_initialize; KafkaDockerWrapper.prepareServerConfigs of apache/kafka.
 """
@@ -35,17 +35,18 @@ SEVERITY = Severity.NOTE
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker with variables that a mounted file makes useless, or that make its lines so."""
+    """One finding for every broker with variables that a mounted file disables, or that override its lines."""
     for broker in deployment.brokers:
         file = broker.config_file
         if file is None:
             continue
         if file.unused:
-            message = f"{broker.name} is configured by the mounted {file.name}: {', '.join(file.unused)} mean nothing"
+            has = "has" if len(file.unused) == 1 else "have"
+            message = f"{broker.name} uses the mounted {file.name}, so {', '.join(file.unused)} {has} no effect"
             yield _finding(broker, file, file.unused[0], message, f"remove the variables, or do not mount {file.name}")
         for name, variable in file.replaced.items():
-            message = f"{variable} of {broker.name} replaces {name} of the mounted {file.name}"
-            yield _finding(broker, file, variable, message, f"say {name} in one of the two places")
+            message = f"{variable} of {broker.name} overrides {name} in the mounted {file.name}"
+            yield _finding(broker, file, variable, message, f"set {name} in only one of the two places")
 
 
 def _finding(broker: Broker, file: ConfigFile, variable: str, message: str, hint: str) -> Finding:
@@ -55,7 +56,7 @@ def _finding(broker: Broker, file: ConfigFile, variable: str, message: str, hint
         message=message,
         location=broker.declared[variable].at(),
         related=(Related(location=file.where, message=f"{file.name} is mounted here"),),
-        why="two places claim to configure the broker, and only one of them does",
+        why="only one of the two configures the broker",
         hint=hint,
         service=broker.name,
     )

@@ -1,8 +1,8 @@
-"""A broker without a network, or in the network of another container, asks for what it cannot have.
+"""The network mode of a broker conflicts with its ports, hostname or listeners.
 
-Why: with network_mode none nobody reaches the broker, whatever it publishes, a warning. In another container's network
-the engine refuses published ports and a hostname of its own. Two brokers in one network, shared or the docker host's,
-cannot bind the same port.
+Why: With network_mode none, no client reaches the broker, whatever it publishes (a warning). With the network of
+another container, the engine refuses published ports and a hostname. Two brokers in one network namespace, shared or
+the docker host's, cannot bind the same port.
 
 Bad:
     services:
@@ -49,7 +49,7 @@ _HOST = "the docker host"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker that publishes in vain or is refused, and for every listener port taken before."""
+    """One finding for every broker whose ports have no effect or are refused, and for every port bound twice."""
     for broker in deployment.configured:
         member = broker.member
         if member.state is not State.DECLARED:
@@ -65,10 +65,10 @@ def _alone(broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
-        message=f"{broker.name} publishes a port and has no network",
+        message=f"{broker.name} publishes a port, but has no network",
         location=broker.member.published[0].where,
-        why="network_mode none leaves a container its loopback, and nothing can be led to it",
-        hint="take network_mode away",
+        why="with network_mode none a container has only loopback, and the engine publishes no ports",
+        hint="remove network_mode",
         service=broker.name,
     )
 
@@ -79,10 +79,10 @@ def _refused(broker: Broker) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} {what} and uses the network of {member.shares_with}: the engine refuses that",
+        message=f"{broker.name} {what}, but uses the network of {member.shares_with}, which the engine refuses",
         location=member.published[0].where if member.published else member.where,
-        why="ports and hostname belong to the container whose network it is",
-        hint=f"give them to {member.shares_with}",
+        why="ports and hostname belong to the container that owns the network namespace",
+        hint=f"move them to {member.shares_with}",
         service=broker.name,
     )
 
@@ -115,13 +115,14 @@ def _taken(broker: Broker, entry: ListenerEntry, other: Broker, taken: ListenerE
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} binds port {entry.endpoint.port} in the network of {place}, which {other.name} has",
+        message=f"{broker.name} binds port {entry.endpoint.port} in the network of {place}, but {other.name} already "
+        f"binds it",
         location=broker.place("listeners", entry.start, entry.end),
         related=(
             Related(location=other.place("listeners", taken.start, taken.end), message=f"{other.name} binds it here"),
         ),
-        why="in one network a port can be bound once, by whoever comes first",
-        hint=f"bind {entry.endpoint.listener} to another port and advertise that one",
+        why="only one process can bind a port in a network namespace",
+        hint=f"bind {entry.endpoint.listener} to another port, and advertise that port",
         service=broker.name,
         listener=entry.endpoint.listener,
     )

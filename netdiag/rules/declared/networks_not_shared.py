@@ -1,7 +1,8 @@
 """A client and its broker share no network.
 
-Why: names resolve, and packets pass, inside a network only. Silent where an external network may join the two, and
-where one of them uses the network of the docker host (host-network-mode) or the default bridge (default-bridge-no-dns).
+Why: Names resolve, and packets pass, only inside a network. Clients and brokers that an external network may connect
+are not reported; host-network-mode and default-bridge-no-dns cover those in the docker host's network or on the default
+bridge.
 
 Bad:
     services:
@@ -39,7 +40,7 @@ Good:
 
 Seen: Couldn't resolve server kafka:9092 from bootstrap.servers as DNS resolution failed for kafka
 
-Sources: Docker's embedded DNS answers for the networks of the asking container; bridges drop each other's packets.
+Sources: Docker's embedded DNS answers for the networks of the asking container; bridges drop packets from one another.
 """
 
 from collections.abc import Iterator
@@ -64,13 +65,13 @@ def _finding(deployment: Deployment, attempt: Attempt, member: Member) -> Findin
     return Finding(
         rule=ID,
         severity=severity(deployment, attempt),
-        message=f'{client.name} looks for Kafka at "{attempt.address.host}", but {client.name} is on '
-        f"{_networks(client)} and {member.name} on {_networks(member)}",
+        message=f'{client.name} bootstraps from "{attempt.address.host}", but {client.name} is on '
+        f"{_networks(client)} and {member.name} is on {_networks(member)}",
         location=attempt.where,
         related=tuple(
             Related(location=a.where, message=f"{member.name} is on {a.network}") for a in member.attachments if a.where
         ),
-        why="names resolve inside a network only, and Docker drops what goes from one network to another",
+        why="names resolve only inside a network, and Docker drops packets between networks",
         hint=f"attach {client.name} to {member.attachments[0].network}",
         service=client.name,
     )

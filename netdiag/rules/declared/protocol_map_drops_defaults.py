@@ -1,8 +1,8 @@
-"""The protocol map leaves out a listener that needs no map.
+"""The protocol map has no entry for a listener that needs none by default.
 
-Why: PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL, and the controller listeners of a KRaft node, have a protocol as long
-as listener.security.protocol.map is not set. The map replaces all of that, even an empty one: whoever adds one listener
-to it has to add those that worked before. Names that never had a protocol are listener-name-unmapped.
+Why: Without listener.security.protocol.map, the listeners PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL and the
+controller listeners of a KRaft node have a default protocol. Setting the map, even to an empty value, discards Kafka's
+defaults, so the map needs an entry for each of them too. listener-name-unmapped reports names that have no default.
 
 Bad:
     services:
@@ -42,7 +42,7 @@ _MAP = "listener.security.protocol.map"
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every listener whose default protocol the map takes away."""
+    """One finding for every listener whose default protocol the map discards."""
     for broker in deployment.configured:
         config = broker.config
         if config.value(_MAP) is None or any(isinstance(e, MalformedEntry) for e in config.protocol_map_entries):
@@ -67,12 +67,12 @@ def _finding(broker: Broker, name: str, entry: ListenerEntry, protocol: str) -> 
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{_MAP} of {broker.name} leaves out {listener}, which it replaces the default of",
+        message=f"{_MAP} of {broker.name} has no entry for {listener}",
         location=broker.place(_MAP),
         related=(
-            Related(location=broker.place(name, entry.start, entry.end), message="the listener without protocol"),
+            Related(location=broker.place(name, entry.start, entry.end), message="the listener without a protocol"),
         ),
-        why="defaults hold only as long as the map is not set",
+        why="setting the map discards Kafka's defaults",
         hint=f"add {listener}:{protocol} to {_MAP}",
         service=broker.name,
         listener=listener,
@@ -82,7 +82,7 @@ def _finding(broker: Broker, name: str, entry: ListenerEntry, protocol: str) -> 
 
 
 def _edits(broker: Broker, listener: str, protocol: str) -> tuple[Edit, ...]:
-    """Append what the default was, behind the last pair."""
+    """Append the default after the last pair."""
     value = broker.config.value(_MAP) or ""
     end = len(value.rstrip().rstrip(","))
     return broker.edit(_MAP, end - 1, end, f"{value[end - 1]},{listener}:{protocol}") if end else ()

@@ -1,6 +1,7 @@
 """An entry of listener.security.protocol.map is not NAME:PROTOCOL.
 
-Why: the map gives each listener one of PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL; anything else ends the broker.
+Why: The map gives each listener one of PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL; the broker exits if it finds
+anything else.
 
 Bad:
     services:
@@ -48,7 +49,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 message = f'"{entry.text}" is not NAME:PROTOCOL'
                 prints = f"Error parsing configuration property '{_MAP}'"
             elif entry.protocol not in SECURITY_PROTOCOLS:
-                message = f'"{entry.protocol}" is no security protocol'
+                message = f'"{entry.protocol}" is not a security protocol'
                 prints = f"Invalid security protocol `{entry.protocol}` defined in {_MAP}"
             else:
                 continue
@@ -57,7 +58,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 severity=SEVERITY,
                 message=f"{message} in the protocol map of {broker.name}",
                 location=broker.place(_MAP, entry.start, entry.end),
-                why="a listener speaks PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL",
+                why="the security protocols are PLAINTEXT, SSL, SASL_PLAINTEXT and SASL_SSL",
                 hint="write NAME:PROTOCOL with one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL",
                 service=broker.name,
                 broker_prints=prints,

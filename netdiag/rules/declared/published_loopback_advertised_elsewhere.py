@@ -1,7 +1,7 @@
-"""A port is published for the docker host alone, and the listener advertises another address.
+"""A port is published on loopback only, but the listener advertises another address.
 
-Why: a port published on 127.0.0.1 is refused at every other address of the docker host, and that is where clients are
-sent. Host names are silent, because they may stand for 127.0.0.1.
+Why: The docker host refuses connections to a port published on 127.0.0.1 at its other addresses, and the broker sends
+clients to one of those. Host names are not reported, because they may resolve to 127.0.0.1.
 
 Bad:
     services:
@@ -27,7 +27,7 @@ Good:
 
 Seen: Connect to ipv4#192.168.1.20:9092 failed: Connection refused
 
-Sources: compose-spec, ports: the address in front is the only one that is bound.
+Sources: compose-spec, ports: the engine binds only the address before the port.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every advertised number whose port is published on loopback only."""
+    """One finding for every advertised address of the docker host whose port is published on loopback only."""
     for broker in deployment.serving:
         if nothing_gets_out(deployment, broker):
             continue
@@ -62,16 +62,16 @@ def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> Findi
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{endpoint.listener} of {broker.name} sends clients to {endpoint.host}, but is published on "
-        f"{port.host_ip} only",
+        message=f'listener {endpoint.listener} of {broker.name} sends clients to "{endpoint.host}", but is published '
+        f"only on {port.host_ip}",
         location=port.where,
         related=(
             Related(
                 location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
-                message="where clients are sent",
+                message="the address that clients get",
             ),
         ),
-        why=f"the docker host refuses connections to any address but {port.host_ip} at this port",
+        why=f"the docker host refuses connections to this port at any address but {port.host_ip}",
         hint=f'publish "{port.published}:{port.target}", or advertise localhost',
         service=broker.name,
         listener=endpoint.listener,

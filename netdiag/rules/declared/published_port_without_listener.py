@@ -1,8 +1,8 @@
-"""A broker publishes a port at which it does not listen.
+"""A broker publishes a port on which it has no listener.
 
-Why: the docker host accepts the connection and then closes it, because nothing answers in the container. Ports that a
-variable of the broker explains (JMX, a metrics agent, an HTTP endpoint) or that are usual for these are silent; where
-the port is an advertised one, published-port-wrong-listener says so.
+Why: The docker host accepts the connection and then closes it, because nothing listens in the container. Ports that a
+variable of the broker explains (JMX, a metrics agent, an HTTP endpoint) or that are common for these are not reported;
+published-port-wrong-listener reports advertised ports.
 
 Bad:
     services:
@@ -55,18 +55,18 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         for port in broker.member.published:
             entries.setdefault(port.where, []).append(port)
         for ports in entries.values():
-            # A range is one entry, which need not be used as a whole.
+            # A range is one entry, and not all of its ports need to be used.
             if not any(port in astray or _leads_somewhere(deployment, broker, port) for port in ports):
                 yield _finding(broker, ports[0])
 
 
 def _shows_its_ports(deployment: Deployment, broker: Broker) -> bool:
-    """Whether everything that listens in the broker's network namespace can be told."""
+    """Whether everything that listens in the broker's network namespace is known."""
     config = broker.config
     if broker.is_configured_by_file or config.is_unknown("listeners") or not config.listeners or not config.is_readable:
         return False
     if broker.member.state is not State.DECLARED:
-        # What a running container mounts is not told; live-bound-sockets-differ looks at its sockets.
+        # What a running container mounts is not known; live-bound-sockets-differ looks at its sockets.
         return False
     if broker.member.mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE):
         return False
@@ -85,10 +85,10 @@ def _finding(broker: Broker, port: PublishedPort) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} publishes container port {port.target}, at which it has no listener",
+        message=f"{broker.name} publishes container port {port.target}, but has no listener on it",
         location=port.where,
-        related=(Related(location=broker.place("listeners"), message=f"it listens on {listeners}"),),
-        why="the docker host accepts and then closes: whoever enters here gets nothing",
-        hint="publish the port of a listener, or leave the entry out",
+        related=(Related(location=broker.place("listeners"), message=f"listens on {listeners}"),),
+        why="the docker host accepts a connection, then closes it because nothing listens in the container",
+        hint="publish the port of a listener, or remove the entry",
         service=broker.name,
     )

@@ -1,9 +1,9 @@
 """The advertised port of the docker host leads to another listener.
 
-Why: a client is told the docker host's port, connects there, arrives at a container port that belongs to another
-listener, and is told what that one advertises. Where the published container port has no listener at all, this is
-reported here and not as published-port-without-listener; and wherever the broker itself publishes the advertised port,
-here and not as advertised-port-differs-from-published.
+Why: A client connects to the advertised port of the docker host, arrives at a container port that belongs to another
+listener, and gets the address that this listener advertises. This rule also reports an advertised port that is
+published to a container port without a listener (instead of published-port-without-listener), and every wrong port that
+the broker itself publishes (instead of advertised-port-differs-from-published).
 
 Bad:
     services:
@@ -29,7 +29,7 @@ Good:
 
 Seen: java.net.UnknownHostException: kafka, after a successful bootstrap
 
-Sources: KIP-103; SocketServer: the listener is that of the port the connection arrives at.
+Sources: KIP-103; SocketServer: the port that a connection arrives at decides the listener.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every host-facing endpoint whose port is published to another container port."""
+    """One finding for every endpoint on the docker host whose port is published to another container port."""
     for broker in deployment.serving:
         for entry in broker.config.advertised_listeners:
             bound = listener_of(broker, entry.endpoint.listener)
@@ -57,20 +57,20 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(broker: Broker, entry: ListenerEntry, bound: ListenerEntry, port: PublishedPort) -> Finding:
     endpoint = entry.endpoint
     owner = next((e.endpoint.listener for e in broker.config.listeners if e.endpoint.port == port.target), None)
-    lands = f"which is {owner}" if owner else "which no listener has"
+    lands = f"the port of listener {owner}" if owner else "which no listener binds"
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{endpoint.listener} of {broker.name} sends clients to {endpoint.host}:{endpoint.port}, which is "
-        f"published to container port {port.target}, {lands}",
+        message=f'listener {endpoint.listener} of {broker.name} sends clients to "{endpoint.host}:{endpoint.port}", '
+        f"but that port is published to container port {port.target}, {lands}",
         location=port.where,
         related=(
             Related(
                 location=broker.place("advertised.listeners", entry.start, entry.end),
-                message=f"{endpoint.listener} itself listens on {bound.endpoint.port}",
+                message=f"listener {endpoint.listener} binds {bound.endpoint.port}",
             ),
         ),
-        why="the container port decides which listener answers, and that one tells what it advertises itself",
+        why="the container port decides which listener answers, and that listener returns its own advertised address",
         hint=f'publish the port of {endpoint.listener}: "{endpoint.port}:{bound.endpoint.port}"',
         service=broker.name,
         listener=endpoint.listener,

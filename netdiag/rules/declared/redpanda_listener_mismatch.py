@@ -1,8 +1,9 @@
-"""A listener of Redpanda advertises nothing under its name.
+"""A listener of Redpanda has no advertised address with its name.
 
-Why: Redpanda tells a client the endpoints of the listener it entered through, by exactly the name in --kafka-addr, or
-without one. Where --advertise-kafka-addr has no such name, the client is told of no broker at all. Advertised names
-that no listener has are not used. An error where clients are known to enter, else a warning.
+Why: Redpanda returns the addresses of the listener that a client connects to, matched by the exact name in --kafka-addr
+(or by no name). If --advertise-kafka-addr has no entry with that name, the client gets no broker address. Redpanda does
+not use advertised names without a listener. It is an error if clients are known to use the listener, and a warning
+otherwise.
 
 Bad:
     services:
@@ -45,7 +46,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every listener of a Redpanda whose name is not advertised."""
+    """One finding for every listener of a Redpanda broker whose name is not advertised."""
     for broker in deployment.serving:
         config = broker.config
         if config.mode is not Mode.REDPANDA or not config.is_readable:
@@ -66,14 +67,14 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry, *, al
     return Finding(
         rule=ID,
         severity=SEVERITY if ports or entering or alone else Severity.WARNING,
-        message=f"{name} of {broker.name} is not advertised: clients that enter it are told of no broker",
+        message=f"listener {name} of {broker.name} is not advertised, so its clients get no broker address",
         location=broker.place(LISTENERS, entry.start, entry.end),
         related=(
             Related(location=broker.place(ADVERTISED), message=f"advertised: {advertised}"),
-            *(Related(location=p.where, message="clients enter here") for p in ports[:1]),
-            *(Related(location=d.declared.at(), message=f"{d.member.name} enters here") for d in entering),
+            *(Related(location=p.where, message="clients connect here") for p in ports[:1]),
+            *(Related(location=d.declared.at(), message=f"{d.member.name} connects here") for d in entering),
         ),
-        why="an endpoint belongs to a listener by its name, upper and lower case included",
+        why="Redpanda matches listeners and advertised addresses by name, case-sensitively",
         hint=f"add {endpoint_text(name, host, port)} to --advertise-kafka-addr",
         service=broker.name,
         listener=name,

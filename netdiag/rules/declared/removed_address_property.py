@@ -1,7 +1,7 @@
-"""An address is set that Kafka no longer reads.
+"""An address property is set that Kafka no longer reads.
 
-Why: host.name, port, advertised.host.name and advertised.port went with Kafka 3.0. The broker takes them for
-settings of somebody else and says nothing; only advertised.listeners tells clients where to connect.
+Why: Kafka 3.0 removed host.name, port, advertised.host.name and advertised.port. The broker ignores them like any
+unknown property, without an error; only advertised.listeners sets the address for clients.
 
 Bad:
     services:
@@ -22,7 +22,7 @@ Good:
           KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092,OTHER://broker.example.org:9093
           KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT
 
-Seen: nothing: the setting has no effect, and clients are told kafka:9092
+Seen: nothing: the setting has no effect, and clients get kafka:9092
 
 Sources: KAFKA-12945 (3.0), KIP-103.
 """
@@ -40,7 +40,7 @@ _REMOVED = ("advertised.host.name", "advertised.port", "host.name", "port")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every property that is set; a note where nothing else was meant than what holds anyway."""
+    """One finding for every such property; a note if the value that applies is the same."""
     for broker in deployment.configured:
         if broker.config.is_older_than(3) or broker.config.family is ImageFamily.OTHER:
             continue
@@ -52,16 +52,18 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(broker: Broker, name: str) -> Finding:
     advertised = "advertised.listeners" in broker.config.settings
     related = (
-        (Related(location=broker.place("advertised.listeners"), message="what clients are told"),) if advertised else ()
+        (Related(location=broker.place("advertised.listeners"), message="the address that clients get"),)
+        if advertised
+        else ()
     )
     return Finding(
         rule=ID,
         severity=_severity(broker, name, advertised=advertised),
-        message=f"{broker.name} sets {name}, which Kafka does not read since 3.0",
+        message=f"{broker.name} sets {name}, which Kafka ignores since 3.0",
         location=broker.place(name),
         related=related,
-        why="the property was removed, and unknown ones are ignored",
-        hint="remove it and say everything in advertised.listeners",
+        why="Kafka 3.0 removed the property, and brokers ignore unknown properties",
+        hint="remove it, and set advertised.listeners instead",
         service=broker.name,
         edits=drop(broker, name) if advertised else (),
     )

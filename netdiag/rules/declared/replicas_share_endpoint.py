@@ -1,7 +1,7 @@
-"""A broker is to run several times with one identity.
+"""Several replicas of a broker share one identity.
 
-Why: replicas are copies: the same node id, the same advertised endpoint, the same port of the docker host. The second
-copy is turned away, or takes the place of the first.
+Why: Replicas are copies: they have the same node ID, the same advertised endpoint and the same port of the docker host.
+The second copy is rejected or replaces the first.
 
 Bad:
     services:
@@ -40,7 +40,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker with replicas that share what each needs for itself."""
+    """One finding for every broker with replicas that share what each of them needs for itself."""
     for broker in deployment.configured:
         if broker.member.replicas < 2:
             continue
@@ -50,11 +50,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{broker.member.replicas} replicas of {broker.name} have {what}",
+                message=f"{broker.member.replicas} replicas of {broker.name} share {what}",
                 location=place,
-                related=tuple(Related(location=where, message=f"they have {same}, too") for where, same in others),
-                why="replicas are copies of one container, and a broker is known by its id and its address",
-                hint="declare a service for each broker, with an id, a name and a port of its own",
+                related=tuple(Related(location=where, message=f"they also share {same}") for where, same in others),
+                why="replicas are copies of one container, but each broker needs its own node ID and address",
+                hint="define a service for each broker, with its own node ID, name and port",
                 service=broker.name,
             )
 
@@ -65,7 +65,7 @@ def _shared(broker: Broker) -> Iterator[tuple[Location, str]]:
         setting = config.settings.get(name)
         given = setting is not None and setting.provenance is not Provenance.IMAGE_DEFAULT
         if given and config.node_id is not None and config.node_id >= 0:
-            yield broker.place(name), f"the id {config.node_id}"
+            yield broker.place(name), f"node ID {config.node_id}"
             break
     for entry in config.advertised_listeners if config.is_broker and config.value("advertised.listeners") else ():
         if entry.endpoint.host:

@@ -1,7 +1,7 @@
-"""Brokers talk to each other with a SASL mechanism that is not enabled.
+"""The SASL mechanism between brokers is not enabled.
 
-Why: sasl.mechanism.inter.broker.protocol and sasl.enabled.mechanisms are GSSAPI where nobody sets them. Whoever sets
-one alone ends the broker, as soon as brokers talk to each other over a SASL listener.
+Why: sasl.mechanism.inter.broker.protocol and sasl.enabled.mechanisms both default to GSSAPI. If only one of them is
+set, a broker with a SASL inter-broker listener does not start.
 
 Bad:
     services:
@@ -47,12 +47,12 @@ SEVERITY = Severity.ERROR
 _MECHANISM = "sasl.mechanism.inter.broker.protocol"
 _ENABLED = "sasl.enabled.mechanisms"
 _DEFAULT = "GSSAPI"
-# Images that hand their variables to Kafka as they are; Bitnami's scripts add mechanisms of their own.
+# Images that pass their variables to Kafka unchanged; Bitnami's scripts add mechanisms of their own.
 _FAMILIES = (ImageFamily.APACHE, ImageFamily.CONFLUENT, ImageFamily.CONFLUENT_LOCAL, ImageFamily.WURSTMEISTER)
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker whose inter-broker mechanism is not enabled on the listener for it."""
+    """One finding for every broker whose inter-broker mechanism is not enabled on its inter-broker listener."""
     for broker in deployment.configured:
         config = broker.config
         listener = config.inter_broker_listener
@@ -73,16 +73,17 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(broker: Broker, mechanism: str, enabled: list[str], enabled_by: str) -> Finding:
     given = broker.config.settings
     at, beside = (_MECHANISM, enabled_by) if _MECHANISM in given else (enabled_by, _MECHANISM)
-    unset = "" if _MECHANISM in given else " (nobody set it, that is the default)"
-    related = (Related(location=broker.place(beside), message="the other half"),) if beside in given else ()
+    unset = "" if _MECHANISM in given else " (the default)"
+    related = (Related(location=broker.place(beside), message="the other setting"),) if beside in given else ()
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} talks to other brokers with {mechanism}{unset}, but enables {', '.join(enabled)}",
+        message=f"{broker.name} connects to other brokers with {mechanism}{unset}, but enables only "
+        f"{', '.join(enabled)}",
         location=broker.place(at),
         related=related,
-        why="a broker must accept the mechanism with which it calls on others",
-        hint=f"set {_MECHANISM} to one of {_ENABLED}",
+        why="a broker must enable the mechanism with which it connects to other brokers",
+        hint=f"set {_MECHANISM} to one of the mechanisms in {_ENABLED}",
         service=broker.name,
         listener=broker.config.inter_broker_listener,
         broker_prints="sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms when SASL is "

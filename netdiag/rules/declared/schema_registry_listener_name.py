@@ -1,8 +1,8 @@
-"""The schema registry is given endpoints that it leaves out.
+"""Schema Registry ignores its bootstrap servers because of their prefix.
 
-Why: in kafkastore.bootstrap.servers the word before :// is the security protocol, and the registry leaves out every
-endpoint whose word is not kafkastore.security.protocol (PLAINTEXT where nothing is set). A listener's name there
-leaves it without a broker, and it ends.
+Why: In kafkastore.bootstrap.servers the word before :// is a security protocol, and Schema Registry ignores every
+endpoint whose word differs from kafkastore.security.protocol (PLAINTEXT by default). If the word is a listener name,
+Schema Registry has no broker left and exits.
 
 Bad:
     services:
@@ -52,7 +52,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every endpoint that the registry leaves out; a note where it has another."""
+    """One finding for every endpoint that Schema Registry ignores; a note if it has another one."""
     for attempt in overlooked(deployment):
         protocol = registry_protocol(attempt)
         if protocol is not None:
@@ -62,14 +62,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(attempt: Attempt, protocol: str) -> Finding:
     told, name = attempt.told, attempt.client.name
     edit = attempt.dependent.declared.edit(told.start, told.start + len(told.scheme), protocol)
-    rest = ", and it has no other" if _all_left_out(attempt.dependent, protocol) else ""
+    rest = ", and has no other endpoint" if _all_left_out(attempt.dependent, protocol) else ""
     return Finding(
         rule=ID,
         severity=_severity(attempt) if rest else Severity.NOTE,
-        message=f"{name} leaves out {told.scheme}://{attempt.address}, because kafkastore.security.protocol is "
+        message=f'{name} ignores "{told.scheme}://{attempt.address}", because kafkastore.security.protocol is '
         f"{protocol}{rest}",
         location=attempt.where,
-        why="the word before :// is taken for the security protocol, not for the name of a listener",
+        why="the word before :// is the security protocol, not a listener name",
         hint=f"write {protocol}://{attempt.address}",
         service=name,
         edits=(edit,) if edit else (),

@@ -1,8 +1,8 @@
-"""The image wants to know secrets because of a listener's name.
+"""The image requires secrets because of a listener's name.
 
-Why: the start scripts of Apache's and Confluent's images look for "SSL://" and "SASL_" in the advertised listeners,
-whatever the protocol map says, and end without the variables that they expect then. A listener with another name is
-not looked at.
+Why: The start scripts of Apache's and Confluent's images look for "SSL://" and "SASL_" in the advertised listeners,
+whatever the protocol map contains, and exit without the variables that go with them. They do not check listeners with
+other names.
 
 Bad:
     services:
@@ -48,7 +48,7 @@ _CLIENT_TLS = ("KAFKA_SSL_TRUSTSTORE_FILENAME", "KAFKA_SSL_TRUSTSTORE_CREDENTIAL
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker whose image stops at a missing secret, at the first one."""
+    """One finding for every broker whose image requires a missing secret, at the first one."""
     for broker in deployment.configured:
         if broker.config.family not in _FAMILIES or _ADVERTISED not in broker.declared:
             continue
@@ -59,19 +59,19 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f"{broker.name} does not set {missing}, which {broker.member.image} wants because of the name of "
-            "an advertised listener",
+            message=f"{broker.name} does not set {missing}, which {broker.member.image} requires because of the name "
+            f"of an advertised listener",
             location=broker.member.where,
-            related=(Related(location=advertised.at(), message="where the script finds the name"),),
-            why="the image's start script ends before Kafka starts",
-            hint=f"set {missing}, or give the listener another name, and its secrets as listener.name. properties",
+            related=(Related(location=advertised.at(), message="the name that the script finds"),),
+            why="the image's start script exits before Kafka starts",
+            hint=f"set {missing}, or rename the listener and set its secrets as listener.name.NAME properties",
             service=broker.name,
             broker_prints=_prints(broker, missing),
         )
 
 
 def _wanted(broker: Broker, advertised: str) -> tuple[str, ...]:
-    """The variables that the script insists on, in its order."""
+    """The variables that the script requires, in its order."""
     wanted: tuple[str, ...] = ()
     if "SSL://" in advertised:
         asked = broker.member.variables.get("KAFKA_SSL_CLIENT_AUTH", "")
@@ -82,7 +82,7 @@ def _wanted(broker: Broker, advertised: str) -> tuple[str, ...]:
 
 
 def _is_missing(broker: Broker, variable: str) -> bool:
-    """Whether a variable is absent or empty; one that a shell passes on is neither."""
+    """Whether a variable is absent or empty; one that comes from the shell is neither."""
     name = property_name(variable, "KAFKA_")
     declared = broker.declared.get(variable)
     return not broker.config.is_unknown(name) and (declared is None or declared.value == "")

@@ -1,7 +1,7 @@
-"""Two brokers keep their data in the same place.
+"""Two brokers use the same data directory.
 
-Why: a broker locks its data directory, and the id of the node is written into it. Where two containers mount the same
-volume or folder at their data directories, the one that starts second finds it locked and ends.
+Why: A broker locks its data directory and writes its node ID into it. If two containers mount the same volume or folder
+as their data directory, the second one finds it locked and exits.
 
 Bad:
     services:
@@ -49,7 +49,7 @@ Good:
 Seen: Failed to acquire lock on file .lock in /var/lib/kafka/data. A Kafka instance in another process or thread is
     using this directory.
 
-Sources: LogManager.lockLogDirs, MetaPropertiesEnsemble; the images' default of log.dirs.
+Sources: LogManager.lockLogDirs, MetaPropertiesEnsemble; the default log.dirs of the images.
 """
 
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ _DATA = {ImageFamily.CONFLUENT: "/var/lib/kafka/data", ImageFamily.BITNAMI: "/bi
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every broker whose data directory an earlier one has."""
+    """One finding for every broker whose data directory an earlier broker uses."""
     first: dict[tuple[str, PurePosixPath], tuple[Broker, Storage]] = {}
     for broker in deployment.configured:
         if broker.member.state is not State.DECLARED or broker.is_configured_by_file:
@@ -82,7 +82,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _folders(broker: Broker) -> tuple[PurePosixPath, ...]:
-    """Where the broker keeps its data; nothing where that is not known."""
+    """Where the broker keeps its data; nothing if this is not known."""
     config = broker.config
     if config.is_unknown("log.dirs") or config.is_unknown("log.dir"):
         return ()
@@ -91,7 +91,7 @@ def _folders(broker: Broker) -> tuple[PurePosixPath, ...]:
 
 
 def _holding(broker: Broker, folder: PurePosixPath) -> Storage | None:
-    """The innermost mount that the folder is in."""
+    """The innermost mount that contains the folder."""
     around = [storage for storage in broker.member.storage if folder.is_relative_to(storage.target)]
     return max(around, key=lambda storage: len(storage.target), default=None)
 
@@ -100,10 +100,10 @@ def _finding(broker: Broker, storage: Storage, other: Broker, same: Storage) -> 
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} keeps its data where {other.name} keeps its own",
+        message=f"{broker.name} uses the data directory of {other.name}",
         location=storage.where,
-        related=(Related(location=same.where, message=f"{other.name} mounts it, too"),),
-        why="a broker locks its data directory, so that of two that share one only the first runs",
+        related=(Related(location=same.where, message=f"{other.name} mounts it too"),),
+        why="a broker locks its data directory, so the second broker with the same one exits",
         hint=f"give {broker.name} a volume of its own",
         service=broker.name,
     )

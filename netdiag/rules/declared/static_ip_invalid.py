@@ -1,8 +1,8 @@
-"""A container is given a fixed address that its network does not have.
+"""A container has a fixed address that its network cannot assign.
 
-Why: the engine refuses to start a container whose address lies outside the network's subnets, is taken by another
-container or by the gateway, or is fixed in a network without a declared subnet. A warning where the gateway is only
-the usual one. Silent on external networks, whose subnets stand elsewhere.
+Why: The engine refuses to start a container whose address is outside the network's subnets, belongs to another
+container or to the gateway, or is set on a network without a configured subnet. It is a warning if the address is only
+probably the gateway's. External networks are not checked, because their subnets are defined elsewhere.
 
 Bad:
     services:
@@ -52,7 +52,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every fixed address that the engine refuses, in files that show a broker."""
+    """One finding for every fixed address that the engine refuses, in files that define a broker."""
     if not deployment.brokers:
         return
     taken: dict[tuple[str, str], str] = {}
@@ -64,16 +64,16 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 continue
             for address in attachment.addresses:
                 owner = taken.setdefault((network.key, address), member.name)
-                reason = f"{owner} has it already" if owner != member.name else _refusal(network, address)
+                reason = f"{owner} already has it" if owner != member.name else _refusal(network, address)
                 if reason is not None:
                     yield _finding(member, attachment, network, address, reason)
                 elif _usual_gateway(network, address):
-                    reason = "the engine takes it for the gateway"
+                    reason = "the engine uses it for the gateway"
                     yield _finding(member, attachment, network, address, reason, Severity.WARNING)
 
 
 def _refusal(network: Network, address: str) -> str | None:
-    """Why the engine refuses an address on a network; None where it does not, or a text is no address."""
+    """Why the engine refuses an address on a network; None if it does not, or if a text is not an address."""
     try:
         number = ipaddress.ip_address(address)
         subnets = [ipaddress.ip_network(subnet, strict=False) for subnet in network.subnets]
@@ -81,14 +81,14 @@ def _refusal(network: Network, address: str) -> str | None:
         return None
     own = [subnet for subnet in subnets if subnet.version == number.version]
     if not own:
-        return "the network has no subnet of its own, and addresses can be fixed in such only"
+        return "the network has no configured subnet, which a fixed address needs"
     if not any(number in subnet for subnet in own):
-        return f"the network has {', '.join(map(str, own))}"
+        return f"the subnet of the network is {', '.join(map(str, own))}"
     if address in network.gateways:
-        return "it is the gateway"
+        return "it is the gateway's"
     edges = {edge for subnet in own if subnet.num_addresses > 2 for edge in (subnet[0], subnet[-1])}
     if number.version == 4 and number in edges:
-        return "it is the first or the last of the subnet, which stand for the network itself"
+        return "the first and last addresses of a subnet are reserved"
     return None
 
 
@@ -112,10 +112,10 @@ def _finding(
     return Finding(
         rule=ID,
         severity=severity,
-        message=f"{member.name} cannot have the address {address} on {network.key}: {reason}",
+        message=f'{member.name} cannot have address "{address}" on {network.key}: {reason}',
         location=attachment.where or member.where,
-        related=(Related(location=network.where, message="the network as declared"),) if network.where else (),
-        why="the engine refuses to start a container with an address that its network cannot give",
-        hint="take an address of the subnet that is free, or leave it to the engine and use names",
+        related=(Related(location=network.where, message="the network's definition"),) if network.where else (),
+        why="the engine refuses to start a container with an address that its network cannot assign",
+        hint="use a free address of the subnet, or remove the address and use names",
         service=member.name,
     )

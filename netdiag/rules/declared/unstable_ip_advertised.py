@@ -1,9 +1,9 @@
-"""A broker advertises a number that Docker hands out anew.
+"""A broker advertises an IP address that Docker assigns dynamically.
 
-Why: a container's address changes with the order in which containers start, means nothing on another network and is not
-routed by Docker Desktop. A warning where the number lies in a subnet of these files and nobody has it fixed, a note
-where it lies in the ranges Docker takes by default. Silent for an address that is fixed with ipv4_address, for a
-gateway and for addresses that are declared to be the docker host's.
+Why: A container's address depends on the order in which containers start, is unknown on other networks, and is not
+reachable from Docker Desktop's host. It is a warning if the address is in a subnet of these files and no container has
+it fixed, and a note if it is in one of Docker's default address pools. Addresses fixed with ipv4_address, gateways and
+addresses given as the docker host's are not reported.
 
 Bad:
     services:
@@ -52,12 +52,12 @@ from netdiag.kafka.listeners import ListenerEntry, endpoint_text
 ID = "unstable-ip-advertised"
 SEVERITY = Severity.WARNING
 
-# The engine takes these for new networks, one /16 after the other.
+# The engine uses these for new networks, one /16 after the other.
 _DEFAULT_POOLS = tuple(ipaddress.ip_network(f"172.{n}.0.0/16") for n in range(17, 32))
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every advertised number that is a container's by chance."""
+    """One finding for every advertised address that Docker assigns to whichever container starts next."""
     for broker in deployment.serving:
         if broker.member.mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE):
             continue
@@ -90,10 +90,10 @@ def _finding(broker: Broker, entry: ListenerEntry, severity: Severity) -> Findin
     return Finding(
         rule=ID,
         severity=severity,
-        message=f"{endpoint.listener} of {broker.name} sends clients to {endpoint.host}, an address that Docker "
-        "hands out",
+        message=f'listener {endpoint.listener} of {broker.name} sends clients to "{endpoint.host}", an address that '
+        f"Docker assigns dynamically",
         location=broker.place("advertised.listeners", entry.host_start, entry.host_end),
-        why="who gets the address depends on which container starts first",
+        why="the order in which containers start decides which container gets the address",
         hint=f"advertise {better} to containers",
         service=broker.name,
         listener=endpoint.listener,

@@ -1,6 +1,7 @@
-"""wurstmeister/kafka gets advertised listeners without listeners.
+"""wurstmeister/kafka has advertised listeners but no listeners.
 
-Why: the start script ends at KAFKA_ADVERTISED_LISTENERS without KAFKA_LISTENERS; it derives neither from the other.
+Why: The start script exits if KAFKA_ADVERTISED_LISTENERS is set without KAFKA_LISTENERS; it does not derive one from
+the other.
 
 Bad:
     services:
@@ -52,8 +53,8 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             severity=SEVERITY,
             message=f"{broker.name} sets {_ADVERTISED} without KAFKA_LISTENERS, which {broker.member.image} refuses",
             location=broker.declared[_ADVERTISED].at(),
-            why="the image's start script ends before Kafka starts",
-            hint="set KAFKA_LISTENERS to the same names and ports, without hosts",
+            why="the image's start script exits before Kafka starts",
+            hint="set KAFKA_LISTENERS to the same names and ports, without host names",
             service=broker.name,
             broker_prints=refusal.prints,
         )

@@ -1,9 +1,9 @@
-"""A broker looks for ZooKeeper where it is not.
+"""A broker cannot reach ZooKeeper at the address it has.
 
-Why: without ZooKeeper a broker of this mode ends after some seconds. The address must be one of a container on a common
-network, at the client port that it is told. Judged against the files only: silent where they show no ZooKeeper, on
-external networks and for names with a dot. A warning where another address of the list may do, and where the list names
-several ZooKeepers that do not know of each other.
+Why: A broker in ZooKeeper mode exits after some seconds without ZooKeeper. The address must name a container on a
+common network, with its client port. Only ZooKeepers in the same files are checked; external networks and names with a
+dot are not. It is a warning if another address of the list may work, or if the list names several ZooKeepers that do
+not form an ensemble.
 
 Bad:
     services:
@@ -66,7 +66,8 @@ class _Address:
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every address that no ZooKeeper of the files answers at, or for each list that is no ensemble."""
+    """One finding for every address at which no ZooKeeper of the files answers, and for each list without an "
+    "ensemble."""
     told: set[tuple[str, ...]] = set()
     if not any(zookeeper_port(member) for member in deployment.members):
         return
@@ -87,7 +88,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _addresses(value: str) -> tuple[_Address, ...]:
-    """The addresses of a connect string; a path at its end is the chroot. Nothing where one of them is odd."""
+    """The addresses of a connect string; a path at its end is the chroot. None if one of them has another form."""
     found: list[_Address] = []
     position = 0
     for item in value.partition("/")[0].split(","):
@@ -102,7 +103,7 @@ def _addresses(value: str) -> tuple[_Address, ...]:
 
 
 def _failure(deployment: Deployment, broker: Broker, address: _Address) -> str | None:
-    """Why no ZooKeeper answers; None where one does, or nobody can tell."""
+    """Why no ZooKeeper answers; None if one does, or if this is unknown."""
     if is_loopback(address.host) and _brings_zookeeper(broker):
         return None
     if is_loopback(address.host):
@@ -118,13 +119,13 @@ def _failure(deployment: Deployment, broker: Broker, address: _Address) -> str |
             member = deployment.by_name[only.member]
             if not (ports := zookeeper_ports(member)) or address.port in ports:
                 return None
-            return f"but {member.name} serves clients on {zookeeper_port(member)}"
+            return f"but {member.name} serves clients on port {zookeeper_port(member)}"
         case _:
             return None
 
 
 def _brings_zookeeper(broker: Broker) -> bool:
-    """Whether the container has, or may have, a ZooKeeper of its own."""
+    """Whether the container runs, or may run, its own ZooKeeper."""
     setting = broker.config.settings.get(_PROPERTY)
     unwritten = setting is not None and setting.provenance is Provenance.IMAGE_DEFAULT
     unsure = broker.config.family in (ImageFamily.FAST_DATA_DEV, ImageFamily.STRIMZI, ImageFamily.OTHER)
@@ -137,11 +138,11 @@ def _why_nameless(deployment: Deployment, host: str) -> str | None:
         return f"but shares no network with {called[0].name}"
     if "." in host or is_asleep(deployment, host):
         return None
-    return "a name that no container has"
+    return "but no container on its networks has that name"
 
 
 def _strangers(deployment: Deployment, broker: Broker, addresses: tuple[_Address, ...]) -> tuple[Member, ...]:
-    """The ZooKeepers of the list, where there are several and none of them is told of another."""
+    """The ZooKeepers of the list, if there are several and none of them is configured with another."""
     found: dict[str, Member] = {}
     for address in addresses:
         resolution = resolve(deployment, inside(broker), address.host, NOBODY)
@@ -161,10 +162,10 @@ def _broken(deployment: Deployment, broker: Broker, address: _Address, reason: s
     return Finding(
         rule=ID,
         severity=severity,
-        message=f"{broker.name} looks for ZooKeeper at {address.host}:{address.port}, {reason}",
+        message=f'{broker.name} connects to ZooKeeper at "{address.host}:{address.port}", {reason}',
         location=broker.place(_PROPERTY, address.start, address.end),
-        why="a broker that gets no session with ZooKeeper ends",
-        hint="name the ZooKeeper service and its client port",
+        why="a broker that cannot connect to ZooKeeper exits",
+        hint="use the name of the ZooKeeper service and its client port",
         service=broker.name,
         edits=rewrite(broker, _PROPERTY, address.start, address.end, f"{only[0]}:{only[1]}") if only else (),
     )
@@ -175,9 +176,9 @@ def _no_ensemble(broker: Broker, strangers: tuple[Member, ...]) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
-        message=f"{broker.name} takes {names} for one ensemble, but each of them stands alone",
+        message=f"{broker.name} uses {names} as one ensemble, but each of them runs standalone",
         location=broker.place(_PROPERTY),
-        why="a broker connects to any address of the list, and each stand-alone ZooKeeper holds another cluster",
-        hint="name one of them, or set ZOOKEEPER_SERVERS in each",
+        why="a broker connects to any address of the list, and each standalone ZooKeeper holds a different cluster",
+        hint="name only one of them, or set ZOOKEEPER_SERVERS in each",
         service=broker.name,
     )
