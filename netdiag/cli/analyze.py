@@ -40,8 +40,7 @@ from netdiag.render.analysis_page.page import page
 from netdiag.render.analysis_text import TOP, analysis_text
 from netdiag.traffic import native
 from netdiag.traffic.analysis import Analysis
-from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.places import NOWHERE, Places
+from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions
 from netdiag.traffic.tables import NAMES
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def analyze(
     return _said(analysis, form, report, console, top, fail_on)
 
 
-def analysis_of(files: Sequence[str], places: Places | None, console: Console) -> Analysis:
+def analysis_of(files: Sequence[str], places: AddressNames | None, console: Console) -> Analysis:
     """The findings of captures that lie on this machine, and how much they hold; no address is asked for them."""
     if any((":" in file and "//" in file) or file == "-" for file in files):
         raise InputError("is no file of this machine", where=files[0])
@@ -198,13 +197,13 @@ def _captures(files: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(found), elsewhere
 
 
-def _reading(here: tuple[str, ...], options: EngineOptions, places: Places | None, bounds: Span) -> "Reading":
+def _reading(here: tuple[str, ...], options: ReadOptions, places: AddressNames | None, bounds: Span) -> "Reading":
     from netdiag.io.spark.reading import Reading
 
     return Reading(
         paths=tuple(os.path.abspath(file) for file in here),
         names=here,
-        options=replace(options, places=places) if places else options,
+        options=replace(options, names=places) if places else options,
         **bounds,
     )
 
@@ -213,7 +212,7 @@ def _size(files: Sequence[str]) -> int:
     return sum(size_of(file) or 0 for file in files)
 
 
-def _places(live: bool, host: str | None, project: str | None, console: Console) -> Places | None:
+def _places(live: bool, host: str | None, project: str | None, console: Console) -> AddressNames | None:
     if live:
         from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
 
@@ -279,7 +278,7 @@ def _analyzed(reading: "Reading", size: int, order: _Order, console: Console) ->
                 made = _extracted(spark, reading, folder, size, order, console)
             console.detail(f"{made.seen.packets:,} packets read")
             answers = os.path.join(folder, _ANSWERS) if order.out else None
-            named = reading.options.places != NOWHERE
+            named = reading.options.names != NO_NAMES
             wanted = Wanted(topics=order.topics, out=answers, named=named, charts=order.charts, only=order.only)
             return analysed(made, wanted, console.progress)
 

@@ -8,7 +8,7 @@ from netdiag.io.capture_files import capture_files
 from netdiag.render.copies import copies_line
 from netdiag.render.coverage import Coverage
 from netdiag.traffic import native
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Wanted:
     until_ns: int | None = None
 
 
-def batches(paths: Sequence[str], options: EngineOptions, wanted: Wanted) -> Iterator[native.Batch]:
+def batches(paths: Sequence[str], options: ReadOptions, wanted: Wanted) -> Iterator[native.Batch]:
     """The rows as they become ready; InputError where a path leads to no capture.
 
     At the end it says on standard error what was not read, and what was taken as seen before.

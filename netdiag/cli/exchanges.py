@@ -99,11 +99,11 @@ def exchanges(
     if form is RowFormat.TEXT and (columns or which.value != "exchanges"):
         raise UsageError("text shows whole exchanges only", hint="add --format csv, json or arrow")
     options = engine_options(frozenset({"losses"}), clients=client, brokers=broker, topics=topic, ports=port)
-    options = replace(options, tables=options.tables | {shape.name}, payloads=payloads, all_sightings=all_sightings)
+    options = replace(options, tables=options.tables | {shape.name}, all_sightings=all_sightings)
     if live:
         from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
 
-        options = replace(options, places=places_that_run(host, project, console))
+        options = replace(options, names=places_that_run(host, project, console))
     elif host or project:
         raise UsageError("--host and --project say what --live asks", hint="add --live")
     names = tuple(column.name for column in chosen)

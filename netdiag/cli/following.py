@@ -13,7 +13,7 @@ from netdiag.cli.report_file import refuse_report
 from netdiag.errors import InputError, UsageError
 from netdiag.render.places import place_text
 from netdiag.traffic.analysis import Analysis
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 
 if TYPE_CHECKING:
     from netdiag.io.spark.follow import Done
@@ -84,7 +84,7 @@ class Task:
 
     folder: str
     out: str
-    options: EngineOptions
+    options: ReadOptions
     since_ns: int | None
     until_ns: int | None
 

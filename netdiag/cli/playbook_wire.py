@@ -14,7 +14,7 @@ from netdiag.errors import InputError, NetdiagError
 from netdiag.playbook.items import of_capture, of_connections, of_finding, of_traffic
 from netdiag.playbook.outcome import Item, Outcome
 from netdiag.render.counts import plural
-from netdiag.traffic.places import Places
+from netdiag.traffic.native import AddressNames
 
 SECONDS, PACKETS, MEGABYTES = 10, 100_000, 16
 # Enough for what brokers say of themselves; the rest of a packet is keys and values.
@@ -97,7 +97,7 @@ class Wire:
             self._folder = tempfile.TemporaryDirectory(prefix="netdiag-playbook-")
         return self._folder.name
 
-    def _places(self) -> Places | None:
+    def _places(self) -> AddressNames | None:
         """Names for addresses; without them findings name addresses."""
         from netdiag.cli.traffic_places import places_that_run
 
@@ -109,10 +109,10 @@ class Wire:
 def connections(files: Sequence[str]) -> tuple[Item, ...]:
     """The connections, those that went alike as one; the likes of them are bounded, not the connections."""
     from netdiag.cli.captured_rows import Wanted, batches
-    from netdiag.traffic.engine.options import EngineOptions
     from netdiag.traffic.facts import host_of
+    from netdiag.traffic.native import ReadOptions
 
-    options = EngineOptions(tables=frozenset({"connections", "losses"}))
+    options = ReadOptions(tables=frozenset({"connections", "losses"}))
     names = ("client", "broker", "protocol", "opening", "ending", "client_bytes", "broker_bytes")
     counts: Counter[tuple[str, ...]] = Counter()
     for batch in batches(files, options, Wanted(table="connections", columns=names)):

@@ -6,8 +6,7 @@ from netdiag.cli.captured_rows import Wanted, batches
 from netdiag.cli.traffic_places import places_of
 from netdiag.topology.graph import Topology
 from netdiag.topology.traffic import with_traffic
-from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.places import NOWHERE
+from netdiag.traffic.native import NO_NAMES, ReadOptions
 from netdiag.traffic.rows import ConnectionRow
 
 _TABLE = "connections"
@@ -15,7 +14,7 @@ _TABLE = "connections"
 
 def captured_over(topology: Topology, files: Sequence[str]) -> Topology:
     """The topology with the traffic of captures, folders or patterns; InputError for what is no capture."""
-    places = NOWHERE if topology.deployment is None else places_of(topology.deployment)
-    options = EngineOptions(tables=frozenset({_TABLE, "losses"}), places=places)
+    names = NO_NAMES if topology.deployment is None else places_of(topology.deployment)
+    options = ReadOptions(tables=frozenset({_TABLE, "losses"}), names=names)
     read = batches(files, options, Wanted(table=_TABLE))
     return with_traffic(topology, (ConnectionRow(*row) for batch in read for row in batch.rows()))

@@ -5,8 +5,8 @@ from typing import Annotated, TypedDict
 import typer
 
 from netdiag.errors import UsageError
-from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.moments import nanoseconds
+from netdiag.traffic.native import ReadOptions
 
 Since = Annotated[
     str | None,
@@ -52,9 +52,9 @@ def engine_options(
     brokers: list[str] | None,
     topics: list[str] | None,
     ports: list[int] | None,
-) -> EngineOptions:
+) -> ReadOptions:
     """What the options ask of the engine."""
-    return EngineOptions(
+    return ReadOptions(
         tables=tables,
         clients=frozenset(clients or ()),
         brokers=frozenset(brokers or ()),

@@ -7,11 +7,10 @@ from netdiag.cli.console import Console
 from netdiag.cli.live import needs_extra
 from netdiag.deployment.addresses import listening, names_of_addresses
 from netdiag.deployment.member import Deployment
-from netdiag.traffic.engine.addresses import endpoint_of_text
-from netdiag.traffic.places import Places
+from netdiag.traffic.native import AddressNames
 
 
-def places_that_run(host: str | None, project: str | None, console: Console) -> Places:
+def places_that_run(host: str | None, project: str | None, console: Console) -> AddressNames:
     """The names of what runs; EngineError when the engine cannot be asked."""
     needs_extra()
     from netdiag.io.live import look
@@ -21,7 +20,12 @@ def places_that_run(host: str | None, project: str | None, console: Console) -> 
     return places_of(seen.deployment)
 
 
-def places_of(deployment: Deployment) -> Places:
+def places_of(deployment: Deployment) -> AddressNames:
     """The names of a deployment, as the engine of captures takes them."""
-    ports = {endpoint_of_text(each.address, each.port): (each.broker, each.listener) for each in listening(deployment)}
-    return Places(hosts=names_of_addresses(deployment), ports=ports)
+    endpoints = {_endpoint(each.address, each.port): (each.broker, each.listener) for each in listening(deployment)}
+    return AddressNames(hosts=names_of_addresses(deployment), endpoints=endpoints)
+
+
+def _endpoint(address: str, port: int) -> str:
+    """As the tables write it."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

@@ -4,20 +4,55 @@ It is compiled, and a distribution of its own: whoever only checks files or live
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any, Protocol, cast
 
 from netdiag import __version__, distribution
 from netdiag.errors import InputError, NetdiagError
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.tables import NAMES
 
 MODULE = "netdiag_native"
 
 Tell = Callable[[int, int, int | None, int | None], None]
 """Told how far reading is: bytes of the files, packets, the times of the earliest and the latest packet in nanoseconds
 since 1970 UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressNames:
+    """What addresses are called. `hosts`: names by address; `endpoints`: name and listener by address:port, which says
+    more."""
+
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    endpoints: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+
+
+NO_NAMES = AddressNames()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """Which rows are wanted, of which connections. Empty filters let everything through.
+
+    `tables`: those to fill; `records`, which holds keys and values, only if it is named here. `flow_class` (k, n): only
+    connections whose number is k modulo n, so that n readings of the same packets share the work and give every row
+    once. `ports`: only connections with one of these ports; without them every connection that turns out to speak
+    Kafka. `clients`: client.id, address or address:port of the client. `brokers`: address or address:port of the
+    broker. `topics`: names. `all_sightings`: a connection that is seen at several places is reported once for each.
+    `max_connections`: so many are held open at a time, the silent ones are let go first; without it the engine's limit.
+    """
+
+    tables: frozenset[str] = frozenset(NAMES)
+    flow_class: tuple[int, int] = (0, 1)
+    ports: frozenset[int] = frozenset()
+    clients: frozenset[str] = frozenset()
+    brokers: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
+    names: AddressNames = NO_NAMES
+    all_sightings: bool = False
+    max_connections: int | None = None
 
 
 class MissingEngine(NetdiagError):
@@ -107,7 +142,7 @@ class Reading:
 
 def read(
     files: Sequence[str],
-    options: EngineOptions,
+    options: ReadOptions,
     *,
     columns: Mapping[str, Sequence[str]] | None = None,
     names: Sequence[str] | None = None,
@@ -143,7 +178,7 @@ class Follower:
 
     def __init__(
         self,
-        options: EngineOptions,
+        options: ReadOptions,
         state: bytes | None = None,
         *,
         since_ns: int | None = None,
@@ -291,7 +326,7 @@ def version() -> str:
 
 
 def _asked(
-    options: EngineOptions,
+    options: ReadOptions,
     *,
     columns: Mapping[str, Sequence[str]] | None,
     unit: str,
@@ -309,9 +344,9 @@ def _asked(
         "clients": sorted(options.clients),
         "brokers": sorted(options.brokers),
         "topics": sorted(options.topics),
-        "hosts": dict(options.places.hosts),
-        "endpoints": dict(options.places.ports),
-        "max_connections": None,
+        "hosts": dict(options.names.hosts),
+        "endpoints": dict(options.names.endpoints),
+        "max_connections": options.max_connections,
         "all_sightings": options.all_sightings,
     }
 

@@ -5,13 +5,13 @@ from typing import Any
 from netdiag.errors import NetdiagError
 from netdiag.io.follow.step import Work
 from netdiag.io.follow.store import Store
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 
 _FILTERS = ("ports", "clients", "brokers")
 
 
 def settings_of(
-    folder: str, options: EngineOptions, classes: int, lateness: float, **bounds: int | None
+    folder: str, options: ReadOptions, classes: int, lateness: float, **bounds: int | None
 ) -> dict[str, Any]:
     """The settings of following a folder; `bounds` are `since_ns` and `until_ns`."""
     filters = {name: sorted(getattr(options, name)) for name in _FILTERS}
@@ -24,7 +24,7 @@ def work_of(store: Store) -> tuple[Work, float]:
     try:
         if known is None:
             raise KeyError("settings")
-        options = EngineOptions(
+        options = ReadOptions(
             ports=frozenset(known["ports"]), clients=frozenset(known["clients"]), brokers=frozenset(known["brokers"])
         )
         work = Work(

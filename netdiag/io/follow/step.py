@@ -14,8 +14,7 @@ from typing import Any, Protocol
 
 from netdiag.errors import NetdiagError
 from netdiag.io.follow.plans import Plan
-from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.native import Batch, DamagedState, Follower, Tally
+from netdiag.traffic.native import Batch, DamagedState, Follower, ReadOptions, Tally
 
 
 class Rows(Protocol):
@@ -48,7 +47,7 @@ class Work:
 
     folder: str
     store: Keeping
-    options: EngineOptions
+    options: ReadOptions
     classes: int
     since_ns: int | None = None
     until_ns: int | None = None

@@ -1,7 +1,7 @@
 """Java's classes of Spark, looked through once: an archive that the Java of later sessions maps into its memory.
 
 Half of a short life is Java reading thousands of classes out of jars and checking them. The archive is Java's own
-(`-XX:ArchiveClassesAtExit`), made by `netdiag doctor --warm` and kept with the compiled kernels. One that does not fit
+(`-XX:ArchiveClassesAtExit`), made by `netdiag doctor --warm`. One that does not fit
 or is damaged is passed over by Java itself, which then starts as slowly as without; one that is cut short it would die
 of, so the size is part of the name.
 """
@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pyspark
 from pyspark.find_spark_home import _find_spark_home
-
-from netdiag.io.kernels import cache_folder
 
 # What Java cannot use it need not say: the session is as good without.
 SILENT = "-Xlog:cds*=off"
@@ -45,6 +43,13 @@ def place_of(environment: Mapping[str, str], home: str) -> Path:
     with suppress(OSError):
         digest.update(Path(home, "release").read_bytes())
     return Path(cache_folder(environment), f"classes-{digest.hexdigest()}.jsa")
+
+
+def cache_folder(environment: Mapping[str, str]) -> str:
+    """Where what can be made anew is kept for this user."""
+    named = environment.get("XDG_CACHE_HOME", "")
+    base = Path(named) if named.startswith("/") else Path(os.path.expanduser("~"), ".cache")
+    return str(base / "netdiag")
 
 
 def named(place: Path, size: int) -> Path:

@@ -15,9 +15,9 @@ from netdiag.io.spark.analysis import Wanted, analysed
 from netdiag.io.spark.class_archive import SILENT, UNFIT, found_at, named, place_of
 from netdiag.io.spark.extraction import extract_here, opened
 from netdiag.io.spark.reading import Reading
+from netdiag.io.spark.sample_capture import sample_pcap
 from netdiag.io.spark.session import spark_session
-from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.engine.sample import sample_pcap
+from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES
 
 # To write it at the end of a session takes so many seconds on a machine that has nothing better to do.
@@ -60,7 +60,7 @@ def _analyse_a_sample(archive: Path, folder: str) -> None:
     data = sample_pcap()
     capture = Path(folder, "sample.pcap")
     capture.write_bytes(data)
-    reading = Reading(paths=(str(capture),), options=EngineOptions(tables=frozenset(NAMES)))
+    reading = Reading(paths=(str(capture),), options=ReadOptions(tables=frozenset(NAMES)))
     tables = Path(folder, "tables")
     tables.mkdir()
     account = extract_here(reading, str(tables))

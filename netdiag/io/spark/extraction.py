@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.errors import NetdiagError
-from netdiag.io.kernels import give_memory_back, share_memory
 from netdiag.io.spark.elsewhere import located
 from netdiag.io.spark.failures import told
 from netdiag.io.spark.few import may_name, may_relay
+from netdiag.io.spark.memory import give_memory_back, share_memory
 from netdiag.io.spark.reading import Progress, Reading, read_batches
 from netdiag.io.spark.small_tables import frame_of
 from netdiag.traffic.aggregates.spark_types import struct_of_arrow

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from netdiag.io.capture_files import capture_files
 from netdiag.traffic import native
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.partial_batches import COLUMNS, LatencyBatches
 
 Batches = Mapping[str, Sequence[pa.RecordBatch]]
@@ -25,7 +25,7 @@ class Reading:
     names: tuple[str, ...] = ()
     since_ns: int | None = None
     until_ns: int | None = None
-    options: EngineOptions
+    options: ReadOptions
 
     def share(self, number: int, of: int) -> "Reading":
         """The part of one task of so many."""

@@ -38,8 +38,8 @@ from netdiag.io.spark.reading import Reading, read_batches, read_latencies
 from netdiag.traffic import native
 from netdiag.traffic.aggregates.spark_types import struct_of
 from netdiag.traffic.column import Table
-from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.moments import nanoseconds
+from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, RAW_NAMES, table
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _reading(options: Mapping[str, str], level: str) -> Reading:
         paths=_paths(options),
         since_ns=since,
         until_ns=until,
-        options=EngineOptions(
+        options=ReadOptions(
             tables=frozenset({"exchanges"} if level in PARTIAL_NAMES else {level}),
             ports=frozenset(_port(text) for text in _listed(options, "ports")),
             clients=frozenset(_listed(options, "clients")),
