@@ -15,9 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from netdiag.kafka import protocol as wire
-from netdiag.traffic.engine.packet import Packet
 from tests.bars.measuring import report
-from tests.traffic.engine.packets import Talker, pcap_file
+from tests.native.files import pcap_file
+from tests.native.packets import Packet, TcpConnection
 
 MOST_SECONDS = 60
 SIZE = 100_000_000
@@ -61,7 +61,7 @@ def made(path: Path) -> tuple[str, int]:
             f"10.{number % 200}.0.{count % 200 + 1}:{40000 + count % 20000}",
             f"10.200.0.{count % 3 + 1}:9092",
         )
-        talker = Talker(client, broker, start=START + count % 60_000)
+        talker = TcpConnection(client, broker, start=START + count % 60_000)
         talker.next = [chance.randrange(2**31), chance.randrange(2**31)]
         talker.open()
         for correlation in range(SIZE // CONNECTIONS // 1300):

@@ -11,12 +11,12 @@ from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.session import spark_session
 from netdiag.io.spark.sums import latencies
 from netdiag.traffic.aggregates.partial import percentiles
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 
 
 def main(capture: str) -> int:
     """0 when there was an answer."""
-    reading = Reading(paths=(capture,), options=EngineOptions(tables=frozenset({"exchanges"})))
+    reading = Reading(paths=(capture,), options=ReadOptions(tables=frozenset({"exchanges"})))
     with spark_session("local[2]") as spark:
         rows = percentiles(latencies(spark, reading, tasks=2), "api_name", "broker").collect()
     for row in rows:

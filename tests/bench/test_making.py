@@ -2,34 +2,21 @@
 
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from netdiag.io.captures import Captures
-from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.engine.run import Engine
-from netdiag.traffic.rows import ExchangeRow
 from tests.bench.captures import Capture, Recipe
 from tests.bench.making import make
 from tests.bench.peers import Tshark, messages, tshark
-
-
-def _rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    captures = Captures([str(path)])
-    engine = Engine(EngineOptions(tables=frozenset({"exchanges", "losses", "connections"})), [str(path)])
-    for packet in captures.packets():
-        engine.feed(packet)
-    engine.finish()
-    return engine.drain()
+from tests.native.reading import rows_of_files
 
 
 @pytest.mark.parametrize(("connections", "largest"), [(1, 0), (7, 0), (60, 0), (300, 0), (60, 100_000)])
 def test_every_exchange_that_is_made_is_found_whole(tmp_path: Path, connections: int, largest: int) -> None:
     path = tmp_path / "made.pcap"
     made = make(path, 500_000, connections=connections, largest=largest)
-    rows = _rows(path)
-    exchanges = [ExchangeRow(*row) for row in rows["exchanges"]]
+    rows = rows_of_files(path, tables=frozenset({"exchanges", "losses", "connections"}))
+    exchanges = rows["exchanges"]
     assert len(exchanges) == made.exchanges >= connections
     assert {(row.outcome, row.decoded) for row in exchanges} == {("answered", "full")}
     assert len(rows["connections"]) == connections

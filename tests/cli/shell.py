@@ -36,7 +36,6 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         "COMPOSE_",
         "PYTHON",
         "NETDIAG_RULE_PAGES",
-        "NETDIAG_ENGINE",
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **(extra or {})}

@@ -19,8 +19,9 @@ from netdiag.distribution import install_line
 from netdiag.traffic.aggregates.declared import names
 from netdiag.traffic.tables import NAMES
 from tests.cli.shell import NETDIAG, environment
-from tests.io.spark.captures import START, capture
-from tests.traffic.engine.packets import Talker, pcap_file
+from tests.native.conversations import START, capture
+from tests.native.files import pcap_file
+from tests.native.packets import TcpConnection
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,7 +93,7 @@ def test_filters_choose_rows(path: str) -> None:
 @pytest.mark.usefixtures("shared")
 def test_no_kafka_is_nothing_to_check(tmp_path: Path) -> None:
     other = tmp_path / "b.pcap"
-    other.write_bytes(pcap_file(Talker(start=START).open().ask(b"hello world").answer(b"who").close().packets))
+    other.write_bytes(pcap_file(TcpConnection(start=START).open().ask(b"hello world").answer(b"who").close().packets))
     done = run(str(other))
     assert (done.exit_code, "no Kafka in these captures" in done.stderr) == (4, True), done.output
 

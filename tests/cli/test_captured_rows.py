@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from netdiag.cli.captured_rows import Wanted, batches
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.rows import ConnectionRow
 from tests.cli.test_exchanges import ASK, TOLD
-from tests.traffic.engine.packets import Talker, pcap_file, translated
+from tests.native.files import pcap_file
+from tests.native.packets import TcpConnection, translated
 
-OPTIONS = EngineOptions(tables=frozenset({"connections", "losses"}))
+OPTIONS = ReadOptions(tables=frozenset({"connections", "losses"}))
 
 
 def rows(path: Path) -> list[ConnectionRow]:
@@ -21,7 +22,7 @@ def rows(path: Path) -> list[ConnectionRow]:
 
 def test_every_row_of_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.pcap"
-    path.write_bytes(pcap_file(Talker().open().ask(ASK).answer(TOLD).close().packets))
+    path.write_bytes(pcap_file(TcpConnection().open().ask(ASK).answer(TOLD).close().packets))
     (row,) = rows(path)
     assert (row.broker, row.protocol, row.requests, row.responses) == ("10.0.0.2:9092", "kafka", 1, 1)
     assert capsys.readouterr().err == ""
@@ -30,7 +31,7 @@ def test_every_row_of_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_what_was_not_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.pcap"
     hello = bytes.fromhex("160301002f0100002b0303") + bytes(36)
-    path.write_bytes(pcap_file(Talker().open().ask(hello).close().packets))
+    path.write_bytes(pcap_file(TcpConnection().open().ask(hello).close().packets))
     assert [row.protocol for row in rows(path)] == ["tls"]
     assert capsys.readouterr().err == "netdiag: not read: 47 bytes of TLS (--table losses says where)\n"
 
@@ -38,7 +39,7 @@ def test_what_was_not_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_a_connection_under_several_addresses_is_told_once_unless_all_are_wanted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    packets = Talker().open().ask(ASK).answer(TOLD).close().packets
+    packets = TcpConnection().open().ask(ASK).answer(TOLD).close().packets
     again = translated(packets, "10.0.0.1:40000", "10.1.0.1:40000")
     path = tmp_path / "a.pcap"
     path.write_bytes(pcap_file(sorted([*packets, *again], key=lambda packet: packet.time)))

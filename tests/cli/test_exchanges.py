@@ -9,15 +9,12 @@ import pyarrow as pa
 import pytest
 
 from netdiag.cli.exchanges import TableName
-from netdiag.io.compiled_tables import read_sample
-from netdiag.io.kernels import VARIABLE
 from netdiag.kafka import protocol as wire
-from netdiag.traffic.engine.sample import sample_pcap, sample_pcapng
 from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES, table
 from tests.cli.shell import netdiag
-from tests.traffic.engine.bodies.compressed import batch
-from tests.traffic.engine.packets import Talker, pcap_file
-from tests.traffic.engine.test_payloads import MARK, SECRET, talk
+from tests.native.conversations import MARK, SECRET, batch, produced_and_fetched
+from tests.native.files import pcap_file
+from tests.native.packets import TcpConnection
 
 ASK = wire.encode_request(3, 12, 7, "app", {"topics": [{"name": "orders"}, {"name": "\x1b[31m"}]})
 TOLD = wire.encode_response(3, 12, 7, {"brokers": [{"node_id": 1, "host": "kafka", "port": 9092}]})
@@ -27,7 +24,7 @@ FIRST += ["request_bytes", "response_bytes", "latency_ms", "error_code", "topics
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    packets = Talker().open().ask(ASK).answer(TOLD).close().packets
+    packets = TcpConnection().open().ask(ASK).answer(TOLD).close().packets
     (tmp_path / "a.pcap").write_bytes(pcap_file(packets))
     (tmp_path / "empty.pcap").write_bytes(pcap_file([]))
     (tmp_path / "not.pcap").write_bytes(b"hello, world, this is no capture")
@@ -112,14 +109,14 @@ def test_filters_reach_the_engine(folder: Path) -> None:
 
 def test_what_was_not_read_is_told_on_standard_error(folder: Path) -> None:
     hello = bytes.fromhex("160301002f0100002b0303") + bytes(36)
-    (folder / "tls.pcap").write_bytes(pcap_file(Talker(client="10.0.0.3:4").open().ask(hello).close().packets))
+    (folder / "tls.pcap").write_bytes(pcap_file(TcpConnection(client="10.0.0.3:4").open().ask(hello).close().packets))
     done = netdiag("exchanges", "tls.pcap", "a.pcap", "--format", "json", cwd=folder)
     assert done.returncode == 0
     assert done.stderr.decode() == "netdiag: not read: 47 bytes of TLS (--table losses says where)\n"
 
 
 def test_keys_and_values_for_whoever_asks(folder: Path) -> None:
-    (folder / "p.pcap").write_bytes(pcap_file(talk(batch(SECRET, codec=1)).packets))
+    (folder / "p.pcap").write_bytes(pcap_file(produced_and_fetched(batch(SECRET, codec=1)).packets))
     words = ("exchanges", "p.pcap", "--payloads", "--table", "records", "--format")
     rows = [json.loads(line) for line in netdiag(*words, "json", cwd=folder).stdout.splitlines()]
     assert [tuple(row) for row in rows] == [table("records").names] * 6
@@ -131,40 +128,8 @@ def test_keys_and_values_for_whoever_asks(folder: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json", "csv", "arrow"])
 def test_keys_and_values_for_nobody_else(folder: Path, form: str) -> None:
-    (folder / "p.pcap").write_bytes(pcap_file(talk(batch(SECRET)).packets))
+    (folder / "p.pcap").write_bytes(pcap_file(produced_and_fetched(batch(SECRET)).packets))
     for name in ("exchanges",) if form == "text" else ("exchanges", "batches", "losses"):
         done = netdiag("exchanges", "p.pcap", "--table", name, "--format", form, cwd=folder)
         assert done.returncode in (0, 4)
         assert MARK not in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--format", "arrow", "--columns", "latency_ms,topics,client,api_name,time,outcome"),
-        ("--format", "csv", "--table", "partitions", "--columns", "topic,request_offset"),
-        ("--format", "json", "--topic", "orders"),
-        ("--format", "text", "--client", "sample"),
-        ("--format", "csv", "--table", "losses"),
-    ],
-    ids=" ".join,
-)
-def test_both_engines_print_the_same(tmp_path: Path, words: tuple[str, ...]) -> None:
-    """A whole capture, one that is cut short in another format, and their order when they are read together."""
-    assert read_sample()
-    (tmp_path / "a.pcap").write_bytes(sample_pcap())
-    (tmp_path / "b.pcapng").write_bytes(sample_pcapng()[:-77])
-    runs = [
-        netdiag("exchanges", "a.pcap", "b.pcapng", *words, cwd=tmp_path, env={VARIABLE: engine})
-        for engine in ("python", "compiled")
-    ]
-    plain, compiled = (run.stdout for run in runs)
-    assert runs[0].stderr == runs[1].stderr
-    assert [run.returncode for run in runs] == [0, 0]
-    if "arrow" in words:
-        tables = [pa.ipc.open_stream(data).read_all().combine_chunks() for data in (plain, compiled)]
-        assert tables[0].equals(tables[1], check_metadata=True)
-        assert tables[0].num_rows > 10
-    else:
-        assert plain == compiled
-        assert plain.count(b"\n") >= 1

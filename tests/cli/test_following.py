@@ -16,7 +16,7 @@ from netdiag.cli.main import app
 from tests.cli.shell import NETDIAG, environment
 from tests.io.follow.folders import cut, expected, stored
 from tests.io.follow.test_store import PACKETS
-from tests.traffic.engine.packets import pcap_file
+from tests.native.files import pcap_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -103,5 +103,5 @@ def test_the_list_of_commands_is_complete(tmp_path: Path) -> None:
 
 def test_a_command_does_not_load_the_others(tmp_path: Path) -> None:
     """Python names every module that it loads on standard error when it is asked for their times."""
-    for words, without in ((["rules"], "netdiag.traffic.engine"), (["exchanges", "--help"], "netdiag.rules")):
+    for words, without in ((["rules"], "netdiag.traffic.native"), (["exchanges", "--help"], "netdiag.rules")):
         assert not {name for name in loaded("-m", "netdiag", *words, cwd=tmp_path) if name.startswith(without)}

@@ -23,7 +23,7 @@ from netdiag.playbook.outcome import Outcome
 from netdiag.playbook.runner import run
 from tests.io.namespaces import FAR, joined_namespaces
 from tests.io.packets.traffic import inside
-from tests.io.spark.captures import capture
+from tests.native.conversations import capture
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,13 +9,14 @@ from netdiag.cli.topology_traffic import captured_over
 from netdiag.errors import InputError
 from netdiag.topology.inventory import LinkId
 from tests.cli.test_exchanges import ASK, TOLD
+from tests.native.files import pcap_file
+from tests.native.packets import TcpConnection
 from tests.topology.test_traffic import TOPOLOGY, namespace
-from tests.traffic.engine.packets import Talker, pcap_file
 
 
 def test_the_devices_of_both_ends(tmp_path: Path) -> None:
     path = tmp_path / "a.pcap"
-    path.write_bytes(pcap_file(Talker().open().ask(ASK).answer(TOLD).close().packets))
+    path.write_bytes(pcap_file(TcpConnection().open().ask(ASK).answer(TOLD).close().packets))
     inventory = {**TOPOLOGY.inventory.namespaces, 9: namespace(9, {4: "eth0"}, {4: "10.0.0.2"})}
     topology = replace(TOPOLOGY, inventory=replace(TOPOLOGY.inventory, namespaces=inventory))
     (each,) = captured_over(topology, [str(path)]).traffic.values()

@@ -7,7 +7,7 @@ from typing import Any
 
 from netdiag.errors import NetdiagError
 from netdiag.traffic import native
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES
 
 TABLES = NAMES + PAYLOAD_NAMES
@@ -29,7 +29,7 @@ def rows_of(path: Path) -> Lines:
 
 
 def _read(path: Path, filled: tuple[str, ...], wanted: tuple[str, ...]) -> Lines:
-    options = EngineOptions(tables=frozenset(filled), payloads=filled != NAMES)
+    options = ReadOptions(tables=frozenset(filled))
     found: dict[str, list[str]] = {name: [] for name in wanted}
     for ready in native.read([str(path)], options, names=[path.name]):
         for name in wanted:

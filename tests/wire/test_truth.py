@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.figures import Report as Figure
-from tests.wire.rows import read_rows
+from tests.native.reading import rows_of_files
 from tests.wire.traffic.facts import Facts, Recording
 from tests.wire.truth import (
     Rows,
@@ -38,7 +38,7 @@ def test_each_kind_of_traffic(recordings: list[Recording], figure: Figure) -> No
 
 
 def _assert_true(recording: Recording, figure: Figure) -> None:
-    rows = read_rows(recording.files["bridge"])
+    rows = rows_of_files(recording.files["bridge"])
     wrong = []
     for what, (check, count) in _CHECKS.items():
         found = check(recording.facts, rows)

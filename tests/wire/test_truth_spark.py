@@ -11,7 +11,7 @@ from netdiag.traffic.aggregates.lag import lag
 from netdiag.traffic.arrow import record_batch, schema_of
 from netdiag.traffic.tables import table
 from tests.figures import Report as Figure
-from tests.wire.rows import read_rows
+from tests.native.reading import rows_of_files
 from tests.wire.traffic.facts import Recording
 from tests.wire.triggers import wrong_lags, wrong_rebalances
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.bar("wire-truth")
 def test_groups_in_the_aggregates(recording: Recording, spark: "SparkSession", figure: Figure) -> None:
-    rows = read_rows(recording.files["bridge"])
+    rows = rows_of_files(recording.files["bridge"])
     names = ("group_events", "leaders", "partitions", "batches", "exchanges")
     frames = {name: _frame(spark, name, rows[name]) for name in names}
     groups = _collected(rebalances(frames["group_events"], frames["leaders"]))

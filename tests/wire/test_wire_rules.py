@@ -14,11 +14,9 @@ from netdiag.io.spark.wire_view import wire_view
 from netdiag.rules.all_rules import WIRE
 from netdiag.rules.run import check_wire
 from netdiag.traffic.arrow import record_batch
-from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.engine.records import CaptureReader
-from netdiag.traffic.engine.run import Engine
 from netdiag.traffic.facts import host_of
 from netdiag.traffic.tables import NAMES, table
+from tests.native.reading import rows_of_bytes
 from tests.wire.build import groups_and_leaders, habits, second_hop
 from tests.wire.build.scenes import Case, capture
 
@@ -26,19 +24,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 CASES: tuple[Case, ...] = (*second_hop.CASES, *groups_and_leaders.CASES, *habits.CASES)
-FILE = "built.pcap"
 
 pytestmark = pytest.mark.slow
 
 
 def tables_of(spark: "SparkSession", data: bytes) -> "dict[str, DataFrame]":
     """What the engine makes of a capture, as Spark has it."""
-    engine = Engine(EngineOptions(), [FILE])
-    reader = CaptureReader()
-    for packet in [*reader.feed(data), *reader.finish()]:
-        engine.feed(packet)
-    engine.finish()
-    rows = engine.drain()
+    rows = rows_of_bytes(data)
     return {
         name: spark.createDataFrame(pa.Table.from_batches([record_batch(table(name), rows[name], unit="us")]))
         for name in NAMES

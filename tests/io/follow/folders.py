@@ -18,10 +18,9 @@ from netdiag.io.follow.plans import Catalogue, Plan, plan_of
 from netdiag.io.follow.step import Work, step
 from netdiag.io.follow.store import Store
 from netdiag.traffic import native
-from netdiag.traffic.engine.options import EngineOptions
-from netdiag.traffic.engine.packet import Packet
-from netdiag.traffic.native import DamagedState
+from netdiag.traffic.native import DamagedState, ReadOptions
 from netdiag.traffic.tables import NAMES
+from tests.native.packets import Packet
 
 Tables = dict[str, list[str]]
 
@@ -109,14 +108,14 @@ class Following:
 def in_memory(folder: Path, classes: int = 1) -> tuple[Work, Memory]:
     """Following a folder with everything kept in memory."""
     memory = Memory()
-    return Work(folder=str(folder), store=memory, options=EngineOptions(), classes=classes), memory
+    return Work(folder=str(folder), store=memory, options=ReadOptions(), classes=classes), memory
 
 
 def expected(folder: Path, classes: int = 1) -> Tables:
     """The rows of the same files all at once."""
     shelf = Shelf()
     for number in range(classes):
-        for ready in native.read(capture_files([str(folder)]), EngineOptions(flow_class=(number, classes)), unit="us"):
+        for ready in native.read(capture_files([str(folder)]), ReadOptions(flow_class=(number, classes)), unit="us"):
             shelf.add(ready)
     return {name: sorted(shelf.rows.get(name, ())) for name in NAMES}
 

@@ -18,7 +18,7 @@ from netdiag.io.follow.plans import plan_of
 from netdiag.io.follow.settings import settings_of, work_of
 from netdiag.io.follow.step import step
 from netdiag.io.follow.store import Store
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 
 CLASSES = 2
 LATENESS = 0.1
@@ -27,7 +27,7 @@ LATENESS = 0.1
 def main(folder: str, checkpoint: str, out: str, *more: str) -> None:
     """Until all that is there is taken."""
     store = Store(checkpoint=Path(checkpoint), out=Path(out))
-    options = EngineOptions()
+    options = ReadOptions()
     with store.locked():
         store.begin(settings_of(folder, options, CLASSES, LATENESS, since_ns=None, until_ns=None))
         if "--spark" in more:

@@ -9,10 +9,10 @@ import pytest
 
 from netdiag.io.follow.admission import Admission
 from netdiag.io.follow.plans import Catalogue, Plan
-from netdiag.traffic.engine.packet import Packet
 from tests.io.follow.folders import Following, expected, in_memory
-from tests.io.spark.captures import conversation
-from tests.traffic.engine.packets import pcap_file
+from tests.native.conversations import conversation
+from tests.native.files import pcap_file
+from tests.native.packets import Packet
 
 SECOND = 1_000_000_000
 

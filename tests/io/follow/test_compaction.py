@@ -17,7 +17,7 @@ from netdiag.traffic.rows import NameRow
 from netdiag.traffic.tables import NAMES, table
 from tests.io.follow.folders import Tables, cut, expected, stored
 from tests.io.follow.test_store import PACKETS, begun
-from tests.traffic.engine.packets import pcap_file
+from tests.native.files import pcap_file
 
 
 class Killed(BaseException):

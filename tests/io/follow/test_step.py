@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.io.follow.folders import Following, cut, expected, in_memory
-from tests.traffic.engine.packets import pcap_file
-from tests.traffic.engine.test_state import mixed
+from tests.native.conversations import mixed
+from tests.native.files import pcap_file
 
 LARGE = mixed()
 SMALL = [packet for packet in LARGE if len(packet.data) < 1000]

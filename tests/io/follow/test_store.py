@@ -9,11 +9,11 @@ from netdiag.errors import NetdiagError, UsageError
 from netdiag.io.follow.plans import Catalogue
 from netdiag.io.follow.settings import settings_of, work_of
 from netdiag.io.follow.store import Store
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 from tests.io.follow.folders import Following, cut, expected, stored
 from tests.io.follow.killed import CLASSES, killed_again_and_again
-from tests.traffic.engine.packets import pcap_file
-from tests.traffic.engine.test_state import mixed
+from tests.native.conversations import mixed
+from tests.native.files import pcap_file
 
 PACKETS = [packet for packet in mixed() if len(packet.data) < 1000]
 
@@ -24,7 +24,7 @@ def begun(base: Path, classes: int = 1) -> tuple[Store, Following, Path]:
     caps.mkdir(exist_ok=True)
     store = Store(checkpoint=base / "checkpoint", out=base / "out")
     store.checkpoint.mkdir(exist_ok=True, mode=0o700)
-    store.begin(settings_of(str(caps), EngineOptions(), classes, 0.1, since_ns=None, until_ns=None))
+    store.begin(settings_of(str(caps), ReadOptions(), classes, 0.1, since_ns=None, until_ns=None))
     return store, Following(work_of(store)[0], lateness=0.1), caps
 
 
@@ -57,7 +57,7 @@ def test_sparks_log_is_kept_once_a_batch_was_begun(tmp_path: Path) -> None:
     log.mkdir(parents=True)
     (log / "0").write_text("v1")
     (log / ".1.x.tmp").write_text("")
-    settings = settings_of(str(caps), EngineOptions(), 1, 0.1, since_ns=None, until_ns=None)
+    settings = settings_of(str(caps), ReadOptions(), 1, 0.1, since_ns=None, until_ns=None)
     store.begin(settings)
     assert (log / "0").exists()
     (log / "0").unlink()
@@ -83,8 +83,8 @@ def test_a_checkpoint_that_others_may_write_to_is_refused(tmp_path: Path) -> Non
 def test_other_settings_other_folders_and_strange_ones_are_refused(tmp_path: Path) -> None:
     store, _, caps = begun(tmp_path)
     with pytest.raises(UsageError, match="another lateness"):
-        store.begin(settings_of(str(caps), EngineOptions(), 1, 0.2, since_ns=None, until_ns=None))
-    settings = settings_of(str(caps), EngineOptions(), 1, 0.1, since_ns=None, until_ns=None)
+        store.begin(settings_of(str(caps), ReadOptions(), 1, 0.2, since_ns=None, until_ns=None))
+    settings = settings_of(str(caps), ReadOptions(), 1, 0.1, since_ns=None, until_ns=None)
     store.begin(settings)
     with pytest.raises(UsageError, match="no tables of this checkpoint"):
         Store(checkpoint=store.checkpoint, out=tmp_path / "other").begin(settings)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from netdiag.io.packets.engines import AUTO, Wanted, choose, open_sources
 from netdiag.io.packets.filters import Filter, of_expression
@@ -15,7 +15,7 @@ from netdiag.io.packets.output import Output, Rotation
 from netdiag.io.packets.places import Spot, open_places
 from netdiag.io.packets.session import Interfaces, Limits, Progress, Session
 from netdiag.io.packets.source import Source
-from netdiag.traffic.engine.records import CaptureReader
+from tests.native.reading import rows_of_files
 from tests.tools import tool
 
 # A sender that a namespace runs: UDP of growing sizes, then one TCP conversation with itself or the other end.
@@ -172,21 +172,11 @@ def fields(path: Path, *names: str) -> list[tuple[str, ...]]:
     return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
 
 
-class Seen(NamedTuple):
-    """A packet of a file, as the engine of ours reads it."""
-
-    interface: str
-    time: int
-    length: int
-    data: bytes
-
-
-def packets_of(path: Path) -> list[Seen]:
-    """What our own reader finds, which tshark is held against elsewhere; nothing may be damaged."""
-    reader = CaptureReader()
-    found = [*reader.feed(path.read_bytes()), *reader.finish()]
-    assert not reader.losses
-    return [Seen(packet.interface, packet.time, packet.length, bytes(packet.data)) for packet in found]
+def packets_of(path: Path) -> Sequence[Any]:
+    """Rows of `packets`, as the capture engine reads a file, which tshark is held against elsewhere; nothing may be
+    damaged."""
+    assert not [loss for loss in rows_of_files(path, tables=frozenset({"losses"}))["losses"] if loss.kind == "damage"]
+    return rows_of_files(path, tables=frozenset({"packets"}))["packets"]
 
 
 @contextmanager

@@ -61,13 +61,13 @@ def main(master: str, capture: str, into: str) -> None:
     from netdiag.io.spark.extraction import extract
     from netdiag.io.spark.reading import Reading
     from netdiag.io.spark.session import spark_session
-    from netdiag.traffic.engine.options import EngineOptions
+    from netdiag.traffic.native import ReadOptions
 
     said = {}
     with spark_session(master, settings=SPECULATION) as spark:
         for tasks in (1, 2, 3, 7):
             folder = Path(into, f"of-{tasks}")
-            reading = Reading(paths=(capture,), options=EngineOptions())
+            reading = Reading(paths=(capture,), options=ReadOptions())
             extract(spark, reading, str(folder), tasks=tasks, size=1, write=slow)
             said[tasks] = digest(folder), len(list(Path(into).glob(f"of-{tasks}-*")))
     print(json.dumps(said))

@@ -20,8 +20,8 @@ from netdiag.io.spark.cluster import misses
 from netdiag.traffic.tables import NAMES
 from tests.cli.shell import ROOT
 from tests.figures import Report as Figure
-from tests.io.spark.captures import capture
 from tests.io.spark.standalone import standalone
+from tests.native.conversations import capture
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

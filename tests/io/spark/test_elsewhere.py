@@ -13,8 +13,8 @@ from netdiag.errors import InputError
 from netdiag.io.spark.elsewhere import bring, found_elsewhere, is_elsewhere, located, plain
 from netdiag.io.spark.extraction import extract
 from netdiag.io.spark.reading import Reading
-from netdiag.traffic.engine.options import EngineOptions
-from tests.io.spark.captures import capture
+from netdiag.traffic.native import ReadOptions
+from tests.native.conversations import capture
 
 ROOT = "viewfs://netdiag-tests/captures"
 
@@ -85,7 +85,7 @@ def test_rows_are_those_of_the_files(spark: SparkSession, folder: Path, tmp_path
     captures = found_elsewhere(spark, [ROOT])
     bring(spark, captures)
     addresses = tuple(each.address for each in captures)
-    reading = Reading(paths=addresses, names=addresses, options=EngineOptions())
+    reading = Reading(paths=addresses, names=addresses, options=ReadOptions())
     made = extract(spark, reading, str(tmp_path), tasks=2, size=1)
     assert made.rows["exchanges"] == 12 * 3 + 2 * 3
     assert {row["file"] for row in made.tables["exchanges"].select("file").distinct().collect()} == set(addresses)
@@ -93,5 +93,5 @@ def test_rows_are_those_of_the_files(spark: SparkSession, folder: Path, tmp_path
 
 
 def test_what_is_here_stays_as_it_is() -> None:
-    reading = Reading(paths=("a.pcap",), options=EngineOptions())
+    reading = Reading(paths=("a.pcap",), options=ReadOptions())
     assert located(reading) is reading

@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 from netdiag.io.spark.extraction import extract, extract_here, write_part
 from netdiag.io.spark.reading import Reading
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 from tests.bench.making import make
-from tests.io.spark.captures import START, capture
+from tests.native.conversations import START, capture
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def written(folder: Path, name: str) -> Counter[str]:
 
 def test_tables_and_what_was_read(spark: SparkSession, path: str, tmp_path: Path) -> None:
     told: list[tuple[float, int]] = []
-    reading = Reading(paths=(path,), options=EngineOptions())
+    reading = Reading(paths=(path,), options=ReadOptions())
     size = Path(path).stat().st_size
     made = extract(
         spark, reading, str(tmp_path), tasks=3, size=size, tell=lambda share, packets: told.append((share, packets))
@@ -45,7 +45,7 @@ def test_tables_and_what_was_read(spark: SparkSession, path: str, tmp_path: Path
 
 
 def test_a_task_that_is_tried_again_changes_nothing(path: str, tmp_path: Path) -> None:
-    whole = Reading(paths=(path,), options=EngineOptions())
+    whole = Reading(paths=(path,), options=ReadOptions())
     for name in (*NAMES, ".attempts"):
         (tmp_path / "one" / name).mkdir(parents=True)
         (tmp_path / "two" / name).mkdir(parents=True)
@@ -65,14 +65,14 @@ def test_a_task_that_fails_leaves_no_part(path: str, tmp_path: Path) -> None:
     cut = tmp_path / "gone.pcap"
     cut.write_bytes(b"no capture at all")
     with pytest.raises(Exception, match="gone"):
-        write_part(Reading(paths=(str(cut),), options=EngineOptions()), str(tmp_path), 0)
+        write_part(Reading(paths=(str(cut),), options=ReadOptions()), str(tmp_path), 0)
     assert [entry.name for name in NAMES for entry in (tmp_path / name).iterdir()] == []
 
 
 def test_row_groups_of_one_number_hold_the_same_exchanges(tmp_path: Path) -> None:
     capture = tmp_path / "large.pcap"
     make(capture, 150_000_000, connections=10)
-    extract_here(Reading(paths=(str(capture),), options=EngineOptions()), str(tmp_path))
+    extract_here(Reading(paths=(str(capture),), options=ReadOptions()), str(tmp_path))
     files = {name: pq.ParquetFile(tmp_path / name / "part-00000.parquet") for name in TOGETHER}
     (groups,) = {file.num_row_groups for file in files.values()}
     assert groups > 1

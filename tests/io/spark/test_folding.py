@@ -14,11 +14,11 @@ from netdiag.io.spark.folding import folded_tables, names_told, write_folds
 from netdiag.io.spark.reading import Reading
 from netdiag.traffic.aggregates.questions import answered
 from netdiag.traffic.analysis import Seen
-from netdiag.traffic.engine.options import EngineOptions
 from netdiag.traffic.folds.all_folds import ALL, SETTLED
 from netdiag.traffic.folds.parts import schema_of_folded
 from netdiag.traffic.folds.selection import Selection
 from netdiag.traffic.insights.all_insights import ALL as INSIGHTS
+from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES
 from tests.figures import Report
 from tests.traffic.folds.anything import anything
@@ -99,7 +99,7 @@ def test_every_answer_to_rows_by_chance(
 @pytest.mark.bar("analysis-folded", long=True)
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.stem)
 def test_every_answer_to_a_capture(spark: SparkSession, tmp_path: Path, path: Path, figure: Report) -> None:
-    reading = Reading(paths=(str(path),), options=EngineOptions())
+    reading = Reading(paths=(str(path),), options=ReadOptions())
     made = extract(spark, reading, str(tmp_path), tasks=PARTS, size=path.stat().st_size)
     rows = same(replace(made, folder=str(tmp_path), parts=PARTS), Wanted())
     assert rows > 0

@@ -10,12 +10,12 @@ from netdiag.errors import NetdiagError
 from netdiag.io.follow.settings import settings_of
 from netdiag.io.follow.store import Store
 from netdiag.io.spark.follow import Done, Following, follow, taken
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 from tests.figures import Report
 from tests.io.follow.folders import cut, expected, stored
 from tests.io.follow.killed import CLASSES, killed_again_and_again
 from tests.io.follow.test_store import PACKETS
-from tests.traffic.engine.packets import pcap_file
+from tests.native.files import pcap_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +26,7 @@ def begun(base: Path) -> tuple[Store, Path]:
     caps.mkdir()
     store = Store(checkpoint=base / "checkpoint", out=base / "out")
     store.checkpoint.mkdir(mode=0o700)
-    store.begin(settings_of(str(caps), EngineOptions(), 2, 0.1, since_ns=None, until_ns=None))
+    store.begin(settings_of(str(caps), ReadOptions(), 2, 0.1, since_ns=None, until_ns=None))
     return store, caps
 
 
@@ -53,7 +53,7 @@ def test_killed_while_spark_wrote_of_its_first_batch(spark: "SparkSession", tmp_
     following = Following(store=store, every=0.1, once=True)
     with pytest.raises(NetdiagError, match="NOT_EMPTY"):
         follow(spark, following, lambda done: None)
-    store.begin(settings_of(str(caps), EngineOptions(), 2, 0.1, since_ns=None, until_ns=None))
+    store.begin(settings_of(str(caps), ReadOptions(), 2, 0.1, since_ns=None, until_ns=None))
     follow(spark, following, lambda done: None)
     assert stored(store.out) == expected(caps, 2)
 

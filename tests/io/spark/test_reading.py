@@ -8,9 +8,9 @@ import pytest
 
 from netdiag.io.spark.reading import Progress, Reading, read_batches, read_latencies
 from netdiag.traffic.arrow_rows import rows_of
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES, RAW_NAMES, table
-from tests.io.spark.captures import START, capture
+from tests.native.conversations import START, capture
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def reading(path: str, *tables: str, **more: Any) -> Reading:
-    return Reading(paths=(path,), options=EngineOptions(tables=frozenset(tables)), **more)
+    return Reading(paths=(path,), options=ReadOptions(tables=frozenset(tables)), **more)
 
 
 def rows(whole: Reading, name: str, tasks: int) -> Counter[tuple[object, ...]]:
@@ -55,9 +55,9 @@ def test_raw_rows_do_not_either(path: str, name: str) -> None:
 
 def test_ports_count_for_raw_rows_too(path: str) -> None:
     for name in RAW_NAMES:
-        none = Reading(paths=(path,), options=EngineOptions(tables=frozenset({name}), ports=frozenset({1})))
+        none = Reading(paths=(path,), options=ReadOptions(tables=frozenset({name}), ports=frozenset({1})))
         assert not rows(none, name, 1)
-        some = Reading(paths=(path,), options=EngineOptions(tables=frozenset({name}), ports=frozenset({9092})))
+        some = Reading(paths=(path,), options=ReadOptions(tables=frozenset({name}), ports=frozenset({9092})))
         assert rows(some, name, 1) == rows(reading(path, name), name, 1)
 
 

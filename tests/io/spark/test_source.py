@@ -16,9 +16,9 @@ from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.source import FORMAT, LEVELS, MARGIN_NS, CaptureReader, CaptureSource, Share, narrowed
 from netdiag.traffic.aggregates.partial import merged, percentiles
 from netdiag.traffic.aggregates.spark_types import struct_of
-from netdiag.traffic.engine.options import EngineOptions
+from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import table
-from tests.io.spark.captures import EVERY, START, capture
+from tests.native.conversations import EVERY, START, capture
 
 MOMENT = datetime.fromtimestamp(START / 1000, UTC)
 
@@ -118,7 +118,7 @@ def test_what_cannot_be_is_said(spark: SparkSession, path: str) -> None:
         read(spark, path, level="nothing").count()
 
 
-WHOLE = Reading(paths=("a.pcap",), options=EngineOptions())
+WHOLE = Reading(paths=("a.pcap",), options=ReadOptions())
 NS = START * 1_000_000
 
 
@@ -141,7 +141,7 @@ def test_bounds_of_time_reach_the_files(level: str, each: Filter, since: int | N
 
 
 def test_the_narrower_bound_counts() -> None:
-    bounded = Reading(paths=("a",), since_ns=NS + 5, until_ns=NS - 5, options=EngineOptions())
+    bounded = Reading(paths=("a",), since_ns=NS + 5, until_ns=NS - 5, options=ReadOptions())
     assert narrowed(bounded, "packets", GreaterThan(("time",), MOMENT)).since_ns == NS + 5
     assert narrowed(bounded, "packets", LessThan(("time",), MOMENT)).until_ns == NS - 5
 

@@ -15,7 +15,7 @@ import netdiag.io.spark
 from netdiag.io.spark.source import FORMAT
 from tests.io.follow.folders import cut
 from tests.io.follow.test_store import PACKETS
-from tests.traffic.engine.packets import pcap_file
+from tests.native.files import pcap_file
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.source import FORMAT
 from netdiag.io.spark.sums import latencies
 from netdiag.traffic.aggregates.partial import merged
-from netdiag.traffic.engine.options import EngineOptions
-from tests.io.spark.captures import capture
+from netdiag.traffic.native import ReadOptions
+from tests.native.conversations import capture
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +20,7 @@ def test_sums_are_those_of_the_format_however_many_tasks(spark: "SparkSession", 
     folder = str(tmp_path)
     capture(tmp_path / "a.pcap")
     capture(tmp_path / "b.pcap", 2, port=9093, asks=1)
-    reading = Reading(paths=(folder,), options=EngineOptions(tables=frozenset({"exchanges"})))
+    reading = Reading(paths=(folder,), options=ReadOptions(tables=frozenset({"exchanges"})))
     netdiag.io.spark.register(spark)
     expected = spark.read.format(FORMAT).option("level", "latencies").load(folder)
     rows = Counter(merged(expected).collect())

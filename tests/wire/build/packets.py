@@ -5,9 +5,9 @@ import struct
 from collections.abc import Sequence
 from zlib import crc32
 
-from netdiag.traffic.engine.packet import ACK, FIN, PSH, RST, SYN
 from netdiag.traffic.facts import SECOND, host_of, port_of
-from tests.traffic.engine.capture_files import pcap
+from tests.native.files import pcap
+from tests.native.packets import ACK, FIN, PSH, RST, SYN
 
 START = 1_700_000_000.0
 _ROUND_TRIP = 0.0005
