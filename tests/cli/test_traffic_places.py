@@ -10,8 +10,9 @@ def test_ends_are_called_by_container_and_listener() -> None:
     made = container(networks=(attached("p_net", "172.18.0.5"),), ports=PUBLISHED)
     deployment = from_engine([made], [network("p_net")])
     (broker,) = deployment.brokers
-    places = places_of(deployment)
-    inside, outside = places.name("172.18.0.5:40000", "172.18.0.5:9092"), places.name("10.0.0.9:1", "127.0.0.1:19092")
-    assert (inside.client, inside.broker) == (broker.name, broker.name)
-    assert (outside.client, outside.broker) == (None, broker.name)
-    assert inside.listener == outside.listener is not None
+    names = places_of(deployment)
+    assert names.hosts["172.18.0.5"] == broker.name
+    inside, outside = names.endpoints["172.18.0.5:9092"], names.endpoints["127.0.0.1:19092"]
+    assert inside == outside
+    assert inside[0] == broker.name
+    assert inside[1] is not None
