@@ -18,8 +18,9 @@ from netdiag.findings import FileLocation, Finding, Overlooked, Suppressed
 from netdiag.io.config_files import read_config
 from netdiag.render.counts import plural
 from netdiag.render.report import Input, Report
-from netdiag.rules.all_rules import OBSERVED, TOPOLOGY, WIRE
-from netdiag.rules.selection import Choice, Selection, UnknownRule, expanded, known_ids
+from netdiag.rules.compose import COMPOSE
+from netdiag.rules.declared import DECLARED
+from netdiag.rules.selection import WITHOUT_RULE, Choice, Selection, UnknownRule, expanded, known_ids
 from netdiag.rules.suppression import Ignore, covering, read_ignores, unused
 
 
@@ -197,10 +198,12 @@ def _with_unused(part: Part, found: Iterable[Finding], told: set[Finding], root:
 
 def _ran(part: Part, root: str, *, live: bool) -> Callable[[str, str], bool]:
     """Whether a rule was looked for in a file."""
-    observed, elsewhere = (frozenset(rule.ID for rule in rules) for rules in (OBSERVED, (*WIRE, *TOPOLOGY)))
-    return lambda rule, path: (
-        rule not in elsewhere and (live or rule not in observed) and part.selection.includes(rule, path, root)
-    )
+    looked_for = {*WITHOUT_RULE, *(rule.ID for rule in (*COMPOSE, *DECLARED))}
+    if live:
+        from netdiag.rules.observed import OBSERVED  # loads what a live check knows
+
+        looked_for.update(rule.ID for rule in OBSERVED)
+    return lambda rule, path: rule in looked_for and part.selection.includes(rule, path, root)
 
 
 def _words(given: Iterable[str]) -> tuple[str, ...]:

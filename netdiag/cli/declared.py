@@ -25,8 +25,8 @@ from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import Finding
 from netdiag.io.files import read_file, read_inside, read_optional, read_stdin
 from netdiag.render.report import Input, Matrix, Problem, Report
-from netdiag.rules.live_files import foretold
-from netdiag.rules.run import check, check_project, condemned
+from netdiag.rules.compose import check_project
+from netdiag.rules.declared import check_deployment, failing_to_start, startup_errors
 
 # Of a matrix larger than this nobody reads a cell, and predicting or probing it takes long.
 LARGEST_INSIDE = 1024 * 1024
@@ -111,7 +111,7 @@ def too_large(name: str, places: Sized, addresses: Sized) -> str:
 def predicted(name: str, deployment: Deployment, findings: Iterable[Finding]) -> Matrix | str:
     """The matrix of a deployment in which the brokers that findings condemn do not run, or why there is none."""
     findings = tuple(findings)
-    down = condemned(findings, deployment)
+    down = failing_to_start(findings, deployment)
     because = {f.service: f.rule for f in reversed(findings) if f.broker_prints and f.service}
     places, addresses = vantages(deployment, down=down), bootstraps(deployment)
     note = too_large(name, places, addresses)
@@ -141,7 +141,9 @@ def files_of(asked: Asked, settings: Settings) -> ReadFiles:
     read = files.inside(asked.folder)
     deployment = from_compose(project, host_addresses=settings.host_addresses, facts=settings.facts, read=read)
     return ReadFiles(
-        project=project, foretold=foretold(check(deployment)), sources=files.shown(asked, settings.env_files)
+        project=project,
+        foretold=startup_errors(check_deployment(deployment)),
+        sources=files.shown(asked, settings.env_files),
     )
 
 
@@ -171,7 +173,7 @@ def _one(asked: Asked, settings: Settings) -> Report:
             Platform(kind=HostKind.DESKTOP if settings.facts.docker_desktop else HostKind.LINUX)
         ),
     )
-    findings = (*check_project(project), *check(deployment))
+    findings = (*check_project(project), *check_deployment(deployment))
     without = incomplete(project) if asked.alone else frozenset()
     brokers = tuple(broker.name for broker in deployment.brokers)
     matrix = predicted(asked.name, deployment, findings) if brokers and settings.matrix and not without else None

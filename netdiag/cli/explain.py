@@ -13,11 +13,12 @@ from netdiag.deployment.from_compose import from_compose
 from netdiag.findings import Applicability
 from netdiag.render.edits import repair, unified_diff
 from netdiag.render.rule_text import rule_text
-from netdiag.rules.all_rules import ALL, TOPOLOGY, WIRE
-from netdiag.rules.document import rule_page
-from netdiag.rules.rule import Rule
-from netdiag.rules.run import check
+from netdiag.rules.all_rules import ALL
+from netdiag.rules.declared import check_deployment
+from netdiag.rules.rule import Rule, rule_page
 from netdiag.rules.selection import WITHOUT_RULE, known_ids
+from netdiag.rules.topology import TOPOLOGY
+from netdiag.rules.wire import WIRE
 
 _EXAMPLE = "compose.yml"
 
@@ -70,7 +71,7 @@ def _repair(rule: Rule) -> str:
     if rule in WIRE or rule in TOPOLOGY:
         return ""
     bad = rule_page(rule.__doc__ or "").bad.encode()
-    told = check(from_compose(load(Source(_EXAMPLE, bad), default_name="example")))
+    told = check_deployment(from_compose(load(Source(_EXAMPLE, bad), default_name="example")))
     made = repair((finding for finding in told if finding.rule == rule.ID), {_EXAMPLE: bad})
     if not made.files:
         return ""

@@ -16,7 +16,7 @@ from netdiag.errors import InputError, NetdiagError
 from netdiag.io.files import read_file, write_file
 from netdiag.render.redact import secret_spans
 from netdiag.render.report import Input, Matrix, Report, SeenPort, Skipped
-from netdiag.rules.run import check_live
+from netdiag.rules.observed import check_live
 
 
 def judged(look: Look, deployment: Deployment | None = None) -> Report:

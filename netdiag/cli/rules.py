@@ -7,7 +7,7 @@ from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.render.rule_text import rule_list
 from netdiag.rules.all_rules import ALL
-from netdiag.rules.document import rule_page
+from netdiag.rules.rule import rule_page
 
 
 def rules(context: typer.Context) -> ExitStatus:

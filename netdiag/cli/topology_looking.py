@@ -80,7 +80,7 @@ def look_at(order: Order, console: Console) -> "Topology":
 
 def judged(seen: "Topology") -> tuple[Finding, ...]:
     """The findings of the rules about topologies that the configuration of the current folder leaves."""
-    from netdiag.rules.run_topology import check_topology
+    from netdiag.rules.topology import check_topology
 
     found = check_topology(seen)
     if not found or not _is_configured():

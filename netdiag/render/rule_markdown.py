@@ -2,7 +2,7 @@
 
 import re
 
-from netdiag.rules.document import RulePage
+from netdiag.rules.rule import RulePage
 
 # What would vanish or change its look: HTML, emphasis, code, links. Underscores inside words stay as they are.
 _MARKUP = re.compile(r"[\\`*<\[]|(?<!\w)_|_(?!\w)")

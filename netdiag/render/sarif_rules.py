@@ -6,8 +6,7 @@ from typing import Any
 
 from netdiag.render.rule_markdown import rule_markdown
 from netdiag.rules.all_rules import ALL
-from netdiag.rules.document import RulePage, rule_page
-from netdiag.rules.rule import Rule
+from netdiag.rules.rule import Rule, RulePage, rule_page
 from netdiag.rules.selection import WITHOUT_RULE
 
 

@@ -1,14 +1,25 @@
-"""What a rule is: a module with an id, a severity, a docstring that explains it and a check."""
+"""What a rule is: a module with an id, a severity, a check, and a docstring that documents it.
 
+Tests execute the examples of the docstring. The kinds of rules differ in what they check; what they check is named here
+for the type checker only, so that judging one kind of input loads nothing of the others.
+"""
+
+import textwrap
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-from netdiag.compose.project import Project
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.member import Deployment
 from netdiag.findings import Finding, Severity
-from netdiag.topology.graph import Topology
-from netdiag.traffic.facts import WireView
+
+if TYPE_CHECKING:
+    from netdiag.compose.project import Project
+    from netdiag.deployment.live_view import LiveView
+    from netdiag.deployment.member import Deployment
+    from netdiag.topology.graph import Topology
+    from netdiag.traffic.facts import WireView
+
+MARK = "# <- here"
+_SECTIONS = ("Why", "Bad", "Good", "Seen", "Sources")
 
 
 class Rule(Protocol):
@@ -34,7 +45,7 @@ class DeclaredRule(Rule, Protocol):
     """A rule about declarations."""
 
     @property
-    def check(self) -> Callable[[Deployment], Iterable[Finding]]:
+    def check(self) -> "Callable[[Deployment], Iterable[Finding]]":
         """The function that looks for the defect in a deployment."""
         ...
 
@@ -48,7 +59,7 @@ class ComposeRule(Rule, Protocol):
         ...
 
     @property
-    def check(self) -> Callable[[Project], Iterable[Finding]]:
+    def check(self) -> "Callable[[Project], Iterable[Finding]]":
         """The function that looks for the defect in a project."""
         ...
 
@@ -57,7 +68,7 @@ class ObservedRule(Rule, Protocol):
     """A rule about what a live check saw. Its examples are compose files with the observation under `x-observed`."""
 
     @property
-    def check(self) -> Callable[[LiveView], Iterable[Finding]]:
+    def check(self) -> "Callable[[LiveView], Iterable[Finding]]":
         """The function that looks for the defect in what was seen."""
         ...
 
@@ -66,7 +77,7 @@ class WireRule(Rule, Protocol):
     """A rule about what a packet capture shows. Its examples are facts about the wire; times are in seconds."""
 
     @property
-    def check(self) -> Callable[[WireView], Iterable[Finding]]:
+    def check(self) -> "Callable[[WireView], Iterable[Finding]]":
         """The function that looks for the defect in a capture."""
         ...
 
@@ -75,6 +86,48 @@ class TopologyRule(Rule, Protocol):
     """A rule about how things hang together. Its examples are small topologies."""
 
     @property
-    def check(self) -> Callable[[Topology], Iterable[Finding]]:
+    def check(self) -> "Callable[[Topology], Iterable[Finding]]":
         """The function that looks for the defect in a topology."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulePage:
+    """One rule explained. `bad` and `good` are compose files as text; `bad_lines` are the 1-based marked lines."""
+
+    title: str
+    why: str
+    bad: str
+    good: str
+    seen: str
+    sources: str
+
+    @property
+    def bad_lines(self) -> tuple[int, ...]:
+        """The lines of `bad` at which the rule must fire."""
+        return tuple(n for n, line in enumerate(self.bad.splitlines(), 1) if line.rstrip().endswith(MARK))
+
+
+def rule_page(docstring: str) -> RulePage:
+    """The page of a rule; ValueError where a section is missing, so that no rule goes undocumented."""
+    title, _, rest = docstring.partition("\n")
+    sections: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for line in textwrap.dedent(rest).splitlines():
+        name, colon, tail = line.partition(":")
+        if colon and name in _SECTIONS and not line.startswith(" "):
+            current = sections.setdefault(name, [tail.strip()] if tail.strip() else [])
+        elif current is not None:
+            current.append(line)
+    missing = [name for name in _SECTIONS if name not in sections]
+    if missing:
+        raise ValueError(f"the docstring has no section {missing[0]}")
+    text = {name: textwrap.dedent("\n".join(lines)).strip("\n") for name, lines in sections.items()}
+    return RulePage(
+        title=title.strip(),
+        why=text["Why"].strip(),
+        bad=text["Bad"] + "\n",
+        good=text["Good"] + "\n",
+        seen=text["Seen"].strip(),
+        sources=text["Sources"].strip(),
+    )

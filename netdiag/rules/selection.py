@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.rules.all_rules import ALL
 
 EVERY = "all"
 # What is said without a rule: by netdiag about what it was told to overlook.
@@ -44,15 +43,15 @@ class FileChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The ids that are chosen, those left out in some files, and severities other than a rule's own."""
+    """The ids that are chosen (None: all), those left out in some files, and severities other than a rule's own."""
 
-    rules: frozenset[str]
+    rules: frozenset[str] | None = None
     elsewhere: tuple[FileChoice, ...] = ()
     severities: Mapping[str, Severity] = field(default_factory=dict)
 
     def includes(self, rule: str, path: str = "", root: str = "") -> bool:
         """Whether a rule is looked for in a file, whose path is seen from the folder `root`."""
-        if rule not in self.rules:
+        if self.rules is not None and rule not in self.rules:
             return False
         left_out = (item for item in self.elsewhere if rule in item.rules)
         return not (path and any(matches(item.glob, _from(path, root, item.folder)) for item in left_out))
@@ -68,12 +67,9 @@ class Selection:
 
 def known_ids() -> tuple[str, ...]:
     """Every id that a finding can have, in order."""
+    from netdiag.rules.all_rules import ALL  # every rule: whoever names none does not pay for it
+
     return tuple(sorted((*(rule.ID for rule in ALL), *WITHOUT_RULE)))
-
-
-def everything() -> Selection:
-    """All rules everywhere, as severe as they are."""
-    return Selection(rules=frozenset(known_ids()))
 
 
 def expanded(pattern: str) -> frozenset[str]:
@@ -87,10 +83,13 @@ def expanded(pattern: str) -> frozenset[str]:
     return found
 
 
-def chosen(choices: Iterable[Choice]) -> frozenset[str]:
-    """What is left of all ids after each place has had its say; a `select` begins anew."""
+def chosen(choices: Iterable[Choice]) -> frozenset[str] | None:
+    """The ids that are left after every choice, None for all of them; a `select` starts again from all ids."""
+    given = [choice for choice in choices if choice != Choice()]
+    if not given:
+        return None
     left = frozenset(known_ids())
-    for choice in choices:
+    for choice in given:
         wanted = _lengths(choice.select) if choice.select is not None else dict.fromkeys(left, 0)
         unwanted = _lengths(choice.ignore)
         left = frozenset(name for name, length in wanted.items() if length > unwanted.get(name, -1))

@@ -145,6 +145,6 @@ def test_no_library_is_loaded_that_an_inventory_does_not_need(tmp_path: Path) ->
     run = "import sys, netdiag.cli.main as m; sys.argv[1:] = ['topology', '--no-engine']"
     code = f"{run}\ntry: m.run()\nexcept SystemExit: pass"
     modules = loaded("-c", code, cwd=tmp_path)
-    assert "netdiag.rules.run_topology" in modules
+    assert "netdiag.rules.topology" in modules
     heavy = ("pyroute2", "docker.", "ruamel", "requests", "netdiag.deployment", "netdiag.rules.declared")
     assert not {name for name in modules if name.startswith(heavy)}

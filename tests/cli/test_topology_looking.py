@@ -23,7 +23,7 @@ from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity, TopologyLocation
 from netdiag.linux.netns import Netns
 from netdiag.render.screen import Screen
-from netdiag.rules.document import rule_page
+from netdiag.rules.rule import rule_page
 from netdiag.rules.topology import topology_forwarding_off
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, NamespaceFacts

@@ -7,7 +7,7 @@ from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
 from netdiag.deployment.member import Deployment
 from netdiag.findings import FileLocation
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 
 FROM = "ARG TAG=6.0.0\nFROM confluentinc/cp-kafka:$TAG\n"
 ADVERTISED = "ENV KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://kafka:9092\n"
@@ -53,11 +53,11 @@ def test_the_image_is_the_one_below(build: str, image: str) -> None:
 def test_of_others_nothing_is_known(dockerfile: str, build: str, more: str) -> None:
     made = deployment(dockerfile, build, more)
     assert made.brokers == ()
-    assert check(made) == ()
+    assert check_deployment(made) == ()
 
 
 def test_env_lies_beneath_the_services_variables_and_is_pointed_at() -> None:
-    (finding,) = check(deployment(FROM + ADVERTISED))
+    (finding,) = check_deployment(deployment(FROM + ADVERTISED))
     assert finding.rule == "advertised-internal-name-for-host"
     assert isinstance(finding.location, FileLocation)
     assert (finding.location.path, finding.location.line) == ("k/Dockerfile", 3)
@@ -66,7 +66,7 @@ def test_env_lies_beneath_the_services_variables_and_is_pointed_at() -> None:
 def test_a_changed_configuration_is_unknown() -> None:
     made = deployment(FROM + ADVERTISED + "COPY server.properties /etc/kafka/\n")
     assert [broker.is_partial for broker in made.brokers] == [True]
-    assert check(made) == ()
+    assert check_deployment(made) == ()
 
 
 def test_redpanda_with_an_entrypoint_of_its_own() -> None:

@@ -11,7 +11,7 @@ from netdiag.deployment.member import Deployment
 from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.findings import Severity
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 
 OWN = {"reg:5000/k": "confluentinc/cp-kafka", "reg:5000/k:x": "apache/kafka:4.0.0", "plain": "apache/kafka:3.9.1"}
 
@@ -91,5 +91,5 @@ def test_the_subnets_of_an_external_network() -> None:
 
 @pytest.mark.parametrize(("desktop", "severities"), [(None, [Severity.WARNING]), (True, []), (False, [Severity.ERROR])])
 def test_docker_desktop_knows_the_host(desktop: bool | None, severities: list[Severity]) -> None:
-    found = check(deployment(Facts(docker_desktop=desktop, images=OWN), bootstrap="host.docker.internal"))
+    found = check_deployment(deployment(Facts(docker_desktop=desktop, images=OWN), bootstrap="host.docker.internal"))
     assert [f.severity for f in found if f.rule == "host-alias-portability"] == severities

@@ -10,7 +10,7 @@ from netdiag.deployment.observations import Address
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import vantages
 from netdiag.findings import FileLocation, Severity
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 
 KRAFT = """\
 process.roles=broker,controller
@@ -114,7 +114,7 @@ def test_what_cannot_be_read_stays_unknown(volumes: tuple[str, ...], options: di
         known = deployment(*volumes, text=text, **made)
     assert known.brokers[0].is_partial
     assert known.serving == ()
-    assert [f for f in check(known) if f.severity is not Severity.NOTE] == []
+    assert [f for f in check_deployment(known) if f.severity is not Severity.NOTE] == []
     cells = predict(known, vantages(known), [Address(host="kafka", port=9092)])
     assert {str(cell.predicted) for cell in cells if cell.vantage == "container on default"} == {"unknown"}
 
@@ -145,12 +145,16 @@ def test_a_mount_beside_the_configuration_changes_nothing() -> None:
 )
 def test_rules_on_mounted_files(made: Deployment, expected: set[str]) -> None:
     loopback = "advertised-loopback-for-remote-clients"
-    assert {f.rule for f in check(made)} - {loopback} == expected
+    assert {f.rule for f in check_deployment(made)} - {loopback} == expected
 
 
 def test_a_replaced_line_and_an_unused_variable_are_noted_at_the_variable() -> None:
     text = KRAFT.replace("9095", "9092")
-    (note,) = [f for f in check(deployment(SHARED, text=text, environment="KAFKA_NODE_ID: 1")) if "shadows" in f.rule]
+    (note,) = [
+        f
+        for f in check_deployment(deployment(SHARED, text=text, environment="KAFKA_NODE_ID: 1"))
+        if "shadows" in f.rule
+    ]
     assert note.severity is Severity.NOTE
     assert "KAFKA_NODE_ID of kafka replaces node.id of the mounted server.properties" in note.message
     assert isinstance(note.location, FileLocation)

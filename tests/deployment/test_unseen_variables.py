@@ -5,7 +5,7 @@ import pytest
 from netdiag.deployment.unseen_variables import config_of_shown
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import parse_image
-from netdiag.rules.all_rules import DECLARED
+from netdiag.rules.declared import DECLARED
 from tests.deployment.stacks import deployment_of
 
 # About a variable that the image wants, by image and what is shown beside the missing file.

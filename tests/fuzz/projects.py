@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from netdiag.rules.all_rules import ALL
-from netdiag.rules.document import rule_page
+from netdiag.rules.rule import rule_page
 from tests.fuzz.words import (
     COMMANDS,
     COMMENTS,

@@ -11,11 +11,13 @@ from pathlib import Path
 from netdiag.findings import Finding
 from netdiag.render.edits import repair, unified_diff
 from netdiag.render.rule_markdown import escaped, fenced, rule_markdown
-from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
-from netdiag.rules.document import rule_page
-from netdiag.rules.rule import Rule
-from netdiag.rules.run import check, check_live, check_project, check_wire
-from netdiag.rules.run_topology import check_topology
+from netdiag.rules.all_rules import ALL
+from netdiag.rules.compose import COMPOSE, check_project
+from netdiag.rules.declared import DECLARED, check_deployment
+from netdiag.rules.observed import OBSERVED, check_live
+from netdiag.rules.rule import Rule, rule_page
+from netdiag.rules.topology import TOPOLOGY, check_topology
+from netdiag.rules.wire import WIRE, check_wire
 from tests.deployment.stacks import deployment_of, project_of
 from tests.house.tree import ROOT
 from tests.rules.recorded import view_of
@@ -79,7 +81,7 @@ def found(rule: Rule) -> tuple[Finding, ...]:
     elif rule in TOPOLOGY:
         all_found = check_topology(Recorded(bad).topology)
     else:
-        all_found = check(deployment_of(bad, path=_FILE))
+        all_found = check_deployment(deployment_of(bad, path=_FILE))
     return tuple(finding for finding in all_found if finding.rule == rule.ID)
 
 

@@ -16,7 +16,7 @@ from netdiag.errors import NetdiagError
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.teaching import Builder, CannotShow, attempt, missing, tear_down
 from netdiag.io.teaching_state import State, StateFile, new_state
-from netdiag.rules.run_topology import check_topology
+from netdiag.rules.topology import check_topology
 from netdiag.topology.hops import End
 from netdiag.topology.join import join
 from netdiag.topology.path import walk

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from netdiag.rules.all_rules import DECLARED
-from netdiag.rules.document import rule_page
-from netdiag.rules.rule import DeclaredRule
+from netdiag.rules.declared import DECLARED
+from netdiag.rules.rule import DeclaredRule, rule_page
 from tests.deployment.stacks import deployment_of
 from tests.lab.image_set import APACHE_3, APACHE_4, CP_KAFKA, CP_ZOOKEEPER
 from tests.live.examples import clients, images, startable, text_of

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator
 
-from netdiag.rules.all_rules import DECLARED
+from netdiag.rules.declared import DECLARED
 from tests.house.tree import ROOT
 from tests.live.client_cases import CLIENT_CASES, ENGINE_CASES, Ask, ClientCase
 from tests.live.examples import compose_of

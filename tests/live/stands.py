@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from netdiag.rules.all_rules import DECLARED
-from netdiag.rules.document import rule_page
+from netdiag.rules.declared import DECLARED
+from netdiag.rules.rule import rule_page
 from tests.lab import vantages
 from tests.lab.answers import Answer
 from tests.lab.errors import LabError

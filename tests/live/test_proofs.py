@@ -1,6 +1,6 @@
 """Every rule about declarations is proven live, or it is written down why it cannot be."""
 
-from netdiag.rules.all_rules import DECLARED
+from netdiag.rules.declared import DECLARED
 from tests.live.proofs import NOT_PRINTED, NOT_PROVEN, PAGE, page, proven
 
 

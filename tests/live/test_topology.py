@@ -15,7 +15,7 @@ from netdiag.engine.container import Status
 from netdiag.findings import TopologyLocation
 from netdiag.io.topology import look
 from netdiag.linux.hosts import parse_hosts
-from netdiag.rules.run_topology import check_topology
+from netdiag.rules.topology import check_topology
 from netdiag.topology.graph import By, Published, Topology, Unmatched
 from netdiag.topology.names import Answers, UnknownName, resolve
 from tests.figures import Report

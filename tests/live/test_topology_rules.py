@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.rules.topology_rules import TOPOLOGY
+from netdiag.rules.topology import TOPOLOGY
 from tests.live.topology_cases import CASES, TopologyCase
 from tests.live.topology_scene import scene
 

@@ -18,7 +18,7 @@ from netdiag.engine.container import Container, ContainerState, EndpointSettings
 from netdiag.engine.network import EngineNetwork
 from netdiag.findings import Finding
 from netdiag.io.kernel.inventory import read_inventory
-from netdiag.rules.run_topology import check_topology
+from netdiag.rules.topology import check_topology
 from netdiag.topology.graph import Topology
 from netdiag.topology.join import join
 from tests.io.namespaces import needs_root

@@ -3,8 +3,7 @@
 import pytest
 
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.rules.all_rules import DECLARED
-from netdiag.rules.run import check
+from netdiag.rules.declared import DECLARED, check_deployment
 from tests.deployment.stacks import deployment_of
 from tests.figures import Report
 from tests.mutations import redpanda
@@ -29,7 +28,7 @@ MUTANTS = [*_fitting(BASES, DEFECTS), *_fitting(redpanda.BASES, redpanda.DEFECTS
 
 
 def _findings(text: str) -> tuple[Finding, ...]:
-    return check(deployment_of(text))
+    return check_deployment(deployment_of(text))
 
 
 def _missed(base_name: str, defect: Defect) -> str | None:

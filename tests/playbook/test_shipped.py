@@ -14,10 +14,13 @@ from netdiag.playbook.items import of_finding
 from netdiag.playbook.outcome import Item, Outcome
 from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import End, run, variables_of
-from netdiag.rules.all_rules import ALL, COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
-from netdiag.rules.document import rule_page
-from netdiag.rules.run import check, check_live, check_project, check_wire
-from netdiag.rules.run_topology import check_topology
+from netdiag.rules.all_rules import ALL
+from netdiag.rules.compose import COMPOSE, check_project
+from netdiag.rules.declared import DECLARED, check_deployment
+from netdiag.rules.observed import OBSERVED, check_live
+from netdiag.rules.rule import rule_page
+from netdiag.rules.topology import TOPOLOGY, check_topology
+from netdiag.rules.wire import WIRE, check_wire
 from tests.deployment.stacks import deployment_of, project_of
 from tests.rules.recorded import view_of
 from tests.rules.topology_recorded import Recorded
@@ -61,7 +64,7 @@ def seen(rule: str, *, good: bool) -> tuple[ActionName, tuple[Item, ...]]:
     findings: tuple[Finding, ...] = ()
     action = ActionName.LINT
     if known in DECLARED or known in COMPOSE:
-        findings = (*check_project(project_of(text)), *check(deployment_of(text)))
+        findings = (*check_project(project_of(text)), *check_deployment(deployment_of(text)))
     elif known in OBSERVED:
         findings, action = check_live(view_of(text)), ActionName.MATRIX
     elif known in TOPOLOGY:

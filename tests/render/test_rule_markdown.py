@@ -4,7 +4,7 @@ import pytest
 
 from netdiag.render.rule_markdown import escaped, fenced, rule_markdown
 from netdiag.rules.all_rules import ALL
-from netdiag.rules.document import rule_page
+from netdiag.rules.rule import rule_page
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,7 @@ from netdiag.deployment.observations import Address, Answered, Contact, Failed, 
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.deployment.verdict import Cell, Verdict, Word, judge
 from netdiag.kafka.security import CertificateFault, SaslSight, SecuritySight, Spoken, TlsSight
-from netdiag.rules.live_files import foretold
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment, startup_errors
 from tests.deployment.stacks import deployment_of, project_of
 
 
@@ -71,8 +70,8 @@ def _declared(files: Mapping[str, Any]) -> AsDeclared:
     written = StringIO()
     YAML().dump(files, written)
     project = project_of(written.getvalue(), path="now/compose.yml")
-    found = check(deployment_of(written.getvalue(), path="now/compose.yml"))
-    return AsDeclared(services=declared_services(project), foretold=foretold(found))
+    found = check_deployment(deployment_of(written.getvalue(), path="now/compose.yml"))
+    return AsDeclared(services=declared_services(project), foretold=startup_errors(found))
 
 
 def _edge(edge: Mapping[str, Any]) -> Edge:

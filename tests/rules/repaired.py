@@ -10,7 +10,7 @@ from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
 from netdiag.findings import Finding
 from netdiag.render.report import Input, Problem, Report
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 
 FILE = "compose.yml"
 OVERRIDE = "compose.override.yml"
@@ -31,7 +31,7 @@ def looked(files: Mapping[str, bytes]) -> Report:
     if project.errors:
         message = "; ".join(problem.message for problem in project.errors)
         return Report(inputs=(Input(name=FILE, error=Problem(message=message)),), sources=files)
-    return Report(inputs=(Input(name=FILE),), findings=check(from_compose(project)), sources=files)
+    return Report(inputs=(Input(name=FILE),), findings=check_deployment(from_compose(project)), sources=files)
 
 
 def repaired(files: Mapping[str, bytes], *, unsafe: bool = True) -> Settled:

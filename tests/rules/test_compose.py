@@ -1,4 +1,4 @@
-"""Rules about compose files: every problem of the loader belongs to one, and what a shell in a container is left."""
+"""Rules about compose files: the problems of the loader as findings."""
 
 import re
 from pathlib import Path
@@ -6,10 +6,40 @@ from pathlib import Path
 import pytest
 
 import netdiag.compose
-from netdiag.findings import Severity
-from netdiag.rules.all_rules import COMPOSE
-from netdiag.rules.run import check_project
+from netdiag.findings import FileLocation, Severity
+from netdiag.rules.compose import COMPOSE, check_project
+from netdiag.rules.compose_findings import told, unset_images
 from tests.deployment.stacks import project_of
+
+TEXT = """\
+services:
+  app:
+    image: example/app:1
+    image: example/app:2
+    command: echo $X
+"""
+
+
+def test_words_places_and_severity() -> None:
+    project = project_of(TEXT)
+    (twice,) = told(project, "one", frozenset({"duplicate-key"}), hint="remove it")
+    assert (twice.rule, twice.severity, twice.hint) == ("one", Severity.ERROR, "remove it")
+    assert twice.message == project.errors[0].message
+    assert [place.line for place in (twice.location, twice.related[0].location) if isinstance(place, FileLocation)] == [
+        4,
+        3,
+    ]
+    (unset,) = told(project, "two", frozenset({"unset-variable"}), hint="")
+    assert unset.severity is Severity.NOTE
+    assert list(told(project, "three", frozenset(), hint="")) == []
+
+
+def test_images_that_are_empty_for_want_of_variables() -> None:
+    images = {"a": "${NOPE}", "b": "'${NO}${NEITHER}'", "c": "example/app:${NOPE}", "d": "''", "e": "${NOPE:-x}"}
+    services = "".join(f"  {name}:\n    image: {image}\n" for name, image in images.items())
+    project = project_of(f"services:\n{services}  f:\n    build: .\n")
+    assert {name: text.unset for name, text in unset_images(project)} == {"a": ("NOPE",), "b": ("NO", "NEITHER")}
+
 
 # Said of every second file, and no listener depends on it.
 BESIDE_THE_POINT = {"version"}

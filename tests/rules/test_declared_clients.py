@@ -7,8 +7,8 @@ from netdiag.compose.positions import Source
 from netdiag.config.document import DeclaredClient, Facts
 from netdiag.deployment.from_compose import from_compose
 from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.rules.declared import check_deployment
 from netdiag.rules.declared_clients import ID
-from netdiag.rules.run import check
 
 STACK = """\
 services:
@@ -40,7 +40,7 @@ def found(
     facts = Facts(host_clients=clients(host), lan_clients=clients(lan), host_addresses=("192.168.1.20",))
     text = STACK.format(ports=ports, out=out, protocol=protocol)
     deployment = from_compose(load(Source("c.yml", text)), host_addresses=facts.host_addresses, facts=facts)
-    return [finding for finding in check(deployment) if finding.rule == ID]
+    return [finding for finding in check_deployment(deployment) if finding.rule == ID]
 
 
 def clients(addresses: tuple[str, ...]) -> tuple[DeclaredClient, ...]:

@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.findings import Severity
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of, five_brokers
 
 CP = """\
@@ -25,7 +25,7 @@ def cp(environment: str, *, extra: str = "", tag: str = "7.9.2") -> str:
 
 
 def found(text: str) -> dict[str, Severity]:
-    return {finding.rule: finding.severity for finding in check(deployment_of(text))}
+    return {finding.rule: finding.severity for finding in check_deployment(deployment_of(text))}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_an_active_client_makes_loopback_an_error_an_inactive_one_a_warning() ->
 
 
 def test_brokers_that_lead_each_other_to_localhost() -> None:
-    findings = check(deployment_of(five_brokers().replace("INTERNAL://broker-2:", "INTERNAL://localhost:")))
+    findings = check_deployment(deployment_of(five_brokers().replace("INTERNAL://broker-2:", "INTERNAL://localhost:")))
     (one,) = [f for f in findings if f.rule == "inter-broker-endpoint-unreachable"]
     assert one.service == "broker-2"
     assert one.severity is Severity.ERROR
@@ -136,7 +136,7 @@ def test_brokers_that_lead_each_other_to_localhost() -> None:
 def test_repairs_touch_the_defect_and_nothing_else() -> None:
     text = five_brokers(bind="127.0.0.1")
     data = text.encode()
-    edits = sorted((e for f in check(deployment_of(text)) for e in f.edits), key=lambda e: -e.start)
+    edits = sorted((e for f in check_deployment(deployment_of(text)) for e in f.edits), key=lambda e: -e.start)
     assert len(edits) == 5
     for edit in edits:
         assert data[edit.start : edit.end] == b"127.0.0.1"
@@ -149,7 +149,7 @@ def test_adding_to_the_map_keeps_the_line() -> None:
         "KAFKA_LISTENERS: A://:1,B://:2\nKAFKA_ADVERTISED_LISTENERS: A://kafka:1,B://kafka:2\n"
         'KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: "A:PLAINTEXT"  # the map\nKAFKA_INTER_BROKER_LISTENER_NAME: A'
     )
-    (finding,) = check(deployment_of(text))
+    (finding,) = check_deployment(deployment_of(text))
     assert finding.rule == "listener-name-unmapped"
     (edit,) = finding.edits
     data = text.encode()

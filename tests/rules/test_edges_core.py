@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.findings import Severity
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 from tests.rules.test_edges import cp, found
 
@@ -33,12 +33,16 @@ def serious(text: str) -> dict[str, Severity]:
 
 
 def prints(text: str) -> set[str | None]:
-    return {finding.broker_prints for finding in check(deployment_of(text)) if finding.severity is not Severity.NOTE}
+    return {
+        finding.broker_prints
+        for finding in check_deployment(deployment_of(text))
+        if finding.severity is not Severity.NOTE
+    }
 
 
 def repaired(text: str) -> str:
     data = text.encode()
-    for edit in sorted((e for f in check(deployment_of(text)) for e in f.edits), key=lambda e: -e.start):
+    for edit in sorted((e for f in check_deployment(deployment_of(text)) for e in f.edits), key=lambda e: -e.start):
         data = data[: edit.start] + edit.replacement.encode() + data[edit.end :]
     return data.decode()
 
@@ -63,12 +67,12 @@ def test_what_the_broker_gets_instead_of_a_value(listeners: str, expected: dict[
 
 
 def test_a_list_that_is_derived_says_nothing_twice() -> None:
-    findings = check(deployment_of(cp("KAFKA_ADVERTISED_LISTENERS: PLAINTEXT:/kafka:9092")))
+    findings = check_deployment(deployment_of(cp("KAFKA_ADVERTISED_LISTENERS: PLAINTEXT:/kafka:9092")))
     assert [finding.rule for finding in findings] == ["listener-unparsable"]
 
 
 def test_an_unset_variable_is_named() -> None:
-    (finding,) = check(deployment_of(cp("KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://${BROKER_HOST}:9092'")))
+    (finding,) = check_deployment(deployment_of(cp("KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://${BROKER_HOST}:9092'")))
     assert '"BROKER_HOST" is not set' in finding.message
     assert finding.broker_prints is None
 

@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.findings import FileLocation
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 
 STACK = """\
@@ -35,7 +35,7 @@ def found(
     """The findings, each with what stands at its place."""
     text = STACK.format(body=body, broker=broker, image=image, listeners=listeners, protocols=PROTOCOLS)
     rows = []
-    for finding in check(deployment_of(text)):
+    for finding in check_deployment(deployment_of(text)):
         place = finding.location
         assert isinstance(place, FileLocation)
         rows.append(f"{finding.severity.value} {finding.rule} {text.encode()[place.start : place.end].decode()}")
@@ -240,6 +240,6 @@ networks: {{a: , b: }}
 )
 def test_part_of_a_cluster(client: str, networks: str, expected: str) -> None:
     text = CLUSTER.format(client=client, networks=networks)
-    places = [f.location for f in check(deployment_of(text)) if f.rule == "dependent-reaches-some-brokers"]
+    places = [f.location for f in check_deployment(deployment_of(text)) if f.rule == "dependent-reaches-some-brokers"]
     written = [text.encode()[p.start : p.end].decode() for p in places if isinstance(p, FileLocation)]
     assert written == ([expected] if expected else [])

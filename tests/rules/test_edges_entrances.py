@@ -5,7 +5,7 @@ from textwrap import dedent, indent
 import pytest
 
 from netdiag.findings import Severity
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -13,7 +13,7 @@ ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 def found(services: str) -> dict[str, Severity]:
     text = "name: t\nservices:\n" + indent(dedent(services), "  ")
-    return {finding.rule: finding.severity for finding in check(deployment_of(text))}
+    return {finding.rule: finding.severity for finding in check_deployment(deployment_of(text))}
 
 
 KRAFT = """

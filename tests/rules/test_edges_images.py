@@ -3,8 +3,8 @@
 import pytest
 
 from netdiag.findings import Severity
+from netdiag.rules.declared import check_deployment
 from netdiag.rules.declared.image_env_unknown import is_close
-from netdiag.rules.run import check
 from tests.deployment.stacks import deployment_of
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -31,7 +31,7 @@ SASL = {
 def found(image: str, environment: dict[str, str]) -> dict[str, Severity]:
     lines = "".join(f"      {name}: '{value}'\n" for name, value in environment.items())
     text = f"name: t\nservices:\n{ZOO}  kafka:\n    image: {image}\n    environment:\n{lines}"
-    return {finding.rule: finding.severity for finding in check(deployment_of(text))}
+    return {finding.rule: finding.severity for finding in check_deployment(deployment_of(text))}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.findings import Severity
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 from tests.rules.test_edges import found
 from tests.rules.test_edges_core import KRAFT, kraft, node, prints, repaired, serious
@@ -114,7 +114,7 @@ def test_localhost_is_one_place_for_nodes_in_the_namespace_of_the_host() -> None
     ],
 )
 def test_voters_lead_to_their_controller(voters: str, because: str) -> None:
-    (finding,) = check(deployment_of(kraft(node(KAFKA_CONTROLLER_QUORUM_VOTERS=voters))))
+    (finding,) = check_deployment(deployment_of(kraft(node(KAFKA_CONTROLLER_QUORUM_VOTERS=voters))))
     assert finding.rule == "kraft-voter-endpoint-mismatch"
     assert because in finding.message
 
@@ -128,7 +128,7 @@ def test_swapped_voters_are_told_once_each() -> None:
             KAFKA_CONTROLLER_QUORUM_VOTERS="1@kafka-2:9093,2@kafka-1:9093",
         )
 
-    messages = [f.message for f in check(deployment_of(kraft(swapped(1), swapped(2)))) if "voter" in f.rule]
+    messages = [f.message for f in check_deployment(deployment_of(kraft(swapped(1), swapped(2)))) if "voter" in f.rule]
     assert len(messages) == 2
     assert "kafka-2 is node 2" in messages[0]
 

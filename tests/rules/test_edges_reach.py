@@ -6,7 +6,7 @@ from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
 from netdiag.findings import Severity
-from netdiag.rules.run import check
+from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -37,7 +37,7 @@ def stack(
 
 
 def found(text: str) -> dict[str, Severity]:
-    findings = check(deployment_of(text))
+    findings = check_deployment(deployment_of(text))
     assert len({f.rule for f in findings}) == len(findings)
     return {finding.rule: finding.severity for finding in findings}
 
@@ -97,7 +97,7 @@ def test_a_client_whose_profile_is_not_switched_on(
 ) -> None:
     text = stack(client, extra=f"    profiles: [tools]\n{extra}") + more
     project = load(Source("compose.yml", text), dotenv=None, environ={}, profiles=(), read=lambda _: None)
-    assert {f.rule: f.severity for f in check(from_compose(project))} == expected
+    assert {f.rule: f.severity for f in check_deployment(from_compose(project))} == expected
 
 
 def test_a_sidecar_of_the_broker_may_use_any_port_of_it() -> None:
@@ -132,13 +132,13 @@ def test_a_mounted_file_may_open_other_ports() -> None:
 
 
 def test_every_address_of_a_list_is_pointed_at() -> None:
-    findings = check(deployment_of(stack("kafka:9098, localhost:9092")))
+    findings = check_deployment(deployment_of(stack("kafka:9098, localhost:9092")))
     columns = [(f.rule, f.location.column, f.location.end_column) for f in findings]  # type: ignore[union-attr]
     assert columns == [("dependent-bootstrap-wrong-port", 22, 32), ("dependent-bootstrap-localhost", 34, 48)]
 
 
 def test_a_published_port_is_named_as_what_it_is() -> None:
-    findings = check(deployment_of(stack("kafka:19092", broker='    ports: ["9092:9092", "19092:29092"]\n')))
+    findings = check_deployment(deployment_of(stack("kafka:19092", broker='    ports: ["9092:9092", "19092:29092"]\n')))
     (wrong,) = [f for f in findings if f.rule == "dependent-bootstrap-wrong-port"]
     assert "port of the docker host" in wrong.why
     assert wrong.hint == "set KAFKA_BROKERS to kafka:29092"

@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.findings import FileLocation, Severity
-from netdiag.rules.run import check, condemned
+from netdiag.rules.declared import check_deployment, failing_to_start
 from tests.deployment.stacks import deployment_of
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -31,7 +31,7 @@ def stack(*flags: str, ports: str = '"19092:19092"', image: str = IMAGE, clients
 
 
 def found(text: str) -> dict[str, Severity]:
-    return {finding.rule: finding.severity for finding in check(deployment_of(text))}
+    return {finding.rule: finding.severity for finding in check_deployment(deployment_of(text))}
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,17 @@ def test_only_newer_releases_end_over_a_wildcard() -> None:
         deployment = deployment_of(
             stack("--advertise-kafka-addr 0.0.0.0:9092", image=f"redpandadata/redpanda:{release}")
         )
-        findings = [f for f in check(deployment) if f.rule == "advertised-wildcard"]
+        findings = [f for f in check_deployment(deployment) if f.rule == "advertised-wildcard"]
         assert [bool(f.broker_prints) for f in findings] == [prints]
-        assert bool(condemned(findings, deployment)) is prints
+        assert bool(failing_to_start(findings, deployment)) is prints
 
 
 def test_the_wildcard_is_shown_in_its_flag() -> None:
     (finding,) = [
         f
-        for f in check(deployment_of(stack("--advertise-kafka-addr a://0.0.0.0:9092", "--kafka-addr a://0.0.0.0:9092")))
+        for f in check_deployment(
+            deployment_of(stack("--advertise-kafka-addr a://0.0.0.0:9092", "--kafka-addr a://0.0.0.0:9092"))
+        )
         if f.rule == "advertised-wildcard"
     ]
     assert isinstance(finding.location, FileLocation)

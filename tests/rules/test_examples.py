@@ -3,11 +3,21 @@
 import pytest
 
 from netdiag.findings import FileLocation, Severity, WireLocation
-from netdiag.rules.all_rules import COMPOSE, DECLARED, OBSERVED, TOPOLOGY, WIRE
-from netdiag.rules.document import RulePage, rule_page
-from netdiag.rules.rule import ComposeRule, DeclaredRule, ObservedRule, Rule, TopologyRule, WireRule
-from netdiag.rules.run import check, check_live, check_project, check_wire
-from netdiag.rules.run_topology import check_topology
+from netdiag.rules.compose import COMPOSE, check_project
+from netdiag.rules.declared import DECLARED, check_deployment
+from netdiag.rules.observed import OBSERVED, check_live
+from netdiag.rules.rule import (
+    ComposeRule,
+    DeclaredRule,
+    ObservedRule,
+    Rule,
+    RulePage,
+    TopologyRule,
+    WireRule,
+    rule_page,
+)
+from netdiag.rules.topology import TOPOLOGY, check_topology
+from netdiag.rules.wire import WIRE, check_wire
 from tests.deployment.stacks import deployment_of, project_of
 from tests.rules.recorded import view_of
 from tests.rules.topology_recorded import Recorded
@@ -24,7 +34,7 @@ def _page_of(rule: Rule) -> RulePage:
 @pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
 def test_bad_example_fires_exactly_at_its_marks(rule: DeclaredRule) -> None:
     page = _page_of(rule)
-    findings = [f for f in check(deployment_of(page.bad)) if f.rule == rule.ID]
+    findings = [f for f in check_deployment(deployment_of(page.bad)) if f.rule == rule.ID]
     lines = tuple(sorted({f.location.line for f in findings if isinstance(f.location, FileLocation)}))
     assert page.bad_lines
     assert lines == page.bad_lines
@@ -32,13 +42,17 @@ def test_bad_example_fires_exactly_at_its_marks(rule: DeclaredRule) -> None:
 
 @pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
 def test_bad_example_has_no_other_defect_above_note(rule: DeclaredRule) -> None:
-    others = [f for f in check(deployment_of(_page_of(rule).bad)) if f.rule != rule.ID and f.severity != Severity.NOTE]
+    others = [
+        f
+        for f in check_deployment(deployment_of(_page_of(rule).bad))
+        if f.rule != rule.ID and f.severity != Severity.NOTE
+    ]
     assert others == []
 
 
 @pytest.mark.parametrize("rule", DECLARED, ids=list(BY_ID))
 def test_good_example_is_silent_under_all_rules(rule: DeclaredRule) -> None:
-    assert check(deployment_of(_page_of(rule).good)) == ()
+    assert check_deployment(deployment_of(_page_of(rule).good)) == ()
 
 
 @pytest.mark.parametrize("rule", OBSERVED, ids=lambda rule: rule.ID)
@@ -67,7 +81,7 @@ def test_bad_file_fires_exactly_at_its_marks(rule: ComposeRule) -> None:
 def test_good_file_is_silent_under_all_rules(rule: ComposeRule) -> None:
     good = _page_of(rule).good
     assert check_project(project_of(good)) == ()
-    assert check(deployment_of(good)) == ()
+    assert check_deployment(deployment_of(good)) == ()
 
 
 @pytest.mark.parametrize("rule", WIRE, ids=lambda rule: rule.ID)

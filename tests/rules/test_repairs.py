@@ -10,8 +10,8 @@ import pytest
 
 from netdiag.cli.repairing import Settled
 from netdiag.findings import Severity
-from netdiag.rules.all_rules import DECLARED
-from netdiag.rules.document import rule_page
+from netdiag.rules.declared import DECLARED
+from netdiag.rules.rule import rule_page
 from tests.compose.oracle import ask_compose
 from tests.figures import Report
 from tests.rules.repaired import FILE, OVERRIDE, findings, repaired

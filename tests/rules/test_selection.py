@@ -13,7 +13,6 @@ from netdiag.rules.selection import (
     Selection,
     UnknownRule,
     chosen,
-    everything,
     expanded,
     known_ids,
     matches,
@@ -32,8 +31,8 @@ def finding(rule: str = ONE, path: str = "sub/compose.yml", severity: Severity =
 @pytest.mark.parametrize(
     ("choices", "left"),
     [
-        ([], EVERYTHING),
-        ([Choice()], EVERYTHING),
+        ([], None),
+        ([Choice()], None),
         ([Choice(select=("kraft-",))], KRAFT),
         ([Choice(select=("all",))], EVERYTHING),
         ([Choice(select=())], frozenset[str]()),
@@ -50,13 +49,12 @@ def finding(rule: str = ONE, path: str = "sub/compose.yml", severity: Severity =
         ([Choice(ignore=(ONE,)), Choice(ignore=("unused-ignore",))], EVERYTHING - {ONE, "unused-ignore"}),
     ],
 )
-def test_choices(choices: list[Choice], left: frozenset[str]) -> None:
+def test_choices(choices: list[Choice], left: frozenset[str] | None) -> None:
     assert chosen(choices) == left
 
 
 def test_every_id_that_a_finding_can_have_is_known() -> None:
     assert {rule.ID for rule in ALL} | set(WITHOUT_RULE) == EVERYTHING
-    assert everything().rules == EVERYTHING
 
 
 @pytest.mark.parametrize(
@@ -110,7 +108,7 @@ def test_a_hostile_glob_is_quick() -> None:
 
 def test_files_are_seen_from_the_folder_of_the_choice() -> None:
     choice = FileChoice(glob="sub/*.yml", folder="/project", rules=frozenset({ONE}))
-    selection = Selection(rules=EVERYTHING, elsewhere=(choice,))
+    selection = Selection(elsewhere=(choice,))
     assert selection.of([finding()], root="/project") == ()
     assert selection.of([finding(path="/project/sub/x.yml")], root="/elsewhere") == ()
     assert selection.of([finding(path="../sub/x.yml")], root="/project/other") == ()
@@ -121,6 +119,6 @@ def test_files_are_seen_from_the_folder_of_the_choice() -> None:
 
 
 def test_a_severity_replaces_that_of_every_finding() -> None:
-    selection = Selection(rules=EVERYTHING, severities={ONE: Severity.NOTE})
+    selection = Selection(severities={ONE: Severity.NOTE})
     found = selection.of([finding(), finding(severity=Severity.WARNING), finding("kraft-voters-invalid")])
     assert [f.severity for f in found] == [Severity.NOTE, Severity.NOTE, Severity.ERROR]

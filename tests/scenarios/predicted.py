@@ -15,7 +15,7 @@ from netdiag.deployment.platform import HostKind, Platform, generation_of
 from netdiag.deployment.reachability import predict
 from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.rules.run import check, condemned
+from netdiag.rules.declared import check_deployment, failing_to_start
 from tests.scenarios.expectations import Engine, ExpectedFinding, Stack
 
 DOCKER_HOST = "192.168.8.133"
@@ -34,7 +34,7 @@ class Prediction:
     def cell(self, vantage: str, bootstrap: str) -> str:
         """The word of a cell, with the vantage as `expected.yml` writes it."""
         host, _, port = re.sub(r"\{.*\}", _SOME_ADDRESS, bootstrap).rpartition(":")
-        down = condemned(self.findings, self.deployment)
+        down = failing_to_start(self.findings, self.deployment)
         address = Address(host=host.strip("[]"), port=int(port))
         (cell,) = predict(self.deployment, [vantage_of(vantage, self.deployment)], [address], down=down)
         return str(cell.predicted)
@@ -52,7 +52,7 @@ def prediction(stack: Stack, environ: Mapping[str, str] | None = None, *, engine
     """Load and judge the stack's file with no profile active, as `docker compose up` reads it on an engine."""
     project = load(Source(stack.file.name, stack.file.read_bytes()), environ=environ or {}, profiles=())
     deployment = replace(from_compose(project, host_addresses=(DOCKER_HOST,)), platform=platform_of(engine or USUAL))
-    return Prediction(deployment=deployment, findings=check(deployment))
+    return Prediction(deployment=deployment, findings=check_deployment(deployment))
 
 
 def platform_of(engine: Engine) -> Platform:

@@ -11,8 +11,7 @@ import pytest
 
 from netdiag.findings import Finding, WireLocation
 from netdiag.io.spark.wire_view import wire_view
-from netdiag.rules.all_rules import WIRE
-from netdiag.rules.run import check_wire
+from netdiag.rules.wire import WIRE, check_wire
 from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.facts import host_of
 from netdiag.traffic.tables import NAMES, table

@@ -29,7 +29,7 @@ from netdiag.deployment.verdict import Cell, Verdict, Word
 from netdiag.io.live import Live, look
 from netdiag.io.observe import observe
 from netdiag.linux.netns import ProcessNamespace
-from netdiag.rules.run import check, condemned
+from netdiag.rules.declared import check_deployment, failing_to_start
 from tests.lab.containers import Container
 from tests.lab.engine import HOST_ADDRESS
 from tests.lab.errors import LabError
@@ -107,7 +107,7 @@ def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool, firewall
             sample = _Sample(live, stack, addresses, world.seed, pool)
             seen = observe(live.stances, addresses).cells
         known = predict(live.deployment, [s.vantage for s in live.stances], addresses, down=frozenset(live.stopped))
-        down = condemned(check(declared), declared) | ({world.stopped} if world.stopped else set())
+        down = failing_to_start(check_deployment(declared), declared) | ({world.stopped} if world.stopped else set())
         places = [_as_declared(stance.vantage, declared) for stance in live.stances]
         before = predict(declared, places, world.addresses, down=frozenset(down))
         for _ in range(2):

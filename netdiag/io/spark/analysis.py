@@ -19,7 +19,7 @@ from netdiag.io.spark.folding import folded_tables, names_told
 from netdiag.io.spark.plain_rows import plain_rows
 from netdiag.io.spark.small_tables import frame_of, one_task_each, small_table, small_tables
 from netdiag.io.spark.wire_view import ask_all, told_by, wire_view
-from netdiag.rules.run import check_wire
+from netdiag.rules.wire import check_wire
 from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.aggregates.questions import ALL, answered, ordered
 from netdiag.traffic.aggregates.relays import with_relays, without_relays

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.problems import told
+from netdiag.rules.compose_findings import told
 
 ID = "compose-dependency-cycle"
 SEVERITY = Severity.ERROR

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.rules.problems import finding, unset_images
+from netdiag.rules.compose_findings import finding, unset_images
 
 ID = "compose-schema"
 SEVERITY = Severity.ERROR

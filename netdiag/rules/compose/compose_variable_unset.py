@@ -29,7 +29,7 @@ from netdiag.compose.positions import Span
 from netdiag.compose.project import Project
 from netdiag.compose.unescaped import unescaped
 from netdiag.findings import Finding, Severity
-from netdiag.rules.problems import finding, unset_images
+from netdiag.rules.compose_findings import finding, unset_images
 
 ID = "compose-variable-unset"
 SEVERITY = Severity.NOTE

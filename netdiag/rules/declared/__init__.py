@@ -1,1 +1,241 @@
-"""Rules about what files and containers declare."""
+"""Rules about what compose files and containers declare."""
+
+from collections.abc import Iterable
+
+from netdiag.deployment.as_declared import Foretold
+from netdiag.deployment.member import Deployment
+from netdiag.findings import FileLocation, Finding, Severity, by_place
+from netdiag.rules.declared import (
+    advertised_empty_host,
+    advertised_host_unknown,
+    advertised_internal_name_for_host,
+    advertised_loopback_for_remote_clients,
+    advertised_not_in_listeners,
+    advertised_placeholder,
+    advertised_port_differs_from_published,
+    advertised_port_not_published,
+    advertised_wildcard,
+    advertised_wildcard_uncaught,
+    bitnami_legacy_switches,
+    client_protocol_mismatch,
+    cluster_id_inconsistent,
+    control_plane_misuse,
+    controller_wildcard_on_3_9_0,
+    default_bridge_no_dns,
+    dependent_bootstrap_control_port,
+    dependent_bootstrap_external_listener,
+    dependent_bootstrap_localhost,
+    dependent_bootstrap_scheme,
+    dependent_bootstrap_unknown_host,
+    dependent_bootstrap_wrong_port,
+    dependent_reaches_some_brokers,
+    duplicate_advertised_endpoint,
+    duplicate_host_port,
+    duplicate_node_id,
+    ephemeral_or_range_port,
+    healthcheck_wrong_endpoint,
+    host_alias_portability,
+    host_network_mode,
+    hostname_loopback,
+    image_defaults_dropped,
+    image_env_alias_ignored,
+    image_env_duplicate,
+    image_env_rejected,
+    image_env_unknown,
+    image_env_wrong_prefix,
+    image_gone,
+    image_not_kafka,
+    image_required_env_missing,
+    image_version_breaks_mode,
+    inter_broker_both_settings,
+    inter_broker_endpoint_unreachable,
+    inter_broker_not_advertised,
+    internal_network_published,
+    kraft_advertised_controller_differs,
+    kraft_controller_advertised,
+    kraft_controller_listener_missing,
+    kraft_controller_listener_wrong_role,
+    kraft_controller_unmapped,
+    kraft_dynamic_quorum_unformattable,
+    kraft_inter_broker_is_controller,
+    kraft_mode_ambiguous,
+    kraft_no_broker_advertised,
+    kraft_node_id_missing_or_mismatch,
+    kraft_role_invalid,
+    kraft_voter_endpoint_mismatch,
+    kraft_voters_inconsistent,
+    kraft_voters_invalid,
+    kraft_voters_loopback,
+    listener_bound_to_foreign_address,
+    listener_bound_to_loopback,
+    listener_bound_to_one_network,
+    listener_name_duplicate,
+    listener_name_odd,
+    listener_name_unmapped,
+    listener_port_conflict,
+    listener_port_invalid,
+    listener_prefix_underscore,
+    listener_sets_differ,
+    listener_unexpanded_or_quoted,
+    listener_unparsable,
+    mounted_config_shadows_env,
+    network_mode_none_or_shared,
+    networks_not_shared,
+    protocol_map_drops_defaults,
+    protocol_map_invalid,
+    published_loopback_advertised_elsewhere,
+    published_port_without_listener,
+    published_port_wrong_listener,
+    redpanda_listener_mismatch,
+    removed_address_property,
+    replicas_share_endpoint,
+    sasl_config_incomplete,
+    schema_registry_listener_name,
+    secrets_by_listener_name,
+    shared_data_volume,
+    static_ip_invalid,
+    unstable_ip_advertised,
+    wurstmeister_listeners_missing,
+    zookeeper_connect_broken,
+)
+from netdiag.rules.declared_clients import check_clients
+from netdiag.rules.rule import DeclaredRule
+
+DECLARED: tuple[DeclaredRule, ...] = (
+    advertised_empty_host,
+    advertised_host_unknown,
+    advertised_internal_name_for_host,
+    advertised_loopback_for_remote_clients,
+    advertised_not_in_listeners,
+    advertised_placeholder,
+    advertised_port_differs_from_published,
+    advertised_port_not_published,
+    advertised_wildcard,
+    advertised_wildcard_uncaught,
+    bitnami_legacy_switches,
+    client_protocol_mismatch,
+    cluster_id_inconsistent,
+    control_plane_misuse,
+    controller_wildcard_on_3_9_0,
+    default_bridge_no_dns,
+    dependent_bootstrap_control_port,
+    dependent_bootstrap_external_listener,
+    dependent_bootstrap_localhost,
+    dependent_bootstrap_scheme,
+    dependent_bootstrap_unknown_host,
+    dependent_bootstrap_wrong_port,
+    dependent_reaches_some_brokers,
+    duplicate_advertised_endpoint,
+    duplicate_host_port,
+    duplicate_node_id,
+    ephemeral_or_range_port,
+    healthcheck_wrong_endpoint,
+    host_alias_portability,
+    host_network_mode,
+    hostname_loopback,
+    image_defaults_dropped,
+    image_env_alias_ignored,
+    image_env_duplicate,
+    image_env_rejected,
+    image_env_unknown,
+    image_env_wrong_prefix,
+    image_gone,
+    image_not_kafka,
+    image_required_env_missing,
+    image_version_breaks_mode,
+    inter_broker_both_settings,
+    inter_broker_endpoint_unreachable,
+    inter_broker_not_advertised,
+    internal_network_published,
+    kraft_advertised_controller_differs,
+    kraft_controller_advertised,
+    kraft_controller_listener_missing,
+    kraft_controller_listener_wrong_role,
+    kraft_controller_unmapped,
+    kraft_dynamic_quorum_unformattable,
+    kraft_inter_broker_is_controller,
+    kraft_mode_ambiguous,
+    kraft_no_broker_advertised,
+    kraft_node_id_missing_or_mismatch,
+    kraft_role_invalid,
+    kraft_voter_endpoint_mismatch,
+    kraft_voters_inconsistent,
+    kraft_voters_invalid,
+    kraft_voters_loopback,
+    listener_bound_to_foreign_address,
+    listener_bound_to_loopback,
+    listener_bound_to_one_network,
+    listener_name_duplicate,
+    listener_name_odd,
+    listener_name_unmapped,
+    listener_port_conflict,
+    listener_port_invalid,
+    listener_prefix_underscore,
+    listener_sets_differ,
+    listener_unexpanded_or_quoted,
+    listener_unparsable,
+    mounted_config_shadows_env,
+    network_mode_none_or_shared,
+    networks_not_shared,
+    protocol_map_drops_defaults,
+    protocol_map_invalid,
+    published_loopback_advertised_elsewhere,
+    published_port_without_listener,
+    published_port_wrong_listener,
+    redpanda_listener_mismatch,
+    removed_address_property,
+    replicas_share_endpoint,
+    sasl_config_incomplete,
+    schema_registry_listener_name,
+    secrets_by_listener_name,
+    shared_data_volume,
+    static_ip_invalid,
+    unstable_ip_advertised,
+    wurstmeister_listeners_missing,
+    zookeeper_connect_broken,
+)
+
+
+def check_deployment(deployment: Deployment, rules: Iterable[DeclaredRule] = DECLARED) -> tuple[Finding, ...]:
+    """What is wrong with a deployment, and with the clients that the user declares, by place, then by rule.
+
+    Findings that say the same about one place (an endpoint that is written twice and reported at its service) are one.
+    """
+    found = (finding for rule in rules for finding in rule.check(deployment))
+    distinct: dict[tuple[object, ...], Finding] = {}
+    for finding in (*found, *check_clients(deployment)):
+        distinct.setdefault((finding.rule, finding.location, finding.message, finding.service), finding)
+    return tuple(sorted(distinct.values(), key=by_place))
+
+
+def failing_to_start(findings: Iterable[Finding], deployment: Deployment) -> frozenset[str]:
+    """The names of the brokers that will not start.
+
+    A finding says what they print instead, or that the engine refuses the address that they are to have.
+    """
+    brokers = {broker.name for broker in deployment.brokers}
+    return frozenset(
+        finding.service
+        for finding in findings
+        if finding.service in brokers and (finding.broker_prints or _is_refused_by_engine(finding))
+    )
+
+
+def startup_errors(findings: Iterable[Finding]) -> tuple[Foretold, ...]:
+    """What brokers print instead of starting, as findings about files predict it."""
+    return tuple(
+        Foretold(
+            rule=finding.rule,
+            service=finding.service,
+            prints=finding.broker_prints,
+            message=finding.message,
+            hint=finding.hint,
+            where=finding.location,
+        )
+        for finding in findings
+        if finding.broker_prints and finding.service and isinstance(finding.location, FileLocation)
+    )
+
+
+def _is_refused_by_engine(finding: Finding) -> bool:
+    return finding.rule == static_ip_invalid.ID and finding.severity is Severity.ERROR

@@ -1,1 +1,94 @@
-"""Rules about what probes observed."""
+"""Rules about what a live check observed."""
+
+from dataclasses import replace
+
+from netdiag.deployment.live_view import LiveView
+from netdiag.findings import ContainerLocation, Finding, Related, by_place
+from netdiag.rules.declared import check_deployment
+from netdiag.rules.live_findings import written_for
+from netdiag.rules.observed import (
+    live_accept_then_close,
+    live_advertised_drift,
+    live_advertised_unreachable,
+    live_bootstrap_dns,
+    live_bootstrap_refused,
+    live_bootstrap_timeout,
+    live_bound_sockets_differ,
+    live_config_crash,
+    live_dependent_cannot_connect,
+    live_differs_from_predicted,
+    live_file_drift,
+    live_listener_not_found,
+    live_mesh_cut,
+    live_not_kafka,
+    live_sasl_mechanism,
+    live_security_mismatch,
+    live_wrong_broker,
+    tls_expired,
+    tls_expires_soon,
+    tls_name_not_covered,
+    tls_not_yet_valid,
+    tls_unknown_authority,
+    tls_weak,
+)
+from netdiag.rules.rule import ObservedRule
+
+OBSERVED: tuple[ObservedRule, ...] = (
+    live_accept_then_close,
+    live_advertised_drift,
+    live_advertised_unreachable,
+    live_bootstrap_dns,
+    live_bootstrap_refused,
+    live_bootstrap_timeout,
+    live_bound_sockets_differ,
+    live_config_crash,
+    live_dependent_cannot_connect,
+    live_differs_from_predicted,
+    live_file_drift,
+    live_listener_not_found,
+    live_mesh_cut,
+    live_not_kafka,
+    live_sasl_mechanism,
+    live_security_mismatch,
+    live_wrong_broker,
+    tls_expired,
+    tls_expires_soon,
+    tls_name_not_covered,
+    tls_not_yet_valid,
+    tls_unknown_authority,
+    tls_weak,
+)
+
+
+def check_live(view: LiveView) -> tuple[Finding, ...]:
+    """What is wrong with the running configuration and with what was observed, by place, then by rule.
+
+    Where the log of a stopped broker holds the sentence that a finding about its configuration predicts, that finding
+    is confirmed, and there is no second one.
+    """
+    declared = [_confirmed(finding, view) for finding in check_deployment(view.deployment)]
+    predicted = {f.service for f in declared if f.service in view.stopped and _is_in_log(f, view)}
+    observed = [
+        finding
+        for rule in OBSERVED
+        for finding in rule.check(view)
+        if not (finding.rule == live_config_crash.ID and finding.service in predicted)
+    ]
+    return tuple(sorted((*declared, *observed), key=by_place))
+
+
+def _confirmed(finding: Finding, view: LiveView) -> Finding:
+    """The finding with the log line that proves it, where there is one, and the line of the files behind it."""
+    if finding.service is None or not _is_in_log(finding, view):
+        return finding
+    location = ContainerLocation(container=finding.service, part="log")
+    proof = Related(location=location, message=f"and so it did: {view.stopped[finding.service]}")
+    return replace(finding, related=(*finding.related, proof, *written_for(view, finding)))
+
+
+def _is_in_log(finding: Finding, view: LiveView) -> bool:
+    """Whether a stopped broker printed what the finding predicts."""
+    prints, service = finding.broker_prints, finding.service or ""
+    if prints is None or service not in view.stopped:
+        return False
+    return any(prints in line for line in (view.stopped[service], *view.logs.get(service, ())))

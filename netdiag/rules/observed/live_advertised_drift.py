@@ -44,8 +44,7 @@ from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.observations import Answered
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.kafka.broker_config import Mode
-from netdiag.rules.live_meant import answering, written
-from netdiag.rules.live_words import listed
+from netdiag.rules.live_findings import answering, listed, written
 
 ID = "live-advertised-drift"
 SEVERITY = Severity.WARNING

@@ -64,8 +64,7 @@ from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.observations import Failed, Reason
 from netdiag.deployment.vantage import VantageKind
 from netdiag.findings import ContainerLocation, Finding, Severity
-from netdiag.rules.live_meant import Trap, owner, place, traps, written
-from netdiag.rules.live_words import listed
+from netdiag.rules.live_findings import Trap, listed, owner, place, traps, written
 
 ID = "live-advertised-unreachable"
 SEVERITY = Severity.ERROR

@@ -42,8 +42,7 @@ from collections.abc import Iterator
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.observations import Reason
 from netdiag.findings import Finding, Severity
-from netdiag.rules.live_blocked import told
-from netdiag.rules.live_meant import blocked
+from netdiag.rules.live_findings import blocked, told
 
 ID = "live-bootstrap-dns"
 SEVERITY = Severity.ERROR

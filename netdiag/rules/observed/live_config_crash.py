@@ -34,8 +34,8 @@ from collections.abc import Iterator
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Broker
 from netdiag.findings import ContainerLocation, Finding, Related, Severity
-from netdiag.rules.live_files import foretelling, setting_place
-from netdiag.rules.refusals import explain
+from netdiag.rules.live_findings import foretelling, setting_place
+from netdiag.rules.startup_errors import explain
 
 ID = "live-config-crash"
 SEVERITY = Severity.ERROR

@@ -47,9 +47,7 @@ from netdiag.deployment.member import Dependent
 from netdiag.deployment.observations import Failed
 from netdiag.deployment.verdict import Cell, Word
 from netdiag.findings import Finding, Severity
-from netdiag.rules.live_files import written_variable
-from netdiag.rules.live_meant import cells_of_client
-from netdiag.rules.live_words import listed
+from netdiag.rules.live_findings import cells_of_client, listed, written_variable
 
 ID = "live-dependent-cannot-connect"
 SEVERITY = Severity.ERROR

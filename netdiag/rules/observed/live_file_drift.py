@@ -52,8 +52,7 @@ from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.member import Broker, Member, NetworkMode
 from netdiag.deployment.secret_names import is_secret
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
-from netdiag.rules.live_files import service_of
-from netdiag.rules.live_words import listed
+from netdiag.rules.live_findings import listed, service_of
 
 ID = "live-file-drift"
 SEVERITY = Severity.WARNING

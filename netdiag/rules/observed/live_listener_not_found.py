@@ -58,8 +58,7 @@ from netdiag.deployment.member import Broker, State
 from netdiag.deployment.observations import Answered
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.kafka.broker_config import Mode
-from netdiag.rules.live_meant import answering
-from netdiag.rules.live_words import listed
+from netdiag.rules.live_findings import answering, listed
 
 ID = "live-listener-not-found"
 SEVERITY = Severity.ERROR

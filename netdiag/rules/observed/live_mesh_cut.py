@@ -53,7 +53,7 @@ from netdiag.deployment.mesh import Edge
 from netdiag.deployment.mesh_edges import is_cut, worth
 from netdiag.deployment.observations import Answered, Failed
 from netdiag.findings import ContainerLocation, Finding, Severity
-from netdiag.rules.live_words import listed
+from netdiag.rules.live_findings import listed
 
 ID = "live-mesh-cut"
 SEVERITY = Severity.ERROR

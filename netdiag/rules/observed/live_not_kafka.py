@@ -39,8 +39,7 @@ from collections.abc import Iterator
 from netdiag.deployment.live_view import LiveView
 from netdiag.deployment.observations import Address, Failed, Reason
 from netdiag.findings import Finding, Severity
-from netdiag.rules.live_meant import Whose, blocked, owner, place, traps
-from netdiag.rules.live_words import listed
+from netdiag.rules.live_findings import Whose, blocked, listed, owner, place, traps
 
 ID = "live-not-kafka"
 SEVERITY = Severity.ERROR

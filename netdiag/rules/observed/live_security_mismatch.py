@@ -39,7 +39,7 @@ from netdiag.deployment.observations import Answered, Failed, Reason
 from netdiag.deployment.verdict import Cell
 from netdiag.findings import ContainerLocation, Finding, Location, Severity
 from netdiag.kafka.security import Spoken
-from netdiag.rules.live_meant import answering, meant_for, vantages_of, written
+from netdiag.rules.live_findings import answering, meant_for, vantages_of, written
 
 ID = "live-security-mismatch"
 SEVERITY = Severity.ERROR

@@ -45,8 +45,7 @@ from netdiag.deployment.observations import Answered
 from netdiag.deployment.vantage import VantageKind
 from netdiag.deployment.verdict import Word
 from netdiag.findings import ContainerLocation, Finding, Severity
-from netdiag.rules.live_meant import Trap, owner, place, traps, written
-from netdiag.rules.live_words import listed
+from netdiag.rules.live_findings import Trap, listed, owner, place, traps, written
 
 ID = "live-wrong-broker"
 SEVERITY = Severity.ERROR

@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from netdiag.deployment.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.security import CertificateFault
-from netdiag.rules.live_certificates import certificate_findings
+from netdiag.rules.live_findings import certificate_findings
 
 ID = "tls-weak"
 SEVERITY = Severity.WARNING

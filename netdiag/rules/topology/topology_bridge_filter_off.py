@@ -31,7 +31,7 @@ Sources: Docker documentation, com.docker.network.bridge.enable_icc; net/bridge/
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.topology_words import at_device, finding, host_of
+from netdiag.rules.topology_findings import at_device, finding, host_of
 from netdiag.topology.graph import Topology
 
 ID = "topology-bridge-filter-off"

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from netdiag.engine.container import Container
 from netdiag.findings import Finding, Severity
-from netdiag.rules.topology_words import at_place, finding, is_broker, running_places, several
+from netdiag.rules.topology_findings import at_place, finding, is_broker, running_places, several
 from netdiag.topology.graph import Topology
 
 ID = "topology-container-without-network"

@@ -38,8 +38,16 @@ Sources: iptables-extensions(8), DNAT; net/ipv4/arp.c.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.topology_translations import Translation, device_towards, translations
-from netdiag.rules.topology_words import at_place, device_name, finding, parsed, place_name
+from netdiag.rules.topology_findings import (
+    Translation,
+    at_place,
+    device_name,
+    device_towards,
+    finding,
+    parsed,
+    place_name,
+    translations,
+)
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.segments import holders

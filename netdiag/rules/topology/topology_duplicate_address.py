@@ -35,7 +35,7 @@ Sources: RFC 826; RFC 5227 section 1.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.rules.topology_words import addresses_at, at_device, device_of, finding, parsed, several
+from netdiag.rules.topology_findings import addresses_at, at_device, device_of, finding, parsed, several
 from netdiag.topology.graph import Topology
 from netdiag.topology.segments import End
 

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.link import Link
-from netdiag.rules.topology_words import at_device, device_of, finding, several
+from netdiag.rules.topology_findings import at_device, device_of, finding, several
 from netdiag.topology.graph import Topology
 from netdiag.topology.segments import End
 

@@ -47,7 +47,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.neighbour import Neighbour
-from netdiag.rules.topology_words import addresses_at, at_device, device_name, device_of, finding, quoted
+from netdiag.rules.topology_findings import addresses_at, at_device, device_name, device_of, finding, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.segments import End, Segment, holders

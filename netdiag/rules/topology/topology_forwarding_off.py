@@ -35,7 +35,7 @@ Sources: Linux kernel documentation, ip-sysctl (ip_forward); Docker documentatio
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.topology_words import at_place, finding, host_of, several
+from netdiag.rules.topology_findings import at_place, finding, host_of, several
 from netdiag.topology.graph import By, Topology
 
 ID = "topology-forwarding-off"

@@ -40,7 +40,7 @@ Sources: RFC 1122 section 3.3.1.2; Docker documentation, bridge network driver.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.rules.topology_words import (
+from netdiag.rules.topology_findings import (
     MAIN_TABLE,
     Address,
     addresses_at,

@@ -25,7 +25,7 @@ Sources: ip(7); Apache Kafka, listeners.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity, TopologyLocation
-from netdiag.rules.topology_words import finding, parsed, several
+from netdiag.rules.topology_findings import finding, parsed, several
 from netdiag.topology.graph import Topology
 
 ID = "topology-listener-loopback-only"

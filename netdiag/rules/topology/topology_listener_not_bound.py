@@ -24,7 +24,7 @@ Sources: sock_diag(7); SocketServer.openServerSocket.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity, TopologyLocation
-from netdiag.rules.topology_words import finding
+from netdiag.rules.topology_findings import finding
 from netdiag.topology.graph import Topology
 
 ID = "topology-listener-not-bound"

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.link import Link
-from netdiag.rules.topology_words import MAIN_TABLE, at_device, device_of, finding, host_of
+from netdiag.rules.topology_findings import MAIN_TABLE, at_device, device_of, finding, host_of
 from netdiag.topology.graph import Member, NetworkView, Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.segments import end_of, is_pair

@@ -35,7 +35,7 @@ Sources: Docker documentation, packet filtering and firewalls; moby, libnetwork/
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.topology_words import at_place, finding, host_of
+from netdiag.rules.topology_findings import at_place, finding, host_of
 from netdiag.topology.graph import Topology
 
 ID = "topology-nat-missing"

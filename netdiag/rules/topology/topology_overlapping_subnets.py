@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity, TopologyLocation
 from netdiag.linux.route import Route
-from netdiag.rules.topology_words import (
+from netdiag.rules.topology_findings import (
     MAIN_TABLE,
     Prefix,
     at_device,

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.link import Link
-from netdiag.rules.topology_words import at_device, device_name, device_of, finding, place_name, quoted
+from netdiag.rules.topology_findings import at_device, device_name, device_of, finding, place_name, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.segments import BRIDGE, end_of, is_pair

@@ -27,7 +27,7 @@ Sources: moby, libnetwork/portmapper and cmd/docker-proxy; Docker documentation,
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.topology_words import at_place, finding, host_of
+from netdiag.rules.topology_findings import at_place, finding, host_of
 from netdiag.topology.graph import Topology
 
 ID = "topology-proxy-missing"

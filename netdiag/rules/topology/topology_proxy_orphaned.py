@@ -36,7 +36,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.linux.process import Process
-from netdiag.rules.topology_words import at_place, finding, parsed
+from netdiag.rules.topology_findings import at_place, finding, parsed
 from netdiag.topology.graph import Topology
 
 ID = "topology-proxy-orphaned"

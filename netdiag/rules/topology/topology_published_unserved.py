@@ -42,8 +42,16 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.linux.socket import Listener
-from netdiag.rules.topology_translations import Translation, translations
-from netdiag.rules.topology_words import addresses_at, at_place, finding, host_of, parsed, place_name
+from netdiag.rules.topology_findings import (
+    Translation,
+    addresses_at,
+    at_place,
+    finding,
+    host_of,
+    parsed,
+    place_name,
+    translations,
+)
 from netdiag.topology.graph import PlaceKind, Published, Topology
 from netdiag.topology.inventory import LinkId, NamespaceFacts
 

@@ -28,7 +28,7 @@ Sources: rtnetlink(7), IFLA_LINK_NETNSID in linux/if_link.h.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.topology_words import at_device, device_of, finding, quoted
+from netdiag.rules.topology_findings import at_device, device_of, finding, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.segments import end_of, is_pair

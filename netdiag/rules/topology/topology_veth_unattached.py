@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.link import Link
 from netdiag.linux.route import Route
-from netdiag.rules.topology_words import (
+from netdiag.rules.topology_findings import (
     addresses_at,
     at_device,
     device_of,

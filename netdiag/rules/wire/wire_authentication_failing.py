@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.error_codes import ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM, error_name
-from netdiag.rules.wire_words import during, finding, times, who
+from netdiag.rules.wire_findings import during, finding, times, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-authentication-failing"

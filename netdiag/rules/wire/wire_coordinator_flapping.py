@@ -21,7 +21,7 @@ Sources: Kafka protocol guide, FindCoordinator; KIP-98.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import during, finding, times, who
+from netdiag.rules.wire_findings import during, finding, times, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-coordinator-flapping"

@@ -30,7 +30,7 @@ from netdiag.rules.wire import (
     wire_stale_leader_loop,
     wire_unknown_topic_loop,
 )
-from netdiag.rules.wire_words import during, finding, request, who
+from netdiag.rules.wire_findings import during, finding, request, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-error-loop"

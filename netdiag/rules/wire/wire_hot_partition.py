@@ -21,7 +21,7 @@ Sources: Kafka documentation: partitioner.class; KIP-480 and KIP-794 (sticky par
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import finding, size, who
+from netdiag.rules.wire_findings import finding, size, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-hot-partition"

@@ -22,7 +22,7 @@ Sources: Kafka documentation: connections.max.idle.ms (10 min at brokers, 9 min 
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import finding, times, who
+from netdiag.rules.wire_findings import finding, times, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-idle-closed"

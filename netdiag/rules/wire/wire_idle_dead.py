@@ -21,7 +21,7 @@ Sources: RFC 5382, section 5 (NAT and idle TCP); Kafka documentation: connection
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import during, finding, times, who
+from netdiag.rules.wire_findings import during, finding, times, who
 from netdiag.traffic.facts import Idle, WireView
 
 ID = "wire-idle-dead"

@@ -21,7 +21,7 @@ Sources: KIP-320 (leader epochs).
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.rules.wire_words import during, finding, place, several, times
+from netdiag.rules.wire_findings import during, finding, place, several, times
 from netdiag.traffic.facts import Moves, WireView
 
 ID = "wire-leader-flapping"

@@ -20,7 +20,7 @@ Sources: Kafka documentation: metadata.max.age.ms, retry.backoff.ms; KIP-580.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import during, finding, times, who
+from netdiag.rules.wire_findings import during, finding, times, who
 from netdiag.traffic.facts import Calls, WireView
 
 ID = "wire-metadata-storm"

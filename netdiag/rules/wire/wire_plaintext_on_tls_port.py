@@ -23,7 +23,7 @@ Sources: RFC 8446, section 6.2 (alerts); KafkaChannel.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import finding, times, who
+from netdiag.rules.wire_findings import finding, times, who
 from netdiag.traffic.facts import Attempts, WireView
 
 ID = "wire-plaintext-on-tls-port"

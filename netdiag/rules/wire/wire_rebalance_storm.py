@@ -39,7 +39,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.rules.wire_words import during, finding, place, times, who
+from netdiag.rules.wire_findings import during, finding, place, times, who
 from netdiag.traffic.facts import SECOND, WireView
 from netdiag.traffic.rebalances import Rebalance, Trigger, rebalances
 

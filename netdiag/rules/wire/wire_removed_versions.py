@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.protocol.errors import UnknownMessage
 from netdiag.kafka.protocol.table import release_versions
-from netdiag.rules.wire_words import finding, request, several, who
+from netdiag.rules.wire_findings import finding, request, several, who
 from netdiag.traffic.facts import Calls, WireView
 
 ID = "wire-removed-versions"

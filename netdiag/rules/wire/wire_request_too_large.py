@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.error_codes import error_name
-from netdiag.rules.wire_words import finding, size, times, who
+from netdiag.rules.wire_findings import finding, size, times, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-request-too-large"

@@ -22,7 +22,7 @@ Sources: KIP-98 (producer id, epoch and sequence); Kafka documentation: delivery
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import during, finding, times, who
+from netdiag.rules.wire_findings import during, finding, times, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-resent-batches"

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.error_codes import error_name
-from netdiag.rules.wire_words import during, finding, request, times, who
+from netdiag.rules.wire_findings import during, finding, request, times, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-stale-leader-loop"

@@ -25,7 +25,7 @@ Sources: socket.request.max.bytes; RFC 9112, section 3.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import finding, times, who
+from netdiag.rules.wire_findings import finding, times, who
 from netdiag.traffic.facts import WireView
 from netdiag.traffic.fates import kafka_addresses
 

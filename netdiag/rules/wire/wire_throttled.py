@@ -20,7 +20,7 @@ Sources: KIP-13, KIP-124, KIP-219.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import finding, request, who
+from netdiag.rules.wire_findings import finding, request, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-throttled"

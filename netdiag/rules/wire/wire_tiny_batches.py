@@ -23,7 +23,7 @@ Sources: Kafka documentation: linger.ms, batch.size; KIP-1030 (linger.ms=5 since
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import during, finding, several, size, who
+from netdiag.rules.wire_findings import during, finding, several, size, who
 from netdiag.traffic.facts import Producing, WireView
 
 ID = "wire-tiny-batches"

@@ -24,7 +24,7 @@ Sources: RFC 8446, section 5.1 (0x16 0x03 0x01 read as a length is 369295616 and
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import finding, times, who
+from netdiag.rules.wire_findings import finding, times, who
 from netdiag.traffic.facts import WireView
 from netdiag.traffic.fates import kafka_addresses
 

@@ -33,7 +33,7 @@ Sources: KIP-78 (cluster id); KIP-430.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.rules.wire_words import finding, place, who
+from netdiag.rules.wire_findings import finding, place, who
 from netdiag.traffic.facts import Cluster, WireView
 from netdiag.traffic.fates import Fate, fates
 

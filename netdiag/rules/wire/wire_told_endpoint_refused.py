@@ -29,7 +29,7 @@ Sources: RFC 9293, section 3.10.7.1 (reset to a SYN for a port that is closed).
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.rules.wire_words import during, finding, place, times, who
+from netdiag.rules.wire_findings import during, finding, place, times, who
 from netdiag.traffic.facts import WireView
 from netdiag.traffic.fates import fates, is_loopback
 

@@ -25,7 +25,7 @@ Sources: Kafka protocol guide, Metadata.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.rules.wire_words import finding, place, who
+from netdiag.rules.wire_findings import finding, place, who
 from netdiag.traffic.facts import Told, WireView
 
 ID = "wire-told-endpoint-shared"

@@ -28,7 +28,7 @@ Sources: RFC 9293, section 3.5; KIP-601 (socket.connection.setup.timeout.ms).
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.rules.wire_words import during, finding, place, times, who
+from netdiag.rules.wire_findings import during, finding, place, times, who
 from netdiag.traffic.facts import Attempts, WireView
 from netdiag.traffic.fates import fates, is_loopback
 

@@ -31,7 +31,7 @@ Sources: RFC 1035 (rcode 3); KIP-602.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.rules.wire_words import finding, place, times, who
+from netdiag.rules.wire_findings import finding, place, times, who
 from netdiag.traffic.facts import WireView
 from netdiag.traffic.fates import fates, is_loopback
 

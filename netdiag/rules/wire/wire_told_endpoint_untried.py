@@ -33,7 +33,7 @@ Sources: Kafka protocol guide, FindCoordinator and Metadata.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import during, finding, several, who
+from netdiag.rules.wire_findings import during, finding, several, who
 from netdiag.traffic.facts import SECOND, Told, WireView, host_of, port_of
 from netdiag.traffic.fates import Fate, fates, is_loopback
 

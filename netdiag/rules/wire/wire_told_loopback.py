@@ -25,7 +25,7 @@ Sources: Kafka protocol guide, Metadata; KIP-103.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import finding, who
+from netdiag.rules.wire_findings import finding, who
 from netdiag.traffic.facts import Told, WireView, host_of
 from netdiag.traffic.fates import is_gateway_of, is_loopback
 

@@ -21,7 +21,7 @@ Sources: Kafka documentation: compression.type.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import during, finding, size, who
+from netdiag.rules.wire_findings import during, finding, size, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-uncompressed-bulk"

@@ -23,7 +23,7 @@ Sources: Kafka documentation: acks, min.insync.replicas; KIP-679 (acks=all by de
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.rules.wire_words import finding, several, times, who
+from netdiag.rules.wire_findings import finding, several, times, who
 from netdiag.traffic.facts import Acks, WireView
 
 ID = "wire-weak-acks"

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from netdiag.io.spark.wire_view import wire_view
-from netdiag.rules.run import check_wire
+from netdiag.rules.wire import check_wire
 from netdiag.traffic.facts import Coverage, WireView
 from tests.traffic.insights.literal import tables
 

@@ -11,7 +11,7 @@ import pytest
 import netdiag.render
 from netdiag.render.topology.changes import changes_json
 from netdiag.render.topology.document import document, json_text
-from netdiag.rules.run_topology import check_topology
+from netdiag.rules.topology import check_topology
 from netdiag.topology.diff import differences
 from netdiag.topology.graph import LinkTraffic, Topology
 from netdiag.topology.inventory import LinkId

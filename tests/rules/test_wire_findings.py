@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.findings import Severity, WireLocation
-from netdiag.rules.wire_words import during, finding, request, several, size, times, who
+from netdiag.rules.wire_findings import during, finding, request, several, size, times, who
 from netdiag.traffic.facts import Sighting
 
 SEEN = Sighting(client="10.0.0.9:4000", broker="10.0.0.2:9092", client_id="app", packet=7, file="a.pcap", time=5)

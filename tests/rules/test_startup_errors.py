@@ -2,10 +2,9 @@
 
 import pytest
 
-from netdiag.rules.all_rules import DECLARED
-from netdiag.rules.document import rule_page
-from netdiag.rules.refusals import REFUSALS, explain
-from netdiag.rules.rule import DeclaredRule
+from netdiag.rules.declared import DECLARED
+from netdiag.rules.rule import DeclaredRule, rule_page
+from netdiag.rules.startup_errors import STARTUP_ERRORS, explain
 from tests.deployment.stacks import deployment_of
 
 
@@ -26,7 +25,7 @@ def test_every_sentence_that_a_rule_foretells_leads_back_to_it(rule: DeclaredRul
 
 
 def test_it_knows_no_rule_that_is_not_there() -> None:
-    assert {rule for refusal in REFUSALS for rule in refusal.rules} <= {rule.ID for rule in DECLARED}
+    assert {rule for refusal in STARTUP_ERRORS for rule in refusal.rules} <= {rule.ID for rule in DECLARED}
     assert len(FORETELLING) >= 36
 
 

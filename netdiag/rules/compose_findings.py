@@ -1,4 +1,4 @@
-"""Findings out of what the loader met: each kind of problem belongs to one rule."""
+"""What rules about compose files share: the problems that the loader met, as findings of one rule each."""
 
 from collections.abc import Iterator
 

@@ -1,25 +1,26 @@
-"""Running rules: order, and who is condemned."""
+"""Checking a deployment: the order of findings, which brokers fail to start, what a log confirms."""
 
 from netdiag.deployment.live_view import LiveView
 from netdiag.findings import FileLocation
-from netdiag.rules.run import check, check_live, condemned
+from netdiag.rules.declared import check_deployment, failing_to_start
+from netdiag.rules.observed import check_live
 from tests.deployment.stacks import deployment_of, five_brokers
 
 
 def test_findings_stand_in_the_order_of_the_file() -> None:
-    findings = check(deployment_of(five_brokers(bind="127.0.0.1", external="10.0.0.1")))
+    findings = check_deployment(deployment_of(five_brokers(bind="127.0.0.1", external="10.0.0.1")))
     lines = [f.location.line for f in findings if isinstance(f.location, FileLocation)]
     assert len(lines) == 10
     assert lines == sorted(lines)
-    assert check(deployment_of(five_brokers(bind="127.0.0.1", external="10.0.0.1"))) == findings
+    assert check_deployment(deployment_of(five_brokers(bind="127.0.0.1", external="10.0.0.1"))) == findings
 
 
 def test_only_brokers_that_will_print_a_refusal_are_condemned() -> None:
     text = five_brokers().replace("EXTERNAL://0.0.0.0:9093", "EXTERNAL://10.0.0.1:9093")
     deployment = deployment_of(text)
-    assert condemned(check(deployment), deployment) == {"broker-3"}
+    assert failing_to_start(check_deployment(deployment), deployment) == {"broker-3"}
     loopback = deployment_of(five_brokers(bind="127.0.0.1"))
-    assert condemned(check(loopback), loopback) == frozenset()
+    assert failing_to_start(check_deployment(loopback), loopback) == frozenset()
 
 
 def test_a_broker_whose_address_the_engine_refuses_is_condemned() -> None:
@@ -36,11 +37,11 @@ networks:
       config: [{subnet: 10.5.0.0/16}]
 """
     deployment = deployment_of(text)
-    assert condemned(check(deployment), deployment) == {"kafka"}
+    assert failing_to_start(check_deployment(deployment), deployment) == {"kafka"}
 
 
 def test_the_reference_cluster_is_silent() -> None:
-    assert check(deployment_of(five_brokers())) == ()
+    assert check_deployment(deployment_of(five_brokers())) == ()
 
 
 def test_a_log_that_says_what_was_foretold_confirms_the_finding_instead_of_adding_one() -> None:

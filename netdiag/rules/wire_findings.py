@@ -1,4 +1,4 @@
-"""How wire rules speak: the place of a fact, who its client is, counts and times in words."""
+"""What rules about captures share: the place of a fact, its client, counts and times in words."""
 
 from collections.abc import Iterable
 

@@ -1,0 +1,297 @@
+"""What rules about a live check share: failures that matter, certificates, the lines of the files behind them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from netdiag.deployment.live_view import LiveView, SecuredPort
+from netdiag.deployment.observations import Address, Reason
+from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
+from netdiag.kafka.security import CertificateFault, SecuritySight, Spoken, TlsSight
+from netdiag.rules.live_findings import blocked, certificate_findings, listed, owner, service_of, told, traps
+from netdiag.rules.observed import check_live
+from netdiag.rules.observed.live_file_drift import check
+from tests.deployment.stacks import deployment_of, five_brokers
+from tests.rules.recorded import address_of, view_of
+
+STACK = """\
+services:
+  kafka:
+    image: confluentinc/cp-kafka:7.9.2
+    ports: ["9093:9093"]
+    networks: [one]
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_BROKER_ID: 1
+      KAFKA_LISTENERS: INTERNAL://0.0.0.0:9092,EXTERNAL://0.0.0.0:9093
+      KAFKA_ADVERTISED_LISTENERS: INTERNAL://kafka:9092,EXTERNAL://localhost:9093
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT
+      KAFKA_INTER_BROKER_LISTENER_NAME: INTERNAL
+  app:
+    image: alpine:3.20
+    networks: [one]
+  stranger:
+    image: alpine:3.20
+    networks: [two]
+networks: {one: , two: }
+x-observed:
+  stopped: %s
+  cells:
+    - %s
+"""
+
+
+def seen(cell: str, *more: str, stopped: str = "{}") -> Any:
+    return view_of(STACK % (stopped, "\n    - ".join((cell, *more))))
+
+
+@pytest.mark.parametrize(
+    ("vantage", "bootstrap", "is_meant"),
+    [
+        ("docker host", "localhost:9093", True),
+        ("docker host", "kafka:9092", False),
+        ("docker host", "localhost:9092", False),
+        ("container app", "kafka:9092", True),
+        ("container app", "kafka:9093", False),
+        ("container app", "localhost:9093", False),
+        ("container stranger", "kafka:9092", False),
+        ("inside kafka", "kafka:9092", True),
+    ],
+)
+def test_an_address_is_for_those_it_is_advertised_to(vantage: str, bootstrap: str, is_meant: bool) -> None:
+    view = seen(f'{{vantage: {vantage}, bootstrap: "{bootstrap}", fails: refused}}')
+    assert [(str(one.address), one.places) for one in blocked(view, Reason.REFUSED)] == (
+        [(bootstrap, (vantage,))] if is_meant else []
+    )
+    assert blocked(view, Reason.TIMEOUT) == ()
+
+
+def test_an_address_is_for_those_that_the_configuration_lets_through() -> None:
+    foretold = 'foretold: {answers: {node: 1, listener: EXTERNAL}, told: [{node: 1, at: "localhost:9093", gives: ok}]}'
+    view = seen(f'{{vantage: container app, bootstrap: "kafka:9093", fails: refused, {foretold}}}')
+    (one,) = blocked(view, Reason.REFUSED)
+    assert (one.whose.broker.name, one.whose.listener, one.foretold) == ("kafka", "EXTERNAL", None)
+
+
+def test_a_broker_that_does_not_run_keeps_nobody_out() -> None:
+    cell = '{vantage: container app, bootstrap: "kafka:9092", fails: unresolved}'
+    assert blocked(seen(cell, stopped="{kafka: it ended}"), Reason.UNRESOLVED) == ()
+
+
+def test_those_that_get_further_are_named() -> None:
+    view = seen(
+        '{vantage: container app, bootstrap: "kafka:9092", fails: unresolved}',
+        '{vantage: inside kafka, bootstrap: "kafka:9092", fails: refused}',
+    )
+    (one,) = blocked(view, Reason.UNRESOLVED)
+    assert one.better == ("inside kafka",)
+
+
+SENT = 'answers: {node: 1, cluster: A}, told: [{node: 1, at: "localhost:9093", gives: refused}]'
+SERVED = 'answers: {node: 1, cluster: A}, told: [{node: 1, at: "kafka:9092", gives: ok}]'
+
+
+def test_a_client_that_something_else_serves_is_not_trapped() -> None:
+    trapped = f'{{vantage: container app, bootstrap: "kafka:9093", {SENT}}}'
+    served = f'{{vantage: container app, bootstrap: "kafka:9092", {SERVED}}}'
+    assert [str(trap.bootstrap) for trap in traps(seen(trapped))] == ["kafka:9093"]
+    assert list(traps(seen(trapped, served))) == []
+    assert len(list(traps(seen(trapped, served.replace("cluster: A", "cluster: B"))))) == 1
+
+
+def test_containers_elsewhere_are_nobody_s_clients() -> None:
+    assert list(traps(seen(f'{{vantage: container stranger-2, bootstrap: "10.0.0.1:9093", {SENT}}}'))) == []
+
+
+def test_an_endpoint_is_its_advertiser_s() -> None:
+    view = seen('{vantage: docker host, bootstrap: "localhost:9093", fails: refused}')
+    whose = owner(view, 1, address_of("localhost:9093"))
+    assert whose is not None
+    assert whose.listener == "EXTERNAL"
+    assert owner(view, 2, address_of("localhost:9093")) is None
+
+
+def test_it_says_who_gets_further_and_what_the_configuration_says() -> None:
+    foretold = "foretold: {fails: unresolved, because: no such name}"
+    view = seen(
+        f'{{vantage: container app, bootstrap: "kafka:9092", fails: unresolved, because: SERVFAIL, {foretold}}}',
+        '{vantage: inside kafka, bootstrap: "kafka:9092", fails: refused}',
+    )
+    (block,) = blocked(view, Reason.UNRESOLVED)
+    finding = told("r", Severity.ERROR, block, words="is not resolved", hint="h")
+    assert finding.message == "from container app: kafka:9092, INTERNAL of kafka, is not resolved"
+    assert finding.why == "SERVFAIL; the configuration says: no such name; it is resolved from inside kafka"
+
+
+def shown(vantage: str, host: str, member: str = "") -> SecuredPort:
+    faults = ((CertificateFault.EXPIRED, "it ended"), (CertificateFault.WEAK_KEY, "RSA 512"))
+    tls = TlsSight(versions=(), cipher="", chain=(), wants_client=False, needs_client=False, faults=faults)
+    listener = "EXTERNAL" if member else ""
+    address = Address(host=host, port=9091)
+    sight = SecuritySight(spoken=Spoken.SSL, tls=tls)
+    return SecuredPort(vantage=vantage, address=address, member=member, listener=listener, sight=sight)
+
+
+def test_the_same_listener_under_two_names_is_told_of_once() -> None:
+    ports = (shown("docker host", "localhost", "broker-1"), shown("LAN", "lab", "broker-1"), shown("LAN", "stranger"))
+    view = LiveView(deployment=deployment_of(five_brokers()), security=ports)
+    expired = (CertificateFault.EXPIRED,)
+    found = list(certificate_findings(view, "r", Severity.ERROR, expired, says="has expired", hint="renew it"))
+    assert [(f.message, f.service) for f in found] == [
+        ("the certificate of EXTERNAL of broker-1 has expired: localhost:9091 and lab:9091", "broker-1"),
+        ("the certificate of stranger:9091 has expired: stranger:9091", None),
+    ]
+    assert {f.why for f in found} == {"expired: it ended"}
+
+
+SOUND = """\
+services:
+  kafka:
+    image: confluentinc/cp-kafka:7.9.2
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_BROKER_ID: 1
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+"""
+WILDCARD = SOUND.replace("PLAINTEXT://kafka:9092", "PLAINTEXT://0.0.0.0:9092")
+SAYS = "requirement failed: advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP"
+ENDED = f"""
+x-observed:
+  stopped: {{kafka: "not running, exit code 1: {SAYS}"}}
+  logs: {{kafka: ["starting", "java.lang.IllegalArgumentException: {SAYS}", "shutting down"]}}
+"""
+
+
+def files(text: str) -> str:
+    return "  files:\n" + "".join(f"    {line}\n" for line in text.splitlines())
+
+
+def places(finding: Finding) -> list[tuple[str, int | str]]:
+    return [
+        (at.path, at.line) if isinstance(at, FileLocation) else (at.container, at.part)
+        for related in finding.related
+        if isinstance(at := related.location, FileLocation | ContainerLocation)
+    ]
+
+
+def test_what_the_container_itself_foretells_is_that_finding_with_the_line_of_the_file() -> None:
+    (finding,) = check_live(view_of(WILDCARD + ENDED + files(WILDCARD)))
+    assert finding.rule == "advertised-wildcard"
+    assert "and so it did: not running" in finding.related[-1].message
+    # In these tests the container's place is a line of a file as well.
+    assert isinstance(finding.location, FileLocation)
+
+
+def test_what_only_the_file_foretells_leads_to_its_line() -> None:
+    findings = check_live(view_of(SOUND + ENDED + files(WILDCARD)))
+    crash = next(finding for finding in findings if finding.rule == "live-config-crash")
+    assert crash.why.startswith("advertised-wildcard: ")
+    assert places(crash) == [("now/compose.yml", 7)]
+    assert "live-file-drift" in {finding.rule for finding in findings}
+
+
+@pytest.mark.parametrize(
+    ("declared", "place"),
+    [("", [("kafka", "KAFKA_ADVERTISED_LISTENERS")]), (files(SOUND), [("now/compose.yml", 7)])],
+)
+def test_what_nothing_foretells_is_read_out_of_the_log(declared: str, place: list[tuple[str, int | str]]) -> None:
+    (crash,) = check_live(view_of(SOUND + ENDED + declared))
+    assert crash.rule == "live-config-crash"
+    assert crash.why == (
+        "the broker refuses its configuration of advertised.listeners: advertised-wildcard or "
+        "controller-wildcard-on-3.9.0"
+    )
+    assert crash.hint == "see `netdiag explain advertised-wildcard`, then start kafka again"
+    assert places(crash) == place
+
+
+def test_a_variable_that_is_missing_is_missing_at_the_service() -> None:
+    text = SOUND + ENDED.replace(SAYS, "KAFKA_SSL_KEYSTORE_FILENAME is required.") + files(SOUND)
+    (crash,) = check_live(view_of(text))
+    assert places(crash) == [("now/compose.yml", 2)]
+    assert crash.related[0].message == "KAFKA_SSL_KEYSTORE_FILENAME is not set here"
+
+
+def test_the_sentence_may_stand_anywhere_in_the_log() -> None:
+    view = view_of(WILDCARD + ENDED)
+    view = replace(view, stopped={"kafka": "not running, exit code 1: java.lang.Error: something later"})
+    assert [finding.rule for finding in check_live(view)] == ["advertised-wildcard"]
+
+
+def test_of_two_containers_of_one_service_nothing_is_said() -> None:
+    view = view_of(SOUND + "x-observed:\n" + files(SOUND))
+    (broker,) = view.deployment.brokers
+    assert service_of(view, broker.member) is not None
+    twice = replace(view.deployment, others=(replace(broker.member, name="other-kafka-1"),))
+    assert service_of(replace(view, deployment=twice), broker.member) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ([], ""),
+        (["a"], "a"),
+        (["a", "b"], "a and b"),
+        (["a", "b", "a", "c"], "a, b and c"),
+        (["a", "b", "c", "d", "e"], "a, b and 3 more"),
+    ],
+)
+def test_a_list_stays_short(names: list[str], text: str) -> None:
+    assert listed(names) == text
+
+
+RUNS = """\
+services:
+  kafka:
+    image: confluentinc/cp-kafka:7.9.2
+    ports: ["9092:9092", "127.0.0.1:9093:9093"]
+    networks: [one]
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zookeeper:2181
+      KAFKA_SSL_KEY_PASSWORD: hunter2
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+  app:
+    image: alpine:3.20
+    networks: [one]
+    environment: {KAFKA_BOOTSTRAP_SERVERS: "kafka:9092", OTHER: a}
+networks: {one: , two: }
+"""
+BEGIN = "kafka runs as it was made, not as its file is now: "
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (("7.9.2", "7.8.0"), "it runs 'confluentinc/cp-kafka:7.9.2', and the file says 'confluentinc/cp-kafka:7.8.0'"),
+        (('"9092:9092", ', ""), "9092:9092 is published, and is not in the file"),
+        (('["9092:9092", ', '["9095:9092", "9092:9092", '), "9095:9092 is in the file, and is not published"),
+        (("networks: [one]\n    environment:", "networks: [one, two]\n    environment:"), "it is not on _two, which"),
+        (("networks: [one]\n    environment:", "network_mode: host\n    environment:"), "network_mode is host in the"),
+        (("hunter2", "hunter3"), "KAFKA_SSL_KEY_PASSWORD differs from the file"),
+        (("PLAINTEXT://kafka", "PLAINTEXT://broker"), "KAFKA_ADVERTISED_LISTENERS is 'PLAINTEXT://kafka:9092', and"),
+        (("KAFKA_SSL_KEY", "KAFKA_BROKER_ID: 7\n      KAFKA_SSL_KEY"), "KAFKA_BROKER_ID is in the file only"),
+    ],
+)
+def test_one_difference_is_one_finding(now: tuple[str, str], said: str) -> None:
+    found = list(check(view_of(f"{RUNS}x-observed:\n  files:\n" + _indented(RUNS.replace(*now, 1)))))
+    assert [finding.message.startswith(BEGIN + said) for finding in found] == [True], found
+    assert "hunter" not in str(found)
+    assert getattr(found[0].location, "path", None) == "now/compose.yml"
+    assert found[0].hint == "run `docker compose up -d kafka`"
+
+
+def test_nothing_differs() -> None:
+    assert list(check(view_of(f"{RUNS}x-observed:\n  files:\n" + _indented(RUNS)))) == []
+
+
+def test_a_client_s_list_and_a_broker_that_was_never_started() -> None:
+    now = RUNS.replace('KAFKA_BOOTSTRAP_SERVERS: "kafka:9092", OTHER: a', 'KAFKA_BOOTSTRAP_SERVERS: "k:9092", OTHER: b')
+    now = now.replace("  app:", "  kafka-2:\n    image: confluentinc/cp-kafka:7.9.2\n  app:")
+    client, missing = check(view_of(f"{RUNS}x-observed:\n  files:\n" + _indented(now)))
+    assert "KAFKA_BOOTSTRAP_SERVERS is 'kafka:9092', and the file says 'k:9092'" in client.message
+    assert missing.message == "kafka-2 is in the file and has no container"
+
+
+def _indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.splitlines())
