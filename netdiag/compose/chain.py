@@ -101,7 +101,7 @@ class _Chain:
         bare = replace(service, entries={key: e for key, e in service.entries.items() if key != "extends"})
         if (names.path, name) in seen:
             circle = " -> ".join((*(each for _, each in seen), name))
-            self.problems.error("extends", f"extends goes in a circle: {circle}", extends.span, service=name)
+            self.problems.error("extends", f"circular extends: {circle}", extends.span, service=name)
             return
         base = self._base(name, extends, names, (*seen, (names.path, name)))
         if base is None:
@@ -132,7 +132,7 @@ class _Chain:
             self.problems.error("extends", message, wanted.span, service=name)
             return None
         if file is not None and (where.path, wanted.value) in seen:
-            message = f"extends goes in a circle through {where.path}"
+            message = f"circular extends through {where.path}"
             self.problems.error("extends", message, extends.span, service=name)
             return None
         area = where.entries[wanted.value].span
@@ -145,7 +145,7 @@ class _Chain:
         path = names.scope.path(file.value)
         data = self.read(path)
         if data is None:
-            message = f"service {name!r} extends a service of {path!r}, which is not found"
+            message = f"service {name!r} extends a service in {path!r}, which does not exist"
             self.problems.error("extends", message, file.span, service=name)
             return None
         scope = replace(names.scope, folder=_folder(path))
@@ -195,10 +195,10 @@ class _Chain:
             path = scope.path(text.value)
             data = self.read(path)
             if data is None:
-                self.problems.error("include", f"included file {path!r} is not found", text.span)
+                self.problems.error("include", f"included file {path!r} does not exist", text.span)
                 return None
             if path in including:
-                self.problems.error("include", f"include goes in a circle through {path!r}", text.span)
+                self.problems.error("include", f"circular include of {path!r}", text.span)
                 return None
             sources.append(Source(path, data))
             self.problems.origins[Origin(area=sources[-1].span(0, 0), by=text.span, how="include")] = None
@@ -220,7 +220,7 @@ class _Chain:
             if data is not None:
                 found = load_dotenv(Source(path, data), scope.lookup, found)
             elif text is not None:
-                self.problems.error("include", f"env file {path!r} is not found", text.span)
+                self.problems.error("include", f"env file {path!r} does not exist", text.span)
 
         def lookup(name: str) -> Text | str | None:
             outer = scope.lookup(name)

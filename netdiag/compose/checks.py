@@ -58,7 +58,7 @@ def _check_service(project: Project, service: Service, declared: Mapping | None,
             message = f"service {name!r} refers to undefined network {network.network!r}"
             problems.error("undefined-network", message, network.span, service=name)
     if service.container_name is not None and not _CONTAINER_NAME.search(service.container_name.value):
-        message = f"container_name {service.container_name.value!r} is no name of two characters or more"
+        message = f"container_name {service.container_name.value!r} is not a name of at least two characters"
         problems.error("schema", message, service.container_name.span, service=name)
     _check_references(project, service, problems)
     _check_healthcheck(service, problems)

@@ -137,7 +137,7 @@ def _from_file(
     if data is None and not file.required:
         return {}
     if data is None:
-        message = f"env file {file.path.value!r} is not found"
+        message = f"env file {file.path.value!r} does not exist"
         reading.problems.error("env-file", message, file.path.span, service=reading.service)
         return None
 

@@ -107,7 +107,9 @@ class _Expander:
         for name in text.unset:
             segment = next((s for s in text.segments if s.unset and s.variable == name), None)
             place = text.span if segment is None else self.source.span(segment.start, segment.end)
-            self.problems.warning("unset-variable", f"variable {name!r} is not set, it becomes an empty string", place)
+            self.problems.warning(
+                "unset-variable", f"variable {name!r} is not set, so Compose uses an empty string", place
+            )
         return text
 
     def _drawn_in(self, node: AliasNode) -> None:
@@ -171,7 +173,7 @@ class _Expander:
         if node.style is None and node.tag is None:
             kind, spelled = plain_kind(node.value)
             if kind != "str":
-                message = f"the key {node.value or 'null'!r} is not a string, it needs quotes"
+                message = f"key {node.value or 'null'!r} is not a string and needs quotes"
                 self.problems.error("schema", message, text.span)
             if spelled != node.value:
                 text = Text(value=spelled, span=text.span, source=self.source)

@@ -128,7 +128,7 @@ def _project_name(
     if own is not None and own.value:
         if normalized_name(own.value):
             return normalized_name(own.value)
-        problems.error("name", f"project name {own.value!r} holds no letter or digit", own.span)
+        problems.error("name", f"project name {own.value!r} contains no letter or digit", own.span)
     return normalized_name(default_name or "") or None
 
 

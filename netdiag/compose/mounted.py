@@ -17,7 +17,7 @@ def check_mounted(project: Project, top: Mapping, problems: Problems) -> None:
         for name, entry in declared.entries.items() if isinstance(declared, Mapping) else ():
             held = [kind for kind in kinds if isinstance(entry.value, Mapping) and kind in entry.value.entries]
             if len(held) > 1:
-                message = f"{section}.{name}: {' and '.join(held)} exclude each other"
+                message = f"{section}.{name}: {' and '.join(held)} are mutually exclusive"
                 problems.error("schema", message, entry.key.span)
             elif not held and not _is_elsewhere(entry.value):
                 problems.error("schema", f"{section}.{name} needs one of {', '.join(kinds)}", entry.key.span)

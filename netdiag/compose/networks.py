@@ -53,7 +53,7 @@ def _external(reading: Reading, network: Mapping) -> tuple[str | None, bool]:
     if isinstance(value, Mapping):
         outside = reading.text(value, "name")
         if outside is not None:
-            message = f"{reading.where}: external.name is deprecated, set name and external: true"
+            message = f"{reading.where}: external.name is deprecated"
             reading.problems.warning("deprecated", message, outside.span)
             if name is not None and name.value != outside.value:
                 message = f"{reading.where}: name and external.name conflict"

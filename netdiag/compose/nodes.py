@@ -170,9 +170,7 @@ class _Builder:
                 self._add(AliasNode(target=self._target(event.anchor, start, end), start=start, end=end), None)
             case DocumentStartEvent(version=version) if version is not None and tuple(version) != (1, 1):
                 # As in compose: the parser of Go reads YAML 1.2 and takes 1.1 for its name.
-                raise ComposeError(
-                    "compose reads no document of another version than %YAML 1.1", span=self._place(event)
-                )
+                raise ComposeError("Compose reads only documents of version %YAML 1.1", span=self._place(event))
 
     def _place(self, event: Any) -> Span:
         return self.source.char_span(event.start_mark.index, event.end_mark.index)
@@ -201,7 +199,7 @@ class _Builder:
             self.anchors[anchor] = node
         self.count += 1
         if self.count > MAX_VALUES:
-            message = f"the file holds more than {MAX_VALUES} values"
+            message = f"the file contains more than {MAX_VALUES} values"
             raise ComposeError(message, span=self.source.char_span(node.start, node.start))
         if self.stack:
             self.stack[-1].children.append(node)

@@ -75,7 +75,7 @@ def parse_port(text: Text) -> tuple[Port, ...]:
         raise PortError(f"invalid protocol {protocol!r}, it must be tcp, udp or sctp", slash + 1, len(value))
     host_ip = _host_ip(value, host) if host else ""
     if target[0] == target[1]:
-        raise PortError(f"no container port in {value!r}", 0, len(value))
+        raise PortError(f"{value!r} has no container port", 0, len(value))
     first, last = _range(value, target, "container")
     if first == 0:
         raise PortError("a container port cannot be 0", *target)

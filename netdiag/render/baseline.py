@@ -67,11 +67,13 @@ def parse(path: str, data: bytes) -> tuple[Entry, ...]:
         value: Any = json.loads(data)
     except (ValueError, RecursionError) as error:
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise UsageError("no baseline: not JSON", where=path + line, hint="write it with --write-baseline") from error
+        raise UsageError(
+            "not a baseline: not JSON", where=path + line, hint="write it with --write-baseline"
+        ) from error
     if not isinstance(value, dict) or not isinstance(value.get("findings"), list):
-        raise UsageError("no baseline", where=path, hint="write it with --write-baseline")
+        raise UsageError("not a baseline", where=path, hint="write it with --write-baseline")
     if value.get("version") != VERSION:
-        raise UsageError("a baseline of another version", where=path, hint="write it again with --write-baseline")
+        raise UsageError("the baseline has another version", where=path, hint="write it again with --write-baseline")
     return tuple(_entry(item, path) for item in value["findings"])
 
 
@@ -82,9 +84,9 @@ def stale(path: str, data: bytes, entries: Iterable[Entry], looked_for: Callable
         Finding(
             rule=STALE,
             severity=Severity.NOTE,
-            message=f"{entry.rule} is found no more in {entry.path}" + (f" ({entry.service})" if entry.service else ""),
+            message=f"{entry.rule} no longer occurs in {entry.path}" + (f" ({entry.service})" if entry.service else ""),
             location=places.of(entry.fingerprint),
-            why="an entry that matches nothing hides the same defect when it comes back",
+            why="an entry that matches no finding hides the same defect if it comes back",
             hint="write the baseline again",
         )
         for entry in entries
@@ -101,7 +103,7 @@ def _moved(finding: Finding, home: Callable[[str], str]) -> Finding:
 
 def _entry(item: Any, path: str) -> Entry:
     if not isinstance(item, dict) or not all(isinstance(item.get(name), str) for name in _FIELDS):
-        raise UsageError("no baseline: an entry lacks a field", where=path, hint="write it with --write-baseline")
+        raise UsageError("not a baseline: an entry lacks a field", where=path, hint="write it with --write-baseline")
     return Entry(**{name: item[name] for name in _FIELDS})
 
 

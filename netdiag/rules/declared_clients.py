@@ -61,7 +61,7 @@ def _unreachable(who: str, client: DeclaredClient, address: Address, because: st
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f"{who} look for Kafka at {address}: {because}",
+            message=f'{who} bootstrap from "{address}": {because}',
             location=client.where,
             hint="publish a listener's port there, or correct the address",
         )
@@ -80,11 +80,11 @@ def _sent_astray(
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{who} enter at {address} and are sent to {told}: {because}",
+        message=f'{who} bootstrap from {address} and are sent to "{told}": {because}',
         location=broker.place("advertised.listeners", entry.start, entry.end),
-        related=(Related(location=client.where, message="the clients that are declared"),) if client.where else (),
-        why="a client uses the bootstrap address once, and from then on what the brokers advertise",
-        hint=f"give {broker.name} a listener that advertises what {who} reach, and publish its port",
+        related=(Related(location=client.where, message="the declared clients"),) if client.where else (),
+        why="a client uses the bootstrap address only to ask for the brokers, then connects to what they advertise",
+        hint=f"add a listener to {broker.name} that advertises an address for {who}, and publish its port",
         service=broker.name,
         listener=entry.endpoint.listener,
     )

@@ -108,12 +108,12 @@ def _is_further(cell: Cell, failed: Failed) -> bool:
 
 
 def told(rule: str, severity: Severity, block: Blocked, *, words: str, hint: str) -> Finding:
-    """The finding; `words` say in the message what the address does."""
+    """The finding; in its message, `words` says what the address does."""
     broker, listener = block.whose.broker.name, block.whose.listener
     return Finding(
         rule=rule,
         severity=severity,
-        message=f"from {listed(block.places)}: {block.address}, {listener} of {broker}, {words}",
+        message=f'from {listed(block.places)}: "{block.address}" (listener {listener} of {broker}) {words}',
         location=place(block.whose),
         why=_why(block),
         hint=hint,
@@ -123,12 +123,12 @@ def told(rule: str, severity: Severity, block: Blocked, *, words: str, hint: str
 
 
 def _why(block: Blocked) -> str:
-    """What was seen, what the configuration says to that, and who gets further."""
+    """What was seen, what the configuration predicts, and from where the address works."""
     said = [block.failed.because]
     if block.foretold is not None and block.foretold.because != block.failed.because:
-        said.append(f"the configuration says: {block.foretold.because}")
+        said.append(f"the configuration predicts: {block.foretold.because}")
     if block.better:
-        verb = "is resolved" if block.failed.reason is Reason.UNRESOLVED else "answers"
+        verb = "resolves" if block.failed.reason is Reason.UNRESOLVED else "answers"
         said.append(f"it {verb} from {listed(block.better)}")
     return "; ".join(said)
 
@@ -282,7 +282,7 @@ def certificate_findings(
         yield Finding(
             rule=rule,
             severity=severity,
-            message=f"the certificate of {f'{listener} of {name}' if listener else name} {says}: {addresses}",
+            message=f"the certificate of {f'listener {listener} of {name}' if listener else name} {says}: {addresses}",
             location=ContainerLocation(container=name, part=listener),
             why=f"{fault.value}: {detail}" if detail else fault.value,
             hint=hint,
@@ -305,7 +305,7 @@ def written_variable(view: LiveView, member: Member, variable: str) -> tuple[Rel
     service = service_of(view, member)
     text = service.environment.get(variable) if service else None
     if text is not None and text.where is not None:
-        return (Related(location=text.where, message=f"{variable} is written here"),)
+        return (Related(location=text.where, message=f"{variable} is set here"),)
     return ()
 
 
@@ -316,7 +316,7 @@ def written_for(view: LiveView, finding: Finding) -> tuple[Related, ...]:
         return ()
     for one in foretelling(view, broker):
         if one.rule == finding.rule:
-            return (Related(location=one.where, message="and stands so in the file"),)
+            return (Related(location=one.where, message="the file has the same error"),)
     part = finding.location.part if isinstance(finding.location, ContainerLocation) else ""
     return written_variable(view, broker.member, part)
 

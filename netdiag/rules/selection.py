@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from netdiag.findings import FileLocation, Finding, Severity
 
 EVERY = "all"
-# What is said without a rule: by netdiag about what it was told to overlook.
+# Findings without a rule module: about declared clients and about what netdiag was asked to ignore.
 WITHOUT_RULE: Mapping[str, str] = {
-    "declared-client-fails": "Clients that the configuration declares cannot use Kafka.",
-    "stale-baseline": "An entry of the baseline matches nothing any more.",
-    "unused-ignore": "A comment that ignores findings has nothing to ignore.",
+    "declared-client-fails": "Clients declared in the configuration cannot use Kafka.",
+    "stale-baseline": "An entry of the baseline no longer matches a finding.",
+    "unused-ignore": "A comment ignores findings that do not occur.",
 }
 
 

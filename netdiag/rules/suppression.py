@@ -88,9 +88,9 @@ def _finding(ignore: Ignore) -> Finding:
     return Finding(
         rule=UNUSED,
         severity=Severity.WARNING,
-        message=ignore.problem or f"{ignore.pattern} finds nothing {what}",
+        message=ignore.problem or f"{ignore.pattern} ignores nothing {what}",
         location=_place(ignore),
-        why="" if ignore.problem else "a comment that ignores nothing today hides the defect of tomorrow",
+        why="" if ignore.problem else "a comment that ignores nothing today may hide a defect later",
         hint="correct the comment or remove it" if ignore.problem else f"remove {ignore.pattern} from the comment",
     )
 
@@ -103,9 +103,9 @@ def _asked(comment: Comment) -> Iterable[Ignore]:
     if scope is None or not (match["rules"] or "").strip():
         verb = match["verb"]
         wrong = (
-            "say which rules: ignore[rule]"
+            "the comment names no rules: write ignore[rule]"
             if scope is not None
-            else f"netdiag knows ignore and ignore-file, not {verb!r}"
+            else f"unknown comment {verb!r}: write ignore or ignore-file"
         )
         yield Ignore(
             pattern="",
@@ -119,7 +119,7 @@ def _asked(comment: Comment) -> Iterable[Ignore]:
         )
         return
     misplaced = (
-        "ignore-file stands before the first key of a file"
+        "ignore-file must come before the first key of a file"
         if match["verb"] == "ignore-file" and not comment.at_top
         else ""
     )

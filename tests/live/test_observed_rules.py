@@ -130,13 +130,13 @@ def test_each_defect_is_told_once(seen: Seen) -> None:
 def test_the_words(seen: Seen) -> None:
     (stranger,) = of(seen.broken, "live-not-kafka")
     assert stranger["message"] == (
-        "from docker host: no Kafka broker answers at localhost:9094, which kafka advertises as HOST"
+        'from docker host: no Kafka broker answers at "localhost:9094", which kafka advertises for listener HOST'
     )
     assert "HTTP" in stranger["why"]
     (closed,) = of(seen.broken, "live-accept-then-close")
     assert closed["listener"] == "LOOP"
     (client,) = of(seen.broken, "live-dependent-cannot-connect")
-    assert client["message"] == "app cannot use Kafka: kafka:9092 gives advertised: refused"
+    assert client["message"] == 'app cannot use Kafka: "kafka:9092" (advertised: refused)'
 
 
 def test_the_log_of_what_ended_leads_to_the_line_of_the_file(seen: Seen) -> None:
@@ -145,7 +145,9 @@ def test_the_log_of_what_ended_leads_to_the_line_of_the_file(seen: Seen) -> None
     line = 1 + lines.index("      KAFKA_ADVERTISED_LISTENERS: INTERNAL://0.0.0.0:29092")
     places = [related["location"] for related in crash["related"] if "line" in related["location"]]
     assert [(Path(place["path"]).name, place["line"]) for place in places] == [("stack.yml", line)]
-    said = next(related["message"] for related in crash["related"] if related["message"].startswith("and so it did"))
+    said = next(
+        related["message"] for related in crash["related"] if related["message"].startswith("the log confirms it")
+    )
     assert said.endswith(
         "requirement failed: advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. "
         "Use a routable IP address."

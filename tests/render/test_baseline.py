@@ -58,7 +58,7 @@ def test_stale_entries_are_shown_at_their_line() -> None:
     written = entries(finding(1), finding(2, "s"))
     data = render(written).encode()
     found = stale("b.json", data, written, lambda entry: entry.rule == "s")
-    assert [f.message for f in found] == ["s is found no more in c.yml (kafka)"]
+    assert [f.message for f in found] == ["s no longer occurs in c.yml (kafka)"]
     (place,) = (f.location for f in found)
     assert isinstance(place, FileLocation)
     assert data[place.start : place.end].decode() == written[1].fingerprint
@@ -68,14 +68,14 @@ def test_stale_entries_are_shown_at_their_line() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "b.json:1: no baseline: not JSON"),
-        (b'{\n"a"', "b.json:2: no baseline: not JSON"),
-        (b"\xff", "b.json: no baseline: not JSON"),
-        (b"[" * 100_000, "no baseline: not JSON"),
-        (b"[]", "b.json: no baseline"),
-        (b'{"version": 2, "findings": []}', "b.json: a baseline of another version"),
-        (b'{"version": 1, "findings": [{"rule": "r"}]}', "b.json: no baseline: an entry lacks a field"),
-        (b'{"version": 1, "findings": [1]}', "b.json: no baseline: an entry lacks a field"),
+        (b"", "b.json:1: not a baseline: not JSON"),
+        (b'{\n"a"', "b.json:2: not a baseline: not JSON"),
+        (b"\xff", "b.json: not a baseline: not JSON"),
+        (b"[" * 100_000, "not a baseline: not JSON"),
+        (b"[]", "b.json: not a baseline"),
+        (b'{"version": 2, "findings": []}', "b.json: the baseline has another version"),
+        (b'{"version": 1, "findings": [{"rule": "r"}]}', "b.json: not a baseline: an entry lacks a field"),
+        (b'{"version": 1, "findings": [1]}', "b.json: not a baseline: an entry lacks a field"),
     ],
 )
 def test_what_is_no_baseline(data: bytes, said: str) -> None:

@@ -49,7 +49,7 @@ def test_a_log_that_says_what_was_foretold_confirms_the_finding_instead_of_addin
     line = "not running, exit 1: Socket server failed to bind to 10.0.0.1:9091: Cannot assign requested address."
     (first, *_) = check_live(LiveView(deployment=deployment, stopped={"broker-1": line}))
     assert first.rule == "listener-bound-to-foreign-address"
-    assert first.related[-1].message == f"and so it did: {line}"
+    assert first.related[-1].message == f"the log confirms it: {line}"
 
 
 def test_a_log_that_says_something_else_is_a_finding_beside_it() -> None:

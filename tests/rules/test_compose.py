@@ -138,5 +138,5 @@ def test_an_image_of_unset_variables_names_its_service_and_the_variables() -> No
     assert messages == [
         "app has no image, because A and B are not set",
         "app has no image, because A and B are not set",
-        "variable 'C' is not set, it becomes an empty string",
+        "variable 'C' is not set, so Compose uses an empty string",
     ]

@@ -52,7 +52,7 @@ def test_a_client_that_enters_at_the_wrong_listener() -> None:
     (finding,) = found(("localhost:9092",))
     assert finding.severity is Severity.ERROR
     assert finding.message == (
-        "clients on the docker host enter at localhost:9092 and are sent to kafka:9092: "
+        'clients on the docker host bootstrap from localhost:9092 and are sent to "kafka:9092": '
         'the docker host does not know the name "kafka"'
     )
     assert isinstance(finding.location, FileLocation)
@@ -63,13 +63,13 @@ def test_a_client_that_enters_at_the_wrong_listener() -> None:
 
 def test_a_client_of_another_machine_that_is_sent_to_itself() -> None:
     (finding,) = found(lan=("192.168.1.20:29092",))
-    assert "are sent to localhost:29092: localhost is the LAN machine itself" in finding.message
+    assert 'are sent to "localhost:29092": localhost is the LAN machine itself' in finding.message
 
 
 def test_a_port_that_nobody_publishes() -> None:
     (finding,) = found(("localhost:29092",), ports='"9092:9092"')
     assert finding.location == WHERE
-    assert finding.message.startswith("clients on the docker host look for Kafka at localhost:29092: ")
+    assert finding.message.startswith('clients on the docker host bootstrap from "localhost:29092": ')
 
 
 @pytest.mark.parametrize(

@@ -77,13 +77,13 @@ def test_the_reason_is_kept() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"a: b # netdiag: ignore[{A}]\n", [f"{A} finds nothing on this line"]),
-        (f"x: 1\n# netdiag: ignore[{A}]\na: b\n", [f"{A} finds nothing in the block below"]),
-        (f"# netdiag: ignore-file[{A}]\na: b\n", [f"{A} finds nothing in this file"]),
-        (f"a: b\n# netdiag: ignore-file[{A}]\n", ["ignore-file stands before the first key of a file"]),
+        (f"a: b # netdiag: ignore[{A}]\n", [f"{A} ignores nothing on this line"]),
+        (f"x: 1\n# netdiag: ignore[{A}]\na: b\n", [f"{A} ignores nothing in the block below"]),
+        (f"# netdiag: ignore-file[{A}]\na: b\n", [f"{A} ignores nothing in this file"]),
+        (f"a: b\n# netdiag: ignore-file[{A}]\n", ["ignore-file must come before the first key of a file"]),
         ("a: b # netdiag: ignore[nonsense]\n", ["no rule is called 'nonsense'; `netdiag rules` lists them"]),
-        ("a: b # netdiag: ignore\n", ["say which rules: ignore[rule]"]),
-        (f"a: b # netdiag: disable[{A}]\n", ["netdiag knows ignore and ignore-file, not 'disable'"]),
+        ("a: b # netdiag: ignore\n", ["the comment names no rules: write ignore[rule]"]),
+        (f"a: b # netdiag: disable[{A}]\n", ["unknown comment 'disable': write ignore or ignore-file"]),
         ("a: b # see netdiag: a tool\n", []),
     ],
 )
@@ -93,12 +93,12 @@ def test_comments_that_cover_nothing_are_told(text: str, said: list[str]) -> Non
 
 def test_only_the_id_that_covers_nothing_is_told() -> None:
     text = f"a: b # netdiag: ignore[{A}, {B}]\n"
-    assert told(text, (finding(1),)) == [f"{B} finds nothing on this line"]
+    assert told(text, (finding(1),)) == [f"{B} ignores nothing on this line"]
     assert told(text, (finding(1), finding(1, B))) == []
 
 
 def test_rules_that_were_not_looked_for_are_not_told() -> None:
-    assert told(f"a: b # netdiag: ignore[{A}, {B}]\n", ran=(B,)) == [f"{B} finds nothing on this line"]
+    assert told(f"a: b # netdiag: ignore[{A}, {B}]\n", ran=(B,)) == [f"{B} ignores nothing on this line"]
     assert told("a: b # netdiag: ignore[kraft-]\n", ran=(A,)) == []
 
 

@@ -1,6 +1,6 @@
 """Two settings of a service exclude each other.
 
-Why: A network mode leaves no choice of networks, a container name can be taken once, a name is given in one place,
+Why: network_mode excludes networks, a container name can be used only once, a network's name is set in one place only,
 and a service has one number of replicas. Compose refuses the whole project.
 
 Bad:
@@ -37,5 +37,5 @@ CODES = frozenset({"network-mode", "scale", "container-name", "external-name"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="keep one of the two")
+    """One finding for every place that Compose refuses."""
+    yield from told(project, ID, CODES, hint="keep only one of the two settings")

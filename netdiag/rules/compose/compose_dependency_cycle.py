@@ -1,7 +1,7 @@
-"""Services wait for each other in a circle.
+"""Services depend on one another in a cycle.
 
-Why: depends_on, links and a shared network namespace say who has to be there first. In a circle nobody can be the
-first one, and compose refuses the project.
+Why: depends_on, links and a shared network namespace decide which service starts first. In a cycle none can start
+first, and Compose refuses the project.
 
 Bad:
     services:
@@ -37,5 +37,5 @@ CODES = frozenset({"circle"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="take one of the dependencies away")
+    """One finding for every place that Compose refuses."""
+    yield from told(project, ID, CODES, hint="remove one of the dependencies")

@@ -1,7 +1,7 @@
 """A mapping has the same key twice.
 
-Why: YAML wants the keys of a mapping to differ; compose refuses the file. A reader that does not would silently take
-one of the two values, and rarely the one that was meant.
+Why: YAML requires the keys of a mapping to differ, and Compose refuses the file. A more lenient parser would silently
+use one of the two values, and perhaps the wrong one.
 
 Bad:
     services:
@@ -35,5 +35,5 @@ CODES = frozenset({"duplicate-key"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="remove one of the two")
+    """One finding for every place that Compose refuses."""
+    yield from told(project, ID, CODES, hint="remove one of the two keys")

@@ -1,7 +1,7 @@
-"""A file of environment variables is missing or cannot be read.
+"""An environment file is missing or cannot be read.
 
-Why: Without the file the service lacks the variables that make its listeners, and compose does not start anything.
-What the file would have said is unknown to this check, too.
+Why: Without the file, the service lacks variables that may set its listeners, and Compose starts nothing. netdiag does
+not know these variables either.
 
 Bad:
     services:
@@ -34,5 +34,5 @@ CODES = frozenset({"env-file"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="create the file beside the compose file, or say `required: false`")
+    """One finding for every place that Compose refuses."""
+    yield from told(project, ID, CODES, hint="create the file beside the Compose file, or set `required: false`")

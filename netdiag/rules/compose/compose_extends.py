@@ -1,7 +1,7 @@
-"""A service extends something that is not there.
+"""A service extends a service or file that does not exist.
 
-Why: extends takes a service over from the same file or another one. Where the file or the service is missing, or the
-chain leads back to itself, compose refuses the project, and this check knows only a part of the service.
+Why: extends copies a service from the same file or another one. If the file or the service is missing, or the chain
+leads back to itself, Compose refuses the project, and netdiag knows only part of the service.
 
 Bad:
     services:
@@ -35,5 +35,5 @@ CODES = frozenset({"extends"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="name a service that exists, in a file that exists")
+    """One finding for every place that Compose refuses."""
+    yield from told(project, ID, CODES, hint="name an existing service in an existing file")

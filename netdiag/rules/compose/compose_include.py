@@ -1,7 +1,7 @@
-"""An included file is missing or at odds with this one.
+"""An included file is missing or conflicts with this one.
 
-Why: include adds the services of another compose project. Where a file is missing, includes itself or declares
-something that this file declares differently, compose refuses the project.
+Why: include adds the services of another Compose project. If the file is missing, includes itself or declares a
+resource differently from this file, Compose refuses the project.
 
 Bad:
     include:
@@ -32,5 +32,5 @@ CODES = frozenset({"include"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="check the path, which starts from the folder of this file")
+    """One finding for every place that Compose refuses."""
+    yield from told(project, ID, CODES, hint="check the path, which is relative to the folder of this file")

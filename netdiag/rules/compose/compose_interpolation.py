@@ -1,7 +1,7 @@
-"""An expression with a variable is malformed, or its variable has to be set and is not.
+"""An interpolation is malformed, or its required variable is not set.
 
-Why: Compose replaces $NAME and ${NAME} everywhere in the values. A dollar sign that begins no such expression has to
-be written twice, and ${NAME:?message} ends compose where NAME has no value.
+Why: Compose replaces $NAME and ${NAME} in all values. A literal dollar sign must be doubled, and ${NAME:?message} makes
+Compose exit if NAME has no value.
 
 Bad:
     services:
@@ -34,7 +34,7 @@ CODES = frozenset({"interpolation", "required-variable"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
+    """One finding for every place that Compose refuses."""
     yield from told(
-        project, ID, CODES, hint="give the variable a value in .env or a default, and write $$ for a dollar sign"
+        project, ID, CODES, hint="set the variable in .env or give it a default, and write $$ for a literal dollar sign"
     )

@@ -1,7 +1,7 @@
-"""Two declarations of one thing cannot be merged.
+"""Two definitions of one setting cannot be merged.
 
-Why: Files of a chain, anchors and extends are laid on top of each other, key by key. A mapping cannot be laid on a
-list or a single value.
+Why: Compose merges the files of a project, anchors and extends key by key. It cannot merge a mapping with a list or a
+single value.
 
 Bad:
     services:
@@ -43,5 +43,5 @@ CODES = frozenset({"merge"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="write both in the same form")
+    """One finding for every place that Compose refuses."""
+    yield from told(project, ID, CODES, hint="use the same form in both places")

@@ -1,7 +1,7 @@
-"""A form that compose no longer wants.
+"""A setting has a form that Compose has deprecated.
 
-Why: Compose still takes it, with a warning; a later release may not. The obsolete `version` is left alone: it has no
-effect and stands in every second file.
+Why: Compose still accepts it and prints a warning; a later release may refuse it. The obsolete `version` is not
+reported: it has no effect, and many files still have it.
 
 Bad:
     services:
@@ -38,5 +38,5 @@ CODES = frozenset({"deprecated"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="use the form of today")
+    """One finding for every place that Compose warns about."""
+    yield from told(project, ID, CODES, hint="replace `external: {name: x}` with `external: true` and `name: x`")

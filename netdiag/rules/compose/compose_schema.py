@@ -1,8 +1,8 @@
-"""A value has a form that compose does not take.
+"""A value has a form that Compose does not accept.
 
-Why: Every field of a compose file has its type and its grammar: ports, volumes and hosts lists have short forms of
-their own, and a service needs an image or something to build one from. Compose refuses the whole project over one of
-them; what else stands in the file is checked all the same.
+Why: Every field of a Compose file has a type and a syntax: ports, volumes and extra_hosts have short forms of their
+own, and a service needs an image or a build section. One wrong value makes Compose refuse the whole project; netdiag
+checks the rest of the file anyway.
 
 Bad:
     services:
@@ -33,9 +33,9 @@ CODES = frozenset({"schema", "extra-host", "volume", "port", "environment", "hea
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so.
+    """One finding for every place that Compose refuses.
 
-    A service without image is left out where another finding says why: a variable, or a base that is not there.
+    A service without an image is not reported if another finding has the cause: a variable, or a missing base.
     """
     explained = {text.span for _, text in unset_images(project)}
     extending = {problem.service for problem in project.problems if problem.code == "extends"}
@@ -47,4 +47,4 @@ def check(project: Project) -> Iterator[Finding]:
             image = service.image if service is not None else None
             if problem.service in extending or (image is not None and image.span in explained):
                 continue
-        yield finding(problem, ID, "write it in a form that `docker compose config` takes")
+        yield finding(problem, ID, "write it in a form that `docker compose config` accepts")

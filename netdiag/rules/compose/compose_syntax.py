@@ -1,7 +1,7 @@
-"""A file holds no compose project.
+"""A file contains an empty document.
 
-Why: A document of the file is empty, which compose refuses. A file that cannot be read at all (no YAML, not UTF-8, no
-mapping) is none of the findings: it is reported as unreadable, with exit status 3.
+Why: Compose refuses an empty document. A file that cannot be read at all (not YAML, not UTF-8, not a mapping) is not a
+finding: netdiag reports it as unreadable and exits with status 3.
 
 Bad:
     ---
@@ -32,5 +32,5 @@ CODES = frozenset({"document"})
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="remove the document, or fill it")
+    """One finding for every place that Compose refuses."""
+    yield from told(project, ID, CODES, hint="remove the document, or add the services to it")

@@ -1,8 +1,7 @@
-"""A service refers to something that the files do not declare.
+"""A service refers to something that the files do not define.
 
-Why: Networks and named volumes have to be declared at the top level, and depends_on, links and network_mode can only
-name services that exist. Compose refuses the project. A service of a profile that is not switched on does not exist
-either.
+Why: Networks and named volumes must be defined at the top level, and depends_on, links and network_mode must name
+existing services, or Compose refuses the project. A service in an inactive profile does not exist either.
 
 Bad:
     services:
@@ -35,5 +34,5 @@ CODES = frozenset(f"undefined-{what}" for what in ("config", "network", "secret"
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every place at which compose says so."""
-    yield from told(project, ID, CODES, hint="declare it, or correct the name")
+    """One finding for every place that Compose refuses."""
+    yield from told(project, ID, CODES, hint="define it, or correct the name")

@@ -1,8 +1,8 @@
-"""Compose replaces a variable that was meant for the shell in the container.
+"""Compose replaces a variable that is meant for the shell in the container.
 
-Why: $NAME in a command is replaced by compose, before any container exists, from the shell and .env of the docker
-host. A variable of the container, from its `environment` or set by the script itself, needs two dollar signs. A warning
-where Kafka is started or spoken to that way, else a note.
+Why: Compose replaces $NAME in a command before any container exists, with the value from its own shell or .env on the
+docker host. A variable of the container, from `environment` or set by the script itself, needs two dollar signs. It is
+a warning if the service or the variable belongs to Kafka, and a note otherwise.
 
 Bad:
     services:
@@ -40,7 +40,7 @@ _KAFKA = re.compile("kafka|redpanda", re.IGNORECASE)
 
 
 def check(project: Project) -> Iterator[Finding]:
-    """One finding for every variable that compose took out of a command."""
+    """One finding for every variable that Compose replaces in a command."""
     for found in unescaped(project):
         yield _finding(found)
 
@@ -52,10 +52,10 @@ def _finding(found: Unescaped) -> Finding:
     return Finding(
         rule=ID,
         severity=SEVERITY if about_kafka else Severity.NOTE,
-        message=f"compose replaces {name} in the {found.where} of {service.name} by nothing: "
-        "the container's own variable is meant",
+        message=f'Compose replaces "${name}" in the {found.where} of {service.name} with nothing, although the '
+        f"container sets it",
         location=location(found.span),
-        why="compose replaces variables before the container's shell sees the command",
+        why="Compose replaces variables before the container's shell sees the command",
         hint=f"write $${name} or $${{{name}}}",
         service=service.name,
         edits=(Edit(path=found.span.path, start=found.span.start, end=found.span.start, replacement="$"),),

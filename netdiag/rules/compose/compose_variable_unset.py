@@ -1,7 +1,7 @@
-"""A variable of the compose file has no value.
+"""A variable in the Compose file is not set.
 
-Why: compose puts nothing in the place of a variable that neither the shell nor .env sets. Nobody but the author can
-tell whether another shell sets it, so this is a note; where a listener is broken by it, a rule about listeners says so.
+Why: Compose replaces a variable that neither the shell nor .env sets with nothing. Another shell may set it, so this is
+only a note; if it breaks a listener, a rule about listeners reports that.
 
 Bad:
     services:
@@ -39,7 +39,7 @@ CODES = frozenset({"unset-variable"})
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every variable without a value that is not required and not meant for the container's shell.
 
-    Where an image is nothing but such variables, compose refuses the service: still a note, which names the service.
+    If an image consists only of such variables, Compose refuses the service: still a note, which names the service.
     """
     required = [problem.span for problem in project.problems if problem.code == "required-variable"]
     elsewhere = {(span.path, span.start) for span in (*required, *(found.span for found in unescaped(project)))}

@@ -78,8 +78,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _is_here(deployment: Deployment, broker: Broker, voter: Voter) -> bool:
-    """Whether the voter can be in the network namespace of the broker: itself, one that shares it, or any on the "
-    "docker host."""
+    """Whether the voter can share the network namespace of the broker: itself, a sharer, or any on the docker host."""
     if broker.config.is_controller and broker.config.node_id in (voter.node_id, None):
         return True
     owner = network_owner(deployment, broker.member)

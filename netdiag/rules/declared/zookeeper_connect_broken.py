@@ -66,8 +66,7 @@ class _Address:
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:
-    """One finding for every address at which no ZooKeeper of the files answers, and for each list without an "
-    "ensemble."""
+    """One finding for every address without a ZooKeeper of the files, and for each list without an ensemble."""
     told: set[tuple[str, ...]] = set()
     if not any(zookeeper_port(member) for member in deployment.members):
         return

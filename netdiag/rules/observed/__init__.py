@@ -82,7 +82,7 @@ def _confirmed(finding: Finding, view: LiveView) -> Finding:
     if finding.service is None or not _is_in_log(finding, view):
         return finding
     location = ContainerLocation(container=finding.service, part="log")
-    proof = Related(location=location, message=f"and so it did: {view.stopped[finding.service]}")
+    proof = Related(location=location, message=f"the log confirms it: {view.stopped[finding.service]}")
     return replace(finding, related=(*finding.related, proof, *written_for(view, finding)))
 
 

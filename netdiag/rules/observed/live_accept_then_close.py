@@ -1,7 +1,7 @@
-"""An address that is advertised to a client accepts connections and closes them at once.
+"""An advertised address accepts connections and closes them at once.
 
-Why: docker-proxy accepts for a published port although nobody listens behind it; a listener that speaks TLS may close
-on a plaintext client, too. A port scan calls it open.
+Why: docker-proxy accepts connections to a published port even if nothing listens in the container, and a TLS listener
+may close a plaintext connection. A port scan shows the port as open.
 
 Bad:
     services:
@@ -35,7 +35,7 @@ Good:
 
 Seen: Disconnected: connection reset by peer (after 1ms in state APIVERSION_QUERY); Bootstrap broker ... disconnected
 
-Sources: the end of the connection before the first byte of an answer.
+Sources: the connection ends before the first byte of an answer.
 """
 
 from collections.abc import Iterator
@@ -50,12 +50,12 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every address that is meant for somebody and closes on them."""
+    """One finding for every address that closes the connections of the clients it is meant for."""
     for block in blocked(view, Reason.CLOSED):
         yield told(
             ID,
             SEVERITY,
             block,
             words="accepts connections and closes them without an answer",
-            hint="bind the listener to 0.0.0.0 on the very port that is published, and see that it listens",
+            hint="bind the listener to 0.0.0.0 on the container port that is published, and check that it listens",
         )

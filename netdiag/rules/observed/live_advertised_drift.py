@@ -1,7 +1,7 @@
-"""A running broker tells clients another endpoint than its configuration says.
+"""A running broker advertises another endpoint than its configuration has.
 
-Why: a properties file, a start script, an operator or a dynamic setting decides, and not the variables that one reads.
-What is repaired in the variables changes nothing then.
+Why: A properties file, a start script, an operator or a dynamic setting determines the endpoint, not the container's
+variables. Changing the variables then has no effect.
 
 Bad:
     services:
@@ -33,9 +33,9 @@ Good:
           answers: {node: 1, listener: PLAINTEXT}
           told: [{node: 1, at: "kafka:9092", gives: ok}]
 
-Seen: a client that is sent to an endpoint that no variable holds
+Seen: a client that is sent to an endpoint that no variable contains
 
-Sources: Metadata of the broker itself, and the environment of its container.
+Sources: Metadata from the broker itself, and the environment of its container.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every broker and endpoint that it gives for itself and does not configure."""
+    """One finding for every broker and endpoint that it advertises without having it in its configuration."""
     told: set[tuple[str, str]] = set()
     for cell in view.cells:
         answered = cell.observed.bootstrap if cell.observed else None
@@ -71,10 +71,10 @@ def check(view: LiveView) -> Iterator[Finding]:
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f"{broker.name} tells clients {own}, and its configuration says "
+            message=f'{broker.name} advertises "{own}", but its configuration has '
             f"{listed(str(endpoint) for endpoint in known)}",
             location=ContainerLocation(container=broker.name, part=answered.listener or ""),
-            why="something else than the container's variables decides what is advertised",
+            why="something other than the container's variables sets the advertised listeners",
             hint=f"look for a mounted properties file, a start script or a dynamic setting of {broker.name}",
             related=written(view, broker, "advertised.listeners"),
             service=broker.name,

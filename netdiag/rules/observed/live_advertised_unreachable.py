@@ -1,7 +1,7 @@
-"""A client that bootstraps well is sent on to an endpoint that it cannot use.
+"""A client bootstraps, but cannot use the endpoint that it gets.
 
-Why: the bootstrap address only serves to ask where the brokers are; all traffic goes to the endpoints that the answer
-names. A client that cannot use them hangs or retries for ever, although "the port is open".
+Why: A client uses the bootstrap address only to ask for the brokers; all other requests go to the endpoints in the
+response. A client that cannot use them hangs or retries forever, although "the port is open".
 
 Bad:
     services:
@@ -55,7 +55,7 @@ Good:
 
 Seen: Connection to node 1 (localhost/127.0.0.1:9092) could not be established. Broker may not be available.
 
-Sources: Metadata of every answering listener, then a contact with each endpoint that it names, from the same place.
+Sources: Metadata from every listener that answers, then a connection from the same vantage to each endpoint it returns.
 """
 
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ _HERE = (Reason.UNRESOLVED, Reason.REFUSED, Reason.TIMEOUT, Reason.UNREACHABLE, 
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every listener, reason and kind of place, where no other address serves the client instead."""
+    """One finding for every listener, reason and kind of vantage, if no other address serves the client instead."""
     groups: dict[tuple[str | None, Reason, bool], list[Trap]] = {}
     for trap in traps(view):
         contact = trap.endpoint.contact
@@ -92,15 +92,16 @@ def _finding(view: LiveView, found: list[Trap], reason: Reason, *, outside: bool
     places = listed(trap.vantage.label for trap in found)
     others = {trap.endpoint.endpoint for trap in found} - {endpoint}
     more = f", and {len(others)} more endpoints" if others else ""
-    told = f"{endpoint.address} (node {endpoint.node_id}){more}"
+    told = f'"{endpoint.address}" (node {endpoint.node_id}){more}'
     return Finding(
         rule=ID,
         severity=Severity.NOTE if outside else SEVERITY,
-        message=f"from {places}: {first.bootstrap} answers{f' as {listener}' if listener else ''} and sends clients to "
-        f"{told}, which gives: {reason.value}",
+        message=f"from {places}: {first.bootstrap}{f' (listener {listener})' if listener else ''} answers and sends "
+        f"clients to "
+        f"{told}: {reason.value}",
         location=place(whose) if whose else ContainerLocation(container=first.vantage.label, part=str(first.bootstrap)),
         why=contact.because if isinstance(contact, Failed) else "",
-        hint="advertise an endpoint that these clients reach, on a listener and port of its own",
+        hint="advertise an endpoint that these clients can reach, on its own listener and port",
         related=written(view, whose.broker, "advertised.listeners") if whose else (),
         service=whose.broker.name if whose else None,
         listener=listener or None,

@@ -1,6 +1,6 @@
-"""A name that is advertised to a client does not resolve where the client stands.
+"""An advertised name does not resolve where the client runs.
 
-Why: a broker is found by the name that it advertises; without an address there is nothing to connect to.
+Why: A client finds a broker by its advertised name; without an address it cannot connect.
 
 Bad:
     services:
@@ -34,7 +34,7 @@ Good:
 
 Seen: UnknownHostException: kafka; Name or service not known; getaddrinfo ENOTFOUND kafka
 
-Sources: the name service of the client's own namespace: its hosts file and its name servers.
+Sources: name resolution in the client's own network namespace: its hosts file and its DNS servers.
 """
 
 from collections.abc import Iterator
@@ -49,12 +49,12 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every address that is meant for somebody who cannot resolve it."""
+    """One finding for every address that the clients it is meant for cannot resolve."""
     for block in blocked(view, Reason.UNRESOLVED):
         yield told(
             ID,
             SEVERITY,
             block,
-            words="is not resolved",
-            hint="put both on one network, or advertise a name that is known there",
+            words="does not resolve",
+            hint="attach both to one network, or advertise a name that resolves there",
         )

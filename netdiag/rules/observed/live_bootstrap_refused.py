@@ -1,6 +1,7 @@
-"""An address that is advertised to a client refuses connections.
+"""An advertised address refuses connections.
 
-Why: nobody listens there: the broker is still starting, it listens on another address or port, or nothing is published.
+Why: Nothing listens there: the broker is still starting, it listens on another address or port, or the port is not
+published.
 
 Bad:
     services:
@@ -34,7 +35,7 @@ Good:
 
 Seen: Connection to node -1 (kafka/172.18.0.2:9092) could not be established. Broker may not be available.
 
-Sources: connect(2) from the client's own namespace; the listening sockets of the broker's.
+Sources: connect(2) from the client's network namespace; the listening sockets of the broker's.
 """
 
 from collections.abc import Iterator
@@ -49,12 +50,12 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every address that is meant for somebody and refuses."""
+    """One finding for every address that refuses the clients it is meant for."""
     for block in blocked(view, Reason.REFUSED):
         yield told(
             ID,
             SEVERITY,
             block,
             words="refuses connections",
-            hint="compare the listeners of the broker with the sockets that it has open, and with the published ports",
+            hint="compare the broker's listeners with its open sockets and with the published ports",
         )

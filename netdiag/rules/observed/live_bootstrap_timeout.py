@@ -1,6 +1,6 @@
-"""An address that is advertised to a client does not answer, or has no way to it.
+"""An advertised address does not answer, or there is no route to it.
 
-Why: what is dropped on the way, or frozen at its end, is waited for until the client's patience ends.
+Why: If packets are dropped on the way, or the process at the end is frozen, a client waits until its timeout.
 
 Bad:
     services:
@@ -34,7 +34,7 @@ Good:
 
 Seen: Disconnecting from node 1 due to socket connection setup timeout. The timeout value is 10000 ms.
 
-Sources: connect(2) and the first answer, from the client's own namespace.
+Sources: connect(2) and the first response, from the client's network namespace.
 """
 
 from collections.abc import Iterator
@@ -49,12 +49,12 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every address that is meant for somebody and stays silent or has no way to it."""
+    """One finding for every address that does not answer the clients it is meant for, or has no route from them."""
     for block in blocked(view, Reason.TIMEOUT, Reason.UNREACHABLE):
         yield told(
             ID,
             SEVERITY,
             block,
             words="does not answer",
-            hint="look for a firewall, a paused container or a route that is missing (netdiag trace shows the way)",
+            hint="look for a firewall, a paused container or a missing route (`netdiag trace` shows the path)",
         )

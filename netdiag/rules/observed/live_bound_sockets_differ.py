@@ -1,7 +1,7 @@
-"""A running broker does not listen where its configuration says.
+"""A running broker does not listen on a port of its configuration.
 
-Why: the configuration of the container and the process that runs in it have come apart: it is still starting, it
-failed to bind, or something else runs there.
+Why: The process in the container does not match the container's configuration: it is still starting, it failed to bind,
+or another program runs there.
 
 Bad:
     services:
@@ -38,7 +38,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every listener of a running broker whose port nobody listens on."""
+    """One finding for every listener of a running broker on whose port nothing listens."""
     for broker in view.deployment.serving:
         ports = view.ports.get(broker.name)
         if ports is None or broker.name in view.stopped:
@@ -50,11 +50,11 @@ def check(view: LiveView) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{endpoint.listener} of {broker.name} is configured on port {endpoint.port}, where nothing "
-                "listens",
+                message=f"listener {endpoint.listener} of {broker.name} is configured on port {endpoint.port}, but "
+                f"nothing listens there",
                 location=ContainerLocation(container=broker.name, part=endpoint.listener),
-                why="the broker is still starting, failed to bind, or is not what runs in the container",
-                hint=f"look at the log of {broker.name}, and check again once it is up",
+                why="the broker is still starting, failed to bind, or is not the process in the container",
+                hint=f"read the log of {broker.name}, and check again once it has started",
                 service=broker.name,
                 listener=endpoint.listener,
             )

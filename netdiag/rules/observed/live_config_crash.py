@@ -1,8 +1,8 @@
-"""A broker does not run.
+"""A broker is not running.
 
-Why: a container that has exited, or that is restarted over and over, serves nobody; the line of its log that ends it
-says why. Where that is the sentence of a rule about configuration, the rule is named, and the line of the compose file
-(or the variable of the container) that it is about.
+Why: A container that has exited, or that restarts repeatedly, serves no clients; the line of its log that ended it
+gives the reason. If a configuration rule explains that line, the finding names the rule and the line of the Compose
+file (or the variable of the container) that causes it.
 
 Bad:
     services:
@@ -26,7 +26,7 @@ Good:
 
 Seen: requirement failed: ..., ConfigException: ..., Socket server failed to bind to ...
 
-Sources: the state that the engine reports, and the end of the container's log.
+Sources: the container's state as the engine reports it, and the end of its log.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every broker that does not run, with the rule that explains the log and the line it is about."""
+    """One finding for every broker that is not running, with the rule that explains the log and the line to blame."""
     for broker in view.deployment.brokers:
         reason = view.stopped.get(broker.name)
         if reason is None:
@@ -66,16 +66,16 @@ def _explained(view: LiveView, broker: Broker, reason: str) -> tuple[str, str, t
     if files:
         first = files[0]
         places = tuple(Related(location=one.where, message=f"{one.rule}: {one.message}") for one in files)
-        return f"{first.rule}: {first.message}", f"{first.hint or 'mend it'}, {again}", places
+        return f"{first.rule}: {first.message}", f"{first.hint or 'fix it'}, {again}", places
     found = explain((*view.logs.get(broker.name, ()), reason))
     if found is None:
-        why = "nothing listens in a container that does not run, and its names do not resolve"
-        return why, f"mend what the log says, {again}", ()
+        why = "nothing listens in a container that is not running, and its names do not resolve"
+        return why, f"fix what the log reports, {again}", ()
     rules = " or ".join(found.rules)
     place = setting_place(view, broker, found.setting) if found.setting else ()
-    about = f" of {found.setting}" if found.setting else ""
+    about = found.setting or "its configuration"
     return (
-        f"the broker refuses its configuration{about}: {rules}",
-        f"see `netdiag explain {found.rules[0]}`, {again}",
+        f"the broker refuses {about}: {rules}",
+        f"follow `netdiag explain {found.rules[0]}`, {again}",
         place,
     )

@@ -1,6 +1,7 @@
-"""A client that runs beside the brokers does not get through with the addresses that it is given.
+"""A client beside the brokers cannot connect with its own bootstrap addresses.
 
-Why: what it does was done from its own container: with its name service, its networks and its bootstrap list.
+Why: netdiag does what the client does, from the client's container: with its DNS, its networks and its bootstrap
+servers.
 
 Bad:
     services:
@@ -37,7 +38,7 @@ Good:
 
 Seen: NoBrokersAvailable; Timed out waiting for a node assignment; 1/1 brokers are down
 
-Sources: both hops of a client, made from inside the client's network namespace.
+Sources: both hops of a client, tried from the client's network namespace.
 """
 
 from collections.abc import Iterator
@@ -52,12 +53,12 @@ from netdiag.rules.live_findings import cells_of_client, listed, written_variabl
 ID = "live-dependent-cannot-connect"
 SEVERITY = Severity.ERROR
 
-# Whether a secured listener is what the client wants is told by live-security-mismatch.
+# live-security-mismatch reports whether a secured listener is what the client expects.
 _NOT_TOLD = (Word.OK, Word.UNKNOWN, Word.TLS, Word.SASL)
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every client none of whose addresses works, unless all its brokers are down anyway."""
+    """One finding for every client none of whose addresses works, unless all brokers are down."""
     if all(broker.name in view.stopped for broker in view.deployment.brokers):
         return
     for client in view.deployment.dependents:
@@ -68,14 +69,14 @@ def check(view: LiveView) -> Iterator[Finding]:
 
 
 def _finding(view: LiveView, client: Dependent, cells: tuple[Cell, ...]) -> Finding:
-    gives = listed(f"{cell.bootstrap} gives {cell.observed}" for cell in cells)
+    gives = listed(f'"{cell.bootstrap}" ({cell.observed})' for cell in cells)
     return Finding(
         rule=ID,
         severity=SEVERITY,
         message=f"{client.member.name} cannot use Kafka: {gives}",
         location=client.declared.at(),
         why=_why(cells[0]),
-        hint=f"give {client.setting} an address that works from container {client.member.name}",
+        hint=f"set {client.setting} to an address that works from container {client.member.name}",
         related=written_variable(view, client.member, client.declared.variable),
         service=client.member.name,
     )
@@ -89,6 +90,6 @@ def _why(cell: Cell) -> str:
         return verdict.bootstrap.because
     bad = next((one for one in verdict.endpoints if one.outcome != Word.OK), None)
     if bad is None:
-        return "the broker that answers names none to go on to"
+        return "the broker answers, but returns no broker to connect to"
     because = f": {bad.contact.because}" if isinstance(bad.contact, Failed) else ""
-    return f"it is sent on to {bad.endpoint.address} (node {bad.endpoint.node_id}), {bad.outcome}{because}"
+    return f"the broker sends it to {bad.endpoint.address} (node {bad.endpoint.node_id}), {bad.outcome}{because}"

@@ -1,7 +1,7 @@
-"""An observation differs from what the running configuration predicts.
+"""An observation differs from the prediction.
 
-Why: something that the configuration does not show decides: a firewall, a hosts file, another process on the port,
-a broker that has not joined yet. Where neither is so, netdiag's model is wrong, and a report is welcome.
+Why: Something decides that the running configuration does not show: a firewall, a hosts file, another process on the
+port, or a broker that has not joined yet. If none of these applies, netdiag's model is wrong; please report it.
 
 Bad:
     services:
@@ -42,7 +42,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every vantage and kind of difference, with the first address and the number of them."""
+    """One finding for every vantage and kind of difference, with the first address and their number."""
     kinds: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in view.cells:
         if cell.agrees is False:
@@ -54,6 +54,7 @@ def check(view: LiveView) -> Iterator[Finding]:
             severity=SEVERITY,
             message=f"{vantage} → {cells[0].bootstrap}{more}: predicted {predicted}, observed {observed}",
             location=ContainerLocation(container=vantage, part=str(cells[0].bootstrap)),
-            why="something decides that the configuration does not show",
-            hint="look for a firewall, a hosts file or another process on the port; look again once all brokers are up",
+            why="something that the configuration does not show decides",
+            hint="look for a firewall, a hosts file or another process on the port, and check again once all brokers "
+            "are up",
         )

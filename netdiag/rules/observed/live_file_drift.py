@@ -1,7 +1,7 @@
-"""A container that runs is not what its compose file says.
+"""A running container differs from its Compose file.
 
-Why: `docker compose up` was not run after the file was changed, or somebody else made the container. What is repaired
-in the file does nothing until the container is made anew.
+Why: `docker compose up` did not run after the file was changed, or the container was created in another way. A change
+in the file has no effect until the container is recreated.
 
 Bad:
     services:
@@ -40,7 +40,7 @@ Good:
               KAFKA_BROKER_ID: 1
               KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
 
-Seen: a repair that changes nothing; a port that is in the file and not in `docker ps`
+Seen: a repair that changes nothing; a port that is in the file but not in `docker ps`
 
 Sources: the container as the engine inspects it (image, environment, ports, networks), and the files given.
 """
@@ -61,7 +61,7 @@ _LONGEST = 120
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every variable, port, network and image of a broker, or list of a client, that differs."""
+    """One finding for every difference in a broker's variables, ports, networks or image, or a client's bootstrap."""
     declared = view.declared.services if view.declared else {}
     for broker in view.deployment.brokers:
         service = service_of(view, broker.member)
@@ -85,19 +85,21 @@ def _broker(view: LiveView, broker: Broker, service: DeclaredService) -> Iterato
             yield from _ports(member, service)
     is_host = service.network_mode == "host"
     if is_host != (member.mode is NetworkMode.HOST):
-        is_now, is_then = ("host", "networks of its own") if is_host else ("networks of its own", "host")
-        yield _finding(member, service.where, "network_mode", f"network_mode is {is_now} in the file and was {is_then}")
+        is_now, is_then = ("network_mode host", "its own networks")
+        if not is_host:
+            is_now, is_then = is_then, is_now
+        yield _finding(member, service.where, "network_mode", f"it runs with {is_then}, but the file has {is_now}")
 
 
 def _image(member: Member, service: DeclaredService) -> Iterator[Finding]:
     image = service.image
     if image is None or service.is_built or _plain(image.value) == _plain(member.image):
         return
-    # A container whose tag has moved on is shown under its id.
+    # The engine shows a container whose tag has moved on under the image's ID.
     if member.image.startswith("sha256:"):
         return
     yield _finding(
-        member, image.where, "image", f"it runs {_shown(member.image)}, and the file says {_shown(image.value)}"
+        member, image.where, "image", f"it runs {_shown(member.image)}, but the file has {_shown(image.value)}"
     )
 
 
@@ -111,11 +113,11 @@ def _variables(member: Member, service: DeclaredService, running: Mapping[str, s
         text = service.environment.get(name)
         if text is None or text.value == (value or ""):
             continue
-        said = f"{name} differs from the file"
+        said = f"{name} is different in the file"
         if value is None:
-            said = f"{name} is in the file only"
+            said = f"{name} is only in the file"
         elif not is_secret(name, value) and not is_secret(name, text.value):
-            said = f"{name} is {_shown(value)}, and the file says {_shown(text.value)}"
+            said = f"{name} is {_shown(value)}, but the file has {_shown(text.value)}"
         yield _finding(member, text.where, name, said)
 
 
@@ -126,17 +128,17 @@ def _ports(member: Member, service: DeclaredService) -> Iterator[Finding]:
     for port in service.ports:
         if port.published is None:
             if (port.target, port.protocol) not in free:
-                yield _finding(member, port.where, "ports", f"port {port.target} is to be published, and is not")
+                yield _finding(member, port.where, "ports", f"port {port.target} is in the file, but not published")
             free.discard((port.target, port.protocol))
             running = {one for one in running if (one[0], one[3]) != (port.target, port.protocol)}
             continue
         wanted.add(_port(port.target, port.published, port.host_ip, port.protocol))
         if _port(port.target, port.published, port.host_ip, port.protocol) not in running:
-            yield _finding(member, port.where, "ports", f"{_told(port)} is in the file, and is not published")
+            yield _finding(member, port.where, "ports", f"{_told(port)} is in the file, but not published")
     extra = sorted(running - wanted)
     if extra:
         names = listed(f"{host + ':' if host else ''}{published}:{target}" for target, published, host, _ in extra)
-        yield _finding(member, service.where, "ports", f"{names} is published, and is not in the file")
+        yield _finding(member, service.where, "ports", f"{names} is published, but not in the file")
 
 
 def _port(target: int, published: int | None, host_ip: str, protocol: str) -> tuple[int, int, str, str]:
@@ -149,15 +151,15 @@ def _told(port: DeclaredPort) -> str:
 
 def _networks(view: LiveView, member: Member, service: DeclaredService) -> Iterator[Finding]:
     running = {_network(view, attachment.network) for attachment in member.attachments}
-    # A container that does not run may have lost its attachments already.
+    # The engine may have removed the networks of a container that is not running.
     if not running:
         return
     for name, where in service.networks.items():
         if name not in running:
-            yield _finding(member, where, "networks", f"it is not on {name}, which the file says")
+            yield _finding(member, where, "networks", f"it is not on {name}, which is in the file")
     extra = sorted(running - set(service.networks))
     if extra:
-        yield _finding(member, service.where, "networks", f"it is on {listed(extra)}, which the file does not say")
+        yield _finding(member, service.where, "networks", f"it is on {listed(extra)}, which is not in the file")
 
 
 def _network(view: LiveView, key: str) -> str:
@@ -177,9 +179,9 @@ def _missing(view: LiveView, declared: Mapping[str, DeclaredService]) -> Iterato
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{service.name} is in the file and has no container",
+                message=f"{service.name} is in the file, but has no container",
                 location=service.where,
-                why="nobody has started the project since it was written, or its container was removed",
+                why="the project was not started since the file was written, or the container was removed",
                 hint=f"run `docker compose up -d {service.name}`",
                 service=service.name,
             )
@@ -190,9 +192,9 @@ def _finding(member: Member, where: FileLocation | None, part: str, said: str) -
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{name} runs as it was made, not as its file is now: {said}",
+        message=f"{name} differs from its file: {said}",
         location=where or ContainerLocation(container=member.name, part=part),
-        why="a container keeps what it was created with until it is made anew",
+        why="a container keeps the configuration it was created with until it is recreated",
         hint=f"run `docker compose up -d {name}`",
         service=member.name,
     )

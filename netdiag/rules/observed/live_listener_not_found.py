@@ -1,7 +1,7 @@
-"""A broker that runs is missing from what its cluster tells clients.
+"""A running broker is missing from the metadata that clients get.
 
-Why: a client only ever learns of brokers that have joined and that advertise the listener it came in through;
-partitions led by others answer LISTENER_NOT_FOUND, or have no leader at all.
+Why: A client learns only of brokers that have joined the cluster and advertise the listener it connects to. For
+partitions led by other brokers it gets LISTENER_NOT_FOUND or no leader.
 
 Bad:
     services:
@@ -47,7 +47,7 @@ Good:
 
 Seen: LISTENER_NOT_FOUND; LEADER_NOT_AVAILABLE; a list of brokers that is too short
 
-Sources: Metadata of every answering listener, and the brokers that run.
+Sources: Metadata from every listener that answers, and the brokers that are running.
 """
 
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every broker and listener that names too few, the first time it does."""
+    """One finding for every broker and listener that returns too few brokers, the first time it does."""
     told: set[tuple[str, str | None]] = set()
     for cell in view.cells:
         answered = cell.observed.bootstrap if cell.observed else None
@@ -102,17 +102,20 @@ def _finding(broker: Broker, answered: Answered, missing: list[Broker], vantage:
         and listener not in {entry.endpoint.listener for entry in other.config.advertised_listeners}
     ]
     names = listed(other.name for other in missing)
-    why = f"{names} have not joined the cluster, or it has not heard of them"
+    why = f"not in the cluster, or not known to {broker.name} yet: {names}"
     if lacking:
-        why = f"{listed(other.name for other in lacking)} do not advertise {listener}"
-    what = "names no broker" if not answered.brokers else f"does not name {names}"
+        why = (
+            f"{listed(other.name for other in lacking)} {'do' if len(lacking) > 1 else 'does'} not advertise {listener}"
+        )
+    what = "returns no brokers" if not answered.brokers else f"does not return {names}"
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{broker.name} {what} to clients{f' of {listener}' if listener else ''} (asked from {vantage})",
+        message=f"{broker.name} {what} to clients{f' of listener {listener}' if listener else ''} (asked from "
+        f"{vantage})",
         location=ContainerLocation(container=broker.name, part=listener or ""),
         why=why,
-        hint=f"see in the log of {missing[0].name} why it does not join, and give all brokers the same listeners",
+        hint=f"read in the log of {missing[0].name} why it does not join, and give all brokers the same listeners",
         service=broker.name,
         listener=listener,
     )

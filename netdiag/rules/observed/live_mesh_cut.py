@@ -1,7 +1,7 @@
-"""Members of a cluster do not reach each other.
+"""Members of a cluster cannot reach one another.
 
-Why: replication, the quorum and ZooKeeper have ways of their own, which no client takes. A cluster that looks whole
-from outside may lose replicas, its controller or its coordinators behind such a cut.
+Why: Replication, the quorum and ZooKeeper use connections that no client uses. If one of them is cut, a cluster that
+looks healthy from outside may lose replicas, its controller or its coordinators.
 
 Bad:
     services:
@@ -43,7 +43,7 @@ Good:
 
 Seen: Connection to node 2 (kafka-2/172.18.0.3:9092) could not be established; ISR shrinks
 
-Sources: every broker's own namespace, every endpoint that its peers and the quorum give it.
+Sources: every endpoint that a broker gets from its peers and the quorum, tried from the broker's own network namespace.
 """
 
 from collections.abc import Iterator
@@ -60,10 +60,10 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every endpoint that members do not reach, with all of them that fail alike."""
+    """One finding for every endpoint that members of the cluster cannot reach, with all that fail in the same way."""
     groups: dict[tuple[str, str, str, str], list[Edge]] = {}
     for edge in view.mesh.edges if view.mesh else ():
-        # Whoever does not run is told of as such.
+        # live-config-crash reports a broker that is not running.
         if is_cut(edge) and edge.observed and edge.target not in view.stopped and edge.source not in view.stopped:
             word = worth(edge, edge.observed)
             groups.setdefault((edge.kind.value, edge.target, str(edge.address), word), []).append(edge)
@@ -77,9 +77,9 @@ def _finding(kind: str, target: str, address: str, word: str, edges: list[Edge])
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{sources} cannot reach {f'{target} at {address}' if target else address} ({kind}): {word}",
+        message=f'{sources} cannot reach {f"{target} at " if target else ""}"{address}" ({kind}): {word}',
         location=ContainerLocation(container=edges[0].source, part=address),
         why=seen.because if isinstance(seen, Failed | Answered) else "",
-        hint="see with `netdiag trace` where the way between the two ends, and mend it in both directions",
+        hint="find with `netdiag trace` where the path between the two ends, and repair it in both directions",
         service=edges[0].source,
     )

@@ -1,6 +1,6 @@
-"""Something else than a Kafka broker answers at an address for Kafka's clients.
+"""Something other than a Kafka broker answers at an address for Kafka clients.
 
-Why: an HTTP server, ZooKeeper or a KRaft controller accepts the connection, too; clients report impossible sizes
+Why: An HTTP server, ZooKeeper or a KRaft controller accepts the connection too; clients report impossible sizes
 (1213486160 is "HTTP"), time out, or complain about versions.
 
 Bad:
@@ -31,7 +31,7 @@ Good:
 
 Seen: InvalidReceiveException: Invalid receive (size = 1213486160 larger than 104857600)
 
-Sources: the first bytes of what answers an ApiVersions request.
+Sources: the first bytes of the response to an ApiVersions request.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every address that is meant for Kafka's clients, at the first hop or the second."""
+    """One finding for every address that is meant for Kafka clients, at the first hop or the second."""
     seen: dict[Address, tuple[Whose | None, Failed, list[str]]] = {}
     for block in blocked(view, Reason.NOT_KAFKA):
         seen[block.address] = (block.whose, block.failed, list(block.places))
@@ -60,11 +60,11 @@ def check(view: LiveView) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"from {listed(places)}: no Kafka broker answers at {address}, which {whose.broker.name} "
-                f"advertises as {whose.listener}",
+                message=f'from {listed(places)}: no Kafka broker answers at "{address}", which {whose.broker.name} '
+                f"advertises for listener {whose.listener}",
                 location=place(whose),
                 why=failed.because,
-                hint=f"see what listens on port {address.port} there, and give one of the two another port",
+                hint=f"find out what listens on port {address.port} there, and move it or the broker to another port",
                 service=whose.broker.name,
                 listener=whose.listener,
             )

@@ -1,6 +1,7 @@
 """A listener does not offer the SASL mechanism that a client uses.
 
-Why: the broker answers UNSUPPORTED_SASL_MECHANISM and closes; many clients only tell of a connection that ended.
+Why: The broker answers UNSUPPORTED_SASL_MECHANISM and closes the connection; many clients report only that the
+connection ended.
 
 Bad:
     services:
@@ -38,7 +39,7 @@ Good:
 
 Seen: UnsupportedSaslMechanismException: Client SASL mechanism 'SCRAM-SHA-512' not enabled in the server
 
-Sources: the mechanisms that SaslHandshake names (KIP-43), the variables of the client.
+Sources: the mechanisms in the SaslHandshake response (KIP-43), and the variables of the client.
 """
 
 from collections.abc import Iterator
@@ -85,24 +86,26 @@ def _client(client: Dependent, variable: str, mechanism: str, offering: list[Sec
         yield Finding(
             rule=ID,
             severity=SEVERITY,
-            message=f"{client.member.name} uses {mechanism} at {seen.address}, which offers {', '.join(mechanisms)}",
+            message=f'{client.member.name} uses {mechanism} for "{seen.address}", which offers only '
+            f"{', '.join(mechanisms)}",
             location=ContainerLocation(container=client.member.name, part=variable),
-            why="the broker ends the connection when the client names a mechanism that is not enabled",
-            hint=f"set {variable} to one that is offered, or add it to sasl.enabled.mechanisms of the listener",
+            why="the broker closes the connection if the client requests a mechanism that is not enabled",
+            hint=f"set {variable} to an offered mechanism, or add {mechanism} to sasl.enabled.mechanisms of the "
+            f"listener",
             service=client.member.name,
         )
         return
 
 
 def _refused(seen: SecuredPort, mechanism: str, mechanisms: tuple[str, ...]) -> Finding:
-    name = f"{seen.listener} of {seen.member}" if seen.member else str(seen.address)
+    name = f"listener {seen.listener} of {seen.member}" if seen.member else str(seen.address)
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{name} does not offer {mechanism}, it offers {', '.join(mechanisms)}",
+        message=f"{name} does not offer {mechanism}, only {', '.join(mechanisms)}",
         location=ContainerLocation(container=seen.member or str(seen.address), part=seen.listener),
-        why="the broker ends the connection when a client names a mechanism that is not enabled",
-        hint="use a mechanism that is offered, or add it to sasl.enabled.mechanisms of the listener",
+        why="the broker closes the connection if a client requests a mechanism that is not enabled",
+        hint=f"use an offered mechanism, or add {mechanism} to sasl.enabled.mechanisms of the listener",
         service=seen.member or None,
         listener=seen.listener or None,
     )

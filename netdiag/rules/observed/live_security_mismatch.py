@@ -1,7 +1,7 @@
-"""A listener does not speak the security protocol that its configuration or its client says.
+"""A listener uses another security protocol than its configuration or its client.
 
-Why: a client that speaks TLS to a plaintext port, or plaintext to one that wants TLS or SASL, gets no error that says
-so: the connection ends, or the client waits.
+Why: A client that uses TLS on a plaintext port, or plaintext on a port that requires TLS or SASL, gets no error that
+says so: the connection ends, or the client waits.
 
 Bad:
     services:
@@ -29,7 +29,7 @@ Good:
 
 Seen: Invalid receive (size = 369296128); SSL handshake failed; Disconnected while requesting ApiVersion
 
-Sources: what answers a request in plaintext and a TLS greeting; listener.security.protocol.map.
+Sources: the response to a plaintext request and to a TLS ClientHello; listener.security.protocol.map.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ _PROTOCOLS = (Spoken.PLAINTEXT, Spoken.SSL, Spoken.SASL_PLAINTEXT, Spoken.SASL_S
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every listener that speaks otherwise than configured, and for every client of it that does."""
+    """One finding for every listener whose protocol differs from its configuration, and every client's that does."""
     told: set[tuple[str, str]] = set()
     for broker, listener, speaks, why in (*_shown(view), *_met(view)):
         if (broker, listener) not in told:
@@ -58,7 +58,7 @@ def check(view: LiveView) -> Iterator[Finding]:
 
 
 def _shown(view: LiveView) -> Iterator[tuple[str, str, str, str]]:
-    """Where the port was asked for its security."""
+    """Where netdiag asked the port for its security protocol."""
     for seen in view.security:
         broker = view.deployment.broker(seen.member)
         configured = broker.config.protocol_map.get(seen.listener) if broker else None
@@ -67,7 +67,7 @@ def _shown(view: LiveView) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _met(view: LiveView) -> Iterator[tuple[str, str, str, str]]:
-    """Where a plaintext client was refused against the configuration, or let in against it."""
+    """Where the configuration predicts that a plaintext client gets an answer, and it was refused, or the reverse."""
     known = vantages_of(view)
     for cell in view.cells:
         contact = cell.observed.bootstrap if cell.observed else None
@@ -85,7 +85,7 @@ def _met(view: LiveView) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _was_to_answer(cell: Cell) -> bool:
-    """Not so for a client that itself speaks TLS or SASL to a plaintext listener."""
+    """Not for a client that itself uses TLS or SASL on a plaintext listener."""
     return cell.predicted is not None and isinstance(cell.predicted.bootstrap, Answered)
 
 
@@ -100,10 +100,10 @@ def _finding(view: LiveView, name: str, listener: str, speaks: str, why: str) ->
     return Finding(
         rule=ID,
         severity=SEVERITY,
-        message=f"{listener} of {name} speaks {speaks}, and is configured for {configured}",
+        message=f"listener {listener} of {name} uses {speaks}, but is configured for {configured}",
         location=ContainerLocation(container=name, part=listener),
         why=why,
-        hint=f"start {name} again with the configuration that is meant, or see what else listens on that port",
+        hint=f"restart {name} with the intended configuration, or find out what else listens on that port",
         related=written(view, broker, "listener.security.protocol.map") if broker else (),
         service=name,
         listener=listener,
@@ -125,11 +125,11 @@ def _clients(view: LiveView) -> Iterator[Finding]:
             yield Finding(
                 rule=ID,
                 severity=SEVERITY,
-                message=f"{client.member.name} speaks {client.protocol} to {address.host}:{address.port}, which speaks "
-                f"{seen.sight.spoken.value}",
+                message=f'{client.member.name} uses {client.protocol} for "{address.host}:{address.port}", which '
+                f"requires {seen.sight.spoken.value}",
                 location=location,
                 why=seen.sight.detail,
-                hint=f"give {client.member.name} the security protocol of the listener, or the port of another one",
+                hint=f"set the security protocol of {client.member.name} to that of the listener, or use another port",
                 service=client.member.name,
             )
             break

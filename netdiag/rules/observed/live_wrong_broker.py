@@ -1,7 +1,7 @@
-"""Another broker answers where a client is sent, or another cluster.
+"""Another broker, or another cluster, answers at an advertised endpoint.
 
-Why: nothing fails at first. The client talks to whoever owns the port: requests meet NOT_LEADER_OR_FOLLOWER for ever,
-or topics are read and written in the wrong cluster.
+Why: Nothing fails at first. The client talks to the broker that owns the port: its requests get NOT_LEADER_OR_FOLLOWER
+forever, or it reads and writes topics in the wrong cluster.
 
 Bad:
     services:
@@ -35,7 +35,7 @@ Good:
 
 Seen: NOT_LEADER_OR_FOLLOWER again and again; topics of another cluster
 
-Sources: the node id and the cluster id that the endpoint itself gives (DescribeConfigs, Metadata, DescribeCluster).
+Sources: the node ID and cluster ID that the endpoint itself returns (DescribeConfigs, Metadata, DescribeCluster).
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every endpoint that belongs to somebody else, where no other address serves the client."""
+    """One finding for every endpoint that belongs to another broker, if no other address serves the client."""
     groups: dict[tuple[int, str, str, bool], list[Trap]] = {}
     for trap in traps(view):
         contact = trap.endpoint.contact
@@ -79,11 +79,11 @@ def _finding(view: LiveView, found: list[Trap], who: str, *, outside: bool) -> F
     return Finding(
         rule=ID,
         severity=Severity.NOTE if outside else SEVERITY,
-        message=f"from {places}: {first.bootstrap} sends clients to {endpoint.address} for node {endpoint.node_id}, "
-        f"where {who} answers",
+        message=f'from {places}: {first.bootstrap} sends clients to "{endpoint.address}" for node {endpoint.node_id}, '
+        f"but {who} answers there",
         location=place(whose) if whose else ContainerLocation(container=first.vantage.label, part=str(first.bootstrap)),
-        why="the address leads to whoever owns the port there, and a client does not ask who that is",
-        hint="give every broker a port of its own in what it advertises, and publish that very port",
+        why="the address leads to the owner of the port, and a client does not check which broker answers",
+        hint="give every broker its own advertised port, and publish that port",
         related=written(view, whose.broker, "advertised.listeners") if whose else (),
         service=whose.broker.name if whose else None,
         listener=first.answered.listener or (whose.listener if whose else None),

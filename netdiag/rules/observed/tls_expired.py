@@ -1,6 +1,6 @@
 """A listener's certificate has expired.
 
-Why: every client that verifies refuses it from that second on; brokers among themselves, too.
+Why: From that moment on, every client that verifies certificates refuses it, and so do other brokers.
 
 Bad:
     services:
@@ -60,5 +60,5 @@ def check(view: LiveView) -> Iterator[Finding]:
         SEVERITY,
         _FAULTS,
         says="has expired",
-        hint="renew it, then restart the broker or alter its keystore at run time (KIP-226)",
+        hint="renew it, then restart the broker or change its keystore at run time (KIP-226)",
     )

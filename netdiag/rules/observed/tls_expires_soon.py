@@ -1,6 +1,6 @@
-"""A listener's certificate expires within the days that were asked for.
+"""A listener's certificate expires within the given number of days.
 
-Why: what is renewed in time is not noticed; what is not stops all clients at once.
+Why: Clients do not notice a certificate that is renewed in time; one that is not stops all of them at once.
 
 Bad:
     services:
@@ -60,5 +60,5 @@ def check(view: LiveView) -> Iterator[Finding]:
         SEVERITY,
         _FAULTS,
         says="expires soon",
-        hint="renew it before that day",
+        hint="renew it before it expires",
     )

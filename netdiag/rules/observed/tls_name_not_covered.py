@@ -1,6 +1,6 @@
-"""A listener's certificate does not hold the name that clients are told.
+"""A listener's certificate does not cover the advertised host.
 
-Why: clients compare the host that is advertised with the names in the certificate, and refuse on a difference.
+Why: Clients compare the advertised host with the names in the certificate, and refuse the connection if none matches.
 
 Bad:
     services:
@@ -56,7 +56,7 @@ _FAULTS = (CertificateFault.NAME,)
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every listener and set of names; what no broker advertises, no client is sent to."""
+    """One finding for every listener and set of names; clients are not sent to hosts that no broker advertises."""
     advertised = {
         entry.endpoint.host for broker in view.deployment.brokers for entry in broker.config.advertised_listeners
     }
@@ -66,6 +66,6 @@ def check(view: LiveView) -> Iterator[Finding]:
         ID,
         SEVERITY,
         _FAULTS,
-        says="does not cover the host that clients are told",
-        hint="issue it with every advertised host among its subject alternative names",
+        says="does not cover the advertised host",
+        hint="issue it with every advertised host as a subject alternative name",
     )

@@ -1,6 +1,6 @@
 """A listener's certificate is not valid yet.
 
-Why: its time has not come, or a clock is wrong: the issuer's or this machine's.
+Why: Its validity period has not begun, or the clock of the issuer or of this machine is wrong.
 
 Bad:
     services:
@@ -60,5 +60,5 @@ def check(view: LiveView) -> Iterator[Finding]:
         SEVERITY,
         _FAULTS,
         says="is not valid yet",
-        hint="compare the clocks, or issue it anew",
+        hint="compare the clocks, or issue a new certificate",
     )

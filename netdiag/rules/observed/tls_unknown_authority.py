@@ -1,7 +1,7 @@
-"""A listener's certificate does not lead to an authority that is trusted.
+"""A listener's certificate does not lead to a trusted authority.
 
-Why: clients trust what their truststore holds; a chain that ends elsewhere, or lacks a certificate in the middle,
-is refused.
+Why: Clients trust the authorities in their truststore; they refuse a chain that ends elsewhere or lacks an intermediate
+certificate.
 
 Bad:
     services:
@@ -37,7 +37,7 @@ Good:
 
 Seen: SSLHandshakeException: PKIX path building failed: unable to find valid certification path to requested target
 
-Sources: the chain that the listener shows, and the authorities that were given (RFC 5280, section 6).
+Sources: the chain that the listener sends, and the given authorities (RFC 5280, section 6).
 """
 
 from collections.abc import Iterator
@@ -54,12 +54,13 @@ _FAULTS = (CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.SELF_SIGNED, Cer
 
 
 def check(view: LiveView) -> Iterator[Finding]:
-    """One finding for every listener and kind of break."""
+    """One finding for every listener and kind of fault."""
     yield from certificate_findings(
         view,
         ID,
         SEVERITY,
         _FAULTS,
-        says="leads to no authority that is trusted here",
-        hint="give clients the authority's certificate (ssl.truststore.location), and the broker the whole chain",
+        says="does not lead to an authority that is trusted here",
+        hint="add the authority's certificate to the clients' truststore (ssl.truststore.location), and give the "
+        "broker the whole chain",
     )

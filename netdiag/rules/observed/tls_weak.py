@@ -1,6 +1,6 @@
 """A listener's certificate has a weak key or signature.
 
-Why: new clients and hardened ones refuse short RSA keys and signatures over SHA-1 or MD5.
+Why: Recent and hardened clients refuse short RSA keys and signatures with SHA-1 or MD5.
 
 Bad:
     services:
@@ -60,5 +60,5 @@ def check(view: LiveView) -> Iterator[Finding]:
         SEVERITY,
         _FAULTS,
         says="is weak",
-        hint="issue it anew with RSA 2048 or EC P-256, signed over SHA-256",
+        hint="issue a new one with RSA 2048 or EC P-256, signed with SHA-256",
     )
