@@ -18,7 +18,7 @@ from netdiag.cli.sudo import DEFAULT_SOCKET, sudo_line
 from netdiag.deployment.from_compose import from_compose
 from netdiag.deployment.listener_ports import listener_ports
 from netdiag.errors import InputError, MissingRight, NetdiagError, UsageError, cannot_import
-from netdiag.render.counts import plural
+from netdiag.render.wording import plural
 
 if TYPE_CHECKING:
     from netdiag.io.packets.containers import Running

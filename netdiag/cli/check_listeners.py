@@ -49,8 +49,7 @@ from netdiag.cli.watching import watch as watched
 from netdiag.deployment.platform import Stated
 from netdiag.findings import Severity
 from netdiag.io.files import BASE_NAMES
-from netdiag.render.crowds import without_crowds
-from netdiag.render.report import Report
+from netdiag.render.report import Report, limited
 
 
 class FailOn(StrEnum):
@@ -327,7 +326,7 @@ def _run(options: _Options, console: Console) -> Done:
         say("netdiag: interrupted")
         # A format for machines is a whole document, whatever happened.
         machines = [output for output in options.outputs if output.format is not Format.TEXT]
-        write_outputs(machines, without_crowds(report), console, matrix=options.settings.matrix)
+        write_outputs(machines, limited(report), console, matrix=options.settings.matrix)
         return Done(status=ExitStatus.INTERRUPTED, report=report)
     outputs = options.outputs
     if options.diff or options.fix:
@@ -343,7 +342,7 @@ def _run(options: _Options, console: Console) -> Done:
             report = _looked(options, projects, reading(setups, instead), console)
         if STDIN in options.files + options.chain:
             outputs = tuple(output for output in outputs if output.path is not None)
-    write_outputs(outputs, without_crowds(report), console, matrix=options.settings.matrix)
+    write_outputs(outputs, limited(report), console, matrix=options.settings.matrix)
     status = status_of(report, fail_on=fail_on, require_all=options.live is not None and options.live.require_all)
     lenient = {ExitStatus.FINDINGS: control.exit_zero, ExitStatus.NOTHING_TO_CHECK: options.status[1]}
     if lenient.get(status):

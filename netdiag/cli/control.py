@@ -16,8 +16,8 @@ from netdiag.cli.projects import Asked
 from netdiag.errors import NetdiagError
 from netdiag.findings import FileLocation, Finding, Overlooked, Suppressed
 from netdiag.io.config_files import read_config
-from netdiag.render.counts import plural
 from netdiag.render.report import Input, Report
+from netdiag.render.wording import plural
 from netdiag.rules.compose import COMPOSE
 from netdiag.rules.declared import DECLARED
 from netdiag.rules.selection import WITHOUT_RULE, Choice, Selection, UnknownRule, expanded, known_ids

@@ -10,10 +10,10 @@ from netdiag.cli.projects import STDIN, STDIN_NAME, Asked, asked_for
 from netdiag.cli.repairing import Settled, settled
 from netdiag.errors import NetdiagError
 from netdiag.io.files import is_within, write_changes, write_file
-from netdiag.render.counts import plural
 from netdiag.render.edits import unified_diff
 from netdiag.render.places import harmless, plain
 from netdiag.render.report import Report
+from netdiag.render.wording import plural
 
 LookAt = Callable[[str | Asked, Mapping[str, bytes]], Report]
 

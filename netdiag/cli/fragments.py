@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.render.counts import plural
+from netdiag.render.wording import plural
 
 _OF_THE_BASE = ("no-image", *(f"undefined-{what}" for what in ("config", "network", "secret", "service", "volume")))
 

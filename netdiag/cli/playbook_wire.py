@@ -13,7 +13,7 @@ from netdiag.cli.console import Console, say
 from netdiag.errors import InputError, NetdiagError
 from netdiag.playbook.items import of_capture, of_connections, of_finding, of_traffic
 from netdiag.playbook.outcome import Item, Outcome
-from netdiag.render.counts import plural
+from netdiag.render.wording import plural
 from netdiag.traffic.native import AddressNames
 
 SECONDS, PACKETS, MEGABYTES = 10, 100_000, 16

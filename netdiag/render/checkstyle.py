@@ -3,8 +3,8 @@
 from xml.etree.ElementTree import Element, SubElement
 
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, plain, unread_file
-from netdiag.render.report import Report
+from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, plain
+from netdiag.render.report import Report, file_of_error
 from netdiag.render.xml_text import xml_text
 
 _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "info"}
@@ -21,7 +21,7 @@ def render(report: Report, root: str = "") -> str:
         return files[name]
 
     for item in report.inputs:
-        name, line = unread_file(item, root)
+        name, line = file_of_error(item, root)
         element = file(name)
         if item.error:
             about = {"severity": "error", "message": plain(item.error.message), "source": f"netdiag.{COULD_NOT_CHECK}"}

@@ -2,14 +2,14 @@
 
 from netdiag.findings import FileLocation, Finding
 from netdiag.render.links import Links, linked
-from netdiag.render.places import COULD_NOT_CHECK, in_order, place_text, plain, unread_place
-from netdiag.render.report import Report
+from netdiag.render.places import COULD_NOT_CHECK, in_order, place_text, plain
+from netdiag.render.report import Report, place_of_error
 
 
 def render(report: Report, root: str = "", links: Links | None = None) -> str:
     """The lines; paths below the folder `root` are relative to it, and `links` lead from places and rules."""
     lines = [
-        f"{unread_place(item, root)}: error {COULD_NOT_CHECK} {plain(item.error.message)}"
+        f"{place_of_error(item, root)}: error {COULD_NOT_CHECK} {plain(item.error.message)}"
         for item in report.inputs
         if item.error
     ]

@@ -1,6 +1,6 @@
 """Connections that were seen at several places and are told once, in one line."""
 
-from netdiag.render.counts import plural
+from netdiag.render.wording import plural
 from netdiag.traffic.native import Copies
 
 

@@ -14,10 +14,8 @@ from netdiag.render.places import (
     path_text,
     place_text,
     plain,
-    unread_file,
-    unread_place,
 )
-from netdiag.render.report import Input, Report, Skipped
+from netdiag.render.report import Input, Report, Skipped, file_of_error, place_of_error
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -59,9 +57,9 @@ def _position(location: FileLocation, root: str) -> dict[str, str]:
 def _unread(item: Input, root: str) -> str:
     properties = {"title": f"netdiag {COULD_NOT_CHECK}"}
     if item.kind == "file":
-        path, line = unread_file(item, root)
+        path, line = file_of_error(item, root)
         properties |= {"file": path, "line": str(line)}
-    text = f"{unread_place(item, root)}: {plain(item.error.message) if item.error else ''}"
+    text = f"{place_of_error(item, root)}: {plain(item.error.message) if item.error else ''}"
     if item.error and item.error.hint:
         text += f"\nfix: {plain(item.error.hint)}"
     return _command("error", properties, text)

@@ -5,8 +5,8 @@ from typing import Any
 
 from netdiag.findings import FileLocation, Finding, Location, Severity
 from netdiag.render.fingerprints import digest, fingerprints
-from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, path_text, plain, unread_file
-from netdiag.render.report import Input, Report
+from netdiag.render.places import COULD_NOT_CHECK, file_text, in_order, path_text, plain
+from netdiag.render.report import Input, Report, file_of_error
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 
@@ -44,7 +44,7 @@ def _lines(location: Location) -> dict[str, int]:
 
 
 def _unread(item: Input, root: str) -> dict[str, Any]:
-    path, line = unread_file(item, root)
+    path, line = file_of_error(item, root)
     return {
         "type": "issue",
         "check_name": COULD_NOT_CHECK,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
 from netdiag.findings import Finding, Severity
-from netdiag.render.places import file_text, in_order, place_text, plain, unread_file
-from netdiag.render.report import Input, Report, Skipped
+from netdiag.render.places import file_text, in_order, place_text, plain
+from netdiag.render.report import Input, Report, Skipped, file_of_error
 from netdiag.render.xml_text import xml_text
 
 # How a suite counts outcomes. The schema lets the root count all but the last.
@@ -60,7 +60,7 @@ def _add(suite: Element, case: _Case) -> None:
 
 
 def _of_input(item: Input, root: str) -> _Case:
-    suite, _ = unread_file(item, root)
+    suite, _ = file_of_error(item, root)
     if item.error is None:
         return _Case(suite=suite, name=_CHECK)
     hint = f"fix: {plain(item.error.hint)}" if item.error.hint else ""

@@ -14,11 +14,11 @@ from netdiag.deployment.mesh_edges import is_cut, worth
 from netdiag.deployment.observations import Address
 from netdiag.deployment.verdict import Cell, Verdict, Word
 from netdiag.render.json_values import sound
-from netdiag.render.labels import gathered_text, names_text
 from netdiag.render.redact import redacted
 from netdiag.render.report import Matrix, Report
 from netdiag.render.screen import Line, Run, Screen, Style, width, wrap
 from netdiag.render.verdict_text import explanation
+from netdiag.render.wording import gathered_text, names_text
 
 FORMAT = "netdiag-watch"
 VERSION = 1

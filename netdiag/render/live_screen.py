@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from netdiag.deployment.verdict import Word
-from netdiag.render.counts import plural
 from netdiag.render.matrix_text import matrix_lines
 from netdiag.render.mesh_text import mesh_lines
 from netdiag.render.redact import redacted
 from netdiag.render.report import Report
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, width
+from netdiag.render.wording import plural
 
 # So much of the picture at least is for the changes, where there are as many.
 _SHARE_OF_CHANGES = 3

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable
 
 from netdiag.findings import Finding, Severity
-from netdiag.render.counts import summary
 from netdiag.render.matrix_text import matrix_lines
-from netdiag.render.places import harmless, in_order, path_text, place_text, plain, unread_place
-from netdiag.render.report import Input, Matrix, Report, Skipped
+from netdiag.render.places import harmless, in_order, path_text, place_text, plain
+from netdiag.render.report import Input, Matrix, Report, Skipped, place_of_error, summary
 from netdiag.render.screen import Screen, paint
 
 # A comment says first whose it is, so that the next run can find and replace it.
@@ -78,7 +77,7 @@ def _fitting(lines: list[str], room: int, rest: str) -> list[str]:
 
 def _unread(item: Input, root: str) -> str:
     problem = item.error
-    text = f"❌ {escaped(unread_place(item, root))}: could not be checked: "
+    text = f"❌ {escaped(place_of_error(item, root))}: could not be checked: "
     text += escaped(plain(problem.message)) if problem else ""
     return text + (f"<br>**fix**: {escaped(plain(problem.hint))}" if problem and problem.hint else "")
 

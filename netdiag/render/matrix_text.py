@@ -7,10 +7,10 @@ from netdiag.deployment.vantage import DOCKER_HOST
 from netdiag.deployment.verdict import Cell, Verdict, Word
 from netdiag.render.footnotes import Footnotes
 from netdiag.render.grid import Column, Grid, Part, Row, fold
-from netdiag.render.labels import address_with_n, addresses_text, gathered_text, n_of, names_text, numbers_text, with_n
 from netdiag.render.report import Matrix
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, width, wrap
 from netdiag.render.verdict_text import effective, style, word
+from netdiag.render.wording import address_with_n, addresses_text, gathered_text, n_of, names_text, numbers_text, with_n
 
 _GAP = "  "
 _INDENT = "  "

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.mesh_edges import is_cut, worth
 from netdiag.deployment.observations import Unknown
-from netdiag.render.counts import plural
-from netdiag.render.labels import names_text
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, width, wrap
+from netdiag.render.wording import names_text, plural
 
 _INDENT = "  "
 _GAP = "  "

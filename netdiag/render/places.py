@@ -2,20 +2,24 @@
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
+from netdiag.findings import (
+    ContainerLocation,
+    FileLocation,
+    Finding,
+    Location,
+    TopologyLocation,
+    WireLocation,
+    by_place,
+)
 from netdiag.render.links import encoded
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Screen
 
-if TYPE_CHECKING:
-    from netdiag.render.report import Input
-
 COULD_NOT_CHECK = "could-not-check"
 
 _UTF8 = Screen()
-_AT = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
 _DRIVE = re.compile(r"[A-Za-z]:/")
 # Noncharacters: no letter of any text, and two of them are forbidden in XML 1.0.
 _NONCHARACTER = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
@@ -33,7 +37,7 @@ def harmless(text: str) -> str:
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in the order of their places; equal reports give equal lists."""
-    return sorted(findings, key=_order)
+    return sorted(findings, key=by_place)
 
 
 def path_text(path: str, root: str = "") -> str:
@@ -52,21 +56,6 @@ def uri(path: str, root: str = "") -> str:
     if _DRIVE.match(path):
         return "file:///" + path[:2] + encoded(path[2:])
     return "file://" + encoded(path) if path.startswith("/") else encoded(path)
-
-
-def unread_place(item: "Input", root: str = "") -> str:
-    """What an error of an input is about, in one line."""
-    where = item.error.where if item.error else None
-    return harmless(path_text(where or item.name, root))
-
-
-def unread_file(item: "Input", root: str = "") -> tuple[str, int]:
-    """The file that an error of an input is about and the line there, 1 where the error does not say."""
-    where = (item.error.where if item.error else None) or item.name
-    match = _AT.fullmatch(where) if where != item.name else None
-    if match is None:
-        return harmless(path_text(where, root)), 1
-    return harmless(path_text(match["path"], root)), max(1, int(match["line"]))
 
 
 def container_text(location: ContainerLocation) -> str:
@@ -116,15 +105,3 @@ def place_text(location: Location, root: str = "") -> str:
             return topology_text(location)
         case _:
             assert_never(location)
-
-
-def _order(finding: Finding) -> tuple[str, int, int, str, str]:
-    match finding.location:
-        case FileLocation(path=path, line=line, column=column):
-            return (path, line, column, finding.rule, finding.message)
-        case ContainerLocation(container=container, part=part):
-            return (container, 0, 0, finding.rule, part + finding.message)
-        case WireLocation(file=file, packet=packet):
-            return (file, packet or 0, 0, finding.rule, finding.message)
-        case TopologyLocation(place=place, device=device, part=part):
-            return (place, 0, 0, finding.rule, device + part + finding.message)

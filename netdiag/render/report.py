@@ -1,15 +1,34 @@
 """What one run of check-listeners found out, as a value: inputs, findings, cells, and what could not be looked at."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, assert_never
 
-from netdiag.deployment.live_view import SecuredPort
-from netdiag.deployment.mesh import Mesh
-from netdiag.deployment.vantage import Vantage
-from netdiag.deployment.verdict import Cell
-from netdiag.findings import Finding, Suppressed
-from netdiag.topology.explained import Explained
+from netdiag.findings import (
+    ContainerLocation,
+    FileLocation,
+    Finding,
+    Location,
+    Severity,
+    Suppressed,
+    TopologyLocation,
+    WireLocation,
+)
+from netdiag.render.places import harmless, path_text
+from netdiag.render.wording import plural
+
+if TYPE_CHECKING:
+    from netdiag.deployment.live_view import SecuredPort
+    from netdiag.deployment.mesh import Mesh
+    from netdiag.deployment.vantage import Vantage
+    from netdiag.deployment.verdict import Cell
+    from netdiag.topology.explained import Explained
+
+# Findings of one kind in one place beyond this are counted: more than anybody reads or wrote by hand.
+MOST_OF_A_KIND = 200
+_PLACE_OF_ERROR = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +59,11 @@ class Matrix:
     """
 
     input: str
-    vantages: tuple[Vantage, ...]
-    cells: tuple[Cell, ...]
+    vantages: "tuple[Vantage, ...]"
+    cells: "tuple[Cell, ...]"
     not_running: Mapping[str, str] = field(default_factory=dict)
-    mesh: Mesh | None = None
-    causes: tuple[Explained, ...] = ()
+    mesh: "Mesh | None" = None
+    causes: "tuple[Explained, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +80,7 @@ class SeenPort:
     """What a port of one input told about its security."""
 
     input: str
-    port: SecuredPort
+    port: "SecuredPort"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,3 +100,87 @@ class Report:
     notes: tuple[str, ...] = ()
     sources: Mapping[str, bytes] = field(default_factory=dict)
     interrupted: bool = False
+
+
+def summary(report: Report) -> str:
+    """What was found in what, in one line."""
+    read = [item for item in report.inputs if item.error is None]
+    unread = [item for item in report.inputs if item.error is not None]
+    failed = f"{_inputs(unread)} could not be checked" if unread else ""
+    if not read:
+        return failed or "nothing to check"
+    brokers = sum(len(item.brokers) for item in read)
+    parts = [
+        plural(count, severity.value)
+        for severity in Severity
+        if (count := sum(finding.severity is severity for finding in report.findings))
+    ]
+    line = f"{', '.join(parts) or 'no findings'} in {_inputs(read)}"
+    if brokers:
+        line += f" ({plural(brokers, 'broker')})"
+    suppressed = f"{len(report.suppressed)} suppressed" if report.suppressed else ""
+    return "; ".join(filter(None, (line, suppressed, failed)))
+
+
+def place_of_error(item: Input, root: str = "") -> str:
+    """What the error of an input is about, in one line."""
+    where = item.error.where if item.error else None
+    return harmless(path_text(where or item.name, root))
+
+
+def file_of_error(item: Input, root: str = "") -> tuple[str, int]:
+    """The file that the error of an input is about and the line there, 1 where the error names none."""
+    where = (item.error.where if item.error else None) or item.name
+    match = _PLACE_OF_ERROR.fullmatch(where) if where != item.name else None
+    if match is None:
+        return harmless(path_text(where, root)), 1
+    return harmless(path_text(match["path"], root)), max(1, int(match["line"]))
+
+
+def limited(report: Report) -> Report:
+    """The report with at most `MOST_OF_A_KIND` findings of one rule in one service of one file.
+
+    The first are kept, of every severity, so that the exit status stays the same; a note counts those left out. So a
+    list of thousands of wrong entries does not make a report of a hundred megabytes.
+    """
+    if len(report.findings) + len(report.suppressed) <= MOST_OF_A_KIND:
+        return report
+    counts: Counter[tuple[str, ...]] = Counter()
+    kept = tuple(finding for finding in report.findings if _is_early(finding, counts))
+    counts_of_suppressed: Counter[tuple[str, ...]] = Counter()
+    suppressed = tuple(item for item in report.suppressed if _is_early(item.finding, counts_of_suppressed))
+    if len(kept) + len(suppressed) == len(report.findings) + len(report.suppressed):
+        return report
+    notes = tuple(_left_out(kind, count) for kind, count in counts.items() if count > MOST_OF_A_KIND)
+    return replace(report, findings=kept, suppressed=suppressed, notes=(*report.notes, *notes))
+
+
+def _inputs(items: Sequence[Input]) -> str:
+    kinds = {item.kind for item in items}
+    return plural(len(items), kinds.pop() if len(kinds) == 1 else "input")
+
+
+def _is_early(finding: Finding, counts: Counter[tuple[str, ...]]) -> bool:
+    kind = (_where(finding.location), finding.service or "", finding.rule, finding.severity.value)
+    counts[kind] += 1
+    return counts[kind] <= MOST_OF_A_KIND
+
+
+def _where(location: Location) -> str:
+    match location:
+        case FileLocation():
+            return location.path
+        case ContainerLocation():
+            return location.container
+        case WireLocation():
+            return location.file
+        case TopologyLocation():
+            return location.place
+        case _:
+            assert_never(location)
+
+
+def _left_out(kind: tuple[str, ...], count: int) -> str:
+    where, service, rule, severity = map(harmless, kind)
+    of = f" in {service}" if service else ""
+    return f"{where}: {count} findings of {rule}{of} ({severity}), the first {MOST_OF_A_KIND} of them are shown"

@@ -6,8 +6,8 @@ from typing import Any
 from netdiag import __version__
 from netdiag.findings import Finding, Overlooked, Suppressed
 from netdiag.render.fingerprints import fingerprints
-from netdiag.render.places import in_order, plain, unread_place
-from netdiag.render.report import Input, Report, Skipped
+from netdiag.render.places import in_order, plain
+from netdiag.render.report import Input, Report, Skipped, place_of_error
 from netdiag.render.sarif_places import Places
 from netdiag.render.sarif_rules import descriptors
 
@@ -110,7 +110,7 @@ def _invocation(report: Report, places: Places, root: str) -> dict[str, Any]:
 def _unread(item: Input, places: Places, root: str) -> dict[str, Any]:
     problem = item.error
     hint = f"\nfix: {plain(problem.hint)}" if problem and problem.hint else ""
-    text = f"{unread_place(item, root)}: could not be checked: {plain(problem.message) if problem else ''}{hint}"
+    text = f"{place_of_error(item, root)}: could not be checked: {plain(problem.message) if problem else ''}{hint}"
     notification: dict[str, Any] = {"level": "error", "message": _message(text)}
     if item.kind == "file":
         notification["locations"] = [{"physicalLocation": {"artifactLocation": places.artifact(item.name)}}]

@@ -3,13 +3,12 @@
 from netdiag.findings import Severity
 from netdiag.render.alike import alike
 from netdiag.render.causes import explained_lines
-from netdiag.render.counts import summary
 from netdiag.render.finding_text import SEVERITY_STYLES, SourceLines, finding_lines
 from netdiag.render.matrix_text import matrix_lines
 from netdiag.render.mesh_text import mesh_lines
 from netdiag.render.places import in_order
 from netdiag.render.redact import redacted
-from netdiag.render.report import Input, Report, Skipped
+from netdiag.render.report import Input, Report, Skipped, summary
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 from netdiag.render.security_text import security_lines
 

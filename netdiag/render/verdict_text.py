@@ -6,8 +6,8 @@ from typing import assert_never
 
 from netdiag.deployment.observations import Answered, Failed, Unknown
 from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
-from netdiag.render.labels import addresses_text, numbers_text
 from netdiag.render.screen import Glyphs, Style
+from netdiag.render.wording import addresses_text, numbers_text
 
 _DIGITS = re.compile(r"\d+")
 _SPELLED = {

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from netdiag.findings import Severity
-from netdiag.render.counts import plural, summary
-from netdiag.render.report import Input, Problem, Report
+from netdiag.render.report import Input, Problem, Report, summary
+from netdiag.render.wording import plural
 from tests.render.reports import RUNNING
 
 ONE = Input(name="a.yml", brokers=("k",))

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from netdiag.findings import FileLocation, Finding, Overlooked, Severity, Suppressed
-from netdiag.render.crowds import MOST, without_crowds
-from netdiag.render.report import Report
+from netdiag.render.report import MOST_OF_A_KIND, Report, limited
 
 
 def found(line: int, *, severity: Severity = Severity.WARNING, service: str = "kafka") -> Finding:
@@ -14,32 +13,33 @@ def found(line: int, *, severity: Severity = Severity.WARNING, service: str = "k
 
 
 def test_a_report_of_the_usual_size_is_left_as_it_is() -> None:
-    report = Report(findings=tuple(found(n) for n in range(1, MOST + 1)))
-    assert without_crowds(report) is report
+    report = Report(findings=tuple(found(n) for n in range(1, MOST_OF_A_KIND + 1)))
+    assert limited(report) is report
 
 
 def test_the_first_are_kept_and_the_rest_is_counted() -> None:
-    report = Report(findings=tuple(found(n) for n in range(1, 3 * MOST)), notes=("before",))
-    less = without_crowds(report)
-    assert less.findings == report.findings[:MOST]
+    report = Report(findings=tuple(found(n) for n in range(1, 3 * MOST_OF_A_KIND)), notes=("before",))
+    less = limited(report)
+    assert less.findings == report.findings[:MOST_OF_A_KIND]
     assert less.notes == (
         "before",
-        f"compose.yml: {3 * MOST - 1} findings of some-rule in kafka (warning), the first {MOST} of them are shown",
+        f"compose.yml: {3 * MOST_OF_A_KIND - 1} findings of some-rule in kafka (warning), the first {MOST_OF_A_KIND}"
+        " of them are shown",
     )
 
 
 def test_the_one_that_is_worse_is_kept() -> None:
-    error = found(5 * MOST, severity=Severity.ERROR)
-    less = without_crowds(Report(findings=(*(found(n) for n in range(1, 2 * MOST)), error)))
+    error = found(5 * MOST_OF_A_KIND, severity=Severity.ERROR)
+    less = limited(Report(findings=(*(found(n) for n in range(1, 2 * MOST_OF_A_KIND)), error)))
     assert error in less.findings
 
 
 def test_services_are_counted_on_their_own() -> None:
-    report = Report(findings=tuple(found(1, service=f"kafka-{n}") for n in range(2 * MOST)))
-    assert without_crowds(report) is report
+    report = Report(findings=tuple(found(1, service=f"kafka-{n}") for n in range(2 * MOST_OF_A_KIND)))
+    assert limited(report) is report
 
 
 def test_those_overlooked_are_bounded_too() -> None:
-    items = tuple(Suppressed(finding=found(n), by=Overlooked.COMMENT, reason="") for n in range(2 * MOST))
+    items = tuple(Suppressed(finding=found(n), by=Overlooked.COMMENT, reason="") for n in range(2 * MOST_OF_A_KIND))
     report = Report(suppressed=items)
-    assert without_crowds(report) == replace(report, suppressed=items[:MOST])
+    assert limited(report) == replace(report, suppressed=items[:MOST_OF_A_KIND])

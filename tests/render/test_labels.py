@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from netdiag.render.labels import address_with_n, addresses_text, gathered_text, n_of, names_text, numbers_text, with_n
+from netdiag.render.wording import address_with_n, addresses_text, gathered_text, n_of, names_text, numbers_text, with_n
 from tests.render.literals import address
 
 

@@ -11,11 +11,9 @@ from netdiag.render.places import (
     path_text,
     place_text,
     plain,
-    unread_file,
-    unread_place,
     uri,
 )
-from netdiag.render.report import Input, Problem
+from netdiag.render.report import Input, Problem, file_of_error, place_of_error
 from tests.render.reports import EVERYTHING, FOREIGN, RUNNING
 
 
@@ -62,8 +60,8 @@ def test_text_is_one_line_without_secrets() -> None:
 )
 def test_an_error_names_a_file_and_maybe_a_line(where: str | None, file: tuple[str, int]) -> None:
     item = Input(name="/r/a:5", error=Problem(message="m", where=where))
-    assert unread_file(item) == file
-    assert unread_file(item, "/r") == (file[0].removeprefix("/r/"), file[1])
+    assert file_of_error(item) == file
+    assert file_of_error(item, "/r") == (file[0].removeprefix("/r/"), file[1])
 
 
 def test_places_and_their_order() -> None:
@@ -72,7 +70,7 @@ def test_places_and_their_order() -> None:
     assert container_text(ContainerLocation(container="k", part="A")) == "k (A)"
     assert file_text(FOREIGN.location) == "compose.yml"
     assert file_text(RUNNING.location) == "kafka-9"
-    assert unread_place(EVERYTHING.inputs[2]) == "gone.yml"
+    assert place_of_error(EVERYTHING.inputs[2]) == "gone.yml"
     ordered = in_order(EVERYTHING.findings)
     assert ordered == in_order(reversed(EVERYTHING.findings))
     assert [f.rule for f in ordered] == [

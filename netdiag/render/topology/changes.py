@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from netdiag.render.counts import plural
 from netdiag.render.json_values import sound
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 from netdiag.render.topology.branches import Branch, drawn
+from netdiag.render.wording import plural
 from netdiag.topology.diff import Change, Fact, Turn
 from netdiag.topology.snapshot import INSIDE
 

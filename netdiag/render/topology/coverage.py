@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from netdiag.render.counts import plural
+from netdiag.render.wording import plural
 from netdiag.topology.coverage import Coverage, measure
 from netdiag.topology.inventory import Inventory
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from netdiag.linux.link import Detail, Link
 from netdiag.linux.neighbour import BridgeVlan
-from netdiag.render.counts import plural
 from netdiag.render.screen import Line, Screen, Style
 from netdiag.render.topology.lookup import Lookup
+from netdiag.render.wording import plural
 from netdiag.topology.inventory import LinkId
 
 _ORDINARY_MTU = 1500

@@ -5,9 +5,9 @@ from itertools import groupby
 
 from netdiag.linux.ruleset import RuleAddress
 from netdiag.render.causes import cause_lines
-from netdiag.render.counts import plural
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
+from netdiag.render.wording import plural
 from netdiag.topology.explained import Cause
 from netdiag.topology.graph import Topology
 from netdiag.topology.hops import End, Hop, Path

@@ -12,7 +12,6 @@ from itertools import groupby
 from netdiag.findings import Finding
 from netdiag.linux.link import Link
 from netdiag.render.alike import alike
-from netdiag.render.counts import plural
 from netdiag.render.finding_text import SourceLines, finding_lines
 from netdiag.render.places import in_order
 from netdiag.render.redact import redacted
@@ -32,6 +31,7 @@ from netdiag.render.topology.devices import (
 from netdiag.render.topology.lookup import Lookup
 from netdiag.render.topology.reach_text import reach_branches
 from netdiag.render.topology.services import container_branches, service_branches
+from netdiag.render.wording import plural
 from netdiag.topology.graph import Member, NetworkView, Place, PlaceKind, Topology
 from netdiag.topology.inventory import LinkId
 

@@ -1,4 +1,4 @@
-"""Short names for many: `broker-{1..5}:29092` for five addresses, `inside broker-N` for five vantages."""
+"""Few words for many things: `3 brokers`, `broker-{1..5}:29092`, `inside broker-N`."""
 
 import re
 from collections import Counter
@@ -8,6 +8,11 @@ from netdiag.deployment.observations import Address
 from netdiag.kafka.listeners import bracketed
 
 _NUMBERED = re.compile(r"(?P<head>.*?)(?P<number>\d+)(?P<tail>\D*)", re.DOTALL)
+
+
+def plural(count: int, noun: str) -> str:
+    """A number and its noun."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def numbers_text(numbers: Sequence[int]) -> str:
