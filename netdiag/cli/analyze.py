@@ -35,9 +35,8 @@ from netdiag.cli.traffic_filters import (
 from netdiag.errors import InputError, UsageError, cannot_import
 from netdiag.findings import Severity
 from netdiag.io.capture_files import capture_files, size_of
-from netdiag.render.analysis_json import analysis_json
-from netdiag.render.analysis_page.page import page
-from netdiag.render.analysis_text import TOP, analysis_text
+from netdiag.render.analysis.page import analysis_page
+from netdiag.render.analysis.tables import TOP, analysis_json, analysis_text
 from netdiag.traffic import native
 from netdiag.traffic.analysis import Analysis
 from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions
@@ -178,7 +177,7 @@ def _said(
     analysis: Analysis, form: AnalysisFormat, report: str | None, console: Console, top: int, fail_on: FailOn
 ) -> ExitStatus:
     if report is not None:
-        write_report(report, page(analysis))
+        write_report(report, analysis_page(analysis))
     is_json = form is AnalysisFormat.JSON
     write_text(analysis_json(analysis) if is_json else analysis_text(analysis, console.screen, top=top))
     return _status(analysis, Severity(fail_on.value))

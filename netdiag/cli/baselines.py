@@ -27,18 +27,23 @@ def against(report: Report, path: str, ran: Callable[[str, str], bool]) -> Repor
 
     `ran` tells whether a rule was looked for in a file.
     """
-    from netdiag.render.baseline import entries_of, parse, stale, unmatched
+    from netdiag.render.findings.fingerprints import (
+        baseline_entries,
+        parse_baseline,
+        stale_entries,
+        unmatched_entries,
+    )
 
     data = read_file(path)
-    entries = parse(path, data)
+    entries = parse_baseline(path, data)
     home = _home(path)
     known = {entry.fingerprint for entry in entries}
-    found = entries_of(report.findings, report.sources, home)
+    found = baseline_entries(report.findings, report.sources, home)
     checked = {home(name): name for name in report.sources}
-    old = stale(
+    old = stale_entries(
         path,
         data,
-        unmatched(entries, (entry for _, entry in found)),
+        unmatched_entries(entries, (entry for _, entry in found)),
         lambda entry: entry.path in checked and ran(entry.rule, checked[entry.path]),
     )
     return replace(
@@ -58,12 +63,12 @@ def against(report: Report, path: str, ran: Callable[[str, str], bool]) -> Repor
 
 def write(report: Report, path: str) -> Report:
     """Keep the findings in a file; the report says that they are known from now on."""
-    from netdiag.render.baseline import entries_of, render
+    from netdiag.render.findings.fingerprints import baseline_entries, render_baseline
 
     if any(item.error for item in report.inputs):
         raise NetdiagError("not written: not every input could be checked", where=path)
-    found = entries_of(report.findings, report.sources, _home(path))
-    write_file(path, render(entry for _, entry in found).encode())
+    found = baseline_entries(report.findings, report.sources, _home(path))
+    write_file(path, render_baseline(entry for _, entry in found).encode())
     overlooked = (Suppressed(finding=finding, by=Overlooked.BASELINE) for finding, _ in found)
     return replace(report, findings=(), suppressed=(*report.suppressed, *overlooked))
 

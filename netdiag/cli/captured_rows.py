@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from netdiag.cli.console import say
 from netdiag.io.capture_files import capture_files
-from netdiag.render.copies import copies_line
-from netdiag.render.coverage import Coverage
+from netdiag.render.exchanges import UnreadCounter, copies_line
 from netdiag.traffic import native
 from netdiag.traffic.native import ReadOptions
 
@@ -29,7 +28,7 @@ def batches(paths: Sequence[str], options: ReadOptions, wanted: Wanted) -> Itera
 
     At the end it says on standard error what was not read, and what was taken as seen before.
     """
-    coverage = Coverage()
+    coverage = UnreadCounter()
     columns = {} if wanted.columns is None else {wanted.table: wanted.columns}
     reading = native.read(
         capture_files(paths), options, columns=columns, since_ns=wanted.since_ns, until_ns=wanted.until_ns

@@ -11,9 +11,8 @@ from enum import StrEnum
 from typing import TextIO
 
 from netdiag.errors import InputError, MissingExtra, NetdiagError
-from netdiag.render.links import Links
 from netdiag.render.redact import redacted
-from netdiag.render.screen import Line, Run, Screen, Style, paint
+from netdiag.render.screen import Line, Links, Run, Screen, Style, paint
 
 # Wider lines are hard to read; a pipe has no width of its own.
 _WIDEST = 140

@@ -20,10 +20,14 @@ from netdiag.playbook.bundle import recorded, to_json
 from netdiag.playbook.document import Playbook
 from netdiag.playbook.recognise import Recognised, recognised
 from netdiag.playbook.runner import End, Perform, Run, Taken, run, variables_of
-from netdiag.render.playbook_html import diagnosis_html
-from netdiag.render.playbook_json import diagnosis_json
-from netdiag.render.playbook_markdown import diagnosis_markdown
-from netdiag.render.playbook_text import end_text, recognised_text, step_text
+from netdiag.render.playbooks import (
+    diagnosis_html,
+    diagnosis_json,
+    diagnosis_markdown,
+    end_text,
+    recognised_text,
+    step_text,
+)
 
 _LARGEST = 8 * 1024 * 1024
 _LIMIT = 3

@@ -10,8 +10,7 @@ from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import NetdiagError, UsageError
 from netdiag.machine.abilities import State, abilities
-from netdiag.render.doctor_json import doctor_json
-from netdiag.render.doctor_text import doctor_text
+from netdiag.render.doctor import doctor_json, doctor_text
 
 Json = Annotated[bool, typer.Option("--json", help="JSON for programs (docs/output.md).")]
 Host = Annotated[

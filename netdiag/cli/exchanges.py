@@ -26,8 +26,7 @@ from netdiag.cli.traffic_filters import (
     span,
 )
 from netdiag.errors import UsageError
-from netdiag.render.exchange_text import exchange_line
-from netdiag.render.rows_csv import csv_header
+from netdiag.render.exchanges import csv_header, exchange_line
 from netdiag.render.screen import paint
 from netdiag.traffic.column import Column, Table
 from netdiag.traffic.native import Batch, arrow_stream

@@ -11,8 +11,8 @@ from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
 from netdiag.findings import Applicability
-from netdiag.render.edits import repair, unified_diff
-from netdiag.render.rule_text import rule_text
+from netdiag.render.findings.edits import repair, unified_diff
+from netdiag.render.rule_pages import rule_text
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.declared import check_deployment
 from netdiag.rules.rule import Rule, rule_page

@@ -10,8 +10,8 @@ from netdiag.cli.projects import STDIN, STDIN_NAME, Asked, asked_for
 from netdiag.cli.repairing import Settled, settled
 from netdiag.errors import NetdiagError
 from netdiag.io.files import is_within, write_changes, write_file
-from netdiag.render.edits import unified_diff
-from netdiag.render.places import harmless, plain
+from netdiag.render.findings.edits import unified_diff
+from netdiag.render.findings.places import harmless, plain
 from netdiag.render.report import Report
 from netdiag.render.wording import plural
 

@@ -11,7 +11,7 @@ import typer
 from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.report_file import refuse_report
 from netdiag.errors import InputError, UsageError
-from netdiag.render.places import place_text
+from netdiag.render.findings.places import place_text
 from netdiag.traffic.analysis import Analysis
 from netdiag.traffic.native import ReadOptions
 

@@ -13,7 +13,7 @@ from netdiag.cli.command import console_of
 from netdiag.cli.console import Console, write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import MissingRight, NetdiagError, cannot_import
-from netdiag.render.teaching_text import invitation_text, left_text, passed_over_text, step_text, trials_text
+from netdiag.render.lab import invitation_text, left_text, passed_over_text, step_text, trials_text
 from netdiag.topology.teaching import STEPS, TRIALS, space_name
 
 if TYPE_CHECKING:

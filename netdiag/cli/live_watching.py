@@ -19,9 +19,8 @@ from itertools import chain
 from netdiag.cli.console import Console, is_terminal, say, write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.io.watch import wait_for_reader
-from netdiag.render import text
-from netdiag.render.live_changes import Change, Memory, change_line, change_lines
-from netdiag.render.live_screen import picture
+from netdiag.render.formats import text
+from netdiag.render.matrix.watch import Change, WatchState, change_line, change_lines, watch_screen
 from netdiag.render.report import Report
 from netdiag.render.screen import Line, paint
 
@@ -54,7 +53,7 @@ def patience(every: float, timeout: float) -> float:
 def watch_live(look: Callable[[], Report], order: Order, console: Console) -> ExitStatus:
     """Look and tell until KeyboardInterrupt, or until nobody reads any more."""
     with _telling(order, console) as tell:
-        memory = Memory()
+        memory = WatchState()
         while True:
             begin = time.monotonic()
             report = look()
@@ -135,7 +134,7 @@ class _Drawn:
             screen = self._console.screen
             report = self._report or Report()
             told = tuple(chain.from_iterable(reversed(self._log)))
-            lines = picture(report, told, screen, rows=size.lines, columns=size.columns, status=self._status)
+            lines = watch_screen(report, told, screen, rows=size.lines, columns=size.columns, status=self._status)
             drawn = paint(lines, screen).removesuffix("\n").replace("\n", f"{_REST_OF_LINE}\r\n")
             write_text(f"{_HOME}{drawn}{_REST_OF_LINE}{_REST_OF_SCREEN}")
         self._drawing = False

@@ -116,44 +116,44 @@ def write_outputs(outputs: Iterable[Output], report: Report, console: Console, *
 def _rendered(output: Output, report: Report, console: Console, root: str, *, matrix: bool) -> str:
     match output.format:
         case Format.TEXT:
-            from netdiag.render import text
+            from netdiag.render.formats import text
 
             screen = console.screen if output.path is None else Screen()
             return text.render(report, screen, matrix=matrix, full=console.verbose)
         case Format.CONCISE:
-            from netdiag.render import concise
+            from netdiag.render.formats import concise
 
             return concise.render(report, root, console.screen.links if output.path is None else None)
         case Format.JSON:
-            from netdiag.render import json
+            from netdiag.render.formats import json
 
             return json.render(report)
         case Format.SARIF:
-            from netdiag.render import sarif
+            from netdiag.render.formats import sarif
 
             return sarif.render(report, root, rule_pages(os.environ))
-        case Format.JUNIT | Format.CHECKSTYLE:
-            return _xml(output.format, report, root)
+        case Format.JUNIT:
+            from netdiag.render.formats import xml
+
+            return xml.junit(report, root)
+        case Format.CHECKSTYLE:
+            from netdiag.render.formats import xml
+
+            return xml.checkstyle(report, root)
         case Format.GITHUB:
-            from netdiag.render import github
+            from netdiag.render.formats import github
 
             return github.render(report, root)
         case Format.GITLAB:
-            from netdiag.render import gitlab
+            from netdiag.render.formats import gitlab
 
             return gitlab.render(report, root)
         case Format.MARKDOWN:
-            from netdiag.render import markdown
+            from netdiag.render.formats import markdown
 
             return markdown.render(report, root)
         case _:
             assert_never(output.format)
-
-
-def _xml(form: Format, report: Report, root: str) -> str:
-    from netdiag.render import checkstyle, junit
-
-    return junit.render(report, root) if form is Format.JUNIT else checkstyle.render(report, root)
 
 
 def _folder() -> str:

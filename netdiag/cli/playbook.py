@@ -32,7 +32,7 @@ from netdiag.playbook.document import Step
 from netdiag.playbook.load import GIVEN, load
 from netdiag.playbook.outcome import Outcome
 from netdiag.playbook.runner import Run, variables_of
-from netdiag.render.playbook_text import playbook_list, playbook_page
+from netdiag.render.playbooks import playbook_list, playbook_page
 
 
 class What(StrEnum):

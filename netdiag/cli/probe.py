@@ -109,11 +109,11 @@ def bootstraps_of(text: str) -> "tuple[Address, ...]":
 
 def _show(story: "ProbeStory", matrix: "Matrix | None", form: ProbeFormat, console: Console) -> None:
     if form is ProbeFormat.JSON:
-        from netdiag.render.probe_document import probe_document
-        from netdiag.render.topology.document import json_text
+        from netdiag.render.probe import probe_document
+        from netdiag.render.topology.json import json_text
 
         write_text(json_text(probe_document(story, matrix)))
         return
-    from netdiag.render.probe_text import probe_text
+    from netdiag.render.probe import probe_text
 
     write_text(probe_text(story, console.screen, matrix))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from netdiag.findings import Applicability, Finding, Severity
-from netdiag.render.edits import Repair, repair
+from netdiag.render.findings.edits import Repair, repair
 from netdiag.render.report import Report
 
 Look = Callable[[Mapping[str, bytes]], Report]

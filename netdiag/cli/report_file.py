@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from netdiag.errors import InputError, UsageError, cannot_import
-from netdiag.render.analysis_page.page import GENERATOR
+from netdiag.render.analysis.page import GENERATOR
 
 # The mark of a page of ours stands in its first lines.
 _BEGINNING = 4096

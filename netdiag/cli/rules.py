@@ -5,7 +5,7 @@ import typer
 from netdiag.cli.command import console_of
 from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.render.rule_text import rule_list
+from netdiag.render.rule_pages import rule_list
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import rule_page
 

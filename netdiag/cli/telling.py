@@ -6,7 +6,7 @@ from netdiag.playbook.document import Conclusion, Playbook
 from netdiag.playbook.outcome import Item, Outcome
 from netdiag.playbook.recognise import Recognised
 from netdiag.playbook.runner import End, Reached, Run, Taken
-from netdiag.render.told_run import ToldConclusion, ToldPlaybook, ToldRun, ToldStep, ToldSymptom
+from netdiag.render.playbooks import ConclusionView, PlaybookView, RunView, StepView, SymptomView
 
 _MOST_EVIDENCE = 5
 _NAMES = {
@@ -24,9 +24,9 @@ _NAMES = {
 }
 
 
-def told_playbook(playbook: Playbook) -> ToldPlaybook:
+def told_playbook(playbook: Playbook) -> PlaybookView:
     """A playbook that is shown."""
-    return ToldPlaybook(
+    return PlaybookView(
         name=playbook.name,
         title=playbook.title,
         means=playbook.means,
@@ -36,9 +36,9 @@ def told_playbook(playbook: Playbook) -> ToldPlaybook:
     )
 
 
-def told_symptom(one: Recognised) -> ToldSymptom:
+def told_symptom(one: Recognised) -> SymptomView:
     """A line that was recognised."""
-    return ToldSymptom(
+    return SymptomView(
         playbook=one.playbook.name,
         title=one.playbook.title,
         means=one.playbook.means,
@@ -50,7 +50,7 @@ def told_symptom(one: Recognised) -> ToldSymptom:
     )
 
 
-def told_step(taken: Taken) -> ToldStep:
+def told_step(taken: Taken) -> StepView:
     """A step that is over."""
     outcome = taken.outcome
     if outcome is None:
@@ -59,7 +59,7 @@ def told_step(taken: Taken) -> ToldStep:
         state, told = "looked", _counted(outcome)
     else:
         state, told = "could not look", masked_text(outcome.why_not)
-    return ToldStep(
+    return StepView(
         id=taken.step.id,
         title=taken.step.title,
         action=taken.step.action.value,
@@ -71,9 +71,9 @@ def told_step(taken: Taken) -> ToldStep:
     )
 
 
-def told_run(run: Run) -> ToldRun:
+def told_run(run: Run) -> RunView:
     """A run that is over."""
-    return ToldRun(
+    return RunView(
         playbook=run.playbook.name,
         title=run.playbook.title,
         end=run.end.value,
@@ -95,10 +95,10 @@ def _summary(run: Run) -> str:
             return f"no cause was found, and not everything could be looked at: {first.why_not if first else ''}"
 
 
-def _reached(one: Reached) -> ToldConclusion:
+def _reached(one: Reached) -> ConclusionView:
     shown = tuple(_item(item) for item in one.evidence[:_MOST_EVIDENCE])
     more = len(one.evidence) - len(shown)
-    return ToldConclusion(
+    return ConclusionView(
         name=one.conclusion.id,
         confidence=one.confidence.value,
         cause=one.cause,
@@ -108,8 +108,8 @@ def _reached(one: Reached) -> ToldConclusion:
     )
 
 
-def _conclusion(one: Conclusion) -> ToldConclusion:
-    return ToldConclusion(
+def _conclusion(one: Conclusion) -> ConclusionView:
+    return ConclusionView(
         name=one.id, confidence=one.confidence.value, cause=one.cause, repair=one.repair, rules=one.rules
     )
 

@@ -126,7 +126,7 @@ def _refuse(order: Order, *, diff: str | None, watch: bool) -> None:
 
 def _compared(order: Order, path: str, console: Console) -> ExitStatus:
     from netdiag.io.files import read_file
-    from netdiag.render.topology.changes import changes_json, changes_text
+    from netdiag.render.topology.diff import changes_json, changes_text
     from netdiag.topology.diff import differences, load_document
 
     before = load_document(read_file(path, limit=_LARGEST), path)
@@ -144,9 +144,9 @@ _LARGEST = 200 * 1024 * 1024
 
 
 def _document(seen: "Topology", findings: Sequence[Finding]) -> dict[str, Any]:
-    from netdiag.render.topology.document import document
+    from netdiag.render.topology.json import topology_document
 
-    return document(seen, findings)
+    return topology_document(seen, findings)
 
 
 def _screen(order: Order, console: Console) -> Screen:

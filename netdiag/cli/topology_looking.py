@@ -104,14 +104,14 @@ def judged_and_drawn(
         findings = judged(seen)
         return findings, drawn(order, seen, findings, screen, full=full)
     from netdiag.io.kernel.beside import Beside
-    from netdiag.render.topology.document import document, joined, json_text, tail_text
+    from netdiag.render.topology.json import append_tail, json_text, tail_text, topology_document
 
     first = int(many * _OURS)
     with Beside(lambda: tail_text(seen, first)) as beside:
         findings = judged(seen)
-        text = json_text(document(seen, findings, first=first))
+        text = json_text(topology_document(seen, findings, first=first))
         tail = beside.result()
-    return findings, joined(text, tail if tail is not None else tail_text(seen, first))
+    return findings, append_tail(text, tail if tail is not None else tail_text(seen, first))
 
 
 def _is_configured() -> bool:
@@ -147,9 +147,9 @@ def drawn(order: Order, seen: "Topology", findings: Sequence[Finding], screen: S
 
             return tree_text(seen, screen, findings, full=full)
         case TopologyFormat.JSON:
-            from netdiag.render.topology.document import document, json_text
+            from netdiag.render.topology.json import json_text, topology_document
 
-            return json_text(document(seen, findings))
+            return json_text(topology_document(seen, findings))
         case TopologyFormat.DOT:
             from netdiag.render.topology.dot import dot_text
 
@@ -159,12 +159,12 @@ def drawn(order: Order, seen: "Topology", findings: Sequence[Finding], screen: S
 
             return mermaid_text(seen)
         case TopologyFormat.SVG:
-            from netdiag.render.topology.svg import svg
+            from netdiag.render.topology.svg import svg_text
 
-            return svg(seen, findings=findings)
+            return svg_text(seen, findings=findings)
         case TopologyFormat.HTML:
-            from netdiag.render.topology.html import page
+            from netdiag.render.topology.html import html_page
 
-            return page(seen, findings=findings)
+            return html_page(seen, findings=findings)
         case _:
             assert_never(order.form)

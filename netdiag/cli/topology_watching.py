@@ -9,8 +9,8 @@ from netdiag.cli.console import Console, is_terminal, report_error, say, write_t
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.topology_looking import Order, drawn, judged, look_at
 from netdiag.errors import NetdiagError
-from netdiag.render.topology.changes import changes_text, summary
-from netdiag.render.topology.document import document
+from netdiag.render.topology.diff import change_summary, changes_text
+from netdiag.render.topology.json import topology_document
 from netdiag.topology.diff import Change, differences
 
 EVERY = 2.0
@@ -35,7 +35,7 @@ def watch_topology(order: Order, console: Console, *, every: float = EVERY) -> E
             trouble = str(error)
         else:
             trouble = ""
-            now = document(seen, findings)
+            now = topology_document(seen, findings)
             changes = () if before is None else differences(before, now)
             if before is None or changes:
                 latest.append(_first(_told(changes, console)))
@@ -51,7 +51,7 @@ def _told(changes: Sequence[Change], console: Console) -> list[str]:
         return []
     clock = time.strftime("%H:%M:%S")
     text = changes_text(changes, console.screen, full=console.verbose)
-    return [f"{clock} {summary(changes)}", *text.splitlines()[:-1]]
+    return [f"{clock} {change_summary(changes)}", *text.splitlines()[:-1]]
 
 
 def _first(lines: list[str]) -> list[str]:

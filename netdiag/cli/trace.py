@@ -126,11 +126,12 @@ def _show(
     full: bool,
 ) -> None:
     if form is TraceFormat.JSON:
-        from netdiag.render.topology.document import json_text
-        from netdiag.render.topology.path_document import path_document
+        from netdiag.render.topology.json import json_text
+        from netdiag.render.topology.trace import trace_document
 
-        write_text(json_text(path_document(topology, path, proof, causes)))
+        write_text(json_text(trace_document(topology, path, proof, causes)))
         return
-    from netdiag.render.topology.path_text import path_text
 
-    write_text(path_text(topology, path, console.screen, proof, causes=causes, full=full))
+    from netdiag.render.topology.trace import trace_text
+
+    write_text(trace_text(topology, path, console.screen, proof, causes=causes, full=full))

@@ -1,1 +1,1 @@
-"""Values to text."""
+"""Values to documents: text for terminals, pages, pictures, and formats that other programs read."""

@@ -16,7 +16,7 @@ from netdiag.findings import (
     TopologyLocation,
     WireLocation,
 )
-from netdiag.render.places import harmless, path_text
+from netdiag.render.findings.places import harmless, path_text
 from netdiag.render.wording import plural
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ def test_a_million_exchanges(java: str, tmp_path: Path, figure: Report) -> None:
     from netdiag.io.spark.analysis import Wanted, analysed
     from netdiag.io.spark.extraction import Extract
     from netdiag.io.spark.session import spark_session
-    from netdiag.render.analysis_page.page import page
+    from netdiag.render.analysis.page import analysis_page
     from netdiag.traffic.analysis import Seen
 
     rows = make(tmp_path / "tables")
@@ -46,7 +46,7 @@ def test_a_million_exchanges(java: str, tmp_path: Path, figure: Report) -> None:
         analysis = analysed(Extract(tables=tables, rows=rows, seen=seen), Wanted(charts=True))
     assert analysis.exchanges == EXCHANGES
     path = tmp_path / "report.html"
-    path.write_text(page(analysis), encoding="utf-8")
+    path.write_text(analysis_page(analysis), encoding="utf-8")
     size = path.stat().st_size
     figure("page of a million exchanges", size / 1e6, "MB")
     assert size < MOST_BYTES

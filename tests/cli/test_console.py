@@ -22,8 +22,7 @@ from netdiag.cli.console import (
     write_text,
 )
 from netdiag.errors import InputError
-from netdiag.render.links import Links
-from netdiag.render.screen import ASCII, Screen
+from netdiag.render.screen import ASCII, Links, Screen
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from netdiag.cli.report_file import refuse_report, write_report
 from netdiag.distribution import install_line
 from netdiag.errors import InputError, MissingExtra, UsageError
-from netdiag.render.analysis_page.page import GENERATOR
+from netdiag.render.analysis.page import GENERATOR
 
 OURS = f"<!doctype html>\n{GENERATOR}"
 

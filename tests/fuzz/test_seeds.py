@@ -74,7 +74,7 @@ def test_what_is_not_hidden_is_a_complaint(
     patched: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if patched == "harmless":
-        monkeypatch.setattr("netdiag.render.text.render", lambda *given, **named: "\x1b[2J\n")
+        monkeypatch.setattr("netdiag.render.formats.text.render", lambda *given, **named: "\x1b[2J\n")
     elif patched == "redacted":
         for module in ("concise", "github", "finding_text", "places", "json"):
             monkeypatch.setattr(f"netdiag.render.{module}.redacted", str, raising=False)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from netdiag.findings import Finding
-from netdiag.render.edits import repair, unified_diff
-from netdiag.render.rule_markdown import escaped, fenced, rule_markdown
+from netdiag.render.findings.edits import repair, unified_diff
+from netdiag.render.rule_pages import escaped, fenced, rule_markdown
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.compose import COMPOSE, check_project
 from netdiag.rules.declared import DECLARED, check_deployment

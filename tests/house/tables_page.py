@@ -6,7 +6,7 @@
 import sys
 from pathlib import Path
 
-from netdiag.render.rule_markdown import escaped
+from netdiag.render.rule_pages import escaped
 from netdiag.traffic.aggregates import declared
 from netdiag.traffic.column import Kind, Table
 from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, PAYLOAD_NAMES, RAW_NAMES, table

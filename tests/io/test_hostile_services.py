@@ -151,7 +151,7 @@ from netdiag.deployment.vantage import Vantage, VantageKind
 from netdiag.io.observe import observe
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.render import json as as_json, text
-from netdiag.render.live_changes import change_line, change_lines, changes
+from netdiag.render.matrix.watch import change_line, change_lines, changes
 from netdiag.render.report import Input, Matrix, Report
 from netdiag.render.screen import Screen, paint
 

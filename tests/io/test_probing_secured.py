@@ -10,7 +10,7 @@ from netdiag.deployment.probe_story import Act, ProbeStory
 from netdiag.io.client_identity import read_client
 from netdiag.io.probing import Question, probe
 from netdiag.linux.netns import OwnNamespace
-from netdiag.render.probe_document import probe_document
+from netdiag.render.probe import probe_document
 from tests.cli.shell import netdiag
 from tests.io.authorities import issue
 from tests.io.hostile import ScriptedBroker, serving

@@ -20,7 +20,7 @@ from netdiag.playbook.load import load
 from netdiag.playbook.outcome import Item, Outcome
 from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import Perform, run, variables_of
-from netdiag.render.playbook_text import playbook_page
+from netdiag.render.playbooks import playbook_page
 from netdiag.render.screen import Screen
 from tests.figures import Report
 from tests.playbook.hostile import DOCUMENTS, damaged, mutant, zips

@@ -1,7 +1,7 @@
 """Findings that tell the same are drawn once."""
 
 from netdiag.findings import FileLocation, Finding, Location, Severity, TopologyLocation
-from netdiag.render.alike import alike
+from netdiag.render.findings.finding_text import grouped
 
 
 def finding(location: Location, message: str, service: str | None = None) -> Finding:
@@ -23,8 +23,8 @@ def test_names_and_numbers_make_no_difference() -> None:
         finding(at("host", part="172.18.0.2:9092"), "172.18.0.2:9092 is dead"),
         finding(at("host", part="172.18.0.3:9093"), "172.18.0.3:9093 is dead"),
     ]
-    assert [len(group) for group in alike(found)] == [2, 2]
-    assert [len(group) for group in alike(found, full=True)] == [1, 1, 1, 1]
+    assert [len(group) for group in grouped(found)] == [2, 2]
+    assert [len(group) for group in grouped(found, full=True)] == [1, 1, 1, 1]
 
 
 def test_services_of_one_file_go_together_and_files_do_not() -> None:
@@ -34,7 +34,7 @@ def test_services_of_one_file_go_together_and_files_do_not() -> None:
         finding(line(1, "b.yml"), "broker-1 binds 9091", "broker-1"),
         finding(line(2), "broker-1 is odd", "broker-1"),
     ]
-    assert [[each.location for each in group] for group in alike(found)] == [
+    assert [[each.location for each in group] for group in grouped(found)] == [
         [line(1), line(9)],
         [line(1, "b.yml")],
         [line(2)],

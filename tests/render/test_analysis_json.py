@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import netdiag.render
-from netdiag.render.analysis_json import analysis_json
+from netdiag.render.analysis.tables import analysis_json
 from netdiag.traffic.aggregates.declared import aggregate, names
 from netdiag.traffic.analysis import Analysis, Seen
 from tests.render.analyses import analysis, answer, finding

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.render.analysis_sections import SECTIONS, duration, moment, size
+from netdiag.render.analysis.tables import SECTIONS, duration, moment, size
 from netdiag.traffic.aggregates.declared import aggregate
 from tests.render.analyses import T0, answer
 
@@ -36,7 +36,7 @@ def test_moments() -> None:
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.title)
 def test_a_section_writes_rows_of_its_answer(section: object) -> None:
-    from netdiag.render.analysis_sections import Section
+    from netdiag.render.analysis.tables import Section
 
     assert isinstance(section, Section)
     (empty,) = answer(section.answer, {}).rows

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from netdiag.render.analysis_text import analysis_text
+from netdiag.render.analysis.tables import analysis_text
 from netdiag.render.screen import Screen
 from tests.render.analyses import analysis, answer, finding
 

@@ -8,7 +8,14 @@ import pytest
 
 from netdiag.errors import UsageError
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
-from netdiag.render.baseline import Entry, entries_of, parse, render, stale, unmatched
+from netdiag.render.findings.fingerprints import (
+    BaselineEntry,
+    baseline_entries,
+    parse_baseline,
+    render_baseline,
+    stale_entries,
+    unmatched_entries,
+)
 
 DATA = b"a: 1\nb: 2\nb: 2\n"
 
@@ -22,22 +29,22 @@ def home(path: str) -> str:
     return path.removeprefix("/p/")
 
 
-def entries(*findings: Finding, data: bytes = DATA) -> list[Entry]:
-    return [entry for _, entry in entries_of(findings, {"/p/c.yml": data}, home)]
+def entries(*findings: Finding, data: bytes = DATA) -> list[BaselineEntry]:
+    return [entry for _, entry in baseline_entries(findings, {"/p/c.yml": data}, home)]
 
 
 def test_what_is_written_is_read() -> None:
     written = entries(finding(1), finding(2), finding(3), finding(1, "s", service=None))
     assert len({entry.fingerprint for entry in written}) == 4
-    text = render(written)
-    assert list(parse("b.json", text.encode())) == sorted(written)
+    text = render_baseline(written)
+    assert list(parse_baseline("b.json", text.encode())) == sorted(written)
     assert json.loads(text)["findings"][0].keys() == {"path", "rule", "service", "fingerprint"}
-    assert json.loads(render([])) == {"version": 1, "findings": []}
+    assert json.loads(render_baseline([])) == {"version": 1, "findings": []}
 
 
 def test_the_order_of_findings_is_nothing() -> None:
     first, second = finding(1), finding(2, "s")
-    assert render(entries(first, second)) == render(entries(second, first))
+    assert render_baseline(entries(first, second)) == render_baseline(entries(second, first))
 
 
 def test_lines_and_messages_may_change_the_text_may_not() -> None:
@@ -45,8 +52,8 @@ def test_lines_and_messages_may_change_the_text_may_not() -> None:
     moved = entries(replace(finding(3), message="other"), data=b"# new\n\n  b: 2\n")
     changed = entries(finding(2), data=b"a: 1\nb: 3\n")
     assert moved == before
-    assert unmatched(before, moved) == []
-    assert unmatched(before, changed) == before
+    assert unmatched_entries(before, moved) == []
+    assert unmatched_entries(before, changed) == before
 
 
 def test_a_container_is_in_no_file() -> None:
@@ -56,8 +63,8 @@ def test_a_container_is_in_no_file() -> None:
 
 def test_stale_entries_are_shown_at_their_line() -> None:
     written = entries(finding(1), finding(2, "s"))
-    data = render(written).encode()
-    found = stale("b.json", data, written, lambda entry: entry.rule == "s")
+    data = render_baseline(written).encode()
+    found = stale_entries("b.json", data, written, lambda entry: entry.rule == "s")
     assert [f.message for f in found] == ["s no longer occurs in c.yml (kafka)"]
     (place,) = (f.location for f in found)
     assert isinstance(place, FileLocation)
@@ -80,15 +87,17 @@ def test_stale_entries_are_shown_at_their_line() -> None:
 )
 def test_what_is_no_baseline(data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse("b.json", data)
+        parse_baseline("b.json", data)
     assert said in str(caught.value)
 
 
 def test_a_baseline_of_many_stale_entries_is_gone_through_once() -> None:
-    known = [Entry(path="a.yml", rule="compose-extends", service="", fingerprint=f"{n:040x}") for n in range(20_000)]
-    data = render(known).encode()
+    known = [
+        BaselineEntry(path="a.yml", rule="compose-extends", service="", fingerprint=f"{n:040x}") for n in range(20_000)
+    ]
+    data = render_baseline(known).encode()
     begin = time.process_time()
-    found = stale("b.json", data, known, lambda entry: True)
+    found = stale_entries("b.json", data, known, lambda entry: True)
     assert time.process_time() - begin < 20
     for finding in (found[0], found[19_999]):
         place = finding.location

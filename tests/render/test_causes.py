@@ -2,7 +2,7 @@
 
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Address
-from netdiag.render.causes import cause_lines, cause_value, explained_lines, explained_value
+from netdiag.render.matrix.causes import cause_lines, cause_value, explained_lines, explained_value
 from netdiag.render.screen import Screen, paint
 from netdiag.topology.explained import Cause, Certainty, Explained, Repair
 

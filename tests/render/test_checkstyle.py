@@ -5,8 +5,8 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from netdiag.render.checkstyle import render
-from netdiag.render.places import harmless
+from netdiag.render.findings.places import harmless
+from netdiag.render.formats.xml import checkstyle
 from netdiag.render.report import Report
 from tests.render.golden import assert_golden
 from tests.render.reports import EVERYTHING, HOSTILE, SECRET, hostile
@@ -30,7 +30,7 @@ def parsed(text: str) -> Element:
 
 
 def test_everything() -> None:
-    text = render(EVERYTHING)
+    text = checkstyle(EVERYTHING)
     assert {file.attrib["name"]: len(file) for file in parsed(text)} == {
         "compose.yml": 3,
         "web.yml": 0,
@@ -41,20 +41,20 @@ def test_everything() -> None:
 
 
 def test_nothing() -> None:
-    assert len(parsed(render(Report()))) == 0
+    assert len(parsed(checkstyle(Report()))) == 0
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text(text: str) -> None:
-    ((error,),) = parsed(render(hostile(text)))
+    ((error,),) = parsed(checkstyle(hostile(text)))
     assert error.attrib["message"] == f"says {harmless(text)}; {harmless(text)}"
 
 
 def test_secrets_and_order() -> None:
-    assert "hunter2" not in render(SECRET)
-    assert render(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == render(EVERYTHING)
+    assert "hunter2" not in checkstyle(SECRET)
+    assert checkstyle(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == checkstyle(EVERYTHING)
 
 
 def test_the_same_is_said_once_at_a_place() -> None:
     twice = replace(EVERYTHING, findings=(*EVERYTHING.findings, *EVERYTHING.findings))
-    assert render(twice) == render(EVERYTHING)
+    assert checkstyle(twice) == checkstyle(EVERYTHING)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.render.concise import render
+from netdiag.render.formats.concise import render
 from netdiag.render.report import Report
 from tests.render.golden import assert_golden
 from tests.render.literals import place

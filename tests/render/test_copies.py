@@ -1,6 +1,6 @@
 """How much was taken as seen before is one line."""
 
-from netdiag.render.copies import copies_line
+from netdiag.render.exchanges import copies_line
 from netdiag.traffic.native import Copies
 
 

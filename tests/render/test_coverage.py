@@ -1,6 +1,6 @@
 """What was not read, in one line."""
 
-from netdiag.render.coverage import Coverage
+from netdiag.render.exchanges import UnreadCounter
 from netdiag.traffic.rows import LossRow
 
 
@@ -9,7 +9,7 @@ def loss(kind: str, count: int) -> LossRow:
 
 
 def coverage_line(losses: list[LossRow]) -> str | None:
-    coverage = Coverage()
+    coverage = UnreadCounter()
     for each in losses:
         coverage.add([each])
     return coverage.line

@@ -7,7 +7,7 @@ import jsonschema
 
 import netdiag.render
 from netdiag.machine.abilities import abilities
-from netdiag.render.doctor_json import doctor_json
+from netdiag.render.doctor import doctor_json
 from tests.machine.literals import WELL
 
 SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "doctor.v1.json"

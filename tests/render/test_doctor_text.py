@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from netdiag.machine.abilities import abilities
 from netdiag.machine.facts import Found, Trouble
-from netdiag.render.doctor_text import doctor_text
+from netdiag.render.doctor import doctor_text
 from netdiag.render.screen import Screen
 from tests.machine.literals import WELL
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.findings import Edit, Finding, Severity
-from netdiag.render.edits import apply, repair, unified_diff
+from netdiag.render.findings.edits import apply, repair, unified_diff
 from tests.render.literals import place
 
 DATA = b"\xef\xbb\xbf# K\xc3\xa4se\r\nkey:  'old'   # why\r\nother: old\r\n"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from netdiag.render.exchange_text import exchange_line
+from netdiag.render.exchanges import exchange_line
 from netdiag.render.screen import Screen
 from netdiag.traffic.rows import ExchangeRow
 

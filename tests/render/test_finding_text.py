@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from netdiag.findings import ContainerLocation, Related
-from netdiag.render.finding_text import SourceLines, finding_lines, place_text
+from netdiag.render.findings.finding_text import SourceLines, finding_lines, place_text
 from netdiag.render.screen import Screen, paint
 from tests.render.literals import place
 from tests.render.reports import COMPOSE, loopback

@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.render.fingerprints import digest, fingerprints
+from netdiag.render.findings.fingerprints import digest, fingerprints
 from tests.render.reports import COMPOSE, EVERYTHING, FOREIGN, RUNNING, loopback
 
 

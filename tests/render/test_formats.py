@@ -6,7 +6,7 @@ import pytest
 
 from netdiag.cli.console import Console
 from netdiag.cli.declared import Settings, report_on
-from netdiag.render import checkstyle, concise, github, gitlab, junit, markdown, sarif
+from netdiag.render.formats import concise, github, gitlab, markdown, sarif, xml
 from tests.house.tree import ROOT
 from tests.render import test_checkstyle, test_github, test_gitlab, test_junit
 from tests.render.sarif_structure import run_of
@@ -23,10 +23,11 @@ def test_every_stack(stack: Path) -> None:
     assert len(test_gitlab.issues(gitlab.render(report, root))) == count
     assert len(test_github.commands(github.render(report, root))) == count
     assert len(concise.render(report, root).splitlines()) == count
-    assert sum(map(len, test_checkstyle.parsed(checkstyle.render(report, root)))) == count
-    cases = [case for suite in test_junit.parsed(junit.render(report, root)).values() for case in suite]
+    assert sum(map(len, test_checkstyle.parsed(xml.checkstyle(report, root)))) == count
+    cases = [case for suite in test_junit.parsed(xml.junit(report, root)).values() for case in suite]
     assert len(cases) == max(count, 1)
-    for form in (sarif, gitlab, github, concise, checkstyle, junit, markdown):
-        text = form.render(report, root)
-        assert text == form.render(report, root)
+    formats = (sarif.render, gitlab.render, github.render, concise.render, xml.junit, xml.checkstyle, markdown.render)
+    for render in formats:
+        text = render(report, root)
+        assert text == render(report, root)
         assert root not in text

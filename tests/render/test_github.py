@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from netdiag.findings import FileLocation
-from netdiag.render.github import render
-from netdiag.render.places import harmless, path_text
+from netdiag.render.findings.places import harmless, path_text
+from netdiag.render.formats.github import render
 from netdiag.render.report import Report
 from tests.render.golden import assert_golden
 from tests.render.reports import EVERYTHING, HOSTILE, RUNNING, SECRET, hostile, loopback

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from netdiag.render.gitlab import render
-from netdiag.render.places import harmless, path_text
+from netdiag.render.findings.places import harmless, path_text
+from netdiag.render.formats.gitlab import render
 from netdiag.render.report import Report
 from tests.render.golden import assert_golden
 from tests.render.reports import EVERYTHING, FOREIGN, HOSTILE, RUNNING, SECRET, hostile, loopback

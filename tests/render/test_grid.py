@@ -5,7 +5,7 @@ import random
 import pytest
 
 from netdiag.deployment.verdict import Cell
-from netdiag.render.grid import Grid, Part, fold
+from netdiag.render.matrix.grid import Grid, Part, fold_matrix
 from netdiag.render.report import Matrix
 from tests.render.literals import (
     CLIENT,
@@ -29,7 +29,7 @@ def shape(grid: Grid) -> tuple[list[int], list[tuple[int, Part]]]:
 
 
 def test_five_brokers_fold_into_three_rows() -> None:
-    grid = fold(five_brokers())
+    grid = fold_matrix(five_brokers())
     assert shape(grid) == (
         [5, 5, 1],
         [(1, Part.ALL), (5, Part.DIAGONAL), (5, Part.BESIDE), (1, Part.ALL), (1, Part.ALL)],
@@ -47,7 +47,7 @@ def test_five_brokers_fold_into_three_rows() -> None:
 def test_an_odd_broker_stays_apart() -> None:
     brokers = [inside(f"broker-{n}") for n in range(1, 5)]
     rows = {f"broker-{n}:9092": [REFUSED if n == 3 else OK] * 4 for n in range(1, 5)}
-    grid = fold(matrix(brokers, rows))
+    grid = fold_matrix(matrix(brokers, rows))
     assert shape(grid) == ([3, 1], [(4, Part.ALL)])
     assert [a.host for a in grid.rows[1].addresses] == ["broker-3"]
 
@@ -55,10 +55,10 @@ def test_an_odd_broker_stays_apart() -> None:
 def test_two_brokers_have_a_diagonal_that_answers() -> None:
     vantages = [inside("broker-1"), inside("broker-2")]
     rows = {"localhost:9091": [PARTIAL, REFUSED], "localhost:9092": [REFUSED, PARTIAL]}
-    grid = fold(matrix(vantages, rows))
+    grid = fold_matrix(matrix(vantages, rows))
     assert grid.rows[0].own == ("inside broker-1", "inside broker-2")
     swapped = {"localhost:9092": [REFUSED, PARTIAL], "localhost:9091": [PARTIAL, REFUSED]}
-    assert fold(matrix(vantages, swapped)).rows[0].own == ("inside broker-2", "inside broker-1")
+    assert fold_matrix(matrix(vantages, swapped)).rows[0].own == ("inside broker-2", "inside broker-1")
 
 
 def test_several_ports_per_broker_fold_port_by_port() -> None:
@@ -69,18 +69,20 @@ def test_several_ports_per_broker_fold_port_by_port() -> None:
         for port in (909, 919)
         for n in range(1, 4)
     }
-    grid = fold(matrix(brokers, rows))
+    grid = fold_matrix(matrix(brokers, rows))
     assert shape(grid) == ([3, 3, 3, 3], [(3, Part.DIAGONAL), (3, Part.BESIDE)])
     assert [sorted({a.port // 10 for a in row.addresses}) for row in grid.rows] == [[909], [919], [909], [919]]
 
 
 def test_rows_of_different_names_and_ports_stay_apart() -> None:
-    grid = fold(matrix([HOST, LAN], {"kafka:9092": [OK, OK], "redpanda:9092": [OK, OK], "localhost:1": [OK, OK]}))
+    grid = fold_matrix(
+        matrix([HOST, LAN], {"kafka:9092": [OK, OK], "redpanda:9092": [OK, OK], "localhost:1": [OK, OK]})
+    )
     assert [len(row.addresses) for row in grid.rows] == [1, 1, 1]
 
 
 def test_the_docker_host_keeps_its_column() -> None:
-    grid = fold(matrix([HOST, CLIENT, LAN], {"a:1": [OK, OK, OK]}))
+    grid = fold_matrix(matrix([HOST, CLIENT, LAN], {"a:1": [OK, OK, OK]}))
     assert [len(column.vantages) for column in grid.columns] == [1, 1, 1]
 
 
@@ -89,11 +91,11 @@ def test_observations_keep_rows_apart() -> None:
         Cell(vantage=HOST.label, bootstrap=cell.bootstrap, predicted=OK, observed=observed)
         for cell, observed in zip(matrix([HOST], {"k1:9092": [OK], "k2:9092": [OK]}).cells, [OK, REFUSED], strict=True)
     )
-    assert len(fold(Matrix(input="x", vantages=(HOST,), cells=cells)).rows) == 2
+    assert len(fold_matrix(Matrix(input="x", vantages=(HOST,), cells=cells)).rows) == 2
 
 
 def test_nothing_folds_into_nothing() -> None:
-    assert fold(Matrix(input="x", vantages=(), cells=())).rows == ()
+    assert fold_matrix(Matrix(input="x", vantages=(), cells=())).rows == ()
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -106,7 +108,7 @@ def test_a_folded_cell_stands_for_what_it_says(seed: int) -> None:
     rows = {name: [chance.choice(few) if chance.random() < 0.1 else few[0] for _ in vantages] for name in names}
     for n, broker in enumerate(brokers):
         rows[names[n * 2]][vantages.index(broker)] = few[-1]
-    grid = fold(matrix(vantages, rows))
+    grid = fold_matrix(matrix(vantages, rows))
     truth = {
         (name, v.label): str(word) for name, words in rows.items() for v, word in zip(vantages, words, strict=True)
     }

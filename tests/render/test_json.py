@@ -12,7 +12,7 @@ from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Failed, Reason, Unknown
 from netdiag.deployment.verdict import judge
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.render.json import render
+from netdiag.render.formats.json import render
 from netdiag.render.report import Input, Report
 from tests.render.golden import assert_golden
 from tests.render.literals import HOST, address, matrix

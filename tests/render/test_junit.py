@@ -5,8 +5,8 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from netdiag.render.junit import render
-from netdiag.render.places import harmless, path_text
+from netdiag.render.findings.places import harmless, path_text
+from netdiag.render.formats.xml import junit
 from netdiag.render.report import Input, Report
 from tests.render.golden import assert_golden
 from tests.render.reports import EVERYTHING, FOREIGN, HOSTILE, RUNNING, SECRET, hostile
@@ -38,7 +38,7 @@ def parsed(text: str) -> dict[str, list[Element]]:
 
 def outcomes(report: Report) -> dict[str, list[str]]:
     return {
-        name: [child.tag for case in cases for child in case] for name, cases in parsed(render(report)).items() if cases
+        name: [child.tag for case in cases for child in case] for name, cases in parsed(junit(report)).items() if cases
     }
 
 
@@ -50,12 +50,12 @@ def test_everything() -> None:
         "kafka-9": ["system-out"],
         "vantages": ["skipped"],
     }
-    assert_golden("everything.junit.xml", render(EVERYTHING))
+    assert_golden("everything.junit.xml", junit(EVERYTHING))
 
 
 def test_a_clean_file_is_one_passed_case() -> None:
     assert outcomes(Report()) == {}
-    (case,) = parsed(render(Report(inputs=(Input(name="a.yml", brokers=("b",)),))))["a.yml"]
+    (case,) = parsed(junit(Report(inputs=(Input(name="a.yml", brokers=("b",)),))))["a.yml"]
     assert case.attrib == {"classname": "a.yml", "name": "check-listeners"}
 
 
@@ -65,12 +65,12 @@ def test_a_note_fails_nothing() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text(text: str) -> None:
-    suites = parsed(render(hostile(text)))
+    suites = parsed(junit(hostile(text)))
     ((failure,),) = suites[harmless(path_text(f"a{text}.yml"))]
     assert failure.attrib["message"] == f"says {harmless(text)}"
     assert f"\nwhy: {harmless(text)}\n" in (failure.text or "")
 
 
 def test_secrets_and_order() -> None:
-    assert "hunter2" not in render(SECRET)
-    assert render(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == render(EVERYTHING)
+    assert "hunter2" not in junit(SECRET)
+    assert junit(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == junit(EVERYTHING)

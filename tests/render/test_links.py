@@ -6,10 +6,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from netdiag.render import concise, text
-from netdiag.render.links import Links, encoded, linked
+from netdiag.render.formats import concise, text
 from netdiag.render.report import Report
-from netdiag.render.screen import Screen
+from netdiag.render.screen import Links, Screen, encoded, linked
 from tests.render.reports import EVERYTHING, HOSTILE, RUNNING, hostile, loopback
 
 LINKS = Links(host="box", folder="/srv/my stack", pages="https://example.org/rules/")

@@ -12,7 +12,7 @@ from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.observations import Answered, Contact, Failed, Reason, Unknown
 from netdiag.deployment.vantage import Vantage
 from netdiag.deployment.verdict import Cell, Verdict
-from netdiag.render.live_changes import Change, Kind, Memory, Turn, change_line, change_lines, changes, kept
+from netdiag.render.matrix.watch import Change, Kind, Turn, WatchState, change_line, change_lines, changes, kept
 from netdiag.render.report import Input, Matrix, Problem, Report
 from netdiag.render.screen import Screen, paint
 from tests.cli.shell import ROOT
@@ -200,14 +200,14 @@ def test_nothing_foreign_gets_to_the_terminal() -> None:
 
 
 def test_a_look_without_time_is_no_news_unless_it_goes_on() -> None:
-    memory = Memory()
+    memory = WatchState()
     looks = [OK, UNKNOWN, UNKNOWN, OK, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, OK]
     told = [[c.after for c in memory.take(seen({(HOST, "kafka:9092"): verdict}))] for verdict in looks]
     assert told == [["ok"], [], [], [], [], [], ["unknown"], [], ["ok"]]
 
 
 def test_what_was_known_of_an_engine_outlives_it() -> None:
-    memory = Memory()
+    memory = WatchState()
     looks = [seen({(HOST, "kafka:9092"): OK}), lost(), lost(), seen({(HOST, "kafka:9092"): OK})]
     told = [[(c.kind, c.turn) for c in memory.take(look)] for look in looks]
     assert told == [[(Kind.CELL, Turn.NEW)], [(Kind.INPUT, Turn.BROKE)], [], [(Kind.INPUT, Turn.BACK)]]
@@ -265,7 +265,7 @@ def test_an_edge_of_the_mesh_breaks_and_comes_back() -> None:
 
 
 def test_an_edge_that_cannot_be_told_is_what_it_was() -> None:
-    memory = Memory()
+    memory = WatchState()
     looks: list[Contact | None] = [
         REACHED,
         Unknown(because="no time"),

@@ -3,8 +3,7 @@
 import pytest
 
 from netdiag.deployment.vantage import Vantage
-from netdiag.render.live_changes import change_lines, changes
-from netdiag.render.live_screen import picture
+from netdiag.render.matrix.watch import change_lines, changes, watch_screen
 from netdiag.render.report import Report
 from netdiag.render.screen import Line, Screen, line_width, paint
 from tests.render.literals import HOST, OK, PARTIAL, REFUSED, failed, inside
@@ -23,7 +22,7 @@ BROKEN = seen(
 
 
 def drawn(report: Report, told: list[Line], *, rows: int, columns: int) -> list[Line]:
-    return picture(report, told, Screen(width=max(40, columns)), rows=rows, columns=columns, status="12:00:00")
+    return watch_screen(report, told, Screen(width=max(40, columns)), rows=rows, columns=columns, status="12:00:00")
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 10, 24, 60, 200])

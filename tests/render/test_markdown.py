@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.render.markdown import MARK, escaped, render
-from netdiag.render.places import harmless
+from netdiag.render.findings.places import harmless
+from netdiag.render.formats.markdown import MARK, escaped, render
 from netdiag.render.report import Report
 from tests.render.golden import assert_golden
 from tests.render.reports import EVERYTHING, HOSTILE, RUNNING, SECRET, hostile

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from netdiag.deployment.verdict import Cell
-from netdiag.render.matrix_text import matrix_lines
+from netdiag.render.matrix.matrix_text import matrix_lines
 from netdiag.render.report import Matrix
 from netdiag.render.screen import Screen, line_width, paint
 from tests.render.literals import CLIENT, HOST, LAN, OK, REFUSED, UNKNOWN, five_brokers, inside, matrix

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, Reason, Unknown
-from netdiag.render.mesh_text import mesh_lines
+from netdiag.render.matrix.mesh import mesh_lines
 from netdiag.render.screen import Screen, paint
 
 OK = Answered(node_id=None, cluster_id=None)

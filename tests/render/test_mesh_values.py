@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 
 import netdiag.render
-from netdiag.render.json import render
+from netdiag.render.formats.json import render
 from netdiag.render.report import Matrix, Report
 from tests.render.test_mesh_text import CUT, mesh
 

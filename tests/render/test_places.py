@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.findings import ContainerLocation
-from netdiag.render.places import (
+from netdiag.render.findings.places import (
     container_text,
     file_text,
     harmless,

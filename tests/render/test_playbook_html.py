@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from netdiag.render.playbook_html import diagnosis_html
+from netdiag.render.playbooks import diagnosis_html
 from tests.render.told import RUN, SYMPTOM
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 
 import netdiag.render
-from netdiag.render.playbook_json import diagnosis_json
+from netdiag.render.playbooks import diagnosis_json
 from tests.render.told import NOTHING, RUN, SYMPTOM
 
 SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "diagnosis.v1.json"

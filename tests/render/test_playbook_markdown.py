@@ -1,6 +1,6 @@
 """Markdown for an issue: the cause, its evidence and the steps; foreign text is text."""
 
-from netdiag.render.playbook_markdown import diagnosis_markdown
+from netdiag.render.playbooks import diagnosis_markdown
 from tests.render.told import RUN, SYMPTOM
 
 

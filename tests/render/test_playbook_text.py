@@ -1,6 +1,6 @@
 """Playbooks and runs on a terminal: everything is there, nothing foreign gets through."""
 
-from netdiag.render.playbook_text import end_text, playbook_list, playbook_page, recognised_text, step_text
+from netdiag.render.playbooks import end_text, playbook_list, playbook_page, recognised_text, step_text
 from netdiag.render.screen import Screen
 from tests.render.told import NOTHING, PLAYBOOK, RUN, SYMPTOM
 

@@ -7,9 +7,9 @@ import jsonschema
 
 import netdiag.render
 from netdiag.deployment.verdict import Cell
-from netdiag.render.probe_document import probe_document
+from netdiag.render.probe import probe_document
 from netdiag.render.report import Matrix
-from netdiag.render.topology.document import json_text
+from netdiag.render.topology.json import json_text
 from tests.render.test_probe_text import probed
 
 SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "probe.v1.json"

@@ -4,7 +4,7 @@ from netdiag.deployment.observations import Address
 from netdiag.deployment.probe_story import ProbeStory
 from netdiag.io.probing import Question, probe
 from netdiag.linux.netns import OwnNamespace
-from netdiag.render.probe_text import probe_text
+from netdiag.render.probe import probe_text
 from netdiag.render.screen import Screen
 from tests.io.hostile import ScriptedBroker, serving
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.render.row_values import plain, safe, time_text
+from netdiag.render.exchanges import json_value, time_text, without_controls
 from netdiag.traffic.column import Kind
 
 
@@ -20,13 +20,13 @@ def test_a_time(nanoseconds: int, text: str) -> None:
 
 
 def test_values_as_json_has_them() -> None:
-    assert plain(0, Kind.TIME) == "1970-01-01T00:00:00.000000000Z"
-    assert plain(1.23456789, Kind.FLOAT64) == 1.234568
-    assert plain(None, Kind.TIME) is None
-    assert plain(7, Kind.INT64) == 7
+    assert json_value(0, Kind.TIME) == "1970-01-01T00:00:00.000000000Z"
+    assert json_value(1.23456789, Kind.FLOAT64) == 1.234568
+    assert json_value(None, Kind.TIME) is None
+    assert json_value(7, Kind.INT64) == 7
 
 
 @pytest.mark.parametrize("sign", ["\x1b", "\x00", "\n", "\x7f", "\x9b", "‮", "⁦"])
 def test_control_characters_are_spelled_out(sign: str) -> None:
-    assert safe(f"a{sign}b") not in (f"a{sign}b", "ab")
-    assert safe(f"a{sign}b").isprintable()
+    assert without_controls(f"a{sign}b") not in (f"a{sign}b", "ab")
+    assert without_controls(f"a{sign}b").isprintable()

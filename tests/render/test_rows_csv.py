@@ -3,7 +3,7 @@
 import csv
 import io
 
-from netdiag.render.rows_csv import csv_header, csv_lines
+from netdiag.render.exchanges import csv_header, csv_lines
 from netdiag.traffic.column import Column, Kind
 
 COLUMNS = tuple(

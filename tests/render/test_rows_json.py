@@ -2,7 +2,7 @@
 
 import json
 
-from netdiag.render.rows_json import json_lines
+from netdiag.render.exchanges import json_lines
 from netdiag.traffic.tables import table
 
 COLUMNS = tuple(

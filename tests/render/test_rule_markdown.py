@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.render.rule_markdown import escaped, fenced, rule_markdown
+from netdiag.render.rule_pages import escaped, fenced, rule_markdown
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import rule_page
 

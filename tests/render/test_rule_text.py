@@ -1,7 +1,7 @@
 """Rules listed and explained."""
 
 from netdiag.findings import Severity
-from netdiag.render.rule_text import rule_list, rule_text
+from netdiag.render.rule_pages import rule_list, rule_text
 from netdiag.render.screen import Screen
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from netdiag.findings import Edit
-from netdiag.render.places import harmless
+from netdiag.render.findings.places import harmless
+from netdiag.render.formats.sarif import render
 from netdiag.render.report import Report
-from netdiag.render.sarif import render
 from tests.render.golden import assert_golden
 from tests.render.literals import place
 from tests.render.reports import EVERYTHING, FOREIGN, HOSTILE, RUNNING, SECRET, hostile, loopback

@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.findings import ContainerLocation, Edit, FileLocation
-from netdiag.render.sarif_places import Places
+from netdiag.render.formats.sarif import Places
 
 DATA = "a: 'é\U0001f600b'\nc: d\n".encode()
 PLACES = Places({"/r/x y.yml": DATA}, "/r")

@@ -1,11 +1,11 @@
 """Every rule has a descriptor with its page; a name without a page has one, too."""
 
-from netdiag.render.sarif_rules import descriptors
+from netdiag.render.formats.sarif import rule_descriptors
 from netdiag.rules.all_rules import ALL
 
 
 def test_every_rule() -> None:
-    for rule, found in zip(ALL, descriptors(rule.ID for rule in ALL), strict=True):
+    for rule, found in zip(ALL, rule_descriptors(rule.ID for rule in ALL), strict=True):
         assert found["id"] == rule.ID
         assert found["name"].isalnum()
         assert found["shortDescription"]["text"] in (rule.__doc__ or "")
@@ -15,6 +15,6 @@ def test_every_rule() -> None:
 
 
 def test_what_has_no_rule_and_what_nobody_knows() -> None:
-    unused, unknown = descriptors(["unused-ignore", "x"])
+    unused, unknown = rule_descriptors(["unused-ignore", "x"])
     assert unused["shortDescription"]["text"] == "A comment that ignores findings has nothing to ignore."
     assert unknown == {"id": "x"}

@@ -7,7 +7,7 @@ import pytest
 
 from netdiag.cli.console import Console
 from netdiag.cli.declared import Settings, report_on
-from netdiag.render import checkstyle, concise, github, gitlab, json, junit, markdown, sarif
+from netdiag.render.formats import concise, github, gitlab, json, markdown, sarif, xml
 from netdiag.render.report import Input, Report
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import Rule
@@ -21,6 +21,7 @@ from tests.render.schemas import SCHEMAS, unchanged
 FOUND = sorted(CORPUS.glob("*/**/*.y*ml"))
 STACKS = sorted(ROOT.glob("compose/**/*.yml"))
 ADDRESS = "https://example.org/rules"
+FORMATS = (sarif.render, gitlab.render, xml.junit, xml.checkstyle, github.render, concise.render, markdown.render)
 
 
 def renderings(report: Report, root: str) -> dict[str, str]:
@@ -29,8 +30,8 @@ def renderings(report: Report, root: str) -> dict[str, str]:
         "sarif": sarif.render(report, root, ADDRESS),
         "json": json.render(report),
         "gitlab": gitlab.render(report, root),
-        "junit": junit.render(report, root),
-        "checkstyle": checkstyle.render(report, root),
+        "junit": xml.junit(report, root),
+        "checkstyle": xml.checkstyle(report, root),
     }
 
 
@@ -104,9 +105,9 @@ def _of_files(files: Iterable[Path], folder: Path) -> Iterator[str]:
         report, again = (report_on([name], Settings(), Console()) for _ in range(2))
         for error in complaints(report, str(folder)):
             yield f"{name}: {error}"
-        for form in (sarif, gitlab, junit, checkstyle, github, concise, markdown):
-            text = form.render(report, str(folder))
-            if text != form.render(again, str(folder)):
-                yield f"{name}: {form.__name__}: differs"
+        for render in FORMATS:
+            text = render(report, str(folder))
+            if text != render(again, str(folder)):
+                yield f"{name}: {render.__module__}: differs"
             if str(folder) in text:
-                yield f"{name}: {form.__name__}: names the folder"
+                yield f"{name}: {render.__module__}: names the folder"

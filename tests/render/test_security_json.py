@@ -2,7 +2,7 @@
 
 import json
 
-from netdiag.render.json import render
+from netdiag.render.formats.json import render
 from netdiag.render.report import Report
 from tests.render.security_sights import SIGHTS
 from tests.render.test_json import valid

@@ -1,8 +1,8 @@
 """The section about secured ports for people."""
 
+from netdiag.render.formats.text import render
 from netdiag.render.report import Report
 from netdiag.render.screen import Screen
-from netdiag.render.text import render
 from tests.render.security_sights import SIGHTS
 
 

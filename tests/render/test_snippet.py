@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from netdiag.render.findings.finding_text import Mark, snippet, split_lines
 from netdiag.render.screen import Screen, Style, paint, width
-from netdiag.render.snippet import Mark, snippet, split_lines
 
 
 def drawn(text: str, *marks: Mark, columns: int = 60, encoding: str = "utf-8") -> list[str]:

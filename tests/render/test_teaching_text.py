@@ -1,7 +1,7 @@
 """A teaching lab as text."""
 
+from netdiag.render.lab import invitation_text, left_text, passed_over_text, step_text, trials_text
 from netdiag.render.screen import Screen
-from netdiag.render.teaching_text import invitation_text, left_text, passed_over_text, step_text, trials_text
 from netdiag.topology.teaching import STEPS, TRIALS
 
 SCREEN = Screen(width=80)

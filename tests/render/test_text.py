@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.render.formats.text import render
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 from netdiag.render.screen import Screen
-from netdiag.render.text import render
 from tests.render.golden import assert_golden
 from tests.render.literals import HOST, address, answered, failed, five_brokers, matrix
 from tests.render.reports import COMPOSE, EVERYTHING, loopback

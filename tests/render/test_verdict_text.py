@@ -3,8 +3,8 @@
 import pytest
 
 from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.render.matrix.matrix_text import effective_verdict, verdict_explanation, verdict_style, verdict_word
 from netdiag.render.screen import ASCII, UNICODE, Style
-from netdiag.render.verdict_text import effective, explanation, style, word
 from tests.render.literals import OK, PARTIAL, REFUSED, SENT_AWAY, UNKNOWN, UNRESOLVED, address, answered, failed
 
 NO_BROKERS = answered()
@@ -28,9 +28,9 @@ WRONG = answered("1 localhost:9092 2")
     ],
 )
 def test_word(verdict: Verdict, expected: str, colour: Style) -> None:
-    assert word(verdict, UNICODE) == expected
-    assert word(verdict, ASCII) == expected.replace("→", "->")
-    assert style(verdict) is colour
+    assert verdict_word(verdict, UNICODE) == expected
+    assert verdict_word(verdict, ASCII) == expected.replace("→", "->")
+    assert verdict_style(verdict) is colour
 
 
 @pytest.mark.parametrize(
@@ -58,15 +58,15 @@ def test_word(verdict: Verdict, expected: str, colour: Style) -> None:
     ],
 )
 def test_explanation(verdict: Verdict, expected: str) -> None:
-    assert explanation(verdict) == expected
+    assert verdict_explanation(verdict) == expected
 
 
 def test_what_was_observed_counts_unless_it_says_nothing() -> None:
     def cell(predicted: Verdict | None, observed: Verdict | None) -> Cell:
         return Cell(vantage="v", bootstrap=address("a:1"), predicted=predicted, observed=observed)
 
-    assert effective(cell(OK, REFUSED)) is REFUSED
-    assert effective(cell(OK, None)) is OK
-    assert effective(cell(OK, UNKNOWN)) is OK
-    assert effective(cell(None, UNKNOWN)) is UNKNOWN
-    assert effective(cell(None, None)) is None
+    assert effective_verdict(cell(OK, REFUSED)) is REFUSED
+    assert effective_verdict(cell(OK, None)) is OK
+    assert effective_verdict(cell(OK, UNKNOWN)) is OK
+    assert effective_verdict(cell(None, UNKNOWN)) is UNKNOWN
+    assert effective_verdict(cell(None, None)) is None

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 
 from netdiag.findings import FileLocation, Finding, Related, Severity, WireLocation
-from netdiag.render import checkstyle, concise, github, gitlab, junit, markdown, sarif, text
-from netdiag.render import json as json_report
-from netdiag.render.finding_text import clock_text, place_text
-from netdiag.render.fingerprints import fingerprints
-from netdiag.render.places import wire_text
+from netdiag.render.findings.finding_text import clock_text, place_text
+from netdiag.render.findings.fingerprints import fingerprints
+from netdiag.render.findings.places import wire_text
+from netdiag.render.formats import concise, github, gitlab, markdown, sarif, text, xml
+from netdiag.render.formats import json as json_report
 from netdiag.render.report import Report
 from netdiag.render.screen import Screen
 
@@ -44,7 +44,7 @@ def test_a_place_names_packet_and_connection() -> None:
     assert (wire_text(PLACE), wire_text(unnumbered)) == (f"packet 1234, {BETWEEN}", "the capture")
 
 
-@pytest.mark.parametrize("render", [_text, concise.render, github.render, junit.render, sarif.render])
+@pytest.mark.parametrize("render", [_text, concise.render, github.render, xml.junit, sarif.render])
 def test_a_report_names_file_packet_and_connection(render: Callable[[Report], str]) -> None:
     told = render(REPORT).replace("&gt;", ">")
     assert "app.pcap" in told
@@ -52,7 +52,7 @@ def test_a_report_names_file_packet_and_connection(render: Callable[[Report], st
     assert BETWEEN in told
 
 
-@pytest.mark.parametrize("render", [checkstyle.render, gitlab.render, markdown.render])
+@pytest.mark.parametrize("render", [xml.checkstyle, gitlab.render, markdown.render])
 def test_a_report_for_files_names_the_capture(render: Callable[[Report], str]) -> None:
     assert "app.pcap" in render(REPORT)
 

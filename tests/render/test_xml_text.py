@@ -2,7 +2,7 @@
 
 from xml.etree.ElementTree import Element, SubElement, fromstring
 
-from netdiag.render.xml_text import xml_text
+from netdiag.render.formats.xml import xml_text
 
 
 def test_it_reads_back() -> None:

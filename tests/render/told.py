@@ -1,10 +1,10 @@
 """A run to be told, with things in it that a stranger wrote."""
 
-from netdiag.render.told_run import ToldConclusion, ToldPlaybook, ToldRun, ToldStep, ToldSymptom
+from netdiag.render.playbooks import ConclusionView, PlaybookView, RunView, StepView, SymptomView
 
 EVIL = "<script>alert(1)</script>\x1b[2J‮"
 
-CAUSE = ToldConclusion(
+CAUSE = ConclusionView(
     name="client-dials-itself",
     confidence="proven",
     cause="the client dials itself",
@@ -12,14 +12,14 @@ CAUSE = ToldConclusion(
     rules=("dependent-bootstrap-localhost",),
     evidence=("compose.yml:7: localhost", EVIL),
 )
-RUN = ToldRun(
+RUN = RunView(
     playbook="bootstrap-refused",
     title="The address refuses",
     end="cause",
     summary="the client dials itself",
     steps=(
-        ToldStep(id="files", title="what files declare", action="lint", state="looked", told="1 finding", seconds=0.2),
-        ToldStep(
+        StepView(id="files", title="what files declare", action="lint", state="looked", told="1 finding", seconds=0.2),
+        StepView(
             id="live",
             title="what runs",
             action="matrix",
@@ -28,15 +28,15 @@ RUN = ToldRun(
             fix="run again with --live",
             notes=(EVIL,),
         ),
-        ToldStep(id="log", title="the log", action="log", state="passed over", told="no use"),
+        StepView(id="log", title="the log", action="log", state="passed over", told="no use"),
     ),
     reached=(CAUSE,),
     variables=(("host", EVIL),),
 )
-NOTHING = ToldRun(
+NOTHING = RunView(
     playbook="x", title="X", end="nothing wrong", summary="nothing wrong was found", steps=RUN.steps[:1], reached=()
 )
-SYMPTOM = ToldSymptom(
+SYMPTOM = SymptomView(
     playbook="bootstrap-refused",
     title="The address refuses",
     means="Nobody listens.",
@@ -46,7 +46,7 @@ SYMPTOM = ToldSymptom(
     times=2,
     values=(("host", "kafka"),),
 )
-PLAYBOOK = ToldPlaybook(
+PLAYBOOK = PlaybookView(
     name="bootstrap-refused",
     title="The address refuses",
     means="Nobody listens.",

@@ -7,19 +7,21 @@ name can end it or be taken for HTML.
 from collections.abc import Iterable, Iterator, Sequence
 
 from netdiag.linux.link import Link
-from netdiag.render.places import plain
-from netdiag.render.topology.coverage import coverage_line
-from netdiag.render.topology.devices import (
+from netdiag.render.findings.places import plain
+from netdiag.render.topology.lookup import (
+    PAIRS,
+    Lookup,
     bridge_parts,
+    counterpart_parts,
+    coverage_line,
     detail_parts,
+    device_id,
     kind_text,
     pids_text,
-    standing_parts,
+    stable_id,
     state_parts,
 )
-from netdiag.render.topology.identifiers import device_id, stable_id
-from netdiag.render.topology.lookup import PAIRS, Lookup
-from netdiag.render.topology.reach_text import endpoint_text
+from netdiag.render.topology.tree import endpoint_text
 from netdiag.topology.graph import By, Cable, CableKind, KafkaListener, Place, Published, Topology
 from netdiag.topology.inventory import LinkId
 
@@ -70,7 +72,7 @@ def _cluster(lookup: Lookup, place: Place) -> Iterator[str]:
 
 def _device(lookup: Lookup, where: LinkId, link: Link) -> str:
     view = lookup.network(where)
-    told = [*state_parts(link), *bridge_parts(link), *detail_parts(link), *standing_parts(lookup, where, link)]
+    told = [*state_parts(link), *bridge_parts(link), *detail_parts(link), *counterpart_parts(lookup, where, link)]
     lines = [f"{link.ifname} ({kind_text(link)})"]
     lines += [f"network {view.network.name}"] if view else []
     return _label([*lines, *lookup.addresses(where), *(text for text, _ in told)])

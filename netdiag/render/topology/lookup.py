@@ -3,13 +3,19 @@
 Nothing is decided here; everything a renderer asks for by name or by device is found without a search.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.link import Link
+from netdiag.linux.link import Detail, Link
+from netdiag.linux.neighbour import BridgeVlan
+from netdiag.render.screen import Line, Screen, Style
+from netdiag.render.wording import plural
+from netdiag.topology.coverage import Coverage, measure
 from netdiag.topology.graph import CableKind, KafkaListener, NetworkView, Place, PlaceKind, Published, Topology
-from netdiag.topology.inventory import LinkId, NamespaceFacts
+from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 
 PAIRS = (CableKind.VETH, CableKind.NETKIT)
 _LINK_SCOPE = 253
@@ -137,3 +143,191 @@ class Lookup:
         if self.topology.host and place.name == self.topology.host:
             return 0
         return 1 if place.netns in (inventory.root, inventory.own) else 2 if place.netns in self._hubs else 3
+
+
+def stable_id(*names: str) -> str:
+    """An identifier that is the same for the same names, whatever stands in them."""
+    return "n" + hashlib.sha256("\x00".join(names).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def device_id(lookup: Lookup, where: LinkId) -> str:
+    """One of a device, by its name and its place."""
+    return stable_id("device", lookup.name(where.netns), lookup.ifname(where))
+
+
+_ORDINARY_MTU = 1500
+# linux/if_arp.h: types of devices that have no kind of their own.
+_TYPES = {1: "physical", 772: "loopback", 512: "ppp", 776: "sit", 768: "ipip", 778: "gre", 65534: "without link layer"}
+# The details of a kind that people ask for, by the names of ip -d -j link.
+_DETAILS: dict[str, tuple[tuple[str, str], ...]] = {
+    "vlan": (("id", "id {}"), ("protocol", "{}")),
+    "vxlan": (("id", "id {}"), ("local", "from {}"), ("remote", "to {}"), ("group", "group {}"), ("port", "port {}")),
+    "geneve": (("id", "id {}"), ("remote", "to {}"), ("port", "port {}")),
+    "bond": (("mode", "{}"), ("active_slave", "{} is active")),
+    "macvlan": (("mode", "{} mode"),),
+    "macvtap": (("mode", "{} mode"),),
+    "ipvlan": (("mode", "{} mode"),),
+    "vrf": (("table", "table {}"),),
+    "gre": (("local", "from {}"), ("remote", "to {}")),
+    "ipip": (("local", "from {}"), ("remote", "to {}")),
+    "netkit": (("mode", "{}"),),
+}
+
+
+def kind_text(link: Link) -> str:
+    """What a device is, in a word."""
+    if link.kind == "tun":
+        kind = link.details.get("type")
+        return kind if isinstance(kind, str) and kind else "tun"
+    return link.kind or _TYPES.get(link.type, f"type {link.type}")
+
+
+def state_parts(link: Link) -> Iterator[tuple[str, Style]]:
+    """What is not as usual: off, no line, no frames let through, another MTU."""
+    if not link.up:
+        yield "down", Style.BAD
+    elif not link.carrier:
+        yield "no carrier", Style.HALF
+    state = link.port.get("state")
+    if link.port_kind == "bridge" and isinstance(state, str) and state != "forwarding" and link.up:
+        yield state, Style.HALF
+    for flag in ("hairpin", "isolated"):
+        if link.port.get(flag) is True:
+            yield flag, Style.PLAIN
+    if link.mtu != _ORDINARY_MTU and not link.loopback:
+        yield f"mtu {link.mtu}", Style.PLAIN
+
+
+def bridge_parts(link: Link) -> Iterator[tuple[str, Style]]:
+    """What a bridge does beyond switching."""
+    if link.details.get("stp_state"):
+        yield "STP on", Style.PLAIN
+    if link.details.get("vlan_filtering"):
+        yield "filters VLANs", Style.PLAIN
+
+
+def detail_parts(link: Link) -> Iterator[tuple[str, Style]]:
+    """What its kind adds."""
+    for name, words in _DETAILS.get(link.kind, ()):
+        told = _word(link.details, name)
+        if told:
+            yield words.format(told), Style.PLAIN
+
+
+def vlan_text(vlans: tuple[BridgeVlan, ...], where: LinkId) -> str:
+    """The VLANs of a port of a filtering bridge: "vlan 10 untagged, 20-30"."""
+    told = [
+        (f"{vlan.vlan}" if vlan.vlan == vlan.vlan_end else f"{vlan.vlan}-{vlan.vlan_end}")
+        + (" untagged" if any("untagged" in flag.lower() for flag in vlan.flags) else "")
+        for vlan in vlans
+        if vlan.ifindex == where.ifindex
+    ]
+    return f"vlan {', '.join(told)}" if told else ""
+
+
+def counterpart_parts(lookup: Lookup, where: LinkId, link: Link) -> Iterator[tuple[str, Style]]:
+    """What a device stands on, who holds it, or that its other end cannot be seen."""
+    parent = lookup.parent(where)
+    if parent is not None:
+        elsewhere = "" if parent.netns == where.netns else f" in {lookup.name(parent.netns)}"
+        yield f"on {lookup.ifname(parent)}{elsewhere}", Style.PLAIN
+    if link.kind == "tun":
+        pids = lookup.topology.inventory.tun_owners.get(where, ())
+        yield (f"held by {pids_text(lookup, pids)}", Style.PLAIN) if pids else ("held by nobody seen", Style.HALF)
+    if link.kind in ("veth", "netkit") and lookup.peer(where) is None:
+        yield "its other end is in no namespace that is seen", Style.HALF
+
+
+def traffic_parts(lookup: Lookup, where: LinkId) -> Iterator[tuple[str, Style]]:
+    """What a capture shows of Kafka on it."""
+    traffic = lookup.topology.traffic.get(where)
+    if traffic is not None:
+        requests, connections = plural(traffic.requests, "request"), plural(traffic.connections, "connection")
+        yield f"Kafka: {requests} on {connections}", Style.NOTE
+        if traffic.failed:
+            yield f"{traffic.failed} of them never came about", Style.BAD
+
+
+def pids_text(lookup: Lookup, pids: tuple[int, ...]) -> str:
+    """Processes by program: "java (101)", "nginx (12, 13, 14 and 5 more)"."""
+    programs: dict[str, list[int]] = {}
+    for pid in pids:
+        programs.setdefault(lookup.comm(pid) or "process", []).append(pid)
+    told: list[str] = []
+    for program, own in programs.items():
+        more = f" and {len(own) - 3} more" if len(own) > 3 else ""
+        told.append(f"{program} ({', '.join(map(str, own[:3]))}{more})")
+    return ", ".join(told)
+
+
+def styled_lines(parts: Iterator[tuple[str, Style]], screen: Screen) -> tuple[Line, ...]:
+    """Words with their styles as parts of a branch."""
+    return tuple((screen.run(text, style),) for text, style in parts)
+
+
+def _word(details: Mapping[str, Detail], name: str) -> str:
+    value = details.get(name)
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else ""
+
+
+# More reasons than this are counted, not told.
+_REASONS_SHOWN = 3
+
+
+def coverage_line(inventory: Inventory) -> str:
+    """The counts that people ask for, then what could not be read, with the reasons."""
+    coverage = measure(inventory)
+    parts = [
+        plural(coverage.namespaces, "namespace"),
+        plural(coverage.links, "link"),
+        plural(coverage.listeners, "listener"),
+        plural(coverage.filter_rules, "packet filter rule"),
+        *_not_read(inventory, coverage),
+    ]
+    line = ", ".join(parts)
+    return line if coverage.complete else f"partial, for want of rights: {line}"
+
+
+def coverage_value(inventory: Inventory) -> dict[str, Any]:
+    """The same for programs."""
+    coverage = measure(inventory)
+    return {
+        "line": coverage_line(inventory),
+        "complete": coverage.complete,
+        "namespaces": coverage.namespaces,
+        "closed": coverage.closed,
+        "links": coverage.links,
+        "addresses": coverage.addresses,
+        "routes": coverage.routes,
+        "listeners": coverage.listeners,
+        "filter_rules": coverage.filter_rules,
+        "unread_processes": _counted(coverage.unread_processes),
+        "unread_facts": _counted(coverage.unread_facts),
+        "unread_filters": _counted(_filters(inventory)),
+    }
+
+
+def _not_read(inventory: Inventory, coverage: Coverage) -> list[str]:
+    parts = [f"{plural(coverage.closed, 'namespace')} not looked into"] if coverage.closed else []
+    nouns = (("process", "processes"), ("other fact", "other facts"), ("packet filter", "packet filters"))
+    for (one, many), reasons in zip(
+        nouns, (coverage.unread_processes, coverage.unread_facts, _filters(inventory)), strict=True
+    ):
+        count = sum(times for _, times in reasons)
+        if count:
+            parts.append(f"{count} {one if count == 1 else many} unreadable ({_reasons(reasons)})")
+    return parts
+
+
+def _reasons(reasons: Sequence[tuple[str, int]]) -> str:
+    told = "; ".join(reason for reason, _ in reasons[:_REASONS_SHOWN])
+    return f"{told}; and {len(reasons) - _REASONS_SHOWN} other reasons" if len(reasons) > _REASONS_SHOWN else told
+
+
+def _filters(inventory: Inventory) -> tuple[tuple[str, int], ...]:
+    counted = Counter(reason for facts in inventory.namespaces.values() for reason in facts.ruleset.unread)
+    return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _counted(reasons: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"because": reason, "count": count} for reason, count in reasons]

@@ -8,11 +8,9 @@ Sources: mermaid.js.org, "Flowcharts - Basic Syntax" (quoted labels, entity code
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from netdiag.render.places import plain
-from netdiag.render.topology.coverage import coverage_line
-from netdiag.render.topology.identifiers import device_id, stable_id
-from netdiag.render.topology.lookup import Lookup
-from netdiag.render.topology.reach_text import endpoint_text, span
+from netdiag.render.findings.places import plain
+from netdiag.render.topology.lookup import Lookup, coverage_line, device_id, stable_id
+from netdiag.render.topology.tree import endpoint_text, span
 from netdiag.render.wording import plural
 from netdiag.topology.graph import By, Place, Published, Topology
 from netdiag.topology.inventory import LinkId

@@ -12,9 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from netdiag.errors import InputError
-from netdiag.render.exchange_text import exchange_line
-from netdiag.render.rows_csv import csv_lines
-from netdiag.render.rows_json import json_lines
+from netdiag.render.exchanges import csv_lines, exchange_line, json_lines
 from netdiag.render.screen import Screen
 from netdiag.traffic.column import Column, Kind
 from netdiag.traffic.engine.connection import Connection

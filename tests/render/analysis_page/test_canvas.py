@@ -6,8 +6,18 @@ from typing import Any
 
 import pytest
 
-from netdiag.render.analysis_page.canvas import CANVASES, NARROW, WIDE, Grid, Moment, along, drawing, plot_of, upward
-from netdiag.render.analysis_page.vega import svg
+from netdiag.render.analysis.figure import (
+    CANVASES,
+    NARROW,
+    WIDE,
+    FindingMark,
+    TimeAxis,
+    layered_spec,
+    plot_area,
+    time_encoding,
+    value_encoding,
+    vega_svg,
+)
 from netdiag.traffic.buckets import Buckets
 
 SECOND = 1_000_000
@@ -15,14 +25,14 @@ SPAN = Buckets(first=0, length=SECOND, count=100)
 LAYER: dict[str, Any] = {
     "data": {"values": [{"a": 0, "h": 1}]},
     "mark": {"type": "point", "aria": False},
-    "encoding": {"x": along(WIDE, Grid(span=SPAN)), "y": upward("h", "")},
+    "encoding": {"x": time_encoding(WIDE, TimeAxis(span=SPAN)), "y": value_encoding("h", "")},
 }
 
 
 def marks(*seconds: float) -> tuple[list[float], list[str]]:
     """Where lines stand, in seconds, and what is written above them."""
-    found = [Moment(number=n, time=int(at * SECOND), colour="red") for n, at in enumerate(seconds, 1)]
-    *_, rules, labels = drawing(WIDE, Grid(span=SPAN, moments=found), [LAYER], height=50)["layer"]
+    found = [FindingMark(number=n, time=int(at * SECOND), colour="red") for n, at in enumerate(seconds, 1)]
+    *_, rules, labels = layered_spec(WIDE, TimeAxis(span=SPAN, moments=found), [LAYER], height=50)["layer"]
     return [row["t"] / 1000 for row in rules["data"]["values"]], [row["n"] for row in labels["data"]["values"]]
 
 
@@ -34,14 +44,14 @@ def test_findings_at_one_place_are_one_label_and_one_line() -> None:
 
 def test_findings_beside_the_span_are_not_drawn() -> None:
     assert marks(101, 99, -1) == ([99], ["2"])
-    assert len(drawing(WIDE, Grid(span=SPAN), [LAYER], height=50)["layer"]) == 1
+    assert len(layered_spec(WIDE, TimeAxis(span=SPAN), [LAYER], height=50)["layer"]) == 1
 
 
 def test_no_label_stands_on_another() -> None:
     seconds = [number * number / 9 for number in range(30)]
-    found = [Moment(number=n, time=int(at * SECOND), colour="red") for n, at in enumerate(seconds, 1)]
+    found = [FindingMark(number=n, time=int(at * SECOND), colour="red") for n, at in enumerate(seconds, 1)]
     for canvas in CANVASES:
-        layers = drawing(canvas, Grid(span=SPAN, moments=found), [LAYER], height=50)["layer"]
+        layers = layered_spec(canvas, TimeAxis(span=SPAN, moments=found), [LAYER], height=50)["layer"]
         labels = [(row["t"] / 1e5 * canvas.plot, 3.7 * len(row["n"])) for row in layers[-1]["data"]["values"]]
         assert len(labels) > 3
         for (before, half), (after, other) in pairwise(labels):
@@ -51,9 +61,9 @@ def test_no_label_stands_on_another() -> None:
 @pytest.mark.parametrize("named", [True, False])
 def test_a_picture_is_as_wide_as_it_says_and_its_plot_where_it_says(named: bool) -> None:
     for canvas in CANVASES:
-        drawn = svg(drawing(canvas, Grid(span=SPAN), [LAYER], height=50, named=named))
+        drawn = vega_svg(layered_spec(canvas, TimeAxis(span=SPAN), [LAYER], height=50, named=named))
         assert f' width="{canvas.width(named=named)}"' in drawn
-        x, y, width, height = plot_of(canvas, height=50, named=named)
+        x, y, width, height = plot_area(canvas, height=50, named=named)
         assert (width, height) == (canvas.plot, 50)
         assert f'transform="translate({x},{y})"' in drawn
 
@@ -61,7 +71,7 @@ def test_a_picture_is_as_wide_as_it_says_and_its_plot_where_it_says(named: bool)
 def test_wide_plots_end_at_the_same_place() -> None:
     # the page puts the narrower pictures as far to the right as they are narrower
     shift = WIDE.width(named=True) - WIDE.width(named=False)
-    css = (files("netdiag.render.analysis_page") / "page.css").read_text(encoding="utf-8")
+    css = (files("netdiag.render.analysis") / "page.css").read_text(encoding="utf-8")
     assert f"grid-template-columns: {100 * shift / WIDE.width(named=True):.4f}% 1fr;" in css
     assert NARROW.width(named=True) == NARROW.width(named=False)
 
@@ -71,9 +81,9 @@ def test_wide_plots_end_at_the_same_place() -> None:
     [(50_000, "22:13:21.000"), (5 * SECOND, "22:16:00"), (300 * SECOND, "06:00"), (6 * 3600 * SECOND, "21 Nov 00:00")],
 )
 def test_times_are_utc_and_as_exact_as_the_span_is_short(length: int, label: str) -> None:
-    grid = Grid(span=Buckets(first=1_700_000_000 * SECOND, length=length, count=120))
-    layer = {**LAYER, "encoding": {**LAYER["encoding"], "x": along(WIDE, grid)}}
-    assert f">{label}</text>" in svg(drawing(WIDE, grid, [layer], height=50))
+    grid = TimeAxis(span=Buckets(first=1_700_000_000 * SECOND, length=length, count=120))
+    layer = {**LAYER, "encoding": {**LAYER["encoding"], "x": time_encoding(WIDE, grid)}}
+    assert f">{label}</text>" in vega_svg(layered_spec(WIDE, grid, [layer], height=50))
 
 
 @pytest.mark.parametrize(
@@ -89,14 +99,14 @@ def test_quantities_have_their_unit(unit: str, log: tuple[float, float] | None, 
     layer = {
         "data": {"values": [{"a": 0, "h": 200_000 if log is None else log[1]}]},
         "mark": {"type": "point", "aria": False},
-        "encoding": {"x": along(WIDE, Grid(span=SPAN)), "y": upward("h", unit, log=log)},
+        "encoding": {"x": time_encoding(WIDE, TimeAxis(span=SPAN)), "y": value_encoding("h", unit, log=log)},
     }
-    drawn = svg(drawing(WIDE, Grid(span=SPAN), [layer], height=80))
+    drawn = vega_svg(layered_spec(WIDE, TimeAxis(span=SPAN), [layer], height=80))
     for label in labels:
         assert f">{label}</text>" in drawn
 
 
 def test_counts_have_no_halves() -> None:
-    drawn = svg(drawing(WIDE, Grid(span=SPAN), [LAYER], height=80))
+    drawn = vega_svg(layered_spec(WIDE, TimeAxis(span=SPAN), [LAYER], height=80))
     assert ">1</text>" in drawn
     assert "500m" not in drawn

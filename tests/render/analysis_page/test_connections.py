@@ -2,14 +2,14 @@
 
 import re
 
-from netdiag.render.analysis_page.connections import connections
+from netdiag.render.analysis.page import connection_table
 from netdiag.traffic.analysis import Charts
 from tests.render.analysis_page.pages import SPAN, broken, hostile
 
 
 def page_of(charts: Charts | None) -> str:
     assert charts is not None
-    return "\n".join(connections(charts))
+    return "\n".join(connection_table(charts))
 
 
 def test_what_was_cut_is_said() -> None:

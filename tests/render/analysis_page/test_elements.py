@@ -1,7 +1,7 @@
 """Pieces of HTML."""
 
-from netdiag.render.analysis_page.elements import folded, name, table, text
-from netdiag.render.analysis_page.figure import Table
+from netdiag.render.analysis.figure import Table
+from netdiag.render.analysis.page import folded, name, table, text
 
 
 def test_foreign_text_is_escaped_and_harmless() -> None:

@@ -3,18 +3,17 @@
 from dataclasses import replace
 from typing import Any
 
-from netdiag.render.analysis_page.canvas import Grid
-from netdiag.render.analysis_page.figure import Figure
-from netdiag.render.analysis_page.group_chart import BARS, GROUPS, rebalances
+from netdiag.render.analysis.charts import MOST_BARS, MOST_GROUPS, rebalance_figure
+from netdiag.render.analysis.figure import Figure, TimeAxis
 from netdiag.traffic.analysis import Answer
 from tests.render.analyses import answer
 from tests.render.analysis_page.pages import SPAN, T0, S, broken, empty
 
-GRID = Grid(span=SPAN)
+GRID = TimeAxis(span=SPAN)
 
 
 def drawn(found: Answer) -> Figure:
-    figure = rebalances(replace(empty(), answers={"rebalances": found}), GRID)
+    figure = rebalance_figure(replace(empty(), answers={"rebalances": found}), GRID)
     assert figure is not None
     return figure
 
@@ -25,7 +24,7 @@ def boxes(figure: Figure) -> list[dict[str, Any]]:
 
 
 def test_a_bar_is_as_long_as_the_rebalance_and_never_too_short_to_see() -> None:
-    figure = rebalances(broken(), GRID)
+    figure = rebalance_figure(broken(), GRID)
     assert figure is not None
     first, *_, last = boxes(figure)
     assert (first["b"] - first["a"], first["c"]) == (6000, "var(--bad)")
@@ -39,14 +38,14 @@ def test_a_bar_is_as_long_as_the_rebalance_and_never_too_short_to_see() -> None:
 def test_of_many_groups_those_with_most_are_drawn_and_of_a_storm_the_longest() -> None:
     rows = [
         {"group": f"g{group:02}", "generation": n, "time": T0 + n * S // 10, "duration_ms": float(n), "trigger": "join"}
-        for group in range(GROUPS + 3)
+        for group in range(MOST_GROUPS + 3)
         for n in range(20 if group else 4000)
     ]
     figure = drawn(answer("rebalances", *rows, total=9000))
-    assert len(figure.series) == GROUPS
-    assert len(boxes(figure)) <= BARS + SPAN.count
+    assert len(figure.series) == MOST_GROUPS
+    assert len(boxes(figure)) <= MOST_BARS + SPAN.count
     assert sum(value or 0 for value in figure.series[0].values) == 4000
-    assert f"Drawn are the {GROUPS} groups with most." in figure.summary
+    assert f"Drawn are the {MOST_GROUPS} groups with most." in figure.summary
     assert "Of all of them the first 4,280 by name of the group are looked at." in figure.summary
     assert (len(figure.table.rows), figure.table.more) == (200, 8800)
 
@@ -57,4 +56,4 @@ def test_a_rebalance_that_never_ended_is_drawn() -> None:
 
 
 def test_without_rows_there_is_no_chart() -> None:
-    assert rebalances(empty(), GRID) is None
+    assert rebalance_figure(empty(), GRID) is None

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from netdiag.render.analysis_page.canvas import Grid
-from netdiag.render.analysis_page.figure import Figure
-from netdiag.render.analysis_page.heat_maps import broker_maps, partition_maps
+from netdiag.render.analysis.charts import broker_maps, partition_maps
+from netdiag.render.analysis.figure import Figure, TimeAxis
 from netdiag.traffic.analysis import Charts
 from netdiag.traffic.buckets import Buckets
 from tests.render.analyses import answer
 from tests.render.analysis_page.pages import SPAN, broken
 
-GRID = Grid(span=SPAN)
+GRID = TimeAxis(span=SPAN)
 
 
 def boxes(figure: Figure) -> list[dict[str, Any]]:
@@ -41,7 +40,7 @@ def test_shades_are_shares_of_the_greatest_value() -> None:
         span=Buckets(first=0, length=1000, count=7),
         answers={"partitions_over_time": answer("partitions_over_time", *rows)},
     )
-    (figure,) = partition_maps(charts, Grid(span=charts.span))
+    (figure,) = partition_maps(charts, TimeAxis(span=charts.span))
     assert [box["c"][-2] for box in boxes(figure)] == ["0", "0", "1", "1", "3", "4", "4"]
     assert figure.legend[0] == ("to 5 B", "var(--h0)")
 

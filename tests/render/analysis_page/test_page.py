@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.render.analysis_page.page import GENERATOR, page
+from netdiag.render.analysis.page import GENERATOR, analysis_page
 from netdiag.traffic.analysis import Analysis
 from tests.render.analyses import answer
 from tests.render.analysis_page.pages import EVIL, broken, calm, empty, hostile
@@ -59,7 +59,7 @@ class Outline(HTMLParser):
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
     """The pages."""
-    return {name: page(made()) for name, made in ANALYSES.items()}
+    return {name: analysis_page(made()) for name, made in ANALYSES.items()}
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_what_is_wrong_comes_first_then_time_then_the_rest(texts: dict[str, str]
 
 
 def test_equal_analyses_give_equal_pages(texts: dict[str, str]) -> None:
-    assert page(broken()) == texts["broken"]
+    assert analysis_page(broken()) == texts["broken"]
 
 
 def test_an_empty_analysis_is_a_page_too(texts: dict[str, str]) -> None:
@@ -307,7 +307,7 @@ def test_everything_that_can_be_pressed_has_a_name_and_shows_its_focus(opened: O
 def test_what_was_cut_of_rows_for_several_tables_is_not_counted_for_each() -> None:
     rows = [{"by": "client_id", "value": f"app-{number}", "requests": 1} for number in range(60)]
     rows.append({"by": "broker", "value": "10.0.0.1:9092", "requests": 5})
-    shown = page(replace(empty(), answers={"rates": answer("rates", *rows, total=8000)}))
+    shown = analysis_page(replace(empty(), answers={"rates": answer("rates", *rows, total=8000)}))
     assert "<summary>clients <small>60 or more</small></summary>" in shown
     assert "<caption>clients (at least 10 more are not shown)</caption>" in shown
     assert "<caption>brokers (others with less may not be shown)</caption>" in shown

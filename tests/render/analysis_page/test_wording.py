@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.render.analysis_page.wording import LONGEST, clock, few, plain
+from netdiag.render.analysis.figure import LONGEST_NAME, clock_text, number_text, short_name
 from netdiag.traffic.buckets import Buckets
 from tests.render.analysis_page.pages import EVIL, LONG
 
@@ -19,17 +19,23 @@ T0 = 1_700_000_000 * SECOND
     ],
 )
 def test_a_time_of_day_has_a_date_where_there_are_several(length: int, count: int, bucket: int, text: str) -> None:
-    assert clock(Buckets(first=T0, length=length, count=count), bucket) == text
+    assert clock_text(Buckets(first=T0, length=length, count=count), bucket) == text
 
 
 def test_numbers_have_three_digits() -> None:
-    assert [few(number) for number in (0, 0.12345, 5.678, 12.0, 1234.5)] == ["0", "0.123", "5.68", "12", "1,234"]
+    assert [number_text(number) for number in (0, 0.12345, 5.678, 12.0, 1234.5)] == [
+        "0",
+        "0.123",
+        "5.68",
+        "12",
+        "1,234",
+    ]
 
 
 def test_a_name_is_harmless_and_short() -> None:
-    assert plain("orders") == "orders"
+    assert short_name("orders") == "orders"
     for name in (EVIL, LONG, "\u202e" * 10_000):
-        shown = plain(name)
-        assert len(shown) <= LONGEST
+        shown = short_name(name)
+        assert len(shown) <= LONGEST_NAME
         assert shown.isprintable()
-    assert plain("a" * 100 + "-17", 20) == "a" * 13 + "…" + "aaa-17"
+    assert short_name("a" * 100 + "-17", 20) == "a" * 13 + "…" + "aaa-17"

@@ -1,7 +1,7 @@
 """Trees of lines: folding, telling once what looks alike, ASCII where there is no terminal."""
 
 from netdiag.render.screen import Run, Screen, Style, line_width, paint
-from netdiag.render.topology.branches import Branch, drawn, part, signs_of
+from netdiag.render.topology.tree import Branch, branch_glyphs, draw_branches, part
 
 
 def leaf(text: str, *more: str, name: str = "") -> Branch:
@@ -9,7 +9,7 @@ def leaf(text: str, *more: str, name: str = "") -> Branch:
 
 
 def text(root: Branch, screen: Screen, *, full: bool = False) -> str:
-    return paint(drawn([root], screen, full=full), Screen(width=screen.width))
+    return paint(draw_branches([root], screen, full=full), Screen(width=screen.width))
 
 
 TREE = Branch(
@@ -24,7 +24,7 @@ def test_a_tree_is_ascii_in_a_pipe() -> None:
 
 def test_and_drawn_on_a_terminal_that_has_the_letters() -> None:
     assert text(TREE, Screen(colour=True)) == "host\n├─ br0\n│  ├─ a\n│  └─ b\n└─ eth0\n"
-    assert signs_of(Screen(colour=True, encoding="ascii")) == signs_of(Screen())
+    assert branch_glyphs(Screen(colour=True, encoding="ascii")) == branch_glyphs(Screen())
 
 
 def test_a_long_line_is_folded_between_its_parts_and_the_drawing_goes_on() -> None:
@@ -40,7 +40,7 @@ def test_a_long_line_is_folded_between_its_parts_and_the_drawing_goes_on() -> No
 
 def test_a_part_wider_than_the_screen_is_folded_between_words_and_keeps_its_style() -> None:
     words = "one two three four five six seven eight nine ten eleven twelve"
-    lines = drawn([Branch(parts=((Run("x: "), Run(words, Style.BAD)),))], Screen(width=40))
+    lines = draw_branches([Branch(parts=((Run("x: "), Run(words, Style.BAD)),))], Screen(width=40))
     assert all(line_width(line) <= 40 for line in lines)
     assert " ".join(run.text for line in lines for run in line if run.style is Style.BAD) == words
 

@@ -3,7 +3,7 @@
 import json
 
 from netdiag.render.screen import Screen
-from netdiag.render.topology.changes import changes_json, changes_text, summary
+from netdiag.render.topology.diff import change_summary, changes_json, changes_text
 from netdiag.topology.diff import Change, Fact, Turn
 from tests.render.topology.hostile import EVIL
 
@@ -43,7 +43,7 @@ def test_many_of_a_kind_are_counted() -> None:
     many = [Change(turn=Turn.GONE, kind="route", name=f"host 10.0.{n}.0/24") for n in range(100)]
     assert "  and 80 more of kind route" in changes_text(many, Screen()).splitlines()
     assert changes_text(many, Screen(), full=True).count("- route") == 100
-    assert summary(many) == "100 changes: 100 gone"
+    assert change_summary(many) == "100 changes: 100 gone"
 
 
 def test_what_is_in_a_namespace_that_came_or_went_goes_with_it() -> None:

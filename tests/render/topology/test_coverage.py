@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from netdiag.linux.ruleset import Ruleset
-from netdiag.render.topology.coverage import coverage_line, coverage_value
+from netdiag.render.topology.lookup import coverage_line, coverage_value
 from netdiag.topology.inventory import Unread
 from tests.render.topology.namespaces import HOST, broker_netns
 from tests.render.topology.topologies import cluster

@@ -6,17 +6,17 @@ import pytest
 
 from netdiag.linux.link import IFF_UP, Link
 from netdiag.linux.neighbour import BridgeVlan
-from netdiag.render.topology.devices import (
+from netdiag.render.topology.lookup import (
+    Lookup,
     bridge_parts,
+    counterpart_parts,
     detail_parts,
     kind_text,
     pids_text,
-    standing_parts,
     state_parts,
     traffic_parts,
     vlan_text,
 )
-from netdiag.render.topology.lookup import Lookup
 from netdiag.topology.graph import Cable, CableKind, LinkTraffic
 from tests.render.topology.namespaces import HOST, UP, link_of
 from tests.render.topology.topologies import cluster
@@ -89,7 +89,7 @@ def test_what_a_device_stands_on_and_who_holds_it() -> None:
     held = Link(ifindex=77, ifname="tap0", kind="tun")
 
     def told(netns: int, link: Link) -> list[str]:
-        return [text for text, _ in standing_parts(lookup, link_of(netns, link.ifindex), link)]
+        return [text for text, _ in counterpart_parts(lookup, link_of(netns, link.ifindex), link)]
 
     assert told(HOST, vlan) == ["on eth0"]
     assert told(4026532001, Link(ifindex=2, ifname="mac0", kind="macvlan")) == ["on eth0 in host"]

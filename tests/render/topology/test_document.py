@@ -18,7 +18,7 @@ from netdiag.linux.process import Process
 from netdiag.linux.route import NextHop, Route, RoutingRule
 from netdiag.linux.ruleset import Chain, ElementSet, Expression, FilterRule, Ruleset, Table
 from netdiag.linux.socket import Listener, Protocol
-from netdiag.render.topology.document import document, joined, json_text, tail_text
+from netdiag.render.topology.json import append_tail, json_text, tail_text, topology_document
 from netdiag.topology.graph import LinkTraffic, Topology
 from netdiag.topology.inventory import LinkId
 from tests.render.topology.namespaces import HOST, broker_id
@@ -34,7 +34,7 @@ FINDING = Finding(
 
 
 def read(topology: Topology) -> dict[str, Any]:
-    value = json.loads(json_text(document(topology, [FINDING])))
+    value = json.loads(json_text(topology_document(topology, [FINDING])))
     assert isinstance(value, dict)
     return value
 
@@ -142,7 +142,7 @@ def test_traffic_that_was_captured() -> None:
 def test_no_environment_label_or_command_line_is_in_it() -> None:
     topology = cluster()
     assert SECRET in topology.containers[broker_id(1)].environment.values()
-    text = json_text(document(topology))
+    text = json_text(topology_document(topology))
     assert SECRET not in text
     shown = set(read(topology)["containers"][0])
     assert {f.name for f in dataclasses.fields(Container)} - shown == {
@@ -154,7 +154,9 @@ def test_hostile_names_are_escaped_and_lone_surrogates_replaced() -> None:
     topology = cluster()
     name = 'x"\n\x1b[31m\u202e</script>\udcff'
     host = replace(topology.inventory.namespaces[HOST], links=(Link(ifindex=1, ifname=name),))
-    text = json_text(document(replace(topology, inventory=replace(topology.inventory, namespaces={HOST: host}))))
+    text = json_text(
+        topology_document(replace(topology, inventory=replace(topology.inventory, namespaces={HOST: host})))
+    )
     assert text.isascii()
     assert not set(map(chr, range(32))) - {"\n"} & set(text)
     link = json.loads(text)["namespaces"][0]["links"][0]
@@ -163,7 +165,7 @@ def test_hostile_names_are_escaped_and_lone_surrogates_replaced() -> None:
 
 
 def test_equal_topologies_give_equal_bytes() -> None:
-    assert json_text(document(cluster())) == json_text(document(cluster()))
+    assert json_text(topology_document(cluster())) == json_text(topology_document(cluster()))
 
 
 @pytest.mark.parametrize("first", [1, 2])
@@ -175,8 +177,8 @@ def test_a_document_that_is_drawn_in_two_parts(first: int) -> None:
     }
     topology = replace(topology, inventory=replace(topology.inventory, namespaces=odd))
     assert len(odd) > 2
-    text = joined(json_text(document(topology, [FINDING], first=first)), tail_text(topology, first))
-    assert text == json_text(document(topology, [FINDING]))
+    text = append_tail(json_text(topology_document(topology, [FINDING], first=first)), tail_text(topology, first))
+    assert text == json_text(topology_document(topology, [FINDING]))
 
 
 def test_a_listener_without_an_address_to_tell() -> None:

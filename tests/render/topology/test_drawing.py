@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from netdiag.findings import Finding, Severity, TopologyLocation
-from netdiag.render.topology.drawing import drawing, mark_sign, total_height
+from netdiag.render.topology.broker_access import BrokerAccess, Mark
 from netdiag.render.topology.layout import Picture, layout
 from netdiag.render.topology.scene import scene
-from netdiag.render.topology.verdicts import Judge, Mark
+from netdiag.render.topology.svg import drawing, mark_sign, total_height
 from netdiag.topology.graph import Unmatched
 from tests.render.topology.ways import with_ways
 from tests.topology.five_brokers import five_brokers, machine
@@ -26,7 +26,7 @@ FINDING = Finding(
 def picture() -> Picture:
     """Five brokers, with a finding on a listener and something that could not be matched."""
     topology = replace(with_ways(five_brokers()), unmatched=(Unmatched(subject="veth9", because="nobody's"),))
-    return layout(scene(Judge(topology=topology), [FINDING]))
+    return layout(scene(BrokerAccess(topology=topology), [FINDING]))
 
 
 def test_everything_is_drawn_with_its_key(picture: Picture) -> None:
@@ -64,7 +64,7 @@ def test_what_is_wrong_is_marked_and_told(picture: Picture) -> None:
 def test_where_there_is_little_room_a_pill_keeps_its_port() -> None:
     made = machine()
     made.container("shop-worker-1", networks=("shop_front",), ports=(("", 18443, 18443),), listens=(18443,))
-    text = "".join(drawing(layout(scene(Judge(topology=made.topology()))), live=True))
+    text = "".join(drawing(layout(scene(BrokerAccess(topology=made.topology()))), live=True))
     assert ">*:18443 → 18443<" in text
     assert "published port 0.0.0.0+[::]:18443 → 18443" in text
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from netdiag.findings import ContainerLocation, Finding, Location, Severity, TopologyLocation
+from netdiag.render.topology.broker_access import BrokerAccess
 from netdiag.render.topology.scene import scene
-from netdiag.render.topology.verdicts import Judge
 from netdiag.topology.graph import Unmatched
 from netdiag.topology.inventory import LinkId
 from tests.topology.five_brokers import SECRET, five_brokers
@@ -35,7 +35,7 @@ assert BRIDGE is not None
 )
 def test_where_a_finding_is_said(location: Location, key: str) -> None:
     finding = Finding(rule="some-rule", severity=Severity.ERROR, message="it is broken", location=location)
-    drawn = scene(Judge(topology=TOPOLOGY), [finding])
+    drawn = scene(BrokerAccess(topology=TOPOLOGY), [finding])
     said = {**drawn.faults, "": drawn.stray}
     assert [name for name, faults in said.items() if faults] == [key]
     assert said[key][0].rule == "some-rule"
@@ -47,7 +47,7 @@ def test_where_a_finding_is_said(location: Location, key: str) -> None:
 )
 def test_where_a_warning_is_said(link: LinkId | None, key: str) -> None:
     loose = Unmatched(subject="something", because="has no counterpart", link=link)
-    drawn = scene(Judge(topology=replace(TOPOLOGY, unmatched=(loose,))))
+    drawn = scene(BrokerAccess(topology=replace(TOPOLOGY, unmatched=(loose,))))
     said = {**drawn.faults, "": drawn.stray}
     assert said[key][0].text == "something: has no counterpart"
 
@@ -58,6 +58,6 @@ def test_secrets_are_hidden_and_the_worst_comes_first() -> None:
         Finding(rule="a", severity=Severity.NOTE, message="small", location=location),
         Finding(rule="b", severity=Severity.ERROR, message=f"password={SECRET}", location=location),
     ]
-    (first, second) = scene(Judge(topology=TOPOLOGY), findings).faults[f"place:{BROKER}"]
+    (first, second) = scene(BrokerAccess(topology=TOPOLOGY), findings).faults[f"place:{BROKER}"]
     assert (first.rule, second.rule) == ("b", "a")
     assert SECRET not in first.text

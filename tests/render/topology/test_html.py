@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from netdiag.findings import Finding, Severity, TopologyLocation
-from netdiag.render.topology.html import page
+from netdiag.render.topology.html import html_page
 from netdiag.topology.graph import Topology
 from tests.render.topology.ways import with_ways
 from tests.topology.five_brokers import HOSTILE_TEXT, SECRET, crowd, five_brokers, hostile, without_brokers
@@ -42,7 +42,7 @@ class Seen(HTMLParser):
 
 @pytest.mark.parametrize("topology", [with_ways(five_brokers()), with_ways(hostile())], ids=["five", "hostile"])
 def test_the_page_is_one_file_and_its_policy_names_what_is_in_it(topology: Topology) -> None:
-    seen = Seen(page(topology, title=HOSTILE_TEXT))
+    seen = Seen(html_page(topology, title=HOSTILE_TEXT))
     policy = next(v for t, n, v in seen.attributes if t == "meta" and n == "content" and "default-src" in v)
     style, (_, script) = "".join(seen.inside["style"]), ("".join(seen.inside["script"][:-1]), seen.inside["script"][-1])
     for kind, text in (("style", style), ("script", script)):
@@ -60,7 +60,7 @@ def test_the_page_is_one_file_and_its_policy_names_what_is_in_it(topology: Topol
 
 
 def test_hostile_names_are_text_and_secrets_are_not_in_it() -> None:
-    text = page(with_ways(hostile()), title=HOSTILE_TEXT)
+    text = html_page(with_ways(hostile()), title=HOSTILE_TEXT)
     assert text.count("<script") == 2
     assert not {"\x1b", "\u202e"} & set(text)
     assert SECRET not in text
@@ -69,7 +69,7 @@ def test_hostile_names_are_text_and_secrets_are_not_in_it() -> None:
 
 
 def test_the_table_stands_before_the_picture() -> None:
-    text = page(with_ways(five_brokers()))
+    text = html_page(with_ways(five_brokers()))
     assert text.index("<h1>Who can reach this broker") < text.index("<table>") < text.index('<svg class="picture"')
     assert text.count("<tr>") == 6
     assert "<b>reached</b> broker-5:29092" in text
@@ -77,7 +77,7 @@ def test_the_table_stands_before_the_picture() -> None:
 
 
 def test_what_was_left_out_of_the_ways_and_which_engine_was_asked_is_said() -> None:
-    text = page(replace(five_brokers(), reach_note="5 of 9 <places>", engine="Docker <28>"))
+    text = html_page(replace(five_brokers(), reach_note="5 of 9 <places>", engine="Docker <28>"))
     assert '<p class="note">5 of 9 &lt;places&gt;</p>' in text
     assert " · Docker &lt;28&gt;</p>" in text
 
@@ -101,7 +101,7 @@ def test_the_worst_stands_above_everything_and_leads_to_its_place() -> None:
             location=TopologyLocation(place="host", part="broker-1/EXTERNAL"),
         )
     )
-    head = page(with_ways(five_brokers()), findings=findings).partition("</header>")[0]
+    head = html_page(with_ways(five_brokers()), findings=findings).partition("</header>")[0]
     lines = re.findall(r'<li class="(\w+)">(.*?)</li>', head)
     assert [kind for kind, _ in lines] == ["note", "error", "error"]
     assert lines[0][1].startswith('<button type="button" data-open="listener:broker-1/EXTERNAL">')
@@ -111,10 +111,10 @@ def test_the_worst_stands_above_everything_and_leads_to_its_place() -> None:
 
 
 def test_without_brokers_there_is_no_table_and_it_says_why() -> None:
-    text = page(without_brokers(five_brokers()))
+    text = html_page(without_brokers(five_brokers()))
     assert "<table>" not in text
     assert "No Kafka listener is known here." in text
 
 
 def test_a_page_of_two_hundred_containers_stays_small() -> None:
-    assert len(page(with_ways(crowd(200))).encode()) < 1_000_000
+    assert len(html_page(with_ways(crowd(200))).encode()) < 1_000_000

@@ -2,8 +2,7 @@
 
 import re
 
-from netdiag.render.topology.identifiers import device_id, stable_id
-from netdiag.render.topology.lookup import Lookup
+from netdiag.render.topology.lookup import Lookup, device_id, stable_id
 from tests.render.topology.hostile import EVIL
 from tests.render.topology.namespaces import HOST, link_of
 from tests.render.topology.topologies import cluster

@@ -7,9 +7,9 @@ from itertools import combinations
 import pytest
 
 from netdiag.engine.container import Status
+from netdiag.render.topology.broker_access import BrokerAccess
 from netdiag.render.topology.layout import Picture, Rect, layout
 from netdiag.render.topology.scene import scene
-from netdiag.render.topology.verdicts import Judge
 from netdiag.topology.graph import Topology
 from tests.render.topology.ways import with_ways
 from tests.topology.five_brokers import crowd, five_brokers, hostile, machine
@@ -17,7 +17,7 @@ from tests.topology.five_brokers import crowd, five_brokers, hostile, machine
 
 def picture(topology: Topology) -> Picture:
     """The picture of a topology."""
-    return layout(scene(Judge(topology=topology)))
+    return layout(scene(BrokerAccess(topology=topology)))
 
 
 def places(drawn: Picture) -> dict[str, Rect]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.render.topology.lettering import CELL, SIZE, natural, shortened, text_width, visible
+from netdiag.render.topology.labels import CELL, SIZE, natural_key, shortened, text_width, visible
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_a_label_keeps_its_beginning_and_its_end() -> None:
 
 def test_numbers_in_names_count() -> None:
     names = ["broker-10", "broker-2", "broker-1", "a", "10", "9", "broker-02"]
-    assert sorted(names, key=natural) == ["9", "10", "a", "broker-1", "broker-02", "broker-2", "broker-10"]
+    assert sorted(names, key=natural_key) == ["9", "10", "a", "broker-1", "broker-02", "broker-2", "broker-10"]

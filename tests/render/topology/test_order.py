@@ -7,10 +7,9 @@ from random import Random
 
 import pytest
 
-from netdiag.render.topology.order import LARGE, Order, order
-from netdiag.render.topology.scene import Box, Scene, scene
-from netdiag.render.topology.verdicts import Judge
-from netdiag.render.topology.wiring import Bar, BarKind, Hanging
+from netdiag.render.topology.broker_access import BrokerAccess
+from netdiag.render.topology.layout import LARGE, Order, order
+from netdiag.render.topology.scene import Attachment, Bar, BarKind, Box, Scene, scene
 from tests.topology.five_brokers import five_brokers
 
 
@@ -21,8 +20,8 @@ def chain(networks: int, members: int) -> Scene:
     boxes = [Box(key=f"place:{n}-{m}", title=f"{n}-{m}", name=f"{n}-{m}") for n in names for m in range(members)]
     bars = []
     for index, name in enumerate(names):
-        own = [Hanging(place=f"place:{name}-{m}") for m in range(members)]
-        before = [Hanging(place=f"place:{names[index - 1]}-0")] if index else []
+        own = [Attachment(place=f"place:{name}-{m}") for m in range(members)]
+        before = [Attachment(place=f"place:{names[index - 1]}-0")] if index else []
         bars.append(Bar(key=f"network:{name}", kind=BarKind.NETWORK, title=name, hanging=(*own, *before)))
     return Scene(boxes=tuple(boxes), bars=tuple(bars), pills=(), chips=(), host="host")
 
@@ -40,7 +39,7 @@ def names_of(boxes: Sequence[Box]) -> list[str]:
 
 
 def test_brokers_come_first_and_networks_that_share_nobody_are_groups_of_their_own() -> None:
-    found = order(scene(Judge(topology=five_brokers())))
+    found = order(scene(BrokerAccess(topology=five_brokers())))
     assert names_of(found.groups[0].boxes)[:5] == [f"broker-{number}" for number in range(1, 6)]
     assert found.groups[0].bars == ("network:shop_kafka", "network:shop_front")
     assert found.bars_of["place:shop-client-1"] == ("network:shop_kafka", "network:shop_front")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.render.topology.html import page as page_text
-from netdiag.render.topology.svg import svg
+from netdiag.render.topology.html import html_page as page_text
+from netdiag.render.topology.svg import svg_text
 from netdiag.topology.graph import Topology
 from tests.render.topology.browser import Browser, Page, browser
 from tests.render.topology.ways import with_ways
@@ -80,7 +80,7 @@ def written(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.exists():
         topology = TOPOLOGIES[path.stem]()
-        path.write_text(page_text(topology) if path.suffix == ".html" else svg(topology), encoding="utf-8")
+        path.write_text(page_text(topology) if path.suffix == ".html" else svg_text(topology), encoding="utf-8")
     return path
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import jsonschema
 
 import netdiag.render
-from netdiag.render.topology.document import json_text
-from netdiag.render.topology.path_document import path_document
+from netdiag.render.topology.json import json_text
+from netdiag.render.topology.trace import trace_document
 from netdiag.topology.path import walk
 from netdiag.topology.proof import Agreement, Proof, Seen, observed_end
 from tests.topology.five_brokers import five_brokers
@@ -30,15 +30,15 @@ def test_the_document_names_its_places_and_survives_json() -> None:
         because="as foretold",
         seen=(Seen(link=path.hops[1].link, first=True, answer=True),) if path.hops[1].link else (),
     )
-    read = json.loads(json_text(path_document(topology, path, proof)))
+    read = json.loads(json_text(trace_document(topology, path, proof)))
     assert (read["format"], read["version"]) == ("netdiag-trace", 1)
     assert read["places"][str(client.netns)] == "shop-client-1"
     assert (read["path"]["end"], read["path"]["errno"]) == ("refused", "ECONNREFUSED")
     assert read["path"]["hops"][0]["kind"] == "resolver"
     assert (read["proof"]["agreement"], read["proof"]["seconds"]) == ("agrees", 0.001)
     assert read["proof"]["seen"][0]["first"] is True
-    assert json.loads(json_text(path_document(topology, path)))["proof"] is None
+    assert json.loads(json_text(trace_document(topology, path)))["proof"] is None
     described = json.loads(SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(described)
-    for document in (read, json.loads(json_text(path_document(topology, path)))):
+    for document in (read, json.loads(json_text(trace_document(topology, path)))):
         jsonschema.Draft202012Validator(described).validate(document)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.render.screen import Screen
-from netdiag.render.topology.path_text import path_text
+from netdiag.render.topology.trace import trace_text
 from netdiag.topology.hops import End, Hop, HopKind
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path import walk
@@ -21,7 +21,7 @@ RULE = RuleAddress(
 
 
 def text(path: object = WAY, proof: Proof | None = None, *, full: bool = False) -> str:
-    return path_text(TOPOLOGY, path, Screen(), proof, full=full)  # type: ignore[arg-type]
+    return trace_text(TOPOLOGY, path, Screen(), proof, full=full)  # type: ignore[arg-type]
 
 
 def test_the_end_stands_first_and_the_hops_by_place() -> None:

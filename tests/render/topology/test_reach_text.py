@@ -3,16 +3,15 @@
 from dataclasses import replace
 
 from netdiag.render.screen import Screen, paint
-from netdiag.render.topology.branches import drawn
 from netdiag.render.topology.lookup import Lookup
-from netdiag.render.topology.reach_text import endpoint_text, reach_branches, span
+from netdiag.render.topology.tree import draw_branches, endpoint_text, reach_branches, span
 from netdiag.topology.graph import Reach, Topology
 from netdiag.topology.hops import End
 from tests.render.topology.topologies import cluster
 
 
 def text(topology: Topology, width: int = 140) -> str:
-    return paint(drawn(reach_branches(Lookup(topology), Screen()), Screen(width=width)), Screen(width=width))
+    return paint(draw_branches(reach_branches(Lookup(topology), Screen()), Screen(width=width)), Screen(width=width))
 
 
 def changed(topology: Topology, listener: str, source: str, end: End) -> Topology:

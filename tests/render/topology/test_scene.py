@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from netdiag.engine.container import Status
 from netdiag.linux.link import Link
+from netdiag.render.topology.broker_access import BrokerAccess, Mark
 from netdiag.render.topology.scene import Scene, endpoint, scene
-from netdiag.render.topology.verdicts import Judge, Mark
 from netdiag.topology.graph import Topology
 from tests.render.topology.ways import with_ways
 from tests.topology.five_brokers import five_brokers, machine
@@ -14,7 +14,7 @@ from tests.topology.spaces import UP
 
 def drawn(topology: Topology) -> Scene:
     """The scene of a topology."""
-    return scene(Judge(topology=topology))
+    return scene(BrokerAccess(topology=topology))
 
 
 def test_a_broker_has_its_listeners_those_for_clients_first() -> None:

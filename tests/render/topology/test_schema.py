@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 import netdiag.render
-from netdiag.render.topology.changes import changes_json
-from netdiag.render.topology.document import document, json_text
+from netdiag.render.topology.diff import changes_json
+from netdiag.render.topology.json import json_text, topology_document
 from netdiag.rules.topology import check_topology
 from netdiag.topology.diff import differences
 from netdiag.topology.graph import LinkTraffic, Topology
@@ -44,15 +44,15 @@ def test_the_schemas_are_schemas(name: str) -> None:
     ids=["cluster", "hostile", "traffic", "five brokers"],
 )
 def test_documents_keep_the_schema(topology: Topology) -> None:
-    value = json.loads(json_text(document(topology, check_topology(topology))))
+    value = json.loads(json_text(topology_document(topology, check_topology(topology))))
     jsonschema.Draft202012Validator(schema("topology.v1.json")).validate(value)
 
 
 def test_what_changed_keeps_its_schema() -> None:
-    changes = differences(document(cluster(1)), document(hostile()))
+    changes = differences(topology_document(cluster(1)), topology_document(hostile()))
     assert {change.turn.value for change in changes} == {"appeared", "gone", "changed"}
     jsonschema.Draft202012Validator(schema("topology-diff.v1.json")).validate(json.loads(changes_json(changes)))
 
 
 def test_the_schema_names_every_part() -> None:
-    assert list(schema("topology.v1.json")["properties"]) == list(document(cluster()))
+    assert list(schema("topology.v1.json")["properties"]) == list(topology_document(cluster()))

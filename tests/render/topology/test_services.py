@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.render.screen import Screen, paint
-from netdiag.render.topology.branches import drawn
 from netdiag.render.topology.lookup import Lookup
-from netdiag.render.topology.services import service_branches
+from netdiag.render.topology.tree import draw_branches, service_branches
 from netdiag.topology.graph import Topology
 from tests.render.topology.namespaces import HOST
 from tests.render.topology.topologies import cluster
@@ -16,7 +15,7 @@ def text(topology: Topology, name: str) -> str:
     place = topology.named(name)
     assert place is not None
     branches = service_branches(Lookup(topology), place, Screen())
-    return paint(drawn(branches, Screen(width=140)), Screen(width=140))
+    return paint(draw_branches(branches, Screen(width=140)), Screen(width=140))
 
 
 def with_listeners(*listeners: Listener) -> Topology:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from netdiag.render.topology.broker_access import BrokerAccess
+from netdiag.render.topology.html import Stories, Story
 from netdiag.render.topology.scene import scene
-from netdiag.render.topology.stories import Stories, Story
-from netdiag.render.topology.verdicts import Judge
 from netdiag.topology.graph import LinkTraffic, Topology
 from netdiag.topology.inventory import LinkId
 from tests.render.topology.ways import with_ways
@@ -17,7 +17,7 @@ from tests.topology.spaces import ROOT
 
 def told(topology: Topology) -> Stories:
     """The stories of a topology."""
-    judge = Judge(topology=topology)
+    judge = BrokerAccess(topology=topology)
     return Stories(judge, scene(judge))
 
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_seen_is_not_called_absent() -> None:
 
 
 def test_in_a_crowd_ways_that_end_alike_are_told_once() -> None:
-    judge = Judge(topology=with_ways(crowd(120)))
+    judge = BrokerAccess(topology=with_ways(crowd(120)))
     stories = Stories(judge, scene(judge), {"team5-app-19-1"})
     story = stories.stories["listener:team0-broker-1-1/EXTERNAL"]
     assert sum(len(way["from"]) for way in story["ways"]) == 240

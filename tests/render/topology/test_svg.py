@@ -6,8 +6,8 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from netdiag.render.topology.html import page
-from netdiag.render.topology.svg import svg
+from netdiag.render.topology.html import html_page
+from netdiag.render.topology.svg import svg_text
 from netdiag.topology.graph import Cable, CableKind, PlaceKind, Topology
 from netdiag.topology.inventory import Inventory, LinkId
 from tests.render.topology.ways import with_ways
@@ -19,7 +19,7 @@ DRAWN = {"svg", "title", "desc", "style", "rect", "g", "path", "circle", "text"}
 
 def parsed(topology: Topology) -> Element:
     """The tree of the file."""
-    return fromstring(svg(topology))
+    return fromstring(svg_text(topology))
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_nothing_in_it_runs_or_is_fetched(topology: Topology) -> None:
 
 
 def test_hostile_names_are_text_and_secrets_are_not_in_it() -> None:
-    text = svg(with_ways(hostile()), title=HOSTILE_TEXT)
+    text = svg_text(with_ways(hostile()), title=HOSTILE_TEXT)
     root = fromstring(text)
     shown = root.findtext(f"{NAMESPACE}title", "")
     assert shown.startswith("<script>alert(1)</script>\\x1b[31m")
@@ -55,7 +55,7 @@ def test_it_says_what_it_is_and_how_much_was_seen() -> None:
 
 
 def test_equal_topologies_give_equal_bytes() -> None:
-    assert svg(crowd(30)) == svg(crowd(30))
+    assert svg_text(crowd(30)) == svg_text(crowd(30))
 
 
 NOWHERE = LinkId(netns=1, ifindex=1)
@@ -85,4 +85,4 @@ def odd() -> Iterator[Topology]:
 def test_what_is_not_there_breaks_no_picture(number: int) -> None:
     topology = list(odd())[number]
     assert parsed(topology).tag == f"{NAMESPACE}svg"
-    assert page(topology).endswith("</html>\n")
+    assert html_page(topology).endswith("</html>\n")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.render.topology.verdicts import Judge, Mark, verdicts
+from netdiag.render.topology.broker_access import BrokerAccess, Mark, access_table
 from netdiag.topology.graph import KafkaListener, Place, Reach, Topology
 from netdiag.topology.hops import End
 from tests.render.topology.ways import LAN_ADDRESS, way, with_ways
@@ -44,28 +44,31 @@ LAN = way(BARE, EXTERNAL, CLIENT, (LAN_ADDRESS, 9091), End.CONNECTED, "DNAT")
     ],
 )
 def test_a_cell(ways: tuple[Reach, ...], mark: Mark, text: str) -> None:
-    cell = Judge(topology=reaching(*ways)).cell(ways)
+    cell = BrokerAccess(topology=reaching(*ways)).cell(ways)
     assert (cell.mark, cell.text) == (mark, text)
 
 
 def test_whoever_is_led_to_another_container_has_not_reached_the_broker() -> None:
     right = told(INTERNAL, End.CONNECTED)
     wrong = replace(right, path=replace(right.path, target=UI.netns))
-    cell = Judge(topology=reaching(wrong)).cell((wrong,))
+    cell = BrokerAccess(topology=reaching(wrong)).cell((wrong,))
     assert (cell.mark, cell.text) == (Mark.BAD, f"broker-1:29092: another place answers, {UI.name}")
 
 
 def test_what_a_broker_gets_of_itself_tells_nothing_of_others() -> None:
     broker = next(place for place in BARE.places if EXTERNAL.container in place.containers)
     own = told(EXTERNAL, End.CONNECTED, broker)
-    alone, among = Judge(topology=reaching(own)), Judge(topology=reaching(own, told(EXTERNAL, End.UNKNOWN)))
+    alone, among = (
+        BrokerAccess(topology=reaching(own)),
+        BrokerAccess(topology=reaching(own, told(EXTERNAL, End.UNKNOWN))),
+    )
     assert alone.listener(EXTERNAL.key) == (Mark.OK, 1, 1)
     assert among.listener(EXTERNAL.key) == (Mark.UNKNOWN, 0, 1)
-    assert [column.sources for column in verdicts(among).columns] == [(CLIENT.name,)]
+    assert [column.sources for column in access_table(among).columns] == [(CLIENT.name,)]
 
 
 def test_places_that_see_the_same_share_a_column() -> None:
-    table = verdicts(Judge(topology=with_ways(BARE)))
+    table = access_table(BrokerAccess(topology=with_ways(BARE)))
     assert table.brokers == tuple(f"broker-{number}" for number in range(1, 6))
     assert [len(column.sources) for column in table.columns] == [1, 7]
     assert table.columns[0].sources == ("host",)
@@ -82,7 +85,7 @@ def test_places_that_see_the_same_share_a_column() -> None:
     ],
 )
 def test_the_summary(topology: Topology, summary: str) -> None:
-    assert verdicts(Judge(topology=topology)).summary == summary
+    assert access_table(BrokerAccess(topology=topology)).summary == summary
 
 
 def test_a_listener_over_all_places() -> None:
@@ -94,4 +97,4 @@ def test_a_listener_over_all_places() -> None:
         ((told(EXTERNAL, End.UNKNOWN), told(EXTERNAL, End.REFUSED, UI)), (Mark.UNKNOWN, 0, 2)),
         ((LAN,), (Mark.NONE, 0, 0)),
     ):
-        assert Judge(topology=reaching(*ways)).listener(EXTERNAL.key) == said
+        assert BrokerAccess(topology=reaching(*ways)).listener(EXTERNAL.key) == said

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from netdiag.linux.link import Link
-from netdiag.render.topology.wiring import Bar, BarKind, bars, place_key
+from netdiag.render.topology.scene import Bar, BarKind, bars, place_key
 from netdiag.topology.graph import Cable, CableKind, Topology
 from netdiag.topology.inventory import LinkId
 from tests.topology.five_brokers import crowd, five_brokers, machine

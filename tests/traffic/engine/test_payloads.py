@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from netdiag.kafka import protocol as wire
-from netdiag.render.rows_csv import csv_lines
-from netdiag.render.rows_json import json_lines
+from netdiag.render.exchanges import csv_lines, json_lines
 from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.engine import payloads
 from netdiag.traffic.engine.payloads import MOST_SHOWN, shown

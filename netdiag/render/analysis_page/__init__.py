@@ -1,1 +1,0 @@
-"""An analysis as one HTML page that needs nothing else: insights first, then charts, then tables."""

@@ -1,0 +1,1 @@
+"""The formats of a report of check-listeners, a module each."""

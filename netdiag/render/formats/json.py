@@ -1,0 +1,111 @@
+"""A report as JSON, version 1: names, types and enumerations are a contract (`schema/check-listeners.v1.json`)."""
+
+import json
+from typing import Any
+
+from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.observations import Answered, Contact, Failed
+from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.render.json_values import finding_value, sound
+from netdiag.render.matrix.causes import explained_value
+from netdiag.render.matrix.mesh import edge_value
+from netdiag.render.matrix.security import security_value
+from netdiag.render.redact import redacted
+from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
+
+VERSION = 1
+
+
+def render(report: Report) -> str:
+    """The JSON text, ASCII only, ending with a line feed; equal reports give equal bytes."""
+    value = {
+        "version": VERSION,
+        "inputs": [_input(item, report) for item in report.inputs],
+        "findings": [finding_value(finding) for finding in report.findings],
+        "suppressed": [
+            {
+                "by": item.by.value,
+                "reason": redacted(item.reason) or None,
+                "finding": finding_value(item.finding),
+            }
+            for item in report.suppressed
+        ],
+        "matrix": [_cell(matrix, cell) for matrix in report.matrices for cell in matrix.cells],
+        "mesh": [
+            edge_value(matrix.input, edge) for matrix in report.matrices if matrix.mesh for edge in matrix.mesh.edges
+        ],
+        "security": [security_value(seen) for seen in report.security],
+        "causes": [explained_value(matrix.input, one) for matrix in report.matrices for one in matrix.causes],
+        "skipped": [_skipped(item) for item in report.skipped],
+        "notes": [redacted(note) for note in report.notes],
+    }
+    return json.dumps(sound(value), indent=2) + "\n"
+
+
+def _input(item: Input, report: Report) -> dict[str, Any]:
+    stopped = [pair for matrix in report.matrices if matrix.input == item.name for pair in matrix.not_running.items()]
+    return {
+        "path": item.name,
+        "brokers": list(item.brokers),
+        "not_running": [{"broker": broker, "reason": redacted(reason) or None} for broker, reason in stopped],
+        "also_read": list(item.also_read),
+        "error": _problem(item.error) if item.error else None,
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {"message": redacted(problem.message), "where": problem.where, "hint": problem.hint}
+
+
+def _cell(matrix: Matrix, cell: Cell) -> dict[str, Any]:
+    return {
+        "input": matrix.input,
+        "vantage": cell.vantage,
+        "bootstrap": str(cell.bootstrap),
+        "predicted": _verdict(cell.predicted),
+        "observed": _verdict(cell.observed),
+        "endpoints": _endpoints(cell),
+        "agrees": cell.agrees,
+    }
+
+
+def _verdict(verdict: Verdict | None) -> dict[str, Any] | None:
+    if verdict is None:
+        return None
+    return {
+        "verdict": verdict.word.value,
+        "reason": verdict.reason,
+        "reached": verdict.reached,
+        "advertised": verdict.advertised,
+        "because": redacted(verdict.bootstrap.because) or None,
+        "mechanism": _mechanism(verdict.bootstrap),
+    }
+
+
+def _endpoints(cell: Cell) -> list[dict[str, Any]]:
+    """What hop 2 met: the observed endpoints where somebody looked, else the predicted ones."""
+    verdict = cell.observed or cell.predicted
+    return [_endpoint(outcome) for outcome in verdict.endpoints] if verdict else []
+
+
+def _endpoint(outcome: EndpointOutcome) -> dict[str, Any]:
+    answered = outcome.contact if isinstance(outcome.contact, Answered) else None
+    wrong = outcome.outcome == Word.WRONG_BROKER.value
+    return {
+        "node_id": outcome.endpoint.node_id,
+        "host": outcome.endpoint.host,
+        "port": outcome.endpoint.port,
+        "outcome": outcome.outcome,
+        "answered_by": answered.node_id if answered else None,
+        "because": redacted(outcome.contact.because) or None,
+        "mechanism": Mechanism.WRONG_BROKER.value if wrong else _mechanism(outcome.contact),
+    }
+
+
+def _mechanism(contact: Contact) -> str | None:
+    """What a failure is put down to; None for one that nobody could explain."""
+    return contact.mechanism.value if isinstance(contact, Failed) and contact.mechanism else None
+
+
+def _skipped(item: Skipped) -> dict[str, Any]:
+    return {"vantage": item.vantage, "reason": item.reason, "command": item.command}

@@ -1,0 +1,434 @@
+"""The matrix as text: a sentence per vantage, a folded table with a word per cell, a footnote per failing word."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from netdiag.deployment.observations import Answered, Failed, Unknown
+from netdiag.deployment.vantage import DOCKER_HOST
+from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.render.matrix.grid import Column, Grid, Part, Row, fold_matrix
+from netdiag.render.redact import redacted
+from netdiag.render.report import Matrix
+from netdiag.render.screen import UNICODE, Glyphs, Line, Run, Screen, Style, line_width, width, wrap
+from netdiag.render.wording import address_with_n, addresses_text, gathered_text, n_of, names_text, numbers_text, with_n
+
+_DIGITS_OF_REASON = re.compile(r"\d+")
+_SPELLED = {
+    "unresolved": "unresolved",
+    "refused": "refused",
+    "timeout": "no answer",
+    "unreachable": "unreachable",
+    "closed": "closed without an answer",
+    "not-kafka": "something other than Kafka answers",
+    "tls": "the listener wants TLS",
+    "sasl": "the listener wants SASL",
+    "wrong-broker": "another broker answers",
+    "unknown": "cannot be told",
+}
+
+
+def effective_verdict(cell: Cell) -> Verdict | None:
+    """What was observed where somebody could look, else what is predicted."""
+    if cell.observed is not None and (cell.observed.word is not Word.UNKNOWN or cell.predicted is None):
+        return cell.observed
+    return cell.predicted
+
+
+def verdict_word(verdict: Verdict, glyphs: Glyphs) -> str:
+    """The verdict in a word; an arrow before it says that the bootstrap address answers and the next hop fails."""
+    match verdict.word:
+        case Word.OK | Word.UNKNOWN:
+            return verdict.word.value
+        case Word.PARTIAL:
+            return str(verdict)
+        case Word.BOOTSTRAP | Word.ADVERTISED | Word.WRONG_BROKER | Word.NOT_KAFKA | Word.TLS | Word.SASL:
+            text = verdict.reason or verdict.word.value
+            return text if verdict.advertised is None else f"{glyphs.arrow}{text}"
+        case _:
+            assert_never(verdict.word)
+
+
+def verdict_style(verdict: Verdict) -> Style:
+    """Green, yellow, red or dim."""
+    return {Word.OK: Style.GOOD, Word.PARTIAL: Style.HALF, Word.UNKNOWN: Style.DIM}.get(verdict.word, Style.BAD)
+
+
+def verdict_explanation(verdict: Verdict) -> str:
+    """Both hops in a sentence or two."""
+    match verdict.bootstrap:
+        case Failed(reason=reason, because=because):
+            return _with_reason(_SPELLED[reason.value], because)
+        case Unknown(because=because):
+            return _with_reason(_SPELLED[Word.UNKNOWN.value], because)
+        case Answered():
+            return _second_hop(verdict, verdict.bootstrap)
+        case _:
+            assert_never(verdict.bootstrap)
+
+
+def _second_hop(verdict: Verdict, answered: Answered) -> str:
+    who = "a broker" if answered.node_id is None else f"broker {answered.node_id}"
+    on = f" on {answered.listener}" if answered.listener else ""
+    if not verdict.endpoints:
+        return f"{who} answers{on}, but knows of no broker to send the client to"
+    groups: dict[str, list[EndpointOutcome]] = {}
+    for outcome in verdict.endpoints:
+        groups.setdefault(outcome.outcome, []).append(outcome)
+    parts = [_endpoint_group(name, group, alone=len(groups) == 1) for name, group in groups.items()]
+    return f"{who} answers{on} and advertises {'; '.join(parts)}"
+
+
+def _endpoint_group(outcome: str, group: Sequence[EndpointOutcome], *, alone: bool) -> str:
+    where = addresses_text([o.endpoint.address for o in group])
+    if not alone:
+        ids = numbers_text([o.endpoint.node_id for o in group])
+        where += f" ({'broker' if len(group) == 1 else 'brokers'} {ids})"
+    if outcome == Word.OK.value:
+        return f"{where}: ok"
+    return f"{where}: {_with_reason(_SPELLED.get(outcome, outcome), _because(outcome, group))}"
+
+
+def _because(outcome: str, group: Sequence[EndpointOutcome]) -> str:
+    """The reasons of a group; those that differ in numbers only are told once."""
+    if outcome == Word.WRONG_BROKER.value:
+        ids = [o.contact.node_id for o in group if isinstance(o.contact, Answered) and o.contact.node_id is not None]
+        return f"it is broker {numbers_text(ids)}" if ids else ""
+    reasons = {
+        _DIGITS_OF_REASON.sub("#", o.contact.because): o.contact.because for o in reversed(group) if o.contact.because
+    }
+    return "; ".join(reversed(reasons.values()))
+
+
+def _with_reason(text: str, because: str) -> str:
+    return f"{text}, {because}" if because else text
+
+
+_DIGITS = re.compile(r"\d+")
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class Footnotes:
+    """Collects them while a table is drawn."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._texts: dict[int, str] = {}
+
+    def mark(self, cell: Cell) -> Run:
+        """The mark beside a cell's word; empty where there is nothing to explain."""
+        verdict = effective_verdict(cell)
+        if verdict is None or (verdict.usable and cell.agrees is not False):
+            return Run("")
+        text = self._text(cell)
+        key = (verdict_word(verdict, self._screen.glyphs), _DIGITS.sub("#", text))
+        number = self._numbers.setdefault(key, len(self._numbers) + 1)
+        self._texts.setdefault(number, f"{cell.vantage} {self._screen.glyphs.arrow} {cell.bootstrap}: {text}")
+        return Run(self._number(number), Style.DIM)
+
+    def lines(self) -> list[Line]:
+        """The footnotes, each with the place it was first needed for."""
+        lines: list[Line] = []
+        for number, text in self._texts.items():
+            mark = self._number(number)
+            indent = " " * (3 + width(mark))
+            parts = wrap(self._screen.visible(redacted(text)), max(30, self._screen.width - len(indent)))
+            lines.append((Run(f"  {mark} ", Style.DIM), Run(parts[0])))
+            lines += [(Run(indent + part),) for part in parts[1:]]
+        return lines
+
+    def _text(self, cell: Cell) -> str:
+        if cell.agrees is False and cell.predicted and cell.observed:
+            return f"predicted: {verdict_explanation(cell.predicted)}; observed: {verdict_explanation(cell.observed)}"
+        verdict = effective_verdict(cell)
+        return verdict_explanation(verdict) if verdict else ""
+
+    def _number(self, number: int) -> str:
+        if self._screen.glyphs is UNICODE:
+            return str(number).translate(_SUPERSCRIPTS)
+        return f"[{number}]"
+
+
+_GAP = "  "
+_INDENT = "  "
+# A column that stands for more vantages than this names the first ones only.
+_NAMES_SHOWN = 4
+# More rows than this are gathered by host and port in a sentence.
+_LABELS_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Labels:
+    """What the rows and columns of a grid are called; `numbers` is what N stands for, when N is used."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    numbers: tuple[int, ...] = ()
+
+
+def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
+    """The lines of one matrix; `named` puts its input into the title."""
+    grid = fold_matrix(matrix)
+    labels = _labels(grid)
+    footnotes = Footnotes(screen)
+    table = _Table(grid, labels, footnotes, screen, observed=any(cell.observed for cell in matrix.cells))
+    drawn = table.lines()
+    return [
+        _title(matrix, labels, screen, named=named),
+        *_sentences(grid, labels, screen),
+        *_not_running(matrix, screen),
+        (),
+        *drawn,
+        *_apart([*_legend(grid, screen), *footnotes.lines()]),
+    ]
+
+
+def _apart(lines: list[Line]) -> list[Line]:
+    return [(), *lines] if lines else []
+
+
+def _labels(grid: Grid) -> _Labels:
+    """With N for the number of a broker where one numbering fits, else with the numbers written out."""
+    numbers = _numbering(grid)
+    rows = [
+        address_with_n(row.addresses, numbers) if len(row.addresses) == len(numbers) > 1 else None for row in grid.rows
+    ]
+    fits = all(_is_own(row, numbers) and name is not None for row, name in zip(grid.rows, rows, strict=True) if row.own)
+    if not fits or not any(rows):
+        numbers, rows = (), [None] * len(rows)
+    return _Labels(
+        rows=tuple(name or addresses_text(row.addresses) for row, name in zip(grid.rows, rows, strict=True)),
+        columns=tuple(_column_label(column, numbers) for column in grid.columns),
+        numbers=numbers,
+    )
+
+
+def _numbering(grid: Grid) -> tuple[int, ...]:
+    """What N could stand for: the numbers of brokers that share a column, or of hosts that share a row."""
+    names = [[v.label for v in column.vantages] for column in grid.columns if len(column.vantages) > 1]
+    names += [[a.host for a in row.addresses] for row in grid.rows if len({a.host for a in row.addresses}) > 1]
+    for group in names:
+        numbers = [n for n in map(n_of, group) if n is not None]
+        if with_n(group, numbers) is not None:
+            return tuple(numbers)
+    return ()
+
+
+def _is_own(row: Row, numbers: Sequence[int]) -> bool:
+    """Whether the N of every address is that of the broker inside which it behaves in its own way."""
+    return [n_of(label) for label in row.own] == list(numbers)
+
+
+def _column_label(column: Column, numbers: Sequence[int]) -> str:
+    labels = [vantage.label for vantage in column.vantages]
+    match column.part:
+        case Part.DIAGONAL:
+            return with_n(labels, numbers) or "inside that broker" if numbers else "inside that broker"
+        case Part.BESIDE:
+            return "inside the others"
+        case Part.ALL:
+            return _few(labels)
+
+
+def _few(labels: Sequence[str]) -> str:
+    """All of them where that is short, else the first ones and how many more there are."""
+    text = names_text(labels)
+    if text.count(", ") < _NAMES_SHOWN:
+        return text
+    return f"{', '.join(labels[: _NAMES_SHOWN - 1])} and {len(labels) - _NAMES_SHOWN + 1} more"
+
+
+def _title(matrix: Matrix, labels: _Labels, screen: Screen, *, named: bool) -> Line:
+    how = [
+        name
+        for name, is_there in (
+            ("predicted", any(cell.predicted for cell in matrix.cells)),
+            ("observed", any(cell.observed for cell in matrix.cells)),
+        )
+        if is_there
+    ]
+    details = [" and ".join(how)] + ([f"N = {numbers_text(labels.numbers)}"] if labels.numbers else [])
+    title = "From where a client works" + (f": {matrix.input}" if named else "")
+    return (screen.run(title, Style.BOLD), Run(f"  ({'; '.join(details)})", Style.DIM))
+
+
+def _sentences(grid: Grid, labels: _Labels, screen: Screen) -> list[Line]:
+    said: list[tuple[str, str, Style]] = []
+    for index, column in enumerate(grid.columns):
+        verdicts = [effective_verdict(cells[index]) for cells in grid.cells]
+        text, colour = _sentence(verdicts, grid.rows, labels)
+        name = labels.columns[index]
+        if column.part is Part.BESIDE and said[-1][1:] == (text, colour):
+            # Nothing differs between a broker's own addresses and the others': say it once for all.
+            said.pop()
+            name = names_text([vantage.label for vantage in column.vantages])
+        said.append((name, text, colour))
+    names = [screen.visible(name) for name, _, _ in said]
+    longest = max((width(name) for name in names), default=0)
+    lines: list[Line] = []
+    for name, (_, text, colour) in zip(names, said, strict=True):
+        head = f"{_INDENT}{name}{' ' * (longest - width(name))}  "
+        first, *rest = wrap(screen.visible(text), max(30, screen.width - width(head)))
+        lines.append((Run(head), Run(first, colour)))
+        lines += [(Run(" " * width(head)), Run(part, colour)) for part in rest]
+    return lines
+
+
+def _sentence(verdicts: Sequence[Verdict | None], rows: Sequence[Row], labels: _Labels) -> tuple[str, Style]:
+    works = [n for n, verdict in enumerate(verdicts) if verdict is not None and verdict.usable]
+    if works:
+        return f"works through {_through(works, rows, labels)}", Style.GOOD
+    partly = [n for n, verdict in enumerate(verdicts) if verdict is not None and verdict.reached]
+    if partly:
+        return f"works in part only, through {_through(partly, rows, labels)}", Style.HALF
+    if any(verdict is None or verdict.word is Word.UNKNOWN for verdict in verdicts):
+        return "no address is known to work", Style.DIM
+    return "no address works", Style.BAD
+
+
+def _through(chosen: Sequence[int], rows: Sequence[Row], labels: _Labels) -> str:
+    """The rows by their labels, or, where they are many, all their addresses gathered anew."""
+    if labels.numbers or len(chosen) <= _LABELS_SHOWN:
+        return ", ".join(labels.rows[n] for n in chosen)
+    return gathered_text([address for n in chosen for address in rows[n].addresses])
+
+
+def _not_running(matrix: Matrix, screen: Screen) -> list[Line]:
+    by_reason: dict[str, list[str]] = {}
+    for broker, reason in matrix.not_running.items():
+        by_reason.setdefault(reason, []).append(broker)
+    return [
+        (
+            Run(f"{_INDENT}not running: ", Style.ERROR),
+            screen.run(names_text(names) + (f" ({reason})" if reason else "")),
+        )
+        for reason, names in by_reason.items()
+    ]
+
+
+class _Table:
+    """Draws a grid, cut into several tables one below the other where the screen is too narrow for one."""
+
+    def __init__(self, grid: Grid, labels: _Labels, footnotes: Footnotes, screen: Screen, *, observed: bool) -> None:
+        self._screen = screen
+        self._observed = observed
+        self._rows = [_shortened(screen.visible(label), screen) for label in labels.rows]
+        self._heads = [screen.visible(label) for label in labels.columns]
+        self._cells = [[self._cell(cell, footnotes) for cell in cells] for cells in grid.cells]
+        self._widths = [
+            max(_head_width(head), *(line_width(row[index]) for row in self._cells))
+            for index, head in enumerate(self._heads)
+        ]
+        # A little closer together is better than in two tables.
+        room = self._screen.width - len(_INDENT) - self._row_width() - sum(self._widths)
+        self._gap = _GAP if room >= len(_GAP) * len(self._widths) or room < len(self._widths) else " "
+
+    def lines(self) -> list[Line]:
+        lines: list[Line] = []
+        for part in self._parts():
+            lines += [(), *self._part(part)] if lines else self._part(part)
+        return lines
+
+    def _cell(self, cell: Cell, footnotes: Footnotes) -> Line:
+        predicted, observed = cell.predicted, cell.observed
+        glyphs = self._screen.glyphs
+        mark = footnotes.mark(cell)
+        if cell.agrees is False and predicted and observed:
+            return (
+                Run(verdict_word(predicted, glyphs), Style.DIM),
+                Run(glyphs.differs, Style.ERROR),
+                Run(verdict_word(observed, glyphs), Style.ERROR),
+                mark,
+            )
+        verdict = effective_verdict(cell)
+        if verdict is None:
+            return (Run("-", Style.DIM),)
+        text = verdict_word(verdict, glyphs)
+        if self._observed and verdict is not observed:
+            text = f"({text})"
+        return (Run(text, verdict_style(verdict)), mark)
+
+    def _parts(self) -> list[list[int]]:
+        """The columns of each table."""
+        room = self._screen.width - len(_INDENT) - self._row_width()
+        parts: list[list[int]] = [[]]
+        used = 0
+        for index, columns in enumerate(self._widths):
+            needed = columns + len(self._gap)
+            if parts[-1] and used + needed > room:
+                parts.append([])
+                used = 0
+            parts[-1].append(index)
+            used += needed
+        return parts
+
+    def _row_width(self) -> int:
+        return max((width(label) for label in self._rows), default=0)
+
+    def _part(self, columns: Sequence[int]) -> list[Line]:
+        heads = [wrap(self._heads[index], self._widths[index]) for index in columns]
+        height = max(len(head) for head in heads)
+        label = self._row_width()
+        lines: list[Line] = []
+        for level in range(height):
+            runs = [Run(_INDENT + " " * label)]
+            for index, head in zip(columns, heads, strict=True):
+                text = ([""] * (height - len(head)) + head)[level]
+                runs.append(Run(self._gap + text + " " * (self._widths[index] - width(text)), Style.BOLD))
+            lines.append(tuple(runs))
+        total = label + sum(self._widths[index] + len(self._gap) for index in columns)
+        lines.append((Run(_INDENT + self._screen.glyphs.rule * total, Style.DIM),))
+        lines += [self._row(name, row, columns) for name, row in zip(self._rows, self._cells, strict=True)]
+        return lines
+
+    def _row(self, name: str, row: Sequence[Line], columns: Sequence[int]) -> Line:
+        runs = [Run(_INDENT + name + " " * (self._row_width() - width(name)))]
+        for index in columns:
+            runs += [Run(self._gap), *row[index], Run(" " * (self._widths[index] - line_width(row[index])))]
+        return tuple(runs)
+
+
+def _head_width(head: str) -> int:
+    return max(width(part) for part in head.split(" "))
+
+
+def _shortened(label: str, screen: Screen) -> str:
+    """A row label of at most 40 % of the screen, its middle left out."""
+    room = screen.width * 2 // 5
+    if width(label) <= room:
+        return label
+    half = (room - width(screen.glyphs.ellipsis)) // 2
+    head = tail = ""
+    for character in label:
+        if width(head + character) > half:
+            break
+        head += character
+    for character in reversed(label):
+        if width(character + tail) > half:
+            break
+        tail = character + tail
+    return f"{head}{screen.glyphs.ellipsis}{tail}"
+
+
+def _legend(grid: Grid, screen: Screen) -> list[Line]:
+    verdicts = [v for cells in grid.cells for cell in cells for v in (cell.predicted, cell.observed) if v]
+    arrow = screen.glyphs.arrow
+    lines: list[str] = []
+    if any(_second_hop_failed(verdict) for verdict in verdicts):
+        lines.append(f"{arrow}  a broker answers there, but the addresses it then sends the client to fail")
+    if any(cell.agrees is False for cells in grid.cells for cell in cells):
+        lines.append(f"a{screen.glyphs.differs}b  predicted a, observed b")
+    if any(cell.observed for cells in grid.cells for cell in cells) and any(
+        effective_verdict(cell) is not cell.observed for cells in grid.cells for cell in cells
+    ):
+        lines.append("( )  predicted, not observed")
+    if any(address.host == DOCKER_HOST for row in grid.rows for address in row.addresses):
+        lines.append(f"{DOCKER_HOST}  an address of the docker host on its network; name it with --docker-host-ip")
+    room = screen.width - len(_INDENT)
+    return [(Run(_INDENT + part, Style.DIM),) for line in lines for part in wrap(line, room)]
+
+
+def _second_hop_failed(verdict: Verdict) -> bool:
+    return verdict.advertised is not None and verdict_style(verdict) is Style.BAD
