@@ -48,8 +48,9 @@ def _wrapped(text: str, screen: Screen) -> list[str]:
     return wrap(screen.visible(" ".join(text.split())), max(30, screen.width - 4))
 
 
-# What would vanish or change its look: HTML, emphasis, code, links. Underscores inside words stay as they are.
-_MARKUP = re.compile(r"[\\`*<\[]|(?<!\w)_|_(?!\w)")
+# HTML, emphasis, links and single backticks would vanish or change their look. Code stays code, and underscores inside
+# words stay as they are.
+_MARKUP = re.compile(r"(?P<code>`[^`]+`)|[\\`*<\[]|(?<!\w)_|_(?!\w)")
 
 
 def rule_markdown(page: RulePage, *, after_bad: str = "", after_good: str = "") -> str:
@@ -77,5 +78,5 @@ def fenced(text: str, language: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Prose without accidental markup."""
-    return _MARKUP.sub(lambda match: "\\" + match[0], text)
+    """Prose without accidental markup; what is in backticks is code."""
+    return _MARKUP.sub(lambda match: match[0] if match["code"] else "\\" + match[0], text)

@@ -81,7 +81,7 @@ CASES: tuple[TopologyCase, ...] = (
         rule="topology-port-not-forwarding",
         defect="`ip link set eth0 down` in the container",
         cause=on("kafka-2", "ip link set eth0 down"),
-        says="eth0 of kafka-2 is switched off",
+        says="eth0 of kafka-2 is down",
     ),
     TopologyCase(
         rule="topology-veth-peer-missing",
@@ -123,7 +123,7 @@ CASES: tuple[TopologyCase, ...] = (
         rule="topology-mtu-shrinks",
         defect="MTU 1400 on the cable to the outside",
         cause=_narrow_outside,
-        says="eth0 of host takes 1400",
+        says="eth0 of host accepts 1400",
     ),
     TopologyCase(
         rule="topology-forwarding-off",

@@ -13,7 +13,7 @@ from netdiag.rules.rule import rule_page
         ("KAFKA_LISTENERS is a_b", "KAFKA_LISTENERS is a_b"),
         ("<host> and *", "\\<host> and \\*"),
         ("a [link](x)", "a \\[link](x)"),
-        ("_a_ `b`", "\\_a\\_ \\`b\\`"),
+        ("_a_ `b_<c>` `", "\\_a\\_ `b_<c>` \\`"),
     ],
 )
 def test_prose(text: str, shown: str) -> None:

@@ -16,5 +16,5 @@ def test_every_rule() -> None:
 
 def test_what_has_no_rule_and_what_nobody_knows() -> None:
     unused, unknown = rule_descriptors(["unused-ignore", "x"])
-    assert unused["shortDescription"]["text"] == "A comment that ignores findings has nothing to ignore."
+    assert unused["shortDescription"]["text"] == "A comment ignores findings that do not occur."
     assert unknown == {"id": "x"}

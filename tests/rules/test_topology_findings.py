@@ -205,7 +205,7 @@ places:
 """
     )
     (found,) = check_topology(hostile.topology)
-    assert found.hint == "ip link set dev 'v;reboot' up"
+    assert found.hint == "run `ip link set dev 'v;reboot' up`"
 
 
 def facts_of(text: str) -> NamespaceFacts:
@@ -361,4 +361,4 @@ def test_two_networks_of_the_engine_that_overlap() -> None:
         "networks: {kafka: {bridge: br, subnet: 172.20.0.0/16}, late: {bridge: br2, subnet: 172.20.128.0/17}}"
     )
     (found,) = check_topology(Recorded(text).topology)
-    assert found.message == "networks kafka and late overlap: both have addresses of 172.20.128.0/17"
+    assert found.message == 'networks kafka and late overlap: both have addresses of "172.20.128.0/17"'

@@ -1,7 +1,7 @@
-"""A network whose containers are not to reach each other is not guarded.
+"""A network with enable_icc=false does not isolate its containers.
 
-Why: enable_icc=false is a packet filter rule on the way from a bridge to itself. Frames between ports of one bridge are
-shown to iptables only while net.bridge.bridge-nf-call-iptables is on; without it every container reaches every other.
+Why: enable_icc=false is a packet filter rule between the ports of a bridge. iptables sees frames between ports of one
+bridge only if net.bridge.bridge-nf-call-iptables is on; without it, every container reaches every other.
 
 Bad:
     places:
@@ -23,7 +23,7 @@ Good:
       kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
       guarded: {bridge: br-guarded, subnet: 172.21.0.0/16, icc: false}
 
-Seen: nothing: what should be refused works
+Seen: nothing: connections that should be refused succeed
 
 Sources: Docker documentation, com.docker.network.bridge.enable_icc; net/bridge/br_netfilter_hooks.c.
 """
@@ -39,9 +39,9 @@ SEVERITY = Severity.WARNING
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every network with enable_icc=false whose bridge does not ask iptables."""
+    """One finding for every network with enable_icc=false whose bridge does not call iptables."""
     host = host_of(topology)
-    # Without the one setting nothing is known of the other: then it could not be read.
+    # If one setting could not be read, the other is unknown too.
     if host is None or host[1].settings.ip_forward is None or host[1].settings.bridge_nf_call_iptables:
         return
     for view in topology.networks:
@@ -52,7 +52,7 @@ def check(topology: Topology) -> Iterator[Finding]:
             ID,
             SEVERITY,
             at_device(topology, view.bridge),
-            f"containers on {view.network.name} reach each other, although enable_icc is false",
-            why="frames between ports of one bridge are shown to iptables only with bridge-nf-call-iptables",
-            hint="modprobe br_netfilter, and sysctl -w net.bridge.bridge-nf-call-iptables=1",
+            f"containers on {view.network.name} reach one another, although enable_icc is false",
+            why="iptables sees frames between ports of one bridge only with bridge-nf-call-iptables",
+            hint="run `modprobe br_netfilter` and `sysctl -w net.bridge.bridge-nf-call-iptables=1`",
         )

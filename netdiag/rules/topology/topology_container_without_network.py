@@ -1,7 +1,7 @@
-"""A running container has no network, although it did not ask for none.
+"""A running container has no network, although it should have one.
 
-Why: a container that was disconnected from its last network, or whose device was taken away, keeps running. Its process
-sees loopback only; what it advertises and publishes leads nowhere.
+Why: A container that was disconnected from its last network, or whose network device was removed, keeps running. Its
+process sees only loopback, so clients cannot reach what it advertises and publishes.
 
 Bad:
     places:
@@ -43,7 +43,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every container with nothing but loopback that the engine or the user thinks is connected."""
+    """One finding for every container with only loopback, unless its network mode asks for that."""
     for place, facts, container in running_places(topology):
         own = container.network_mode not in ("none", "host") and not container.network_mode.startswith("container:")
         if not own or not container.state.has_process or any(not link.loopback for link in facts.links):
@@ -54,13 +54,15 @@ def check(topology: Topology) -> Iterator[Finding]:
             SEVERITY if is_broker(topology, container.id) or networks else Severity.WARNING,
             at_place(topology, place.netns),
             _message(container, networks),
-            why="its process sees loopback only: what it advertises and publishes leads nowhere",
-            hint=f"docker restart {container.name}" if networks else f"docker network connect NETWORK {container.name}",
+            why="its process sees only loopback, so clients cannot reach what it advertises and publishes",
+            hint=f"run `docker restart {container.name}`"
+            if networks
+            else f"run `docker network connect NETWORK {container.name}`",
             service=container.name,
         )
 
 
 def _message(container: Container, networks: list[str]) -> str:
     if networks:
-        return f"{container.name} is on {several(networks)} for the engine, but has no device but loopback"
-    return f"{container.name} runs without any network"
+        return f"the engine has {container.name} on {several(networks)}, but the container has only loopback"
+    return f"{container.name} is running without a network"

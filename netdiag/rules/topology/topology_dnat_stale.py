@@ -1,7 +1,7 @@
-"""A NAT rule sends connections to an address that nobody has.
+"""A NAT rule sends connections to an address that no device has.
 
-Why: such a rule is what is left of a container that is gone: the engine was killed, or somebody restored saved rules.
-Whoever dials the port is sent to an address where nobody answers, although something else may want to serve the port.
+Why: Such a rule remains when its container is gone: the engine was killed, or saved rules were restored. Clients that
+connect to the port are sent to an address where nothing answers, even if another container should have the port.
 
 Bad:
     places:
@@ -30,7 +30,7 @@ Good:
         links: {eth0: {addresses: [172.20.0.2/16]}}
         listeners: [{port: 9092}]
 
-Seen: "No route to host" after three seconds at a port that is published
+Seen: "No route to host" after three seconds on a published port
 
 Sources: iptables-extensions(8), DNAT; net/ipv4/arp.c.
 """
@@ -80,7 +80,7 @@ def _finding(topology: Topology, inode: int, at: LinkId, rule: Translation) -> F
         ID,
         SEVERITY,
         at_place(topology, inode, rule.text),
-        f"{place_name(topology, inode)} sends {port} to {rule.address}, but nobody on {where} has that address",
-        why="the rule is what is left of a container that is gone, and takes the port from whoever wants to serve it",
-        hint="restart the engine, which writes its rules anew, or delete the rule",
+        f'{place_name(topology, inode)} sends {port} to "{rule.address}", but no device on {where} has that address',
+        why="the rule remains from a container that is gone, and no other container can serve the port",
+        hint="restart the engine, which writes its rules again, or delete the rule",
     )

@@ -1,7 +1,7 @@
-"""Two namespaces on one segment have the same IP address.
+"""Two devices on one segment have the same IP address.
 
-Why: both answer when somebody asks who has the address, and the asker takes the answer that comes last. Which of the
-two gets a connection changes with every such question.
+Why: Both answer ARP requests for the address, and the sender uses the last answer, so the container that gets a
+connection changes from request to request.
 
 Bad:
     places:
@@ -27,7 +27,7 @@ Good:
       kafka-2:
         links: {eth0: {addresses: [172.20.0.3/16]}}
 
-Seen: one bootstrap address answers with one broker now, with another a minute later
+Seen: a bootstrap address leads to one broker now, and to another a minute later
 
 Sources: RFC 826; RFC 5227 section 1.
 """
@@ -44,13 +44,13 @@ SEVERITY = Severity.ERROR
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every address that is in several namespaces of a segment."""
+    """One finding for every address that several namespaces of a segment have."""
     for segment in topology.segments:
         sharing: dict[tuple[str, int | None], list[End]] = {}
         for end in segment.ends:
             for each in addresses_at(topology, end.at) if end.link.up else ():
                 address = parsed(each.address)
-                # Link-local addresses follow from hardware addresses, of which another rule speaks.
+                # Link-local addresses follow from hardware addresses; topology-duplicate-mac reports those.
                 if address is not None and not address.is_link_local and not address.is_loopback:
                     sharing.setdefault((each.address, end.vlan), []).append(end)
         for (text, _), ends in sharing.items():
@@ -64,8 +64,8 @@ def _finding(topology: Topology, address: str, ends: list[End]) -> Finding:
         ID,
         SEVERITY,
         at_device(topology, ends[0].at, address),
-        f"{address} is the address of {len(ends)} devices on one segment: {named}",
-        why="both answer when somebody asks for the address: who gets a connection changes from time to time",
-        hint="give one of them another address, or none and let the engine choose",
-        related=[Related(location=at_device(topology, end.at), message="has it, too") for end in ends[1:]],
+        f'{len(ends)} devices on one segment have the address "{address}": {named}',
+        why="each of them answers ARP requests for the address, so connections alternate between them",
+        hint="give one of them another address, or remove the fixed address and let the engine choose",
+        related=[Related(location=at_device(topology, end.at), message="has it too") for end in ends[1:]],
     )

@@ -1,7 +1,7 @@
-"""Two devices on one segment have the same hardware address.
+"""Two devices on one segment have the same MAC address.
 
-Why: a bridge remembers one port for a hardware address. With two devices that share one, it forgets the first whenever
-the second sends, so frames for either go to whoever spoke last, and connections of both stall and break off.
+Why: A bridge stores one port for a MAC address. If two devices share one, the bridge replaces the entry whenever the
+other device sends, so frames for both go to the last sender, and connections of both stall and break.
 
 Bad:
     places:
@@ -56,7 +56,7 @@ _NONE = ("", "00:00:00:00:00:00")
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every hardware address that several devices of a segment have."""
+    """One finding for every MAC address that several devices of a segment have."""
     for segment in topology.segments:
         sharing: dict[tuple[str, int | None], list[End]] = {}
         for end in segment.ends:
@@ -68,7 +68,7 @@ def check(topology: Topology) -> Iterator[Finding]:
 
 
 def _borrows(link: Link) -> bool:
-    """Whether it has the address of the device that it stands on by design."""
+    """Whether the device by design has the address of the device below it."""
     return link.kind in ("ipvlan", "ipvtap") or link.details.get("mode") == "passthru"
 
 
@@ -78,8 +78,8 @@ def _finding(topology: Topology, address: str, ends: list[End]) -> Finding:
         ID,
         SEVERITY,
         at_device(topology, ends[0].at, address),
-        f"{address} is the hardware address of {len(ends)} devices on one segment: {named}",
-        why="the bridge sends frames for either to whoever spoke last",
-        hint="take away the address that was set by hand (mac_address in compose files), and start one of them anew",
-        related=[Related(location=at_device(topology, end.at), message="has it, too") for end in ends[1:]],
+        f'{len(ends)} devices on one segment have the MAC address "{address}": {named}',
+        why="the bridge sends frames for this address to the device that sent last",
+        hint="remove the fixed address (mac_address in Compose files), and recreate one of the containers",
+        related=[Related(location=at_device(topology, end.at), message="has it too") for end in ends[1:]],
     )

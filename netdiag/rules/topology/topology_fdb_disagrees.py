@@ -1,8 +1,8 @@
-"""Frames for an address go to another port than the one behind which it is.
+"""Frames for an address go to the wrong device or port.
 
-Why: whoever sends asks its neighbour table for the hardware address, and the bridge its forwarding table for the port
-of that. Where either says something else than the device that has the address (entries made by hand, a copied hardware
-address), frames arrive at a stranger, who drops them.
+Why: A sender looks up the MAC address in its neighbor table, and the bridge looks up the port in its forwarding table.
+If an entry does not match the device that has the address (a manual entry, a copied MAC address), frames go to another
+device, which drops them.
 
 Bad:
     places:
@@ -38,7 +38,7 @@ Good:
       kafka-2:
         links: {eth0: {addresses: [172.20.0.3/16], mac: "02:42:ac:14:00:03"}}
 
-Seen: time-outs to one container, while all of its devices are up and others reach each other
+Seen: timeouts to one container, while all its devices are up and other containers reach each other
 
 Sources: RFC 826; net/bridge/br_fdb.c; Documentation/networking/ip-sysctl.rst (neigh).
 """
@@ -55,12 +55,12 @@ from netdiag.topology.segments import End, Segment, holders
 ID = "topology-fdb-disagrees"
 SEVERITY = Severity.WARNING
 
-# What is used without asking again. A stale entry is checked before it counts.
+# Entries that the kernel uses without a new request. It checks a stale entry before it relies on it.
 _BELIEVED = frozenset({"REACHABLE", "PERMANENT"})
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every neighbour entry whose frames do not get to the one device that has the address."""
+    """One finding for every neighbor entry whose frames do not reach the one device that has the address."""
     found = holders(topology.segments)
     having = _having(topology, found.values())
     for inode, facts in topology.inventory.namespaces.items():
@@ -79,7 +79,7 @@ def check(topology: Topology) -> Iterator[Finding]:
 
 
 def _having(topology: Topology, found: Iterable[Segment]) -> dict[int, dict[str, list[End]]]:
-    """Who has an address, by segment."""
+    """The devices that have an address, by segment."""
     having: dict[int, dict[str, list[End]]] = {}
     for segment in {id(each): each for each in found}.values():
         here = having.setdefault(id(segment), {})
@@ -90,20 +90,20 @@ def _having(topology: Topology, found: Iterable[Segment]) -> dict[int, dict[str,
 
 
 def _holder(having: Mapping[str, list[End]], at: LinkId, entry: Neighbour) -> End | None:
-    """The device that has the address; None where none is seen, or several are, of which another rule speaks."""
+    """The device that has the address; None if none is visible, or several are, which another rule reports."""
     ends = [end for end in having.get(entry.address, ()) if end.at != at]
     return ends[0] if len(ends) == 1 and entry.lladdr and not entry.proxy else None
 
 
 def _learned_at(topology: Topology, segment: Segment, end: End) -> LinkId | None:
-    """The port of the end's own bridge at which its hardware address is said to be, if it is not the end's port."""
+    """The port of the end's own bridge that the bridge uses for its MAC address, if it is not the end's port."""
     port = None if end.port is None else topology.inventory.link(end.port)
     if end.port is None or port is None or port.master is None:
         return None
     fdb = topology.inventory.namespaces[end.port.netns].fdb
     here = [each for each in fdb if each.lladdr == end.link.address and each.master == port.master]
     learned = {each.ifindex for each in here if end.vlan is None or each.vlan in (None, end.vlan)}
-    # Two devices with one hardware address are another rule's matter.
+    # topology-duplicate-mac reports two devices with one MAC address.
     alone = sum(other.link.address == end.link.address for other in segment.ends) == 1
     if not learned or port.ifindex in learned or not alone:
         return None
@@ -115,10 +115,10 @@ def _of_neighbour(topology: Topology, at: LinkId, entry: Neighbour, end: End) ->
         ID,
         SEVERITY,
         at_device(topology, at, entry.address),
-        f"{device_of(topology, at)} takes {entry.address} for {entry.lladdr}, but {device_of(topology, end.at)} "
-        f"has it at {end.link.address}",
-        why="frames for the address carry the hardware address of somebody else, and are dropped there",
-        hint=f"ip neigh del {entry.address} dev {quoted(device_name(topology, at))}",
+        f'{device_of(topology, at)} resolves {entry.address} to "{entry.lladdr}", but {device_of(topology, end.at)} '
+        f"has that address at {end.link.address}",
+        why="frames for the address carry the MAC address of another device, which drops them",
+        hint=f"run `ip neigh del {entry.address} dev {quoted(device_name(topology, at))}`",
         related=[Related(location=at_device(topology, end.at), message=f"has {entry.address}")],
     )
 
@@ -130,8 +130,8 @@ def _of_bridge(topology: Topology, at: LinkId, entry: Neighbour, end: End, port:
         SEVERITY,
         at_device(topology, at, entry.address),
         f"frames for {entry.address} ({entry.lladdr}) go to port {device_name(topology, port)}, but "
-        f"{device_of(topology, end.at)} is behind {device_name(topology, end.port)}",
-        why="the bridge's forwarding table names another port than the one behind which the address is",
-        hint=f"bridge fdb del {entry.lladdr} dev {quoted(device_name(topology, port))} master",
-        related=[Related(location=at_device(topology, port, entry.lladdr), message="is where the bridge sends them")],
+        f"{device_of(topology, end.at)} is behind port {device_name(topology, end.port)}",
+        why="the bridge's forwarding table has another port than the one that leads to the device",
+        hint=f"run `bridge fdb del {entry.lladdr} dev {quoted(device_name(topology, port))} master`",
+        related=[Related(location=at_device(topology, port, entry.lladdr), message="the port that the bridge uses")],
     )

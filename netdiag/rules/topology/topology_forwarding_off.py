@@ -1,7 +1,8 @@
-"""The docker host forwards nothing, so container networks end at it.
+"""The docker host does not forward packets.
 
-Why: a docker host is a router between its container networks and the rest. With net.ipv4.ip_forward off the kernel
-drops whatever is not for the host itself: published ports are dead for other machines, containers reach nobody.
+Why: A docker host routes packets between its container networks and other networks. If net.ipv4.ip_forward is off, the
+kernel drops all packets that are not for the host itself: other machines cannot use published ports, and containers
+reach no other machine.
 
 Bad:
     places:
@@ -27,7 +28,7 @@ Good:
     networks:
       kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
 
-Seen: time-outs from other machines and from containers, while the docker host itself reaches everything
+Seen: timeouts from other machines and from containers, while the docker host itself reaches everything
 
 Sources: Linux kernel documentation, ip-sysctl (ip_forward); Docker documentation, packet filtering and firewalls.
 """
@@ -43,7 +44,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for each family of addresses that is not forwarded, where somebody relies on it."""
+    """One finding for each IP version that is not forwarded, if a network or port relies on it."""
     host = host_of(topology)
     if host is None:
         return
@@ -59,13 +60,13 @@ def check(topology: Topology) -> Iterator[Finding]:
                 SEVERITY,
                 at_place(topology, host[0].netns, name),
                 f"{host[0].name} does not forward IPv{version}, which {several(relying)} need",
-                why="the kernel drops what is not for the docker host itself: containers and others are out of reach",
-                hint=f"sysctl -w {name}=1, and look who switched it off (files in /etc/sysctl.d)",
+                why="the kernel drops packets that are not for the docker host itself, so containers are cut off",
+                hint=f"run `sysctl -w {name}=1`, and find out what switched it off (files in /etc/sysctl.d)",
             )
 
 
 def _relying(topology: Topology, version: int) -> list[str]:
-    """Networks with containers that are to get out, and ports that NAT rules lead to containers."""
+    """Networks whose containers need to reach other machines, and ports that NAT rules send to containers."""
     colon = version == 6
     networks = [
         f"network {view.network.name}"

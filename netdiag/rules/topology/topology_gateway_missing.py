@@ -1,7 +1,7 @@
-"""Containers have a default route to an address that nobody has.
+"""Containers have a default route to a gateway that no device has.
 
-Why: whatever leaves a container network goes to its gateway, which is the address of the bridge. Without it (removed,
-or lost when a network manager took the device over) the containers reach each other, and nobody else.
+Why: All packets that leave a container network go to its gateway, which is the address of the bridge. Without it
+(removed, or lost when a network manager took over the device), containers reach only one another.
 
 Bad:
     places:
@@ -32,7 +32,7 @@ Good:
       kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
       inside: {bridge: br-inside, subnet: 172.21.0.0/16, internal: true}
 
-Seen: "No route to host" after three seconds for everything outside; published ports answer nobody
+Seen: "No route to host" after three seconds for everything outside; published ports do not answer
 
 Sources: RFC 1122 section 3.3.1.2; Docker documentation, bridge network driver.
 """
@@ -61,23 +61,25 @@ SEVERITY = Severity.ERROR
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every container whose gateway is on a segment of which all is seen, and where nobody has it."""
+    """One finding for every container whose gateway no device has, on a segment that is fully visible."""
     found = holders(topology.segments)
     for place, facts, container in running_places(topology):
         for at, gateway in _gateways(facts):
             segment = found.get(at)
-            # Without a bridge a cable may be routed, with a gateway that exists in the neighbour table only.
+            # Without a bridge a veth pair may be routed, with a gateway that exists only in the neighbor table.
             if segment is None or not segment.bridges or not segment.closed or _is_held(topology, segment, gateway):
                 continue
             bridges = [
-                Related(location=at_device(topology, each), message="has no such address") for each in segment.bridges
+                Related(location=at_device(topology, each), message="does not have this address")
+                for each in segment.bridges
             ]
             yield finding(
                 ID,
                 SEVERITY,
                 at_place(topology, place.netns, str(gateway)),
-                f"{container.name} has the gateway {gateway}, which nobody on {device_of(topology, at)} has",
-                why="it reaches others on its network, and nobody outside of it; its published ports answer nobody",
+                f'{container.name} has the gateway "{gateway}", but no device on {device_of(topology, at)} has that '
+                f"address",
+                why="the container reaches only others on its network, and its published ports do not answer",
                 hint=_hint(topology, segment, gateway),
                 related=bridges,
                 service=container.name,
@@ -100,5 +102,5 @@ def _is_held(topology: Topology, segment: Segment, gateway: Address) -> bool:
 
 def _hint(topology: Topology, segment: Segment, gateway: Address) -> str:
     link = topology.inventory.link(segment.bridges[0]) if len(segment.bridges) == 1 else None
-    again = "make the network anew"
-    return f"ip address add {gateway}/... dev {quoted(link.ifname)}, or {again}" if link is not None else again
+    again = "recreate the network"
+    return f"run `ip address add {gateway}/... dev {quoted(link.ifname)}`, or {again}" if link is not None else again

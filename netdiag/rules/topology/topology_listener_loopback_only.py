@@ -1,7 +1,7 @@
-"""A published listener is bound to loopback only.
+"""A published listener is bound only to loopback.
 
-Why: connections to a published port arrive at the container's own device. A socket on 127.0.0.1 takes connections from
-within the container alone, whatever is published.
+Why: Connections to a published port arrive at the container's network interface. A socket on 127.0.0.1 accepts only
+connections from inside the container, whatever is published.
 
 Bad:
     places:
@@ -17,7 +17,7 @@ Good:
       - {key: kafka/EXTERNAL, container: kafka, bind: ["", 9092], bound: [0.0.0.0], published: ["0.0.0.0:9092/tcp"]}
       - {key: kafka/LOCAL, container: kafka, bind: [localhost, 9093], bound: [127.0.0.1]}
 
-Seen: "Connection refused", or a connection that is made and closed at once
+Seen: "Connection refused", or a connection that closes at once
 
 Sources: ip(7); Apache Kafka, listeners.
 """
@@ -33,7 +33,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every listener that ports lead to, and whose sockets take nobody from outside."""
+    """One finding for every listener that ports lead to, and whose sockets accept no connection from outside."""
     for listener in topology.listeners:
         place = next((p for p in topology.places if listener.container in p.containers), None)
         addresses = [parsed(text) for text in listener.bound or ()]
@@ -44,9 +44,10 @@ def check(topology: Topology) -> Iterator[Finding]:
             ID,
             SEVERITY,
             TopologyLocation(place=place.name, part=listener.key),
-            f"{listener.listener} of {listener.broker} is bound to {several(listener.bound or ())} only, but published "
+            f"listener {listener.listener} of {listener.broker} is bound only to {several(listener.bound or ())}, but "
+            f"published "
             f"as {several(listener.published)}",
-            why="connections to a published port arrive at the container's device, not at its loopback",
+            why="connections to a published port arrive at the container's network interface, not at its loopback",
             hint=f"bind it to all addresses: {listener.listener}://:{listener.bind[1]} in listeners",
             service=listener.broker,
             listener=listener.listener,

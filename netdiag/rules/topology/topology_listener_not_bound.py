@@ -1,7 +1,7 @@
-"""A listener of a broker is configured, and nobody listens on its port.
+"""Nothing listens on the port of a configured listener.
 
-Why: clients are told of the listener, and get no connection. The broker is still starting, failed to bind, or another
-process runs in its container.
+Why: Clients get the listener's advertised address, but no connection. The broker is still starting, failed to bind, or
+another process runs in its container.
 
 Bad:
     places:
@@ -32,7 +32,7 @@ SEVERITY = Severity.WARNING
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every listener without a socket, where the sockets of its namespace could be seen."""
+    """One finding for every listener without a socket, if the sockets of its namespace are visible."""
     for listener in topology.listeners:
         place = next((p for p in topology.places if listener.container in p.containers), None)
         if listener.bound is None or listener.bound or listener.bind[1] == 0 or place is None:
@@ -41,9 +41,10 @@ def check(topology: Topology) -> Iterator[Finding]:
             ID,
             SEVERITY,
             TopologyLocation(place=place.name, part=listener.key),
-            f"{listener.listener} of {listener.broker} is configured on port {listener.bind[1]}, where nothing listens",
-            why="the broker is still starting, failed to bind, or is not what runs in the container",
-            hint=f"look at the log of {listener.broker}, and look again once it is up",
+            f"listener {listener.listener} of {listener.broker} is configured on port {listener.bind[1]}, but nothing "
+            f"listens there",
+            why="the broker is still starting, failed to bind, or is not the process in the container",
+            hint=f"read the log of {listener.broker}, and check again once it has started",
             service=listener.broker,
             listener=listener.listener,
         )

@@ -1,8 +1,8 @@
-"""Packets that fit at the beginning of a way are too large for the rest of it.
+"""The MTU becomes smaller along a path.
 
-Why: a sender knows the MTU of its own device. Where a bridge, a cable's other end, a tunnel or the outgoing device
-takes less, large packets are dropped: by bridges and cables without a word, by routers with an ICMP message that
-firewalls like to drop. Connections are made, small requests work, and the first large message hangs.
+Why: A sender knows only the MTU of its own device. If a bridge, the peer of a veth pair, a tunnel or the outgoing
+device has a smaller one, large packets are dropped: silently by bridges and veth pairs, with an ICMP message by
+routers, which firewalls often drop. Connections succeed, small requests work, and the first large message hangs.
 
 Bad:
     places:
@@ -34,7 +34,7 @@ Good:
     networks:
       kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
 
-Seen: metadata is fetched, and producing or fetching ends with a TimeoutException
+Seen: a client fetches metadata, then producing or fetching ends with a TimeoutException
 
 Sources: RFC 1191; RFC 7348 section 4.3; drivers/net/veth.c.
 """
@@ -56,7 +56,7 @@ _VXLAN = 50
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every device whose packets do not fit into what comes next on their way."""
+    """One finding for every device whose packets do not fit the next device on their path."""
     outgoing = _outgoing(topology)
     told: set[LinkId] = set()
     for inode, facts in topology.inventory.namespaces.items():
@@ -73,18 +73,18 @@ def check(topology: Topology) -> Iterator[Finding]:
 
 
 def _narrower(topology: Topology, at: LinkId, link: Link) -> tuple[LinkId, str] | None:
-    """What takes less than the device sends: the other end of its cable, what it is carried by, its bond's ports."""
+    """What accepts less than the device sends: its veth peer, the device below it, a port of its bond."""
     inventory = topology.inventory
     other = end_of(inventory, at)
     far = None if other is None else inventory.link(other)
     if is_pair(link) and other is not None and far is not None and link.mtu > far.mtu:
-        return other, "drops larger packets without a word"
+        return other, "drops larger packets silently"
     here = None if link.link is None or link.link_netnsid is not None else LinkId(netns=at.netns, ifindex=link.link)
     parent = None if is_pair(link) else other or here
     under = None if parent is None else inventory.link(parent)
     overhead = _VXLAN if link.kind == "vxlan" else 0
     if parent is not None and under is not None and link.mtu + overhead > under.mtu:
-        more = f", and {overhead} bytes of headers are added to each" if overhead else ""
+        more = f", and {overhead} bytes of headers for each" if overhead else ""
         return parent, f"carries its packets{more}"
     if link.kind in ("bond", "team"):
         for port in inventory.namespaces[at.netns].links:
@@ -114,9 +114,9 @@ def _on_the_way_out(topology: Topology, view: NetworkView, member: Member, outgo
     if inside is None or link is None or bridge is None or out is None or view.bridge is None:
         return
     if link.mtu > bridge.mtu:
-        yield _finding(topology, inside, link, view.bridge, "drops larger packets without a word")
+        yield _finding(topology, inside, link, view.bridge, "drops larger packets silently")
     elif link.mtu > out.mtu and not view.network.internal:
-        why = "answers larger ones with an ICMP message, which firewalls like to drop"
+        why = "answers larger packets with an ICMP message, which firewalls often drop"
         yield _finding(topology, inside, link, outgoing, why)
 
 
@@ -127,8 +127,10 @@ def _finding(topology: Topology, at: LinkId, link: Link, narrow: LinkId, how: st
         ID,
         SEVERITY,
         at_device(topology, at),
-        f"{device_of(topology, at)} sends packets of {link.mtu} bytes, {device_of(topology, narrow)} takes {less}",
-        why=f"the narrower device {how}: small messages pass, large ones hang",
-        hint="set com.docker.network.driver.mtu of the network, or the MTU of the device, to the smallest on the way",
-        related=[Related(location=at_device(topology, narrow), message=f"takes {less} bytes")],
+        f"{device_of(topology, at)} sends packets of up to {link.mtu} bytes, but {device_of(topology, narrow)} accepts "
+        f"{less}",
+        why=f"the device with the smaller MTU {how}: small messages pass, large ones hang",
+        hint="set com.docker.network.driver.mtu of the network, or the MTU of the device, to the smallest MTU on the "
+        "path",
+        related=[Related(location=at_device(topology, narrow), message=f"accepts {less} bytes")],
     )

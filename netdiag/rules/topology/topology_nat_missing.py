@@ -1,8 +1,8 @@
-"""A published port lacks its NAT rule.
+"""A published port has no NAT rule.
 
-Why: other machines reach a published port through a DNAT rule of the engine. Where it is gone (a firewall was reloaded,
-somebody flushed the rules) they get docker-proxy instead, which hides their address from the broker, or nothing at all.
-The engine does not look after its rules; it writes them when it or the container starts.
+Why: Other machines reach a published port through a DNAT rule of the engine. If the rule is gone (a firewall reload,
+flushed rules), they get docker-proxy instead, which hides their address from the broker, or no answer at all. The
+engine does not watch its rules; it writes them when it or the container starts.
 
 Bad:
     places:
@@ -27,7 +27,7 @@ Good:
       - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, proxies: [40]}
       - {key: "[::]:9092/tcp", container: kafka, target: 9092, proxies: [41], dnat: []}
 
-Seen: all clients have the address of the network's gateway; with the userland proxy off, "Connection refused"
+Seen: all clients have the address of the network's gateway; without the userland proxy, "Connection refused"
 
 Sources: Docker documentation, packet filtering and firewalls; moby, libnetwork/drivers/bridge.
 """
@@ -43,9 +43,9 @@ SEVERITY = Severity.WARNING
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every IPv4 port in force without its rule, where all rules of the docker host could be read.
+    """One finding for every IPv4 port in force without its rule, if all rules of the docker host could be read.
 
-    An engine that keeps no rules (iptables off) has none at all, like one whose rules were flushed: then it is a note.
+    An engine that writes no rules (iptables off) looks like one whose rules were flushed: then it is a note.
     """
     host = host_of(topology)
     if host is None or host[1].ruleset.unread:
@@ -55,16 +55,18 @@ def check(topology: Topology) -> Iterator[Finding]:
     )
     for port in topology.published:
         container = topology.containers.get(port.container)
-        # A container without IPv6 is served on [::] by its docker-proxy alone.
+        # docker-proxy alone serves [::] for a container without IPv6.
         if not (port.asked and port.in_force) or port.dnat or ":" in port.host_ip or container is None:
             continue
-        way = "its docker-proxy, which hides who connects" if port.proxies else "nothing"
+        way = "only docker-proxy, which hides the client's address" if port.proxies else "nothing"
         yield finding(
             ID,
             SEVERITY if keeps else Severity.NOTE,
             at_place(topology, host[0].netns, port.key),
-            f"no NAT rule leads {port.key} to {container.name}",
-            why=f"other machines reach it through {way}; the engine writes its rules only when it starts something",
-            hint=f"restart {container.name}, or the engine if others lack theirs; look what reloads the firewall",
+            f'no NAT rule sends "{port.key}" to {container.name}',
+            why=f"{way} serves connections from other machines; the engine writes its rules only when it or a "
+            f"container starts",
+            hint=f"restart {container.name}, or the engine if other ports have no rule either; find out what reloads "
+            f"the firewall",
             service=container.name,
         )

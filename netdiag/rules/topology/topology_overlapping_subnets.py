@@ -1,7 +1,7 @@
-"""A container network has addresses that lead somewhere else, too.
+"""The subnet of a container network overlaps another network.
 
-Why: an address belongs to one place. Where a network of containers overlaps another one, or the net beside the docker
-host, packets for the common addresses go to whichever route is more exact, and the other side is out of reach.
+Why: If a container network overlaps another one, or a network outside the docker host, packets for the common addresses
+follow the more specific route, and the other side is unreachable.
 
 Bad:
     places:
@@ -23,7 +23,7 @@ Good:
       kafka: {bridge: br-kafka, subnet: 172.20.0.0/16}
       lan: {driver: macvlan, subnet: 192.168.0.0/16}
 
-Seen: machines of the local net that answer the docker host no more, since a container network was made
+Seen: since a container network was created, the docker host no longer reaches some machines of the local network
 
 Sources: RFC 1812 section 5.2.4.3 (longest match); Docker documentation, default-address-pools.
 """
@@ -56,11 +56,11 @@ _KERNEL = 2
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every pair of overlapping networks, and for every route of the host into a network's subnet."""
+    """One finding for every pair of overlapping networks, and every host route into a network's subnet."""
     host = host_of(topology)
     if host is None:
         return
-    # A macvlan or ipvlan network has the addresses of the net outside because it is to be part of it.
+    # A macvlan or ipvlan network shares the addresses of the outside network by design.
     views = [view for view in topology.networks if view.bridge is not None and view.network.driver == "bridge"]
     for number, view in enumerate(views):
         for subnet in _subnets(view):
@@ -80,7 +80,7 @@ def _subnets(view: NetworkView) -> list[Prefix]:
 
 
 def _aim(route: Route, subnet: Prefix, view: NetworkView, views: list[NetworkView]) -> Prefix | None:
-    """What a route takes of a subnet, None where it takes nothing or is of a network's own bridge."""
+    """The prefix of a route into a subnet; None if it does not overlap or is the network bridge's own route."""
     prefix = parsed_prefix(route.destination)
     bridges = {each.bridge.ifindex for each in views if each.bridge is not None}
     if route.table != MAIN_TABLE or route.type != "unicast" or prefix is None or prefix.prefixlen < _PIECES:
@@ -101,9 +101,9 @@ def _of_networks(topology: Topology, view: NetworkView, subnet: Prefix, other: N
         ID,
         SEVERITY,
         _place(topology, view),
-        f"networks {other.network.name} and {view.network.name} overlap: both have addresses of {subnet}",
-        why="packets for the common addresses go to one of the two, whichever route is more exact",
-        hint=f"make {view.network.name} anew with another subnet",
+        f'networks {other.network.name} and {view.network.name} overlap: both have addresses of "{subnet}"',
+        why="packets for the common addresses go to the network with the more specific route",
+        hint=f"recreate {view.network.name} with another subnet",
         related=[Related(location=_place(topology, other), message=f"network {other.network.name}")],
     )
 
@@ -113,16 +113,16 @@ def _of_route(
 ) -> Finding:
     hop = route.hops[0]
     device = "" if hop.ifindex is None else device_name(topology, LinkId(netns=facts.netns.inode, ifindex=hop.ifindex))
-    # What somebody routes widely, to a gateway or into a tunnel, is often not meant for every address of it.
+    # A wide route, to a gateway or into a tunnel, is often not meant for every address in it.
     wide = aim.prefixlen < subnet.prefixlen and route.protocol != _KERNEL
-    lost = "some containers" if aim.prefixlen > subnet.prefixlen else f"the machines of {aim} that have such addresses"
+    lost = "some containers" if aim.prefixlen > subnet.prefixlen else f"the machines of {aim} in that subnet"
     through = f" through {device}" if device else ""
     return finding(
         ID,
         Severity.NOTE if wide else SEVERITY,
         _place(topology, view),
-        f"network {view.network.name} ({subnet}) overlaps the host's route to {aim}{through}",
-        why=f"the more exact route wins: {lost} cannot be reached from the docker host",
-        hint=f"make {view.network.name} anew with another subnet, or set default-address-pools of the engine",
+        f'network {view.network.name} ({subnet}) overlaps the host\'s route to "{aim}"{through}',
+        why=f"the more specific route wins, so the docker host cannot reach {lost}",
+        hint=f"recreate {view.network.name} with another subnet, or set default-address-pools of the engine",
         related=[Related(location=at_place(topology, facts.netns.inode, route.destination), message="the route")],
     )

@@ -1,7 +1,7 @@
-"""A port of a bridge is off, or the bridge lets nothing through it.
+"""A bridge port is down or does not forward.
 
-Why: a bridge hands frames only to ports that are up and in the state forwarding. Whoever hangs from another port is
-not there for the rest: its neighbours ask for its address and get no answer.
+Why: A bridge sends frames only to ports that are up and in the forwarding state. A device behind another port is
+unreachable: its neighbors' ARP requests get no answer.
 
 Bad:
     places:
@@ -43,7 +43,7 @@ _PASSING = ("listening", "learning")
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every port that lets nothing through, and that is not off because nothing is to be there."""
+    """One finding for every port that does not forward, unless it is down because nothing should be there."""
     for inode, facts in topology.inventory.namespaces.items():
         for port in facts.links:
             bridge = None if port.master is None else facts.link(port.master)
@@ -56,42 +56,46 @@ def check(topology: Topology) -> Iterator[Finding]:
 
 
 def _told(topology: Topology, at: LinkId, port: Link) -> tuple[Severity, str, str] | None:
-    """How bad, what is wrong, what to do; None for a port that is in order."""
+    """The severity, what is wrong and the repair; None for a port that works."""
     other = end_of(topology.inventory, at)
     far = None if other is None else topology.inventory.link(other)
     if is_pair(port) and far is None:
-        # A cable without its other end is another rule's matter.
+        # topology-veth-peer-missing reports a veth device without its peer.
         return None
     if not port.up:
-        # libvirt and others keep a switched-off device in a bridge, for its hardware address.
+        # libvirt and others keep a device that is down in a bridge, for its MAC address.
         stand_in = port.kind in ("dummy", "tun")
-        return None if stand_in else (SEVERITY, "is switched off", f"ip link set dev {quoted(port.ifname)} up")
+        return None if stand_in else (SEVERITY, "is down", f"run `ip link set dev {quoted(port.ifname)} up`")
     if is_pair(port) and far is not None and not far.up and other is not None:
-        return SEVERITY, f"has no carrier: {device_of(topology, other)} is switched off", "switch the other end on"
+        return SEVERITY, f"has no carrier: {device_of(topology, other)} is down", "set the peer device up"
     state = port.port.get("state")
     if not port.carrier:
-        return None if port.kind == "tun" else (Severity.NOTE, "has no carrier", "look what it is plugged into")
+        return None if port.kind == "tun" else (Severity.NOTE, "has no carrier", "check what it is connected to")
     if state in ("forwarding", None):
         return None
     if state in _PASSING:
-        return Severity.NOTE, f"does not forward yet: it is {state}", "wait for the spanning tree, and look again"
+        return Severity.NOTE, f"does not forward yet: it is {state}", "wait for the spanning tree, then check again"
     if state == "blocking":
-        hint = "look for the second way between the bridges that made the spanning tree block it"
+        hint = "look for the second path between the bridges, which made the spanning tree block the port"
         return Severity.WARNING, "does not forward: the spanning tree blocks it", hint
-    return SEVERITY, f"does not forward: its state is {state}", f"bridge link set dev {quoted(port.ifname)} state 3"
+    return (
+        SEVERITY,
+        f"does not forward: its state is {state}",
+        f"run `bridge link set dev {quoted(port.ifname)} state 3`",
+    )
 
 
 def _finding(topology: Topology, at: LinkId, bridge: Link, told: tuple[Severity, str, str]) -> Finding:
     severity, wrong, hint = told
     other = end_of(topology.inventory, at)
-    behind = () if other is None else (Related(location=at_device(topology, other), message="is cut off by it"),)
-    who = "" if other is None else f", behind which {place_name(topology, other.netns)} is,"
+    behind = () if other is None else (Related(location=at_device(topology, other), message="is behind this port"),)
+    who = "" if other is None else f" (towards {place_name(topology, other.netns)})"
     return finding(
         ID,
         severity,
         at_device(topology, at),
         f"port {device_name(topology, at)} of bridge {bridge.ifname}{who} {wrong}",
-        why="a bridge hands frames only to ports that are up and forwarding: whoever is behind it is not there",
+        why="a bridge sends frames only to ports that are up and forwarding, so the device behind it is unreachable",
         hint=hint,
         related=behind,
     )

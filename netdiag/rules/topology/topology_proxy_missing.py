@@ -1,7 +1,8 @@
-"""A published port lacks its docker-proxy.
+"""A published port has no docker-proxy.
 
-Why: with the userland proxy on, the engine starts one process for each published port. It serves whom NAT rules do not:
-the docker host itself over localhost, and containers of other networks. Killed, it is not started again.
+Why: With the userland proxy, the engine starts one process for each published port. It serves clients that NAT rules do
+not: the docker host itself over localhost, and containers on other networks. If it is killed, the engine does not start
+it again.
 
 Bad:
     places:
@@ -19,7 +20,8 @@ Good:
     published:
       - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, proxies: [40]}
 
-Seen: "Connection refused" or nothing from another container that dials the docker host, while other machines connect
+Seen: "Connection refused" or a timeout from another container that connects to the docker host, while other machines
+    connect
 
 Sources: moby, libnetwork/portmapper and cmd/docker-proxy; Docker documentation, packet filtering and firewalls.
 """
@@ -35,11 +37,11 @@ SEVERITY = Severity.WARNING
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every port in force without its proxy, where proxies are in use and processes can be seen."""
+    """One finding for every port in force without its proxy, if the engine uses proxies and processes are visible."""
     host = host_of(topology)
     if host is None or not topology.inventory.complete:
         return
-    # Nobody may have said whether proxies are in use; then that others have theirs says it.
+    # If the setting is unknown, proxies of other ports show that they are in use.
     in_use = topology.userland_proxy
     if in_use is None:
         in_use = any(port.proxies for port in topology.published)
@@ -51,8 +53,10 @@ def check(topology: Topology) -> Iterator[Finding]:
             ID,
             SEVERITY,
             at_place(topology, host[0].netns, port.key),
-            f"{port.key} has no docker-proxy, although the engine uses the userland proxy",
-            why="without it containers of other networks, and on some engines the docker host, do not reach the port",
-            hint=f"restart {container.name if container else 'the container'}: the engine starts its proxies with it",
+            f'"{port.key}" has no docker-proxy, although the engine uses the userland proxy',
+            why="without it, containers on other networks and, with some engines, the docker host cannot reach the "
+            "port",
+            hint=f"restart {container.name if container else 'the container'}, so that the engine starts its proxies "
+            f"again",
             service=container.name if container else None,
         )

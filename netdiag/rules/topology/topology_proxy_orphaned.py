@@ -1,7 +1,7 @@
 """A docker-proxy serves a container that is gone.
 
-Why: a proxy that outlives its container (the engine was killed, or lost track of it) keeps the port of the docker host,
-accepts every connection there, and cannot hand it on. Nobody else can publish the port.
+Why: A proxy that outlives its container (the engine was killed, or lost track of it) keeps the port of the docker host,
+accepts every connection, and cannot forward it. No other container can publish the port.
 
 Bad:
     places:
@@ -27,7 +27,7 @@ Good:
       40: {comm: docker-proxy, argv: [docker-proxy, -proto, tcp, -host-ip, 0.0.0.0, -host-port, 9092,
            -container-ip, 172.20.0.2, -container-port, 9092]}
 
-Seen: a connection that is made, and closed a few seconds later; "address already in use" when something publishes it
+Seen: a connection that closes after a few seconds; "address already in use" when another container publishes the port
 
 Sources: moby, cmd/docker-proxy.
 """
@@ -44,7 +44,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every proxy whose container's address is in no namespace, where all could be seen."""
+    """One finding for every proxy whose container address is in no namespace, if all are visible."""
     inventory = topology.inventory
     if not inventory.complete or not all(facts.entered for facts in inventory.namespaces.values()):
         return
@@ -58,9 +58,10 @@ def check(topology: Topology) -> Iterator[Finding]:
             ID,
             SEVERITY,
             at_place(topology, process.netns, f"process {process.pid}"),
-            f"docker-proxy {process.pid} serves port {port}/{protocol} for {target}, which no container has any more",
-            why="it accepts connections that it cannot hand on, and keeps the port from others",
-            hint=f"end it (kill {process.pid}), or restart the engine",
+            f'docker-proxy {process.pid} serves port {port}/{protocol} for "{target}", but no container has that '
+            f"address",
+            why="it accepts connections that it cannot forward, and keeps the port from other containers",
+            hint=f"stop it (`kill {process.pid}`), or restart the engine",
         )
 
 

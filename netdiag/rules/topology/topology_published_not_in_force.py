@@ -1,7 +1,7 @@
-"""A running container asks for a published port and does not have it.
+"""A running container's port is not published, although it asks for it.
 
-Why: the engine publishes through a network that leads outside. A container that is on internal networks only, or was
-disconnected from the network that carried the port, keeps its wish, and nobody listens on the docker host.
+Why: The engine publishes ports through a network that is not internal. A container that is only on internal networks,
+or was disconnected from the network that carried the port, keeps the setting, but nothing listens on the docker host.
 
 Bad:
     places:
@@ -35,13 +35,13 @@ SEVERITY = Severity.WARNING
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every port that a running container asks for in vain."""
+    """One finding for every port of a running container that is configured but not published."""
     host = host_of(topology)
     for port in topology.published:
         container = topology.containers.get(port.container)
         if host is None or container is None or not container.state.has_process or not port.asked or port.in_force:
             continue
-        # On the host's network ports are not published, and on a routed one they are without a port of the host.
+        # On the host's network ports are not published, and a routed network publishes without a host port.
         routed = any((b.target, b.protocol, b.published) == (port.target, port.protocol, None) for b in container.ports)
         if routed or container.network_mode == "host":
             continue
@@ -49,8 +49,8 @@ def check(topology: Topology) -> Iterator[Finding]:
             ID,
             SEVERITY,
             at_place(topology, host[0].netns, port.key),
-            f"{container.name} asks for {port.key}, which is not in force",
-            why="the engine publishes through a network that leads outside, and the container is on none now",
+            f'{container.name} publishes "{port.key}", but the port is not in force',
+            why="the engine publishes ports through a network that is not internal, and the container is on none",
             hint=f"connect {container.name} to a network that is not internal, and restart it",
             service=container.name,
         )

@@ -1,7 +1,7 @@
-"""Another process has the port that a container publishes.
+"""Another process uses the port that a container publishes.
 
-Why: a port of the docker host belongs to one process. Where another listens there, the engine cannot start the
-container; or NAT rules send other machines to the container, while the docker host itself gets the other process.
+Why: A port of the docker host belongs to one process. If another process listens on it, the engine cannot start the
+container; or NAT rules send other machines to the container while the docker host itself gets the other process.
 
 Bad:
     places:
@@ -42,7 +42,7 @@ from netdiag.topology.graph import Published, Topology
 ID = "topology-published-port-taken"
 SEVERITY = Severity.ERROR
 
-# Who listens on behalf of engines: rootless ones have helpers of their own.
+# Processes that listen for engines: rootless ones have their own helpers.
 _ENGINES = frozenset(
     {
         "pasta",
@@ -61,7 +61,7 @@ _REFUSED = ("address already in use", "port is already allocated")
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every published port that a process which is none of the engine's has a socket on."""
+    """One finding for every published port on which a process other than the engine's has a socket."""
     host = host_of(topology)
     if host is None:
         return
@@ -85,7 +85,7 @@ def _same_address(port: Published, listener: Listener) -> bool:
         return False
     both = bound.is_unspecified and listener.family == 6 and not listener.v6only
     if port.in_force and bound.is_loopback and not asked.is_loopback:
-        # It was there first, or has let the engine have the rest: both serve their own.
+        # It was first, or leaves the rest to the engine: each serves its own address.
         return False
     if asked.version != bound.version:
         return both
@@ -103,14 +103,18 @@ def _finding(topology: Topology, host: int, port: Published, taker: Listener) ->
     name = container.name if container else port.container[:12]
     process = topology.inventory.processes.get(taker.pids[0])
     who = f"process {taker.pids[0]}" + (f" ({process.comm})" if process else "")
-    kept = f"the engine could not start {name}" if not port.in_force else f"{name} gets only what NAT rules send it"
+    kept = (
+        f"the engine could not start {name}"
+        if not port.in_force
+        else f"{name} gets only the connections that NAT rules send to it"
+    )
     return finding(
         ID,
         SEVERITY if not port.in_force else Severity.WARNING,
         at_place(topology, host, port.key),
         f"{who} listens on the port that {name} publishes as {port.key}",
         why=f"a port belongs to one process: {kept}",
-        hint=f"end {who}, or publish another port",
+        hint=f"stop {who}, or publish another port",
         related=[Related(location=at_place(topology, host, f"{taker.address}:{taker.port}"), message="its socket")],
         service=name,
     )

@@ -1,7 +1,7 @@
-"""A published port leads to where nobody listens.
+"""A published port leads to a container port on which nothing listens.
 
-Why: publishing makes a way to the container's port and asks no more. Where the process behind it listens on another
-port, on loopback only, or not at all, the way ends there.
+Why: The engine publishes a port without checking it. If the process in the container listens on another port, only on
+loopback, or not at all, connections fail there.
 
 Bad:
     places:
@@ -33,7 +33,7 @@ Good:
     published:
       - {key: "0.0.0.0:9092/tcp", container: kafka, target: 9092, to: 172.20.0.2, pids: [17], proxies: [40]}
 
-Seen: "Connection refused" from other machines; on the docker host the connection is made, and closed at once
+Seen: "Connection refused" from other machines; on the docker host the connection succeeds and closes at once
 
 Sources: iptables-extensions(8), DNAT; moby, cmd/docker-proxy.
 """
@@ -60,9 +60,9 @@ SEVERITY = Severity.WARNING
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every published port without a socket behind it, and for every other rule that leads there.
+    """One finding for every published port without a socket behind it, and every other NAT rule to such a port.
 
-    Of a port that leads to a listener of Kafka's, the rules about listeners tell.
+    The rules about listeners report a port that leads to a Kafka listener.
     """
     host = host_of(topology)
     told: set[tuple[str, int | None]] = set()
@@ -82,7 +82,7 @@ def check(topology: Topology) -> Iterator[Finding]:
 
 
 def _holder(topology: Topology, rule: Translation) -> tuple[int, NamespaceFacts] | None:
-    """The one namespace that has the target; None where none or several have it, or its sockets are not known."""
+    """The one namespace that has the target; None if none or several have it, or its sockets are unknown."""
     found = [
         (inode, facts)
         for inode, facts in topology.inventory.namespaces.items()
@@ -101,7 +101,7 @@ def _holder(topology: Topology, rule: Translation) -> tuple[int, NamespaceFacts]
 
 
 def _hands_on(topology: Topology, port: Published) -> bool:
-    """Whether the container sends the port on by NAT rules of its own, as an engine in a container does."""
+    """Whether the container forwards the port by its own NAT rules, as an engine in a container does."""
     place = next((place for place in topology.places if port.container in place.containers), None)
     facts = None if place is None else topology.inventory.namespaces.get(place.netns)
     return facts is not None and _takes(facts, port.target)
@@ -136,9 +136,9 @@ def _of_port(topology: Topology, host: int, port: Published) -> Finding:
         ID,
         SEVERITY,
         at_place(topology, host, port.key),
-        f"{port.key} leads to port {port.target} of {name}, where nobody listens",
-        why="the way is there, but the process behind it is still starting, or listens elsewhere or on loopback only",
-        hint=f"publish the port that {name} listens on, or make it listen on {port.target} on all addresses",
+        f'"{port.key}" leads to port {port.target} of {name}, but nothing listens there',
+        why="the process in the container is still starting, or listens elsewhere or only on loopback",
+        hint=f"publish the port that {name} listens on, or make it listen on port {port.target} on all addresses",
         service=name,
     )
 
@@ -149,7 +149,7 @@ def _of_rule(topology: Topology, inode: int, target: int, rule: Translation) -> 
         ID,
         SEVERITY,
         at_place(topology, inode, rule.text),
-        f"a NAT rule leads to {where} ({place_name(topology, target)}), where nobody listens",
+        f'a NAT rule leads to "{where}" ({place_name(topology, target)}), but nothing listens there',
         why="the rule sends connections to a port without a socket, which refuses them",
-        hint="let the rule lead to the port that is served, or delete it",
+        hint="point the rule to a port with a listener, or delete it",
     )

@@ -1,7 +1,7 @@
-"""The other end of a cable is in a namespace that nobody can see.
+"""The peer of a veth device is in a namespace that is not visible.
 
-Why: a veth device is one end of a cable. Where no process, file or descriptor leads to the namespace of the other end,
-whoever made it has lost it: nobody can look there, and what is sent into the cable is gone.
+Why: Packets sent to a veth device arrive at its peer. If no process, file or descriptor leads to the peer's namespace,
+the program that created the pair has lost it: the namespace cannot be inspected, and the packets are lost.
 
 Bad:
     places:
@@ -20,7 +20,7 @@ Good:
       kafka:
         links: {eth0: {addresses: [172.20.0.2/16]}}
 
-Seen: `ip -d link` says "link-netnsid" with a number that `ip netns list-id` does not know a name for
+Seen: `ip -d link` shows "link-netnsid" with a number for which `ip netns list-id` has no name
 
 Sources: rtnetlink(7), IFLA_LINK_NETNSID in linux/if_link.h.
 """
@@ -38,9 +38,9 @@ SEVERITY = Severity.WARNING
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every end without another, where all namespaces could be looked for.
+    """One finding for every veth device without a visible peer, if all namespaces could be searched.
 
-    A machine that is a container itself has such a device towards the machine around it: that one is no port.
+    A machine that is itself a container has such a device, towards its host: it is not a bridge port.
     """
     inventory = topology.inventory
     if not inventory.complete or not all(facts.entered for facts in inventory.namespaces.values()):
@@ -55,7 +55,9 @@ def check(topology: Topology) -> Iterator[Finding]:
                     ID,
                     SEVERITY,
                     at_device(topology, at),
-                    f"the other end of {device_of(topology, at)} is in a namespace that nobody can see",
-                    why="whoever made the cable has lost the namespace at its other end: what is sent there is gone",
-                    hint=f"remove it (ip link delete dev {quoted(link.ifname)}), or restart what made it",
+                    f"the peer of {device_of(topology, at)} is in a namespace that is not visible",
+                    why="the program that created the veth pair has lost the peer's namespace, and packets to it are "
+                    "lost",
+                    hint=f"remove it (`ip link delete dev {quoted(link.ifname)}`), or restart the program that created "
+                    f"it",
                 )

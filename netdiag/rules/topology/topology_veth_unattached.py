@@ -1,7 +1,7 @@
-"""A container's cable ends nowhere: its other end is in no bridge.
+"""A container's veth peer is not attached to a bridge.
 
-Why: the engine plugs the host's end of a container's cable into the bridge of its network. An end that was taken out,
-or never put in, and that no route leads to, gives the container a device and an address, but nobody to talk to.
+Why: The engine attaches the host's end of a container's veth pair to the bridge of its network. If that end was
+detached or never attached, and no route uses it, the container has a device and an address but reaches nothing.
 
 Bad:
     places:
@@ -57,7 +57,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(topology: Topology) -> Iterator[Finding]:
-    """One finding for every cable of a container whose other end neither a bridge nor a route knows."""
+    """One finding for every veth pair of a container whose other end neither a bridge nor a route uses."""
     containers = {place.netns for place, _, _ in running_places(topology)}
     for inode, facts in topology.inventory.namespaces.items():
         for link in facts.links:
@@ -70,7 +70,7 @@ def check(topology: Topology) -> Iterator[Finding]:
 
 
 def _is_used(topology: Topology, facts: NamespaceFacts, at: LinkId, link: Link) -> bool:
-    """Whether addresses, routes or devices above it make something of the cable."""
+    """Whether addresses, routes or devices above it use the veth pair."""
     return bool(
         _has_address(topology, at)
         or any(_leads_to(route, link.ifindex) for route in facts.routes)
@@ -79,14 +79,14 @@ def _is_used(topology: Topology, facts: NamespaceFacts, at: LinkId, link: Link) 
 
 
 def _leads_to(route: Route, ifindex: int) -> bool:
-    """Whether somebody has made a route to the device; IPv6 makes link-local and multicast ones by itself."""
+    """Whether there is a configured route to the device; IPv6 adds link-local and multicast routes by itself."""
     prefix = parsed_prefix(route.destination)
     of_itself = prefix is None or prefix.is_link_local or prefix.is_multicast
     return not of_itself and any(hop.ifindex == ifindex for hop in route.hops)
 
 
 def _has_address(topology: Topology, at: LinkId) -> bool:
-    """Whether somebody has given the device an address; link-local ones come by themselves."""
+    """Whether the device has a configured address; link-local addresses exist by default."""
     return any(each.scope == 0 for each in addresses_at(topology, at))
 
 
@@ -102,10 +102,10 @@ def _finding(topology: Topology, at: LinkId, inside: LinkId, link: Link) -> Find
         ID,
         SEVERITY,
         at_device(topology, at),
-        f"the cable of {device_of(topology, inside)} ends at {device_of(topology, at)}, which is in no bridge",
-        why="the container has a device and an address, but nobody to talk to",
-        hint=f"ip link set dev {quoted(link.ifname)} master {quoted(bridge)}"
+        f"{device_of(topology, inside)} is connected to {device_of(topology, at)}, which is not attached to a bridge",
+        why="the container has a device and an address, but reaches nothing",
+        hint=f"run `ip link set dev {quoted(link.ifname)} master {quoted(bridge)}`"
         if bridge
-        else "put it into the bridge of its network",
+        else "attach it to the bridge of its network",
         related=[Related(location=at_device(topology, inside), message=f"the container's end{network}")],
     )
