@@ -1,11 +1,12 @@
 //! What the body of a request or a response tells: the values that `exchange` makes rows of.
 //!
-//! Made by the million, so strings of up to 24 bytes lie in place, lists of one need no heap, and what only the group
-//! protocols tell stands apart.
+//! Made by the million and handed from thread to thread, so strings of up to 24 bytes lie in place, an empty list is one
+//! word, and what few messages tell stands apart.
 
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+use thin_vec::ThinVec;
 
 /// How far a body was decoded, worst last; see column `decoded` of table `exchanges`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -136,16 +137,24 @@ pub struct Facts {
     pub decoded: Decoded,
     pub topics: SmallVec<[Topic; 1]>,
     /// Pairs of topic id and name.
-    pub names: Vec<([u8; 16], CompactString)>,
+    pub names: ThinVec<([u8; 16], CompactString)>,
     pub group: Option<CompactString>,
     pub transactional_id: Option<CompactString>,
-    pub partitions: SmallVec<[PartitionFacts; 1]>,
-    pub batches: SmallVec<[BatchFacts; 1]>,
-    pub pieces: Vec<Piece>,
+    pub partitions: ThinVec<PartitionFacts>,
+    pub batches: ThinVec<BatchFacts>,
+    pub pieces: ThinVec<Piece>,
     pub records: Option<i64>,
     pub record_bytes: Option<i64>,
     pub session_id: Option<i32>,
     pub of_group: Option<Box<GroupFacts>>,
+}
+
+/// What the requests that open a connection tell of the client.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClientFacts {
+    pub software_name: Option<CompactString>,
+    pub software_version: Option<CompactString>,
+    pub sasl_mechanism: Option<CompactString>,
 }
 
 /// What a request tells.
@@ -157,13 +166,18 @@ pub struct RequestFacts {
     /// Of a Fetch, from the field or the tag `replica_state`.
     pub replica_id: Option<i32>,
     pub session_epoch: Option<i32>,
-    pub forgotten: Vec<(Topic, i32)>,
-    pub software_name: Option<CompactString>,
-    pub software_version: Option<CompactString>,
-    pub coordinator_keys: SmallVec<[CompactString; 1]>,
+    pub forgotten: ThinVec<(Topic, i32)>,
+    pub client: Option<Box<ClientFacts>>,
+    pub coordinator_keys: ThinVec<CompactString>,
     pub key_type: Option<i8>,
     pub committed: Option<bool>,
-    pub sasl_mechanism: Option<CompactString>,
+}
+
+/// What a response tells of the cluster.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClusterFacts {
+    pub cluster_id: Option<CompactString>,
+    pub controller_id: Option<i32>,
 }
 
 /// What a response tells.
@@ -174,8 +188,7 @@ pub struct ResponseFacts {
     pub error_code: Option<i16>,
     pub throttle_ms: Option<i32>,
     pub empty: Option<bool>,
-    pub endpoints: Vec<EndpointFacts>,
-    pub leaders: Vec<LeaderFacts>,
-    pub cluster_id: Option<CompactString>,
-    pub controller_id: Option<i32>,
+    pub endpoints: ThinVec<EndpointFacts>,
+    pub leaders: ThinVec<LeaderFacts>,
+    pub cluster: Option<Box<ClusterFacts>>,
 }

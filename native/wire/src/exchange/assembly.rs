@@ -133,7 +133,7 @@ impl Assembly {
             said.map(|said| &said.both.names),
             asked.map(|asked| &asked.facts.both.names),
         ] {
-            topics.learn(names.map_or(&[], Vec::as_slice));
+            topics.learn(names.map_or(&[], |names| names));
         }
         let fetch = asked.filter(|it| it.header.api_key == FETCH && it.facts.session_epoch.is_some());
         let offsets = fetch.map(|fetch| sessions.exchange(context.broker, &fetch.facts, said));

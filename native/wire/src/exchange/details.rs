@@ -226,6 +226,7 @@ impl Details<'_> {
         let header = self.header();
         let keys = &self.facts().coordinator_keys;
         let key = keys.first().filter(|_| header.api_key == FIND_COORDINATOR);
+        let cluster = said.cluster.as_deref();
         for told in &said.endpoints {
             let Some(host) = some(&told.host) else { continue };
             rows.endpoint(&EndpointRow {
@@ -240,8 +241,8 @@ impl Details<'_> {
                 host,
                 port: told.port,
                 rack: told.rack.as_deref(),
-                cluster_id: said.cluster_id.as_deref(),
-                controller_id: known(said.controller_id),
+                cluster_id: cluster.and_then(|it| it.cluster_id.as_deref()),
+                controller_id: known(cluster.and_then(|it| it.controller_id)),
                 coordinator_key: told.coordinator_key.as_ref().or(key).map(CompactString::as_str),
             });
         }

@@ -9,6 +9,7 @@ use std::mem;
 
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
+use thin_vec::ThinVec;
 use twox_hash::XxHash3_64;
 
 use crate::facts::{Decoded, Piece, RequestFacts, ResponseFacts};
@@ -97,7 +98,7 @@ pub struct Heard {
     pub time: i64,
     pub decoded: Decoded,
     pub record_bytes: i64,
-    pub pieces: Vec<Piece>,
+    pub pieces: ThinVec<Piece>,
 }
 
 /// What a connection tells.
@@ -223,13 +224,15 @@ impl Pairing {
                 pieces: mem::take(&mut facts.both.pieces),
             })));
         }
-        if let Some(name) = &facts.software_name {
-            let version = facts.software_version.as_deref().unwrap_or_default();
-            let both = compact_str::format_compact!("{name} {version}");
-            self.client_software = Some(both.trim_end().into());
-        }
-        if facts.sasl_mechanism.is_some() {
-            self.sasl_mechanism.clone_from(&facts.sasl_mechanism);
+        if let Some(client) = &facts.client {
+            if let Some(name) = &client.software_name {
+                let version = client.software_version.as_deref().unwrap_or_default();
+                let both = compact_str::format_compact!("{name} {version}");
+                self.client_software = Some(both.trim_end().into());
+            }
+            if client.sasl_mechanism.is_some() {
+                self.sasl_mechanism.clone_from(&client.sasl_mechanism);
+            }
         }
         let asked = Box::new(Asked {
             header,
@@ -243,7 +246,7 @@ impl Pairing {
             && let Some(orphan) = self.orphans.remove(place)
         {
             let answer = answer_of(&asked, orphan.size, orphan.times, &orphan.head, None, bodies);
-            events.push(answered(asked, answer));
+            events.push(answered(asked, Box::new(answer)));
             return;
         }
         self.ids.push_back(correlation_id);
@@ -283,7 +286,7 @@ impl Pairing {
         if let Some(asked) = self.pending.pop_front() {
             self.rows = self.rows.saturating_sub(rows_of(&asked));
             let answer = answer_of(&asked, size, times, head, walker, bodies);
-            events.push(answered(asked, answer));
+            events.push(answered(asked, Box::new(answer)));
         }
     }
 
@@ -372,7 +375,7 @@ fn answer_of(
     head: &[u8],
     walker: Option<BodyWalker>,
     bodies: &mut Bodies,
-) -> Box<Answer> {
+) -> Answer {
     let Header {
         api_key,
         api_version,
@@ -391,12 +394,12 @@ fn answer_of(
             bodies.response_facts(api_key, api_version, body, u64::from(size).saturating_sub(at as u64))
         }
     };
-    Box::new(Answer {
+    Answer {
         correlation_id: said.correlation_id.unwrap_or(0),
         size,
         times,
         facts: Some(facts),
-    })
+    }
 }
 
 /// What a message tells whose body was not found.

@@ -366,7 +366,11 @@ pub(super) mod tests {
         body.extend(b"\0\0\0\x04good\0\0\0\0\x01\0\0\0\0\0\x02\0\0\0\x07\0\0\0\x02\0\0\0\x07\0\0\0\x08\0\0\0\x01\0\0\0\x07\0\0\0\0");
         let found = of_all().response_facts(3, 6, &body, body.len() as u64);
         assert_eq!((found.both.decoded, found.error_code), (Decoded::Full, Some(5)));
-        assert_eq!((found.cluster_id.as_deref(), found.controller_id), (Some("c"), Some(7)));
+        let cluster = found.cluster.unwrap();
+        assert_eq!(
+            (cluster.cluster_id.as_deref(), cluster.controller_id),
+            (Some("c"), Some(7))
+        );
         let broker = &found.endpoints[0];
         assert_eq!(
             (broker.node_id, broker.host.as_deref(), broker.port, &broker.rack),

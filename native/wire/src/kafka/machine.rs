@@ -6,6 +6,7 @@
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+use thin_vec::ThinVec;
 
 use super::program::{Embedded, Length, Op, Opens, Program, Tells, Text, To, TopicStep};
 use super::records::{Summariser, Summary, summarise};
@@ -105,10 +106,10 @@ pub(super) trait Tell {
     fn error_code(&mut self, _value: i16) {}
     fn coordinator_key(&mut self, _value: CompactString) {}
     fn forgotten(&mut self, _topic: Option<Topic>, _partition: i32) {}
-    fn leaders(&mut self) -> Option<&mut Vec<LeaderFacts>> {
+    fn leaders(&mut self) -> Option<&mut ThinVec<LeaderFacts>> {
         None
     }
-    fn endpoints(&mut self) -> Option<&mut Vec<EndpointFacts>> {
+    fn endpoints(&mut self) -> Option<&mut ThinVec<EndpointFacts>> {
         None
     }
     fn list(&mut self, list: Opens) {
@@ -147,9 +148,9 @@ impl Tell for RequestFacts {
 
     fn text(&mut self, to: Text) -> Option<&mut Option<CompactString>> {
         match to {
-            Text::Mechanism => Some(&mut self.sasl_mechanism),
-            Text::SoftwareName => Some(&mut self.software_name),
-            Text::SoftwareVersion => Some(&mut self.software_version),
+            Text::Mechanism => Some(&mut self.client.get_or_insert_default().sasl_mechanism),
+            Text::SoftwareName => Some(&mut self.client.get_or_insert_default().software_name),
+            Text::SoftwareVersion => Some(&mut self.client.get_or_insert_default().software_version),
             _ => text_of_both(&mut self.both, to),
         }
     }
@@ -175,14 +176,14 @@ impl Tell for ResponseFacts {
     fn number(&mut self, to: To, value: i64) {
         match to {
             To::Throttle => self.throttle_ms = Some(value as i32),
-            To::ControllerId => self.controller_id = Some(value as i32),
+            To::ControllerId => self.cluster.get_or_insert_default().controller_id = Some(value as i32),
             _ => number_of_both(&mut self.both, to, value as i32),
         }
     }
 
     fn text(&mut self, to: Text) -> Option<&mut Option<CompactString>> {
         match to {
-            Text::ClusterId => Some(&mut self.cluster_id),
+            Text::ClusterId => Some(&mut self.cluster.get_or_insert_default().cluster_id),
             _ => text_of_both(&mut self.both, to),
         }
     }
@@ -193,11 +194,11 @@ impl Tell for ResponseFacts {
         }
     }
 
-    fn leaders(&mut self) -> Option<&mut Vec<LeaderFacts>> {
+    fn leaders(&mut self) -> Option<&mut ThinVec<LeaderFacts>> {
         Some(&mut self.leaders)
     }
 
-    fn endpoints(&mut self) -> Option<&mut Vec<EndpointFacts>> {
+    fn endpoints(&mut self) -> Option<&mut ThinVec<EndpointFacts>> {
         Some(&mut self.endpoints)
     }
 

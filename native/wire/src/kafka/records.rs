@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+use thin_vec::ThinVec;
 
 use crate::facts::{BatchFacts, Topic};
 
@@ -42,7 +43,7 @@ pub struct Summary {
 }
 
 /// Where the rows of batches go, if anywhere.
-pub type Batches = SmallVec<[BatchFacts; 1]>;
+pub type Batches = ThinVec<BatchFacts>;
 
 /// Sums up records of `size` bytes, of which `data` is there, and adds a row for each batch.
 pub fn summarise(
@@ -462,7 +463,7 @@ impl Summariser {
 #[cfg(test)]
 pub(crate) mod tests {
     use proptest::prelude::*;
-    use smallvec::smallvec;
+    use thin_vec::thin_vec;
 
     use super::*;
 
@@ -722,7 +723,7 @@ pub(crate) mod tests {
         ) {
             let carry = SmallVec::from_vec(carry);
             let mut made = Summariser { left, over, wanted, carry, summary: summary(Some(i64::MAX), None, None) };
-            made.feed(&data, &topic(), 4, Some(&mut smallvec![]));
+            made.feed(&data, &topic(), 4, Some(&mut thin_vec![]));
             made.lost(100);
             made.feed(&data, &topic(), 4, None);
             made.end();
