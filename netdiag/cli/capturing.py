@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netdiag import __version__
+from netdiag.app.rerun import DEFAULT_SOCKET, sudo_line
 from netdiag.cli.console import Console, say
-from netdiag.cli.declared import Settings, project_of
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.projects import Asked, asked_for, chained, found
-from netdiag.cli.sudo import DEFAULT_SOCKET, sudo_line
 from netdiag.deployment.from_compose import from_compose
 from netdiag.deployment.listener_ports import listener_ports
 from netdiag.errors import InputError, MissingRight, NetdiagError, UsageError, cannot_import
+from netdiag.io.projects import ProjectFiles, ProjectReader, ReadOptions, find_project, project_at, project_of
 from netdiag.render.wording import plural
 
 if TYPE_CHECKING:
@@ -288,7 +287,7 @@ def _ports(options: Options, engine: _Engine) -> tuple[int, ...]:
     ports = set(options.ports)
     if options.files:
         files = options.files
-        ports |= _declared(asked_for(files[0]) if len(files) == 1 else chained(files))
+        ports |= _declared(project_at(files[0]) if len(files) == 1 else project_of(files))
         if not ports:
             raise InputError("declares no broker with a port", where=files[0], hint="name --port or --live")
     if options.live:
@@ -298,7 +297,7 @@ def _ports(options: Options, engine: _Engine) -> tuple[int, ...]:
     names = [place.name for place in options.places if place.kind == "container"]
     if names or any(place.kind == "brokers" for place in options.places):
         return engine.look().ports(names=names)
-    here = found(os.environ, ())
+    here = find_project(ReadOptions(environ=os.environ))
     if here is not None and (declared := _declared(here)):
         return tuple(sorted(declared))
     try:
@@ -307,8 +306,9 @@ def _ports(options: Options, engine: _Engine) -> tuple[int, ...]:
         return ()
 
 
-def _declared(asked: Asked) -> set[int]:
-    return set(listener_ports(from_compose(project_of(asked, Settings(environ=os.environ)))))
+def _declared(files: ProjectFiles) -> set[int]:
+    project = ProjectReader(files, ReadOptions(environ=os.environ)).read()
+    return set(listener_ports(from_compose(project)))
 
 
 def _path(out: str | None, places: Sequence["OpenPlace"]) -> str:

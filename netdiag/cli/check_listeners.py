@@ -1,389 +1,456 @@
 """`netdiag check-listeners`: options in, report out, files repaired if asked."""
 
 import os
-from collections.abc import Mapping
+import sys
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from netdiag.cli.baselines import Baseline, WriteBaseline
+from netdiag.app.check import Check, CheckResult
+from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.cli.command import console_of
-from netdiag.cli.configured import ConfigFile, Configurations, Configured, Isolated, configured, fail_on_of
-from netdiag.cli.console import Console, say
-from netdiag.cli.control import (
-    Control,
-    ExitZero,
-    IgnoreRules,
-    NoIgnores,
-    Part,
-    Select,
-    choice_of,
-    control_of,
-    controlled,
-    controlled_report,
-)
-from netdiag.cli.declared import Settings
-from netdiag.cli.engine_options import EngineOption, FirewallOption, PlatformOption, UserlandProxy, stated
+from netdiag.cli.console import Console, is_terminal, report_error, say, write_bytes, write_text
 from netdiag.cli.exit_status import ExitStatus, status_of
-from netdiag.cli.fixing import print_patch, reading, settle, standard_input, write_repairs
-from netdiag.cli.live import LiveSettings, Record, Replay, Why, live_report, needs_extra, recorded
-from netdiag.cli.live_options import (
-    ClientProperties,
-    Container,
-    Every,
-    Host,
-    Live,
-    Netns,
-    RequireAll,
-    Timeout,
-    WarnDays,
-    live_settings,
-)
+from netdiag.cli.options import ClientProperties, refuse, words
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
-from netdiag.cli.projects import STDIN, Asked, bad_name, chained, distinct, found, is_name
-from netdiag.cli.repairing import Settled
-from netdiag.cli.watching import Done, Watch
-from netdiag.cli.watching import watch as watched
-from netdiag.deployment.platform import Stated
+from netdiag.deployment.platform import Firewall, Generation, HostKind, Stated, generation_of
+from netdiag.errors import NetdiagError
 from netdiag.findings import Severity
-from netdiag.io.files import BASE_NAMES
-from netdiag.render.report import Report, limited
+from netdiag.io.files import write_file
+from netdiag.io.projects import STDIN, STDIN_NAME, ReadOptions, bad_project_name, is_project_name
+from netdiag.kafka.certificate_faults import WARN_DAYS
+from netdiag.render.findings.edits import unified_diff
+from netdiag.render.findings.places import plain
+from netdiag.render.report import limited
+from netdiag.render.wording import plural
+from netdiag.rules.selection import Choice, UnknownRule, expanded, known_ids
+
+if TYPE_CHECKING:
+    from netdiag.app.repair import Repairs
+
+# Seconds between two live checks.
+_EVERY, _SHORTEST = 5.0, 1.0
+_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
 
-class FailOn(StrEnum):
-    """The severity from which on the exit status is 1."""
+class OnOff(StrEnum):
+    """A switch of the engine."""
 
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
+    ON = "on"
+    OFF = "off"
 
 
-_Files = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="FILE", help="Compose files or folders, each a project; - is standard input; none: as compose does."
-    ),
-]
-_Chain = Annotated[
-    list[str] | None,
-    typer.Option("--file", "-f", metavar="FILE", help="A file of one project; repeatable, later ones override."),
-]
-_ProjectDirectory = Annotated[
-    str | None, typer.Option("--project-directory", metavar="DIR", help="Where relative paths and .env start from.")
-]
-_ProjectName = Annotated[
-    str | None, typer.Option("--project-name", "-p", metavar="NAME", help="The name of the project.")
-]
-_Format = Annotated[
-    list[Format] | None,
-    typer.Option("--format", help="What to print; repeatable, each to an --output.", show_default="text"),
-]
-_FailOn = Annotated[
-    FailOn | None, typer.Option("--fail-on", help="Exit with 1 from this severity on.", show_default="error")
-]
-_AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="Exit with 0, not 4, where no input holds a broker.")]
-_Output = Annotated[
-    list[str] | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write the --format before it to a file; repeatable."),
-]
-_Fix = Annotated[bool, typer.Option("--fix", help="Make the repairs that can be made, then check again.")]
-_UnsafeFixes = Annotated[
-    bool, typer.Option("--unsafe-fixes", help="With --fix or --diff: also repairs that change what is offered to whom.")
-]
-_Diff = Annotated[bool, typer.Option("--diff", help="Print the repairs as a patch and change nothing.")]
-_Matrix = Annotated[bool, typer.Option("--matrix/--no-matrix", help="Tell from where each address works.")]
-_EnvFile = Annotated[
-    list[str] | None, typer.Option("--env-file", metavar="FILE", help="Variables, instead of .env; repeatable.")
-]
-_Profile = Annotated[
-    list[str] | None,
-    typer.Option("--profile", metavar="NAME", help="Services of this profile as well, * for all; repeatable."),
-]
-_DockerHostIp = Annotated[
-    list[str] | None, typer.Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
-]
+def _rule_ids(incomplete: str) -> list[str]:
+    """The ids that a word may become; of a list the last one."""
+    done, comma, word = incomplete.rpartition(",")
+    return [f"{done}{comma}{name}" for name in known_ids() if name.startswith(word)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    inputs: tuple[tuple[str, ...], tuple[str, ...]]
+class _Request:
+    """What the options say: what to check, in files or (with `live`) as it runs, and what to do with the result."""
+
+    check: CheckOptions
     outputs: tuple[Output, ...]
-    # From which severity on to fail, and whether to allow that there is nothing to check.
-    status: tuple[Severity | None, bool]
-    control: Control
-    repairs: tuple[bool, bool, bool]
-    settings: Settings
-    live: LiveSettings | None
-    again: tuple[bool, float | None]
+    live: LiveOptions | None = None
+    replay: str | None = None
+    require_all: bool = False
+    exit_zero: bool = False
+    allow_empty: bool = False
+    fix: bool = False
+    diff: bool = False
+    unsafe_fixes: bool = False
+    watch: bool = False
+    every: float | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Each a project of its own."""
-        return self.inputs[0]
-
-    @property
-    def chain(self) -> tuple[str, ...]:
-        """The files of one project."""
-        return self.inputs[1]
-
-    @property
-    def fix(self) -> bool:
-        """Whether to make repairs."""
-        return self.repairs[0]
-
-    @property
-    def diff(self) -> bool:
-        """Whether to show them as a patch."""
-        return self.repairs[1]
-
-    @property
-    def unsafe(self) -> bool:
-        """Whether to take those that change what is offered to whom."""
-        return self.repairs[2]
-
-    @property
-    def watch(self) -> bool:
-        """Whether to look again and again."""
-        return self.again[0]
-
-    @property
-    def every(self) -> float | None:
-        """How often, in seconds, where that is said."""
-        return self.again[1]
+        """The files that the user named."""
+        return self.check.files + self.check.project_files
 
 
 def check_listeners(
     context: typer.Context,
-    files: _Files = None,
-    chain: _Chain = None,
-    project_directory: _ProjectDirectory = None,
-    project_name: _ProjectName = None,
-    format: _Format = None,
-    select: Select = None,
-    ignore: IgnoreRules = None,
-    fail_on: _FailOn = None,
-    exit_zero: ExitZero = False,
-    no_ignores: NoIgnores = False,
-    config: ConfigFile = None,
-    isolated: Isolated = False,
-    baseline: Baseline = None,
-    write_baseline: WriteBaseline = None,
-    output: _Output = None,
-    fix: _Fix = False,
-    diff: _Diff = False,
-    unsafe_fixes: _UnsafeFixes = False,
-    watch: Watch = False,
-    every: Every = None,
-    matrix: _Matrix = True,
-    env_file: _EnvFile = None,
-    profile: _Profile = None,
-    docker_host_ip: _DockerHostIp = None,
-    platform: PlatformOption = None,
-    engine: EngineOption = None,
-    userland_proxy: UserlandProxy = None,
-    firewall: FirewallOption = None,
-    live: Live = False,
-    container: Container = None,
-    host: Host = None,
-    netns: Netns = None,
-    timeout: Timeout = 4.0,
+    files: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="FILE", help="Compose files or folders, each a project; - is standard input; none: as compose does."
+        ),
+    ] = None,
+    chain: Annotated[
+        list[str] | None,
+        Option("--file", "-f", metavar="FILE", help="A file of one project; repeatable, later ones override."),
+    ] = None,
+    project_directory: Annotated[
+        str | None, Option("--project-directory", metavar="DIR", help="Where relative paths and .env start from.")
+    ] = None,
+    project_name: Annotated[
+        str | None, Option("--project-name", "-p", metavar="NAME", help="The name of the project.")
+    ] = None,
+    format: Annotated[
+        list[Format] | None,
+        Option("--format", help="What to print; repeatable, each to an --output.", show_default="text"),
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        Option(
+            "--select",
+            metavar="RULES",
+            help="Only these rules: ids, or prefixes like kraft-.",
+            autocompletion=_rule_ids,
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        Option("--ignore", metavar="RULES", help="Not these rules; repeatable.", autocompletion=_rule_ids),
+    ] = None,
+    fail_on: Annotated[
+        Severity | None, Option("--fail-on", help="Exit with 1 from this severity on.", show_default="error")
+    ] = None,
+    exit_zero: Annotated[bool, Option("--exit-zero", help="Exit with 0 although there are findings.")] = False,
+    no_ignores: Annotated[bool, Option("--no-ignores", help="Do not hear the ignore comments of the files.")] = False,
+    config: Annotated[
+        str | None,
+        Option("--config", metavar="FILE", help="This configuration, instead of the nearest netdiag.toml."),
+    ] = None,
+    isolated: Annotated[bool, Option("--isolated", help="Read no configuration file.")] = False,
+    baseline: Annotated[
+        str | None, Option("--baseline", metavar="FILE", help="Overlook the findings that this file knows.")
+    ] = None,
+    write_baseline: Annotated[
+        str | None, Option("--write-baseline", metavar="FILE", help="Write the findings to a baseline, anew.")
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        Option("--output", "-o", metavar="FILE", help="Write the --format before it to a file; repeatable."),
+    ] = None,
+    fix: Annotated[bool, Option("--fix", help="Make the repairs that can be made, then check again.")] = False,
+    diff: Annotated[bool, Option("--diff", help="Print the repairs as a patch and change nothing.")] = False,
+    unsafe_fixes: Annotated[
+        bool,
+        Option("--unsafe-fixes", help="With --fix or --diff: also repairs that change what is offered to whom."),
+    ] = False,
+    watch: Annotated[
+        bool, Option("--watch", help="Check again whenever a file changes; with --live, look again and again.")
+    ] = False,
+    every: Annotated[
+        float | None,
+        Option(
+            "--every",
+            metavar="SECONDS",
+            min=_SHORTEST,
+            max=86400,
+            help="With --live --watch, also --watch=SECONDS: how often.",
+        ),
+    ] = None,
+    matrix: Annotated[bool, Option("--matrix/--no-matrix", help="Tell from where each address works.")] = True,
+    env_file: Annotated[
+        list[str] | None, Option("--env-file", metavar="FILE", help="Variables, instead of .env; repeatable.")
+    ] = None,
+    profile: Annotated[
+        list[str] | None,
+        Option("--profile", metavar="NAME", help="Services of this profile as well, * for all; repeatable."),
+    ] = None,
+    docker_host_ip: Annotated[
+        list[str] | None, Option("--docker-host-ip", metavar="IP", help="An address of the docker host; repeatable.")
+    ] = None,
+    platform: Annotated[
+        HostKind | None,
+        Option("--platform", help="What the engine runs on.", show_default="linux, or as it says"),
+    ] = None,
+    engine: Annotated[
+        str | None, Option("--engine", metavar="RELEASE", help="The release of the engine: 20.10, 28, 29.7.2.")
+    ] = None,
+    userland_proxy: Annotated[
+        OnOff | None, Option("--userland-proxy", help="Whether the engine runs docker-proxy.", show_default="on")
+    ] = None,
+    firewall: Annotated[
+        Firewall | None, Option("--firewall", help="What the engine writes its packet filter rules with.")
+    ] = None,
+    live: Annotated[
+        bool, Option("--live", help="Check what runs: the project of FILE, or everything on the engine.")
+    ] = False,
+    container: Annotated[
+        list[str] | None, Option("--container", metavar="NAME", help="With --live: this container; repeatable.")
+    ] = None,
+    host: Annotated[
+        str | None, Option("--host", metavar="URL", help="With --live: the engine; default as docker finds it.")
+    ] = None,
+    netns: Annotated[
+        list[str] | None,
+        Option("--netns", metavar="NAME", help="With --live: look from this namespace, too; repeatable."),
+    ] = None,
+    timeout: Annotated[
+        float, Option("--timeout", metavar="SECONDS", min=0.1, max=600, help="With --live: for one step.")
+    ] = 4.0,
     client_properties: ClientProperties = None,
-    warn_days: WarnDays = None,
-    require_all: RequireAll = False,
-    record: Record = None,
-    replay: Replay = None,
-    why: Why = False,
-    allow_empty: _AllowEmpty = False,
+    warn_days: Annotated[
+        int | None,
+        Option(
+            "--warn-days",
+            metavar="N",
+            min=0,
+            max=36500,
+            help="With --live: tell of certificates that end within N days.",
+            show_default=str(WARN_DAYS),
+        ),
+    ] = None,
+    require_all: Annotated[
+        bool, Option("--require-all", help="With --live: exit with 3 if a vantage could not be taken.")
+    ] = False,
+    record: Annotated[
+        str | None,
+        Option("--record", metavar="FILE", help="With --live: write what is seen to a file, for --replay."),
+    ] = None,
+    replay: Annotated[
+        str | None, Option("--replay", metavar="FILE", help="Judge what --live --record wrote; looks nowhere else.")
+    ] = None,
+    why: Annotated[
+        bool,
+        Option("--why", help="With --live: name what makes each connection fail, and what would help; sends more."),
+    ] = False,
+    allow_empty: Annotated[
+        bool, Option("--allow-empty", help="Exit with 0, not 4, where no input holds a broker.")
+    ] = False,
 ) -> ExitStatus:
     """Check Kafka listeners, as declared or as they run: what is wrong, and who can connect from where."""
-    meant = (project_directory, project_name, stated(platform, engine, userland_proxy, firewall))
-    how = (timeout, client_properties, warn_days)
-    options = _Options(
-        inputs=(tuple(files or ()), tuple(chain or ())),
+    if not live:
+        refuse(
+            (
+                container or host or netns or require_all,
+                "--container, --host, --netns and --require-all go with --live",
+            ),
+            (
+                client_properties is not None or warn_days is not None,
+                "--client-properties and --warn-days go with --live",
+            ),
+            (why, "--why asks what runs: it goes with --live"),
+            (record is not None and replay is None, "--record goes with --live"),
+        )
+    refuse(
+        (why and record is not None, "what --why finds is not recorded: leave out one of both"),
+        (
+            replay is not None and (live or record is not None),
+            "--replay looks at nothing that runs: leave out --live and --record",
+        ),
+        (config is not None and isolated, "--config and --isolated exclude each other"),
+        (baseline is not None and write_baseline is not None, "--baseline and --write-baseline exclude each other"),
+    )
+    proxy = None if userland_proxy is None else userland_proxy is OnOff.ON
+    request = _Request(
+        check=CheckOptions(
+            files=tuple(files or ()),
+            project_files=tuple(chain or ()),
+            read=ReadOptions(
+                environ=os.environ,
+                env_files=tuple(env_file or ()),
+                project_directory=project_directory,
+                project_name=project_name,
+                profiles=tuple(profile) if profile else None,
+            ),
+            host_addresses=tuple(docker_host_ip or ()),
+            engine=Stated(kind=platform, generation=_generation(engine), userland_proxy=proxy, firewall=firewall),
+            matrix=matrix and not diff,
+            rules=_choice(select, ignore),
+            ignore_comments=not no_ignores,
+            config_file=config,
+            isolated=isolated,
+            baseline=baseline,
+            write_baseline=write_baseline,
+            fail_on=fail_on,
+        ),
         outputs=outputs_of(context, format or (), output or ()),
-        status=(Severity(fail_on.value) if fail_on else None, allow_empty),
-        control=_control((select, ignore), (config, isolated), (baseline, write_baseline), exit_zero, not no_ignores),
-        repairs=(fix, diff, unsafe_fixes),
-        settings=_settings(meant, env_file, profile, docker_host_ip, matrix and not diff),
-        live=recorded(live_settings(live, (container, host, netns, require_all), how), record, replay, why=why),
-        again=(watch, every),
-    )
-    _refuse_contradictions(options)
-    return _once_or_again(options, console_of(context))
-
-
-def _once_or_again(options: _Options, console: Console) -> ExitStatus:
-    if options.watch and options.live:
-        return _live_again(options, options.live, console)
-    if options.watch:
-        return watched(lambda: _run(options, console), options.files + options.chain, console)
-    return _run(options, console).status
-
-
-def _live_again(options: _Options, live: LiveSettings, console: Console) -> ExitStatus:
-    needs_extra()
-    # Here, and not above: it draws, which a single run may not have to.
-    from netdiag.cli.live_watching import EVERY, Order, patience, watch_live
-
-    every = EVERY if options.every is None else options.every
-    again = replace(options, live=replace(live, timeout=patience(every, live.timeout)))
-    projects = _projects(options)
-    control = options.control
-    setups = configured(projects or ("",), control.configurations.afresh(), options.settings, control.choice)
-    order = Order(every=every, as_json=options.outputs[0].format is Format.JSON)
-    return watch_live(lambda: _looked(again, projects, setups, console), order, console)
-
-
-def _control(
-    choice: tuple[list[str] | None, list[str] | None],
-    configuration: tuple[str | None, bool],
-    baselines: tuple[str | None, str | None],
-    exit_zero: bool,
-    comments: bool,
-) -> Control:
-    file, isolated = configuration
-    return control_of(
-        choice_of(*choice),
-        Configurations(file=file, isolated=isolated),
-        baselines=baselines,
+        live=LiveOptions(
+            containers=tuple(container or ()),
+            host=host,
+            netns=tuple(netns or ()),
+            timeout=timeout,
+            client_properties=client_properties,
+            warn_days=WARN_DAYS if warn_days is None else warn_days,
+            why=why,
+            record=record,
+            argv=tuple(sys.argv),
+        )
+        if live
+        else None,
+        replay=replay,
+        require_all=require_all,
         exit_zero=exit_zero,
-        comments=comments,
+        allow_empty=allow_empty,
+        fix=fix,
+        diff=diff,
+        unsafe_fixes=unsafe_fixes,
+        watch=watch,
+        every=every,
+    )
+    _refuse_contradictions(request)
+    console = console_of(context)
+    if request.live is not None:
+        return _live_again(request, request.live, console) if watch else _live_once(request, request.live, console)
+    return _again(request, console) if watch else _once(request, console)[0]
+
+
+def _refuse_contradictions(request: _Request) -> None:
+    check, outputs, named, repairs = request.check, request.outputs, request.files, request.fix or request.diff
+    live_watch = request.watch and request.live is not None
+    name = check.read.project_name
+    to_stdin = STDIN in named
+    refuse(
+        (request.live and repairs, "containers cannot be repaired: use --fix and --diff without --live"),
+        (check.files and check.project_files, "-f names the files of one project, FILE one project each: not both"),
+        (name is not None and not is_project_name(name), bad_project_name(name or "")),
+        (request.live and request.live.containers and named, "name containers or files, not both"),
+        (request.replay and named, "--replay holds what was asked for: leave out FILE and -f"),
+        (
+            request.watch and (request.replay or (request.live and request.live.record)),
+            "--watch looks again and again: leave out --record and --replay",
+        ),
+        (request.fix and request.diff, "--fix and --diff exclude each other"),
+        (
+            request.diff and (len(outputs) > 1 or outputs[0].format is not Format.TEXT),
+            "--diff prints a patch: it has no other format",
+        ),
+        (request.unsafe_fixes and not repairs, "--unsafe-fixes goes with --fix or --diff"),
+        (
+            check.write_baseline and repairs,
+            "a baseline is written of what is found: leave out --fix and --diff",
+        ),
+        (
+            request.watch and (repairs or check.write_baseline),
+            "--watch only looks: leave out --fix, --diff and --write-baseline",
+        ),
+        (request.every is not None and not live_watch, "--every goes with --live --watch"),
+        (
+            live_watch and (len(outputs) > 1 or outputs[0].path or outputs[0].format not in (Format.TEXT, Format.JSON)),
+            "--live --watch writes text or json, to standard output",
+        ),
+        (request.watch and to_stdin, "standard input cannot be watched"),
+        (request.fix and to_stdin and len(named) > 1, "standard input is repaired on its own"),
+        (
+            request.fix
+            and to_stdin
+            and any(output.path is None and output.format is not Format.TEXT for output in outputs),
+            "standard output takes the repaired file: give the format an --output",
+        ),
+        (named.count(STDIN) > 1, "standard input can be read once only"),
     )
 
 
-def _settings(
-    meant: tuple[str | None, str | None, Stated],
-    env_file: list[str] | None,
-    profile: list[str] | None,
-    docker_host_ip: list[str] | None,
-    matrix: bool,
-) -> Settings:
-    directory, name, engine = meant
-    return Settings(
-        environ=os.environ,
-        env_files=tuple(env_file or ()),
-        project_directory=directory,
-        project_name=name,
-        profiles=tuple(profile) if profile else None,
-        host_addresses=tuple(docker_host_ip or ()),
-        engine=engine,
-        matrix=matrix,
-    )
+def _once(request: _Request, console: Console) -> tuple[ExitStatus, CheckResult]:
+    if request.replay is not None:
+        from netdiag.app.live_check import replay
+
+        result = replay(request.replay, request.check, console)
+        return _written(request, result, console), result
+    check = Check(request.check, console)
+    result = check.run()
+    if result.report.interrupted or not (request.fix or request.diff):
+        return _written(request, result, console), result
+    # Most runs repair nothing, and do not pay for it.
+    from netdiag.app.repair import find_repairs, fix, report_rest
+
+    if request.diff:
+        repairs = find_repairs(check, result, unsafe=request.unsafe_fixes)
+        _write_patch(repairs, result, request.outputs[0].path)
+        report_rest(repairs, console)
+        return _status(request, result), result
+    before = result.report.sources
+    result, repairs = fix(check, result, unsafe=request.unsafe_fixes)
+    outputs = request.outputs
+    if STDIN in request.files:
+        write_bytes(repairs.after.get(STDIN_NAME, before.get(STDIN_NAME, b"")))
+        outputs = tuple(output for output in outputs if output.path is not None)
+    return _written(replace(request, outputs=outputs), result, console), result
 
 
-def _refuse_contradictions(options: _Options) -> None:
-    if options.live and (options.fix or options.diff):
-        raise typer.BadParameter("containers cannot be repaired: use --fix and --diff without --live")
-    if options.files and options.chain:
-        raise typer.BadParameter("-f names the files of one project, FILE one project each: not both")
-    name = options.settings.project_name
-    if name is not None and not is_name(name):
-        raise typer.BadParameter(bad_name(name))
-    if options.live and options.live.containers and (options.files or options.chain):
-        raise typer.BadParameter("name containers or files, not both")
-    if options.live and options.live.replay and (options.files or options.chain):
-        raise typer.BadParameter("--replay holds what was asked for: leave out FILE and -f")
-    if options.watch and options.live and (options.live.replay or options.live.record):
-        raise typer.BadParameter("--watch looks again and again: leave out --record and --replay")
-    if options.fix and options.diff:
-        raise typer.BadParameter("--fix and --diff exclude each other")
-    if options.diff and (len(options.outputs) > 1 or options.outputs[0].format is not Format.TEXT):
-        raise typer.BadParameter("--diff prints a patch: it has no other format")
-    if options.unsafe and not (options.fix or options.diff):
-        raise typer.BadParameter("--unsafe-fixes goes with --fix or --diff")
-    if options.control.write_baseline and (options.fix or options.diff):
-        raise typer.BadParameter("a baseline is written of what is found: leave out --fix and --diff")
-    if options.watch and (options.fix or options.diff or options.control.write_baseline):
-        raise typer.BadParameter("--watch only looks: leave out --fix, --diff and --write-baseline")
-    if options.every is not None and not (options.watch and options.live):
-        raise typer.BadParameter("--every goes with --live --watch")
-    if options.watch and options.live:
-        (output, *others) = options.outputs
-        if others or output.path is not None or output.format not in (Format.TEXT, Format.JSON):
-            raise typer.BadParameter("--live --watch writes text or json, to standard output")
-    if options.watch and STDIN in options.files + options.chain:
-        raise typer.BadParameter("standard input cannot be watched")
-    if options.fix and STDIN in options.files + options.chain:
-        if len(options.files + options.chain) > 1:
-            raise typer.BadParameter("standard input is repaired on its own")
-        if any(output.path is None and output.format is not Format.TEXT for output in options.outputs):
-            raise typer.BadParameter("standard output takes the repaired file: give the format an --output")
-    if (options.files + options.chain).count(STDIN) > 1:
-        raise typer.BadParameter("standard input can be read once only")
+def _again(request: _Request, console: Console) -> ExitStatus:
+    from netdiag.app.watch import FileWatch
+
+    watch = FileWatch(request.files)
+    for _ in watch.rounds():
+        if is_terminal():
+            write_text(_CLEAR)
+        try:
+            status, result = _once(request, console)
+        except NetdiagError as error:
+            report_error(error, console.error_screen)
+        else:
+            if status is ExitStatus.INTERRUPTED:
+                break
+            watch.add(result)
+        say(f"netdiag: watching {len(watch.files)} files and places of files; Ctrl-C ends it")
+    return ExitStatus.INTERRUPTED
 
 
-def _run(options: _Options, console: Console) -> Done:
-    projects = _projects(options)
-    if not projects and not options.live:
-        projects = _found(options.settings)
-    control = options.control
-    setups = configured(projects or ("",), control.configurations.afresh(), options.settings, control.choice)
-    fail_on = fail_on_of(setups, options.status[0])
-    report = _looked(options, projects, setups, console)
-    if report.interrupted:
+def _live_once(request: _Request, live: LiveOptions, console: Console) -> ExitStatus:
+    from netdiag.app.live_check import check_live
+    from netdiag.io.extras import require_live
+
+    if all(output.format is Format.TEXT for output in request.outputs):
+        # One line says it; only a format for machines needs a whole document around it.
+        require_live()
+    return _written(request, check_live(request.check, live, console), console)
+
+
+def _live_again(request: _Request, live: LiveOptions, console: Console) -> ExitStatus:
+    from netdiag.app.live_check import LiveCheck
+    from netdiag.app.watch import live_rounds, step_timeout
+    from netdiag.cli.live_display import show_rounds
+    from netdiag.io.extras import require_live
+
+    require_live()
+    every = _EVERY if request.every is None else request.every
+    check = LiveCheck(request.check, replace(live, timeout=step_timeout(every, live.timeout)), console)
+    rounds = live_rounds(lambda: check.run().report, every, sys.stdout)
+    show_rounds(rounds, console, every=every, as_json=request.outputs[0].format is Format.JSON)
+    return ExitStatus.CLEAN
+
+
+def _written(request: _Request, result: CheckResult, console: Console) -> ExitStatus:
+    outputs = request.outputs
+    if result.report.interrupted:
         say("netdiag: interrupted")
         # A format for machines is a whole document, whatever happened.
-        machines = [output for output in options.outputs if output.format is not Format.TEXT]
-        write_outputs(machines, limited(report), console, matrix=options.settings.matrix)
-        return Done(status=ExitStatus.INTERRUPTED, report=report)
-    outputs = options.outputs
-    if options.diff or options.fix:
-        made = _settled(options, setups, console, report)
-    if options.diff:
-        (output,) = outputs
-        print_patch(made, report, output.path)
-        outputs = ()
-    elif options.fix:
-        write_repairs(made, report)
-        if made.changed:
-            instead = {**standard_input(report), **made.after}
-            report = _looked(options, projects, reading(setups, instead), console)
-        if STDIN in options.files + options.chain:
-            outputs = tuple(output for output in outputs if output.path is not None)
-    write_outputs(outputs, limited(report), console, matrix=options.settings.matrix)
-    status = status_of(report, fail_on=fail_on, require_all=options.live is not None and options.live.require_all)
-    lenient = {ExitStatus.FINDINGS: control.exit_zero, ExitStatus.NOTHING_TO_CHECK: options.status[1]}
-    if lenient.get(status):
-        status = ExitStatus.CLEAN
-    configurations = tuple(item.configuration.path for item in setups.values())
-    return Done(status=status, report=report, also_read=(*configurations, control.baseline or ""))
+        outputs = tuple(output for output in outputs if output.format is not Format.TEXT)
+    write_outputs(outputs, limited(result.report), console, matrix=request.check.matrix)
+    return _status(request, result)
 
 
-def _settled(options: _Options, setups: Mapping[str | Asked, Configured], console: Console, report: Report) -> Settled:
-    """What repairs would make of the files."""
-    given = standard_input(report)
-
-    def look(project: str | Asked, instead: Mapping[str, bytes]) -> Report:
-        trial = reading(setups, {**given, **instead}, matrix=False)
-        return controlled_report((project,), options.control, trial, console)
-
-    projects = [project for project in setups if project]
-    return settle(projects, look, named=options.settings.env_files, unsafe=options.unsafe)
+def _status(request: _Request, result: CheckResult) -> ExitStatus:
+    status = status_of(result.report, fail_on=result.fail_on, require_all=request.require_all)
+    lenient = {ExitStatus.FINDINGS: request.exit_zero, ExitStatus.NOTHING_TO_CHECK: request.allow_empty}
+    return ExitStatus.CLEAN if lenient.get(status) else status
 
 
-def _looked(
-    options: _Options, projects: tuple[str | Asked, ...], setups: Mapping[str | Asked, Configured], console: Console
-) -> Report:
-    if options.live:
-        if options.live.replay is None and all(output.format is Format.TEXT for output in options.outputs):
-            # One line says it; only a format for machines needs a whole document around it.
-            needs_extra()
-        first = next(iter(setups.values()))
-        report = live_report(projects, options.live, first.settings, console)
-        return controlled([Part(report=report, selection=first.selection)], options.control, live=True)
-    if not projects:
-        say(f"netdiag: nothing to check: no {', '.join(BASE_NAMES)} in this folder or one above")
-    return controlled_report(projects, options.control, setups, console)
+def _write_patch(repairs: "Repairs", result: CheckResult, path: str | None) -> None:
+    """The repairs as one patch, to a file or to standard output, and a count on standard error."""
+    patch = b"".join(unified_diff(name, before, after) for name, (before, after) in repairs.changed.items())
+    if path is None:
+        write_bytes(patch)
+    else:
+        write_file(path, patch)
+    for item in result.report.inputs:
+        if item.error:
+            say(f"netdiag: {plain(str(NetdiagError(item.error.message, where=item.error.where or item.name)))}")
+    without = sum(not finding.edits for finding in repairs.left)
+    repaired = plural(len(repairs.repaired), "finding")
+    say(f"netdiag: {repaired} repaired by the patch, {without} need a decision of yours")
 
 
-def _projects(options: _Options) -> tuple[str | Asked, ...]:
-    if options.chain:
-        return (chained(options.chain, options.settings.project_directory),)
-    return distinct(options.files, options.settings.project_directory)
+def _choice(select: list[str] | None, ignore: list[str] | None) -> Choice:
+    choice = Choice(select=words(select) if select else None, ignore=words(ignore))
+    for pattern in (*(choice.select or ()), *choice.ignore):
+        try:
+            expanded(pattern)
+        except UnknownRule as error:
+            raise typer.BadParameter(str(error)) from error
+    return choice
 
 
-def _found(settings: Settings) -> tuple[Asked, ...]:
-    asked = found(settings.environ, settings.env_files, settings.project_directory)
-    return () if asked is None else (asked,)
+def _generation(release: str | None) -> Generation | None:
+    generation = None if release is None else generation_of(release)
+    refuse((release is not None and generation is None, f'"{release}" is no release of an engine'))
+    return generation

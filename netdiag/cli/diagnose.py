@@ -12,7 +12,7 @@ import typer
 from netdiag.cli.command import console_of
 from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.live_options import ClientProperties
+from netdiag.cli.options import ClientProperties
 from netdiag.cli.playbook_actions import Looks, Where
 from netdiag.cli.telling import told_run, told_step, told_symptom
 from netdiag.errors import InputError, UsageError

@@ -24,7 +24,7 @@ from netdiag.cli.diagnose import (
     taken,
 )
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.live_options import ClientProperties
+from netdiag.cli.options import ClientProperties
 from netdiag.cli.telling import told_playbook
 from netdiag.errors import UsageError
 from netdiag.playbook.bundle import Recorded

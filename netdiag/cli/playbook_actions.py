@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
+from netdiag.app.check import Check
+from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.cli.console import Console
-from netdiag.cli.declared import Settings, report_on
 from netdiag.cli.playbook_wire import Wire, understood
-from netdiag.cli.projects import Asked, found
 from netdiag.deployment.verdict import Cell
 from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import Finding
+from netdiag.io.projects import ReadOptions
 from netdiag.playbook.actions import ActionName
 from netdiag.playbook.document import Step
 from netdiag.playbook.items import of_cause, of_cell, of_edge, of_finding, of_line, of_path, of_step
@@ -73,16 +74,13 @@ class Looks:
         return replace(outcome, seconds=time.monotonic() - begun)
 
     def _lint(self, arguments: Mapping[str, str]) -> Outcome:
-        settings = Settings(environ=os.environ, matrix=False)
-        named: tuple[str | Asked, ...] = (
-            tuple(filter(None, arguments.get("files", "").split("\n"))) or self._where.files
-        )
-        if not named:
-            here = found(settings.environ, (), None)
-            named = () if here is None else (here,)
-        if not named:
+        files = tuple(filter(None, arguments.get("files", "").split("\n"))) or self._where.files
+        read = ReadOptions(environ=os.environ)
+        options = CheckOptions(files=files, read=read, matrix=False, isolated=True, ignore_comments=False)
+        check = Check(options, self._console)
+        if not check.targets:
             return Outcome(notes=("no compose file is here, and none was named",))
-        return _of_report(report_on(named, settings, self._console))
+        return _of_report(check.run().report)
 
     def _matrix(self, arguments: Mapping[str, str]) -> Outcome:
         report = self._looked()
@@ -104,10 +102,10 @@ class Looks:
         return Outcome(items=_findings(judged(seen)))
 
     def _probe(self, arguments: Mapping[str, str]) -> Outcome:
-        from netdiag.cli.live import needs_extra
         from netdiag.cli.probe import bootstraps_of
+        from netdiag.io.extras import require_live
 
-        needs_extra("probe")
+        require_live("probe")
         from netdiag.io.probing import Question, probe
         from netdiag.io.standing import standing
 
@@ -143,16 +141,17 @@ class Looks:
 
     def _looked(self) -> Report:
         if self._live is None:
-            from netdiag.cli.live import LiveSettings, live_report, needs_extra
+            from netdiag.app.live_check import LiveCheck
+            from netdiag.io.extras import require_live
 
-            needs_extra()
-            live = LiveSettings(
+            require_live()
+            options = CheckOptions(files=self._where.files, read=ReadOptions(environ=os.environ), isolated=True)
+            live = LiveOptions(
                 host=self._where.host,
                 timeout=self._where.timeout,
                 client_properties=self._where.client_properties,
             )
-            settings = Settings(environ=os.environ)
-            self._live = live_report(self._where.files, live, settings, self._console)
+            self._live = LiveCheck(options, live, self._console).report()
         return self._live
 
 

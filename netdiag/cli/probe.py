@@ -71,9 +71,9 @@ def probe(
     console = console_of(context)
     addresses = bootstraps_of(bootstrap)
 
-    from netdiag.cli.live import needs_extra
+    from netdiag.io.extras import require_live
 
-    needs_extra("probe")
+    require_live("probe")
     from netdiag.io.client_identity import read_client
     from netdiag.io.probing import Question
     from netdiag.io.probing import probe as told

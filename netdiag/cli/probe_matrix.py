@@ -1,19 +1,15 @@
 """`netdiag probe --matrix`: the addresses of a probe, and those they advertise, from every vantage of the engine."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from netdiag.app.matrix import distinct, observed_matrix, too_large
 from netdiag.cli.console import Console
-from netdiag.cli.declared import too_large
 from netdiag.deployment.observations import Address
 from netdiag.deployment.probe_story import ProbeStory
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.vantage import Vantage
 from netdiag.errors import InputError
 from netdiag.render.report import Matrix
 
 if TYPE_CHECKING:
-    from netdiag.deployment.stance import Skipped
     from netdiag.io.client_identity import Client
 
 _STEP = 4.0
@@ -35,15 +31,17 @@ def matrix_of(
         raise InputError(note, hint="name fewer addresses")
     observed = observe(seen.stances, addresses, timeout=min(_STEP, timeout), client=client)
     skipped = (*seen.skipped, *observed.skipped)
-    places = _places(tuple(stance.vantage for stance in seen.stances), skipped)
-    known = {(cell.vantage, cell.bootstrap): cell.observed for cell in observed.cells}
-    cells = tuple(
-        replace(cell, observed=known.get((cell.vantage, cell.bootstrap)))
-        for cell in predict(seen.deployment, places, addresses, down=frozenset(seen.stopped), speaks=story.speaks)
+    found = observed_matrix(
+        name,
+        seen.deployment,
+        distinct((*(stance.vantage for stance in seen.stances), *(item.vantage for item in skipped))),
+        addresses,
+        observed.cells,
+        stopped={member: str(reason) for member, reason in seen.stopped.items()},
+        speaks=story.speaks,
     )
-    stopped = {member: str(reason) for member, reason in seen.stopped.items()}
     notes = (*(f"{item.vantage.label} could not be taken: {item.because}" for item in skipped), *observed.notes)
-    return Matrix(input=name, vantages=places, cells=cells, not_running=stopped), notes
+    return found, notes
 
 
 def addresses_of(story: ProbeStory) -> tuple[Address, ...]:
@@ -51,8 +49,3 @@ def addresses_of(story: ProbeStory) -> tuple[Address, ...]:
     named = [one.dialogue.address for one in story.bootstraps]
     told = [outcome.endpoint.address for one in story.bootstraps for outcome in one.verdict.endpoints]
     return tuple(dict.fromkeys((*named, *told)))
-
-
-def _places(taken: tuple[Vantage, ...], skipped: "tuple[Skipped, ...]") -> tuple[Vantage, ...]:
-    vantages = (*taken, *(item.vantage for item in skipped))
-    return tuple({vantage.label: vantage for vantage in vantages}.values())

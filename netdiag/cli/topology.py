@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from netdiag.cli.command import console_of
-from netdiag.cli.console import Console, say, write_text
+from netdiag.cli.console import Console, write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.topology_looking import Order, TopologyFormat, in_one_go, judged, judged_and_drawn, look_at, status_of
 from netdiag.errors import UsageError
@@ -102,7 +102,7 @@ def topology(
 
 def _tell_way_to_all(seen: "Topology", order: Order, console: Console) -> None:
     """The command that sees the rest, for whoever is not root, or elsewhere; files stay what they are."""
-    from netdiag.cli.sudo import DEFAULT_SOCKET, sudo_line, via_line
+    from netdiag.app.rerun import DEFAULT_SOCKET, sudo_line, via_line
 
     if seen.containers and not seen.host:
         command = via_line(sys.argv)
@@ -110,7 +110,8 @@ def _tell_way_to_all(seen: "Topology", order: Order, console: Console) -> None:
         return
     else:
         command = sudo_line(sys.argv, order.host or DEFAULT_SOCKET)
-    say(f"netdiag: to see the rest, run: {console.error_screen.visible(command)}")
+    if command:
+        console.notice(f"to see the rest, run: {command}")
 
 
 def _refuse(order: Order, *, diff: str | None, watch: bool) -> None:

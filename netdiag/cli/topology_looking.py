@@ -85,12 +85,9 @@ def judged(seen: "Topology") -> tuple[Finding, ...]:
     found = check_topology(seen)
     if not found or not _is_configured():
         return found
-    from netdiag.cli.configured import Configurations, configured  # loads all rules
-    from netdiag.cli.declared import Settings
-    from netdiag.rules.selection import Choice
+    from netdiag.app.configuration import CheckOptions, Configurations  # loads all rules
 
-    (chosen,) = configured([""], Configurations(), Settings(), Choice()).values()
-    return chosen.selection.of(found)
+    return Configurations(CheckOptions()).settings("").selection.of(found)
 
 
 def judged_and_drawn(

@@ -4,15 +4,15 @@ import os
 from pathlib import Path
 
 from netdiag.cli.console import Console
-from netdiag.cli.live import needs_extra
 from netdiag.deployment.addresses import listening, names_of_addresses
 from netdiag.deployment.member import Deployment
+from netdiag.io.extras import require_live
 from netdiag.traffic.native import AddressNames
 
 
 def places_that_run(host: str | None, project: str | None, console: Console) -> AddressNames:
     """The names of what runs; EngineError when the engine cannot be asked."""
-    needs_extra()
+    require_live()
     from netdiag.io.live import look
 
     seen = look(host=host, project=project, environment=os.environ, home=Path.home())

@@ -12,11 +12,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from netdiag.cli.declared import Settings, read_along
-from netdiag.cli.projects import STDIN, STDIN_NAME, Asked, asked_for, chained, distinct, found
+from netdiag.deployment.from_compose import from_compose
 from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.io.config_files import config_candidates
 from netdiag.io.files import read_file, read_stdin
+from netdiag.io.projects import (
+    STDIN,
+    STDIN_NAME,
+    ProjectFiles,
+    ProjectReader,
+    ReadOptions,
+    find_project,
+    project_at,
+    project_of,
+    projects_at,
+)
 
 LARGEST = 64 * 1024 * 1024
 _LARGEST_LOG = 8 * 1024 * 1024
@@ -88,16 +98,19 @@ class _Bag:
         data = self.files[os.path.abspath(path)] = read_file(path, limit=LARGEST)
         return data
 
-    def project(self, asked: Asked, settings: Settings) -> None:
-        """The files of a project, and the configuration beside them."""
-        for path in asked.files:
+    def project(self, project: ProjectFiles, options: ReadOptions, *, stdin: bytes | None = None) -> None:
+        """The files of a project, as far as they can be read, and the configuration beside them."""
+        for path in project.files:
             if path != STDIN and os.path.isfile(path):
                 self.file(path)
-        for path, data in read_along(asked, settings).items():
+        reader = ProjectReader(project, options, {} if stdin is None else {STDIN_NAME: stdin})
+        with suppress(NetdiagError):
+            from_compose(reader.read(), read=reader.read_mounted)
+        for path, data in reader.contents.items():
             if path != STDIN_NAME:
                 self.files[os.path.abspath(path)] = data
-        self.folders[os.path.abspath(asked.folder or os.curdir)] = None
-        self.configuration(os.path.dirname(asked.files[0]) if asked.files[0] != STDIN else "")
+        self.folders[os.path.abspath(project.folder or os.curdir)] = None
+        self.configuration(project.configuration_folder)
 
     def configuration(self, folder: str) -> None:
         """The files that configure what is in a folder."""
@@ -126,22 +139,21 @@ class _Bag:
 def _for_check(bag: _Bag, params: Mapping[str, Any]) -> None:
     files, chain = tuple(params.get("files") or ()), tuple(params.get("chain") or ())
     directory = params.get("project_directory")
-    instead = {STDIN_NAME: bag.read_stdin(LARGEST)} if STDIN in files + chain else {}
-    settings = Settings(
+    stdin = bag.read_stdin(LARGEST) if STDIN in files + chain else None
+    options = ReadOptions(
         environ=bag.environ,
         env_files=tuple(params.get("env_file") or ()),
         project_directory=directory,
         project_name=params.get("project_name"),
         profiles=tuple(params["profile"]) if params.get("profile") else None,
-        instead=instead,
     )
-    for path in (*settings.env_files, params.get("config"), params.get("baseline")):
+    for path in (*options.env_files, params.get("config"), params.get("baseline")):
         bag.file(path)
-    for asked in (chained(chain, directory),) if chain else distinct(files, directory):
-        if isinstance(asked, Asked):
-            bag.project(asked, settings)
-        elif os.path.isdir(asked):
-            bag.folders[os.path.abspath(asked)] = None
+    for project in (project_of(chain, directory),) if chain else projects_at(files, directory):
+        if isinstance(project, ProjectFiles):
+            bag.project(project, options, stdin=stdin)
+        elif os.path.isdir(project.path):
+            bag.folders[os.path.abspath(project.path)] = None
     if not params.get("isolated"):
         bag.configuration("")
     _client(bag, params.get("client_properties"))
@@ -195,13 +207,13 @@ def _for_playbook(bag: _Bag, params: Mapping[str, Any]) -> None:
 
 def _composed(bag: _Bag, files: Sequence[str]) -> None:
     """Compose files as a playbook takes them: those named, else the one of this folder."""
-    settings = Settings(environ=bag.environ)
-    projects: list[Asked] = []
+    options = ReadOptions(environ=bag.environ)
+    projects: list[ProjectFiles] = []
     with suppress(NetdiagError):
-        here = None if files else found(settings.environ, (), None)
-        projects = [asked_for(path) for path in files if os.path.exists(path)] + ([here] if here else [])
-    for asked in projects:
-        bag.project(asked, settings)
+        here = None if files else find_project(options)
+        projects = [project_at(path) for path in files if os.path.exists(path)] + ([here] if here else [])
+    for project in projects:
+        bag.project(project, options)
     bag.configuration("")
 
 

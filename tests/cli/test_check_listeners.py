@@ -12,7 +12,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.cli.shell import BROKEN, CLEAN, NETDIAG, NO_BROKER, ROOT, environment, netdiag
+from tests.cli.shell import BROKEN, CLEAN, NETDIAG, NO_BROKER, ROOT, environment, netdiag, process
+from tests.deployment.stacks import five_brokers
+from tests.render.sarif_structure import run_of
 
 SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners.v1.json").read_text(encoding="utf-8"))
 FIVE = ROOT / "compose/scenarios"
@@ -54,15 +56,38 @@ def put(folder: Path, **files: str) -> None:
         (["--live", "--timeout", "0"], 2),
         (["--live", "--host", "unix:///no/such/socket"], 3),
         (["--output", "no/such/folder/x", "clean.yml"], 3),
+        (["--select", "kraft-,zookeeper-", "broken.yml"], 0),
+        (["--select", "kraft-", "--select", "listener-", "broken.yml"], 1),
+        (["--ignore", "kraft-, listener-", "broken.yml"], 0),
+        (["--exit-zero", "broken.yml"], 0),
+        (["--exit-zero", "gone.yml"], 3),
+        (["--exit-zero", "web.yml"], 4),
+        (["--config", "gone.toml", "clean.yml"], 3),
+        (["--config", "wrong.toml", "clean.yml"], 2),
+        (["--config", "wrong.toml", "--isolated"], 2),
+        (["--isolated", "clean.yml"], 0),
+        (["--baseline", "gone.json", "clean.yml"], 3),
+        (["--baseline", "clean.yml", "clean.yml"], 2),
+        (["--baseline", "a.json", "--write-baseline", "b.json"], 2),
+        (["--fix", "--write-baseline", "b.json"], 2),
+        (["--write-baseline", "b.json", "gone.yml"], 3),
+        (["--write-baseline", "gone/b.json", "broken.yml"], 3),
+        (["--require-all", "clean.yml"], 2),
+        (["--client-properties", "x", "clean.yml"], 2),
+        (["--warn-days", "0", "clean.yml"], 2),
+        (["--why", "clean.yml"], 2),
+        (["--record", "x", "clean.yml"], 2),
+        (["--engine", "new", "clean.yml"], 2),
     ],
 )
 def test_exit_status(tmp_path: Path, words: list[str], status: int) -> None:
     put(tmp_path, clean=CLEAN, broken=BROKEN, web=NO_BROKER, nonsense="services: [")
+    (tmp_path / "wrong.toml").write_text("selct = 1\n", encoding="utf-8")
     (tmp_path / "folder").mkdir()
     done = netdiag("check-listeners", *words, cwd=tmp_path)
     assert done.returncode == status, done.stdout + done.stderr
     assert b"Traceback" not in done.stderr
-    if status != 2 and not {"--diff", "--fix", "--output"} & set(words):
+    if status != 2 and not {"--diff", "--fix", "--output", "--config", "--baseline", "--write-baseline"} & set(words):
         result = netdiag("check-listeners", "--format", "json", *words, cwd=tmp_path)
         assert result.returncode == status
         jsonschema.validate(json.loads(result.stdout), SCHEMA)
@@ -72,18 +97,6 @@ def test_exit_status(tmp_path: Path, words: list[str], status: int) -> None:
 def test_fail_on(tmp_path: Path, level: str, status: int) -> None:
     stack = FIVE / "S07-single-listener-container-name/kraft.broken.yml"
     assert netdiag("check-listeners", "--fail-on", level, stack, cwd=tmp_path).returncode == status
-
-
-def test_an_input_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
-    put(tmp_path, broken=BROKEN)
-    done = netdiag("check-listeners", "gone.yml", "broken.yml", cwd=tmp_path)
-    assert b"gone.yml: could not be checked: no such file" in done.stdout
-    assert b"broken.yml:8:" in done.stdout
-    value = json.loads(netdiag("check-listeners", "--format", "json", "gone.yml", "broken.yml", cwd=tmp_path).stdout)
-    assert [(item["path"], item["error"] is None) for item in value["inputs"]] == [
-        ("gone.yml", False),
-        ("broken.yml", True),
-    ]
 
 
 def test_the_compose_file_of_the_folder_is_found_in_composes_order(tmp_path: Path) -> None:
@@ -138,45 +151,12 @@ def test_dotenv_env_file_and_profile_are_heard(tmp_path: Path) -> None:
     assert netdiag("check-listeners", "--profile", "kafka", cwd=tmp_path).returncode == 1
 
 
-def test_files_drawn_in_are_shown_where_they_lie(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    moved = BROKEN.replace("      KAFKA_LISTENERS: EXTERNAL://1.2.3.4:9092  # why\n", "").replace(
-        "    environment:", "    env_file: kafka.env\n    environment:"
-    )
-    (tmp_path / "sub" / "compose.yml").write_text(moved, encoding="utf-8")
-    (tmp_path / "sub" / "kafka.env").write_text("KAFKA_LISTENERS=EXTERNAL://1.2.3.4:9092\n", encoding="utf-8")
-    place = str(Path("sub") / "kafka.env")
-    done = netdiag("check-listeners", "sub/compose.yml", cwd=tmp_path)
-    assert f"{place}:1:28: error".encode() in done.stdout
-    assert "1 │ KAFKA_LISTENERS=EXTERNAL://1.2.3.4:9092".encode() in done.stdout
-    assert netdiag("check-listeners", "--fix", "sub/compose.yml", cwd=tmp_path).returncode == 0
-    assert (tmp_path / place).read_text(encoding="utf-8") == "KAFKA_LISTENERS=EXTERNAL://0.0.0.0:9092\n"
-
-
-def test_a_declared_host_address_gets_its_row(tmp_path: Path) -> None:
-    put(tmp_path, compose=CLEAN)
-    done = netdiag("check-listeners", "--docker-host-ip", "192.168.8.133", cwd=tmp_path)
-    assert b"192.168.8.133:9092" in done.stdout
-    assert b"<docker-host>" not in done.stdout
-
-
 def test_no_matrix(tmp_path: Path) -> None:
     put(tmp_path, compose=CLEAN)
     assert b"client works" in netdiag("check-listeners", cwd=tmp_path).stdout
     assert b"client works" not in netdiag("check-listeners", "--no-matrix", cwd=tmp_path).stdout
     value = json.loads(netdiag("check-listeners", "--no-matrix", "--format", "json", cwd=tmp_path).stdout)
     assert value["matrix"] == []
-
-
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_fix_changes_the_named_bytes_and_checks_again(tmp_path: Path, line_end: str) -> None:
-    before = ("# K\u00e4se\n" + BROKEN).replace("\n", line_end).encode()
-    (tmp_path / "compose.yml").write_bytes(before)
-    done = netdiag("check-listeners", "--fix", cwd=tmp_path)
-    assert (done.returncode, b"listener-bound-to-foreign-address" in done.stdout) == (0, False)
-    assert b"repaired 1 finding in compose.yml" in done.stderr
-    assert (tmp_path / "compose.yml").read_bytes() == before.replace(b"1.2.3.4", b"0.0.0.0")
-    assert os.listdir(tmp_path) == ["compose.yml"]
 
 
 def test_diff_is_a_patch_and_nothing_else(tmp_path: Path) -> None:
@@ -190,24 +170,6 @@ def test_diff_is_a_patch_and_nothing_else(tmp_path: Path) -> None:
         assert (tmp_path / "compose.yml").read_text(encoding="utf-8") == CLEAN
 
 
-def test_every_repairable_scenario_is_clean_after_its_repair(tmp_path: Path) -> None:
-    for stack in sorted(FIVE.glob("S0[24]*/*.broken.yml")):
-        copy = tmp_path / "compose.yml"
-        shutil.copy(stack, copy)
-        assert netdiag("check-listeners", "--fix", "--unsafe-fixes", copy, cwd=tmp_path).returncode == 0, stack
-
-
-def test_fix_leaves_alone_what_it_may_not_write(tmp_path: Path) -> None:
-    put(tmp_path, compose=BROKEN)
-    (tmp_path / "compose.yml").chmod(0o444)
-    if os.access(tmp_path / "compose.yml", os.W_OK):
-        return  # a superuser may
-    done = netdiag("check-listeners", "--fix", cwd=tmp_path)
-    assert done.returncode == 3
-    assert b"cannot be written: permission denied" in done.stderr
-    assert (tmp_path / "compose.yml").read_text(encoding="utf-8") == BROKEN
-
-
 def test_output_goes_to_a_file_as_a_whole(tmp_path: Path) -> None:
     put(tmp_path, compose=BROKEN)
     done = netdiag("check-listeners", "--format", "json", "--output", "result.json", cwd=tmp_path)
@@ -219,7 +181,7 @@ def test_output_goes_to_a_file_as_a_whole(tmp_path: Path) -> None:
 def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
     for form in ("text", "json"):
         runs = {
-            netdiag("check-listeners", "--format", form, *sorted(FIVE.glob("S0*/*n.yml")), cwd=tmp_path, env=env).stdout
+            process("check-listeners", "--format", form, *sorted(FIVE.glob("S0*/*n.yml")), cwd=tmp_path, env=env).stdout
             for env in ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"}, {})
         }
         assert len(runs) == 1
@@ -326,9 +288,8 @@ def test_colour(tmp_path: Path, words: list[str], env: dict[str, str], coloured:
 
 def test_a_defect_of_ours_is_one_line_unless_debugged(tmp_path: Path) -> None:
     put(tmp_path, compose=CLEAN)
-    code = (
-        "import netdiag.cli.declared as d; d.check = lambda deployment: 1 / 0; from netdiag.cli.main import run; run()"
-    )
+    broken = "import netdiag.app.check as check; check.check_deployment = lambda deployment: 1 / 0"
+    code = f"{broken}; from netdiag.cli.main import run; run()"
     command = [sys.executable, "-c", code, "check-listeners"]
     done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, check=False)
     assert done.returncode == 3
@@ -340,3 +301,97 @@ def test_a_defect_of_ours_is_one_line_unless_debugged(tmp_path: Path) -> None:
         [*command, "--format", "json"], cwd=tmp_path, env=environment(), capture_output=True, check=False
     )
     jsonschema.validate(json.loads(done.stdout), SCHEMA)
+
+
+@pytest.mark.parametrize("option", ["--select", "--ignore"])
+def test_an_unknown_rule_is_wrong_usage(tmp_path: Path, option: str) -> None:
+    done = netdiag("check-listeners", option, "kraft-rol-invalid", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"no rule is called 'kraft-rol-invalid'; did you mean 'kraft-role-invalid'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("check-listeners --select kraft-role", [b"kraft-role-invalid"]),
+        ("check-listeners --ignore kraft-voters-invalid,kraft-role", [b"kraft-voters-invalid,kraft-role-invalid"]),
+        ("explain kraft-role", [b"kraft-role-invalid"]),
+    ],
+)
+def test_rule_ids_are_completed(tmp_path: Path, words: str, offered: list[bytes]) -> None:
+    line = f"netdiag {words}"
+    env = {"_NETDIAG_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words.split()))}
+    assert netdiag(cwd=tmp_path, env=env).stdout.split() == offered
+
+
+@pytest.mark.parametrize(
+    ("options", "vantage", "bootstrap", "expected"),
+    [
+        (["--engine", "28", "--userland-proxy", "off"], "container elsewhere", "192.168.8.133:9091", "bootstrap"),
+        (["--userland-proxy", "on"], "container elsewhere", "192.168.8.133:9091", "advertised"),
+        (["--platform", "desktop"], "docker host", "localhost:9091", "ok"),
+        (["--firewall", "nftables", "--userland-proxy", "off"], "container elsewhere", "192.168.8.133:9091", "unknown"),
+    ],
+)
+def test_options_about_the_engine_reach_the_prediction(
+    tmp_path: Path, options: list[str], vantage: str, bootstrap: str, expected: str
+) -> None:
+    put(tmp_path, compose=five_brokers())
+    usual = ("check-listeners", "--docker-host-ip", "192.168.8.133", "--format", "json")
+    cells = json.loads(netdiag(*usual, *options, cwd=tmp_path).stdout)["matrix"]
+    (cell,) = (c for c in cells if (c["vantage"], c["bootstrap"]) == (vantage, bootstrap))
+    assert cell["predicted"]["verdict"] == expected
+
+
+def test_what_is_ignored_is_counted_and_marked_for_code_scanning(tmp_path: Path) -> None:
+    put(tmp_path, compose=BROKEN.replace("# why", "# netdiag: ignore[listener-bound-to-foreign-address] by the proxy"))
+    assert netdiag("check-listeners", cwd=tmp_path).stdout.endswith(b"no findings in 1 file (1 broker); 1 suppressed\n")
+    run = run_of(netdiag("check-listeners", "--format", "sarif", cwd=tmp_path).stdout.decode())
+    (result,) = run["results"]
+    assert result["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "by the proxy"}]
+
+
+def test_a_baseline_is_written_and_marked_for_code_scanning(tmp_path: Path) -> None:
+    put(tmp_path, compose=BROKEN)
+    done = netdiag("check-listeners", "--write-baseline", "known.json", cwd=tmp_path)
+    assert (done.returncode, b"netdiag: 1 finding written to known.json\n" in done.stderr) == (0, True)
+    run = run_of(netdiag("check-listeners", "--baseline=known.json", "--format=sarif", cwd=tmp_path).stdout.decode())
+    assert [result["suppressions"] for result in run["results"]] == [[{"kind": "external", "status": "accepted"}]]
+
+
+def test_a_configuration_that_cannot_be_understood_is_one_line_and_nothing_is_checked(tmp_path: Path) -> None:
+    put(tmp_path, compose=CLEAN)
+    (tmp_path / "netdiag.toml").write_text('\nselct = ["listener-"]', encoding="utf-8")
+    done = netdiag("check-listeners", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"netdiag: netdiag.toml:2: unknown key 'selct'; did you mean \"select\"?\n"
+
+
+def test_standard_input_is_configured_by_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "netdiag.toml").write_text('ignore = ["listener-"]', encoding="utf-8")
+    assert netdiag("check-listeners", "-", cwd=tmp_path, stdin=BROKEN.encode()).returncode == 0
+
+
+def test_standard_input_is_repaired_onto_standard_output(tmp_path: Path) -> None:
+    done = netdiag("check-listeners", "--fix", "-", cwd=tmp_path, stdin=BROKEN.encode())
+    assert (done.returncode, done.stdout) == (0, CLEAN.encode())
+    assert b"repaired 1 finding in <stdin>" in done.stderr
+    done = netdiag("check-listeners", "--fix", "-", cwd=tmp_path, stdin=CLEAN.encode())
+    assert done.stdout == CLEAN.encode()
+    assert os.listdir(tmp_path) == []
+
+
+def test_fix_writes_checks_again_and_says_so(tmp_path: Path) -> None:
+    put(tmp_path, compose=BROKEN)
+    done = netdiag("check-listeners", "--fix", cwd=tmp_path)
+    assert (done.returncode, b"listener-bound-to-foreign-address" in done.stdout) == (0, False)
+    assert b"netdiag: repaired 1 finding in compose.yml\n" in done.stderr
+    assert (tmp_path / "compose.yml").read_text(encoding="utf-8") == CLEAN
+
+
+def test_unsafe_repairs_are_shown_only_when_asked_for(tmp_path: Path) -> None:
+    single = CLEAN.replace("EXTERNAL://localhost:9092", "EXTERNAL://kafka:9092")
+    put(tmp_path, compose=single)
+    assert b"--unsafe-fixes would repair 1 finding more" in netdiag("check-listeners", "--diff", cwd=tmp_path).stderr
+    assert netdiag("check-listeners", "--diff", "--unsafe-fixes", cwd=tmp_path).stdout.startswith(b"--- a/compose.yml")
+    assert (tmp_path / "compose.yml").read_text(encoding="utf-8") == single

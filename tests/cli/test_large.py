@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from netdiag.cli.console import Console
-from netdiag.cli.declared import Settings, report_on
 from netdiag.cli.main import app
 from netdiag.render.report import Report
+from tests.app.checks import report_of
 from tests.deployment.stacks import five_brokers
 from tests.growth import grows_linearly
 
@@ -28,7 +27,7 @@ def looked_at(folder: Path, count: int) -> tuple[Report, float]:
     file = folder / "compose.yml"
     file.write_text(head + many + "networks:\n  kafka:\n", encoding="utf-8")
     begin = time.process_time()
-    report = report_on((str(file),), Settings(), Console())
+    report = report_of(file)
     return report, time.process_time() - begin
 
 

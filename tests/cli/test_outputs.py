@@ -110,8 +110,8 @@ from netdiag.cli.main import run
 try:
     run()
 finally:
-    formats = ("concise", "json", "sarif", "junit", "checkstyle", "github", "gitlab", "markdown", "text")
-    print(*(name for name in formats if f"netdiag.render.{name}" in sys.modules), "xml.etree" in sys.modules)
+    formats = ("concise", "json", "sarif", "xml", "github", "gitlab", "markdown", "text")
+    print(*(name for name in formats if f"netdiag.render.formats.{name}" in sys.modules), "xml.etree" in sys.modules)
 """
     for form, expected in (("concise", "concise False"), ("text", "text False")):
         done = subprocess.run(

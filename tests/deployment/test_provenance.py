@@ -6,13 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from netdiag.cli.console import Console
-from netdiag.cli.declared import Settings, report_on
-from netdiag.cli.projects import chained
 from netdiag.compose.origins import Origin
 from netdiag.compose.positions import Span
 from netdiag.deployment.provenance import Ways
 from netdiag.findings import FileLocation, Finding
+from tests.app.checks import report_of
 from tests.cli.shell import BROKEN, CLEAN
 
 RULE = "listener-bound-to-foreign-address"
@@ -32,7 +30,7 @@ def found(*chain: str, **files: str) -> tuple[Finding, dict[str, bytes]]:
     """The one finding on these files (`_` for `.`), and the sources that may be shown."""
     for name, text in files.items():
         Path(name.replace("_", ".")).write_text(text, encoding="utf-8")
-    report = report_on([chained(chain or ("compose.yaml",))], Settings(), Console())
+    report = report_of(project_files=chain or ("compose.yaml",))
     (finding,) = (f for f in report.findings if f.rule == RULE)
     return finding, dict(report.sources)
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.fixing import write_repairs
+from netdiag.app.repair import Repairs, report_rest
+from netdiag.cli.console import Console
 from netdiag.cli.outputs import Format
-from netdiag.cli.repairing import Settled
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.render.report import Report
 from tests.fuzz.oracle import FORMATS, judged, shown
 from tests.fuzz.projects import LARGEST, SECRET, hides, project
 
@@ -61,7 +60,7 @@ def test_a_defect_is_a_complaint(
         def broken(*words: object, **named: object) -> None:
             raise raised
 
-        monkeypatch.setattr("netdiag.cli.declared.check", broken)
+        monkeypatch.setattr("netdiag.app.check.check_deployment", broken)
     files = {"compose.yml": b"services: {kafka: {image: 'apache/kafka:3.9.1'}}\n"}
     found = judged(files, tmp_path).complaints
     assert [text for text in found if text.startswith(complaint)] if complaint else not found
@@ -97,7 +96,7 @@ def test_what_was_not_repaired_is_told_without_escapes_and_secrets(
     place = FileLocation(path="a.yml", line=1, column=1, end_line=1, end_column=2, start=0, end=1)
     message = f'listener "\x1b]0;x\x07", API_TOKEN={SECRET}1'
     left = Finding(rule="r", severity=Severity.ERROR, message=message, location=place)
-    write_repairs(Settled(refused=((left, "\x07"),)), Report())
+    report_rest(Repairs(refused=((left, "\x07"),)), Console())
     told = capsys.readouterr().err
     assert "\x07" not in told
     assert SECRET not in told

@@ -11,7 +11,7 @@ from netdiag.io.client_identity import read_client
 from netdiag.io.probing import Question, probe
 from netdiag.linux.netns import OwnNamespace
 from netdiag.render.probe import probe_document
-from tests.cli.shell import netdiag
+from tests.cli.shell import process
 from tests.io.authorities import issue
 from tests.io.hostile import ScriptedBroker, serving
 from tests.io.secured_servers import PASSWORD, SaslBroker, behind_tls, context_for
@@ -104,12 +104,12 @@ def test_the_command(world: World, good: Path, tmp_path: Path) -> None:
     properties = str(world.properties("SASL_SSL", mechanism="PLAIN"))
     with serving(behind_tls(context_for(good), broker)) as port:
         ports.append(port)
-        done = netdiag("probe", f"127.0.0.1:{port}", "--client-properties", properties, cwd=tmp_path)
+        done = process("probe", f"127.0.0.1:{port}", "--client-properties", properties, cwd=tmp_path)
     assert done.returncode == 0, done
     said = done.stdout.decode()
     assert f"127.0.0.1:{port} from host, in SASL_SSL" in said
     assert "logged in with PLAIN" in said
     assert PASSWORD not in said
-    none = netdiag("probe", "127.0.0.1:1", "--client-properties", "nowhere.properties", cwd=tmp_path)
+    none = process("probe", "127.0.0.1:1", "--client-properties", "nowhere.properties", cwd=tmp_path)
     assert none.returncode not in (0, 1), none
     assert b"nowhere.properties" in none.stderr

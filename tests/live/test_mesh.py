@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from netdiag.deployment.mesh_edges import is_cut
-from tests.cli.shell import netdiag
+from tests.cli.shell import process
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.live.mesh_cluster import Cluster, Injected, differences, expected_ways, running, way
@@ -70,8 +70,8 @@ def test_the_command_names_what_is_cut(cluster: Cluster, tmp_path: Path) -> None
     words = ("check-listeners", "--live", "--host", engine, "--container", first, "--timeout", "8")
     fault = cluster.silence_names("z1")
     try:
-        found = netdiag(*words, "--format", "json", "--output", "r.json", "--format", "text", cwd=tmp_path)
-        probed = netdiag("probe", "z2:9092", "--from", f"container:{first}", "--host", engine, cwd=tmp_path)
+        found = process(*words, "--format", "json", "--output", "r.json", "--format", "text", cwd=tmp_path)
+        probed = process("probe", "z2:9092", "--from", f"container:{first}", "--host", engine, cwd=tmp_path)
     finally:
         fault.undo()
     assert found.returncode == 1, found.stderr

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from netdiag.cli.looks import deployment_of
+from netdiag.app.live_check import deployment_of
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.recording import from_json
 from netdiag.io.live import look

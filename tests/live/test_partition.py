@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.deployment.mesh_edges import is_cut
-from tests.cli.shell import netdiag
+from tests.cli.shell import process
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.live.mesh_cluster import Cluster, Injected, Way, differences, way
@@ -75,7 +75,7 @@ def _coordinator_is_told(lab: Lab, cluster: Cluster, folder: Path) -> None:
     words = ("probe", "broker-1:29092", "--from", place, *rest)
 
     def group() -> dict[str, object]:
-        told = netdiag(*words, cwd=folder)
+        told = process(*words, cwd=folder)
         assert told.returncode == 0, told
         found: dict[str, object] = json.loads(told.stdout)["bootstraps"][0]["group"]
         return found

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 
-from tests.cli.shell import environment, netdiag
+from tests.cli.shell import environment, process
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack
@@ -87,7 +87,7 @@ def test_no_secret_is_in_a_bundle_and_elsewhere_it_leads_to_the_same(lab: Lab, t
                 bundle = folder / f"{Path(name).stem}.zip"
                 said = {}
                 for form in ("json", "text", "markdown", "html"):
-                    done = netdiag("playbook", "run", name, *live, "-f", form, "--bundle", bundle, cwd=folder)
+                    done = process("playbook", "run", name, *live, "-f", form, "--bundle", bundle, cwd=folder)
                     assert done.returncode in (0, 1, 3), done
                     said[form] = done.stdout
                     assert found_in(secrets, done.stdout + done.stderr) == []

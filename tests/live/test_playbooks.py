@@ -12,7 +12,7 @@ import pytest
 
 from netdiag.io.playbooks import shipped
 from netdiag.playbook.recognise import recognised
-from tests.cli.shell import netdiag
+from tests.cli.shell import process
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.lab.lead_topics import lead_topics
@@ -34,7 +34,7 @@ KEPT_OUT = (f"{OWN[:3]} ports.broken.yml", "S05 kraft.broken.yml")
 
 def ran(stack: Stack, book: str, cwd: Path, *words: str) -> dict[str, Any]:
     """The run of a playbook over what runs."""
-    done = netdiag(
+    done = process(
         "playbook", "run", book, "--live", "--host", stack.engine.docker_host, "--format", "json", *words, cwd=cwd
     )
     assert done.returncode in (0, 1, 3), done

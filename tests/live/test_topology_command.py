@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.cli.shell import ROOT, netdiag
+from tests.cli.shell import ROOT, process
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack
 from tests.live.stacks import SCENARIOS
@@ -26,7 +26,7 @@ def stack(lab: Lab) -> Iterator[Stack]:
 
 
 def topology(stack: Stack, folder: Path, *words: str) -> bytes:
-    done = netdiag("topology", "--host", stack.engine.docker_host, "--service", "kafka", *words, cwd=folder)
+    done = process("topology", "--host", stack.engine.docker_host, "--service", "kafka", *words, cwd=folder)
     assert (done.returncode in DONE, done.stderr) == (True, b"")
     return done.stdout
 

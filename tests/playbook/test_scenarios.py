@@ -7,14 +7,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from netdiag.cli.console import Console
-from netdiag.cli.declared import Settings, report_on
 from netdiag.io.playbooks import shipped
 from netdiag.playbook.actions import ActionName
 from netdiag.playbook.document import Step
 from netdiag.playbook.items import of_finding
 from netdiag.playbook.outcome import Outcome
 from netdiag.playbook.runner import End, Run, run
+from tests.app.checks import report_of
 from tests.house.tree import ROOT
 
 BOOKS = {book.name: book for book in shipped()}
@@ -80,7 +79,7 @@ ALL_REPAIRED = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glo
 
 def over(book: str, path: str) -> Run:
     """A run in which files are all that there is to see."""
-    report = report_on((str(FOLDER / path),), Settings(environ={}, matrix=False), Console())
+    report = report_of(FOLDER / path, matrix=False)
     items = tuple(map(of_finding, report.findings))
 
     def perform(step: Step, arguments: Mapping[str, str]) -> Outcome:

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.console import Console
-from netdiag.cli.declared import Settings, report_on
 from netdiag.render.formats import concise, github, gitlab, markdown, sarif, xml
+from tests.app.checks import report_of
 from tests.house.tree import ROOT
 from tests.render import test_checkstyle, test_github, test_gitlab, test_junit
 from tests.render.sarif_structure import run_of
@@ -16,7 +15,7 @@ STACKS = sorted(ROOT.glob("compose/**/*.yml"))
 
 @pytest.mark.parametrize("stack", STACKS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_every_stack(stack: Path) -> None:
-    report = report_on([str(stack)], Settings(), Console())
+    report = report_of(str(stack))
     root = str(ROOT)
     count = len(report.findings)
     assert len(run_of(sarif.render(report, root))["results"]) == count

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.console import Console
-from netdiag.cli.declared import Settings, report_on
 from netdiag.render.formats import concise, github, gitlab, json, markdown, sarif, xml
 from netdiag.render.report import Input, Report
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import Rule
+from tests.app.checks import report_of
 from tests.compose.tracing import CORPUS
 from tests.house.rule_pages import found
 from tests.house.tree import ROOT
@@ -102,7 +101,7 @@ def test_the_corpus(figure: Callable[[str, object], None], monkeypatch: pytest.M
 def _of_files(files: Iterable[Path], folder: Path) -> Iterator[str]:
     """Each file alone, named as its users name it; read twice it gives the same bytes, without this machine's paths."""
     for name in (str(path.relative_to(folder)) for path in files):
-        report, again = (report_on([name], Settings(), Console()) for _ in range(2))
+        report, again = (report_of(name) for _ in range(2))
         for error in complaints(report, str(folder)):
             yield f"{name}: {error}"
         for render in FORMATS:

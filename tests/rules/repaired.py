@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from netdiag.cli.repairing import Settled, settled
+from netdiag.app.repair import Repairs, tried
 from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.errors import ComposeError
 from netdiag.compose.load import load
@@ -34,9 +34,9 @@ def looked(files: Mapping[str, bytes]) -> Report:
     return Report(inputs=(Input(name=FILE),), findings=check_deployment(from_compose(project)), sources=files)
 
 
-def repaired(files: Mapping[str, bytes], *, unsafe: bool = True) -> Settled:
+def repaired(files: Mapping[str, bytes], *, unsafe: bool = True) -> Repairs:
     """The files with all repairs."""
-    return settled(lambda instead: looked({**files, **instead}), {}, lambda path: True, unsafe=unsafe)
+    return tried(lambda replaced: looked({**files, **replaced}), {}, lambda path: True, unsafe=unsafe)
 
 
 def findings(files: Mapping[str, bytes]) -> tuple[Finding, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.repairing import Settled
+from netdiag.app.repair import Repairs
 from netdiag.findings import Severity
 from netdiag.rules.declared import DECLARED
 from netdiag.rules.rule import rule_page
@@ -53,7 +53,7 @@ _MAY_CHANGE = re.compile(rb"\s*(- )?[\"']?[A-Z][A-Z0-9_]*[:=].*|\s+ports:.*|\s+-
 
 
 @cache
-def result(rule: str, variant: Callable[[str], Files]) -> tuple[Files, Settled]:
+def result(rule: str, variant: Callable[[str], Files]) -> tuple[Files, Repairs]:
     """The files of an example as they are, and with all repairs."""
     files = variant(PAGES[rule])
     return files, repaired(files)
@@ -66,7 +66,7 @@ def has_edits(rule: str) -> bool:
 REPAIRABLE = tuple(rule for rule in PAGES if has_edits(rule))
 
 
-def after(files: Files, made: Settled) -> dict[str, bytes]:
+def after(files: Files, made: Repairs) -> dict[str, bytes]:
     return {**files, **made.after}
 
 

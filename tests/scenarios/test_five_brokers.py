@@ -20,7 +20,7 @@ import pytest
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.topology.hops import End
 from netdiag.topology.proof import Agreement
-from tests.cli.shell import netdiag
+from tests.cli.shell import process
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack as Running
@@ -118,10 +118,10 @@ def test_real_connections_prove_walks_hop_by_hop(running: Running, stack: Stack,
 @pytest.mark.parametrize("stack", TRACED, ids=lambda stack: stack.name, indirect=True)
 def test_the_command_says_the_same(running: Running, stack: Stack, tmp_path: Path) -> None:
     engine = ("--host", running.engine.docker_host)
-    works = netdiag("trace", "broker-1", "broker-2:29092", "--prove", *engine, cwd=tmp_path)
+    works = process("trace", "broker-1", "broker-2:29092", "--prove", *engine, cwd=tmp_path)
     assert (works.returncode, works.stderr) == (0, b"")
     assert b"a real connection: connected" in works.stdout
-    own_loopback = netdiag("trace", "broker-1", "localhost:9092", *engine, cwd=tmp_path)
+    own_loopback = process("trace", "broker-1", "localhost:9092", *engine, cwd=tmp_path)
     assert (own_loopback.returncode, own_loopback.stderr) == (1, b"")
     assert b"nobody listens on port 9092 there" in own_loopback.stdout
 

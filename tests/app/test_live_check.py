@@ -9,9 +9,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from netdiag.cli.console import Console
-from netdiag.cli.declared import Settings
-from netdiag.cli.live import LiveSettings, live_report
+from netdiag.app.configuration import CheckOptions, LiveOptions
+from netdiag.app.live_check import check_live, with_causes
+from netdiag.app.progress import SILENT
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.deployment.from_compose import from_compose
@@ -29,10 +29,12 @@ from netdiag.io.engine_address import EngineAddress
 from netdiag.io.live import Live
 from netdiag.io.observe import Observed
 from netdiag.linux.netns import ProcessNamespace
+from netdiag.render.report import Report
 from tests.cli.shell import CLEAN, ROOT, environment
 from tests.render.literals import OK, REFUSED
 
 SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners.v1.json").read_text(encoding="utf-8"))
+ARGV = ("/opt/netdiag", "check-listeners", "--live")
 INSIDE = Stance(
     vantage=Vantage(kind=VantageKind.BROKER, label="inside kafka", member="kafka", networks=("default",)),
     entrance=ProcessNamespace(pid=1, container_id="c"),
@@ -75,8 +77,8 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(live_module, "look", look)
     monkeypatch.setattr(observe_module, "observe", observe)
-    settings = LiveSettings(containers=("kafka",), host="unix:///x", netns=("lan",), timeout=1.5)
-    report = live_report((), settings, Settings(), Console())
+    options = LiveOptions(containers=("kafka",), host="unix:///x", netns=("lan",), timeout=1.5, argv=ARGV)
+    report = check_live(CheckOptions(isolated=True), options).report
     assert asked == {
         "host": "unix:///x",
         "project": None,
@@ -108,7 +110,7 @@ def test_a_vantage_on_another_machine_is_told_with_the_way_there(monkeypatch: py
     seen = replace(running(), stances=(docker_host_stance(),), skipped=(elsewhere,))
     monkeypatch.setattr(live_module, "look", lambda **_: seen)
     monkeypatch.setattr(observe_module, "observe", lambda *_, **__: Observed(cells=()))
-    (skipped,) = live_report((), LiveSettings(containers=("kafka",)), Settings(), Console()).skipped
+    (skipped,) = check_live(CheckOptions(isolated=True), LiveOptions(containers=("kafka",), argv=ARGV)).report.skipped
     assert (skipped.vantage, (skipped.command or "").endswith(" --via container")) == ("inside kafka", True)
 
 
@@ -120,7 +122,7 @@ def test_a_project_is_named_by_its_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
         raise EngineError(f"no containers of {words['project']}", where="engine")
 
     monkeypatch.setattr(live_module, "look", look)
-    report = live_report((str(tmp_path / "c.yml"),), LiveSettings(), Settings(), Console())
+    report = check_live(CheckOptions(files=(str(tmp_path / "c.yml"),), isolated=True), LiveOptions()).report
     assert [item.error.message for item in report.inputs if item.error] == ["no containers of shop"]
 
 
@@ -146,3 +148,8 @@ def test_a_missing_extra_is_a_line_with_what_to_run(tmp_path: Path, library: str
         assert done.stdout == ""
         (line,) = done.stderr.splitlines()
         assert line == f"netdiag: --live needs {library}, which is not installed: {install_line('live')}"
+
+
+def test_nothing_failed_and_no_cause_is_looked_for() -> None:
+    report = Report()
+    assert with_causes(report, {}, "unix:///nowhere", SILENT) is report

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.console import Console
-from netdiag.cli.declared import Settings, report_on
+from tests.app.checks import report_of
 
 ANY = b"services: {a: {image: nginx}}\n"
 TENS = "".join(f"x-{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 10)}]\n" for n in range(1, 9))
@@ -48,7 +47,7 @@ def test_what_cannot_be_read_is_told_in_one_line(title: str) -> None:
     data, reason = REFUSED[title]
     Path("a.yml").write_bytes(data)
     begin = time.process_time()
-    (item,) = report_on(["a.yml"], Settings(), Console()).inputs
+    (item,) = report_of("a.yml").inputs
     assert time.process_time() - begin < 60
     assert item.error is not None
     assert reason in item.error.message
@@ -59,7 +58,7 @@ def test_what_cannot_be_read_is_told_in_one_line(title: str) -> None:
 def test_circles_and_files_that_are_none_are_findings(title: str) -> None:
     Path("a.yml").write_bytes(FOUND[title])
     begin = time.process_time()
-    report = report_on(["a.yml"], Settings(), Console())
+    report = report_of("a.yml")
     assert time.process_time() - begin < 10
     assert report.inputs[0].error is None
     assert {finding.rule for finding in report.findings} <= {"compose-extends", "compose-include", "compose-env-file"}
@@ -71,6 +70,6 @@ def test_circles_and_files_that_are_none_are_findings(title: str) -> None:
     ("name", "reason"), [("folder", "no compose file"), ("loop", "too many levels of symbolic links")]
 )
 def test_arguments_that_are_no_files(name: str, reason: str) -> None:
-    (item,) = report_on([name], Settings(), Console()).inputs
+    (item,) = report_of(name).inputs
     assert item.error is not None
     assert reason in item.error.message

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from netdiag.cli.sudo import sudo_line, via_line
+from netdiag.app.rerun import sudo_line, via_line
 from tests.cli.shell import ROOT
 
 
@@ -27,6 +27,7 @@ def test_the_sudo_line_is_this_command(argv: list[str], engine: str, line: str) 
 
 def test_the_sudo_line_of_a_module() -> None:
     line = sudo_line([f"{ROOT}/netdiag/__main__.py", "check-listeners"], "unix:///var/run/docker.sock")
+    assert line is not None
     assert line.endswith("-m netdiag check-listeners")
 
 
@@ -34,3 +35,8 @@ def test_the_sudo_line_of_a_module() -> None:
 def test_the_line_of_a_helper_container() -> None:
     line = via_line(["/opt/x/netdiag", "check-listeners", "--live", "a b.yml"])
     assert line == "/opt/x/netdiag check-listeners --live 'a b.yml' --via container"
+
+
+def test_without_a_command_line_there_is_none() -> None:
+    assert sudo_line((), "unix:///var/run/docker.sock") is None
+    assert via_line(()) is None

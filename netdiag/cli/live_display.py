@@ -1,7 +1,7 @@
-"""`check-listeners --live --watch`: the matrix kept live, with what broke, when, and what came back.
+"""What `check-listeners --live --watch` shows: the matrix as it is now, what broke, when, and what came back.
 
 On a terminal a picture is drawn in place, on the screen beside the scrolled one; elsewhere the report is written once
-and then a line for each change. One look is over before the next begins, so nothing piles up.
+and then a line for each change.
 """
 
 import os
@@ -10,24 +10,18 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
+from typing import Protocol
 
 from netdiag.cli.console import Console, is_terminal, say, write_text
-from netdiag.cli.exit_status import ExitStatus
-from netdiag.io.watch import wait_for_reader
 from netdiag.render.formats import text
 from netdiag.render.matrix.watch import Change, WatchState, change_line, change_lines, watch_screen
 from netdiag.render.report import Report
 from netdiag.render.screen import Line, paint
 
-EVERY = 5.0
-# What a look takes on top of the time for one step, so that a fault is seen within two intervals.
-_BESIDE = 1.5
-_LEAST_PATIENCE = 0.5
 # So often changes are remembered; a watch may run for weeks.
 _REMEMBERED = 100
 
@@ -37,77 +31,65 @@ _LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 _HOME, _REST_OF_LINE, _REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """How to watch; `every` is seconds from the begin of one look to the next."""
-
-    every: float = EVERY
-    as_json: bool = False
-
-
-def patience(every: float, timeout: float) -> float:
-    """Seconds for one step of a look, so that a fault is told within two intervals."""
-    return min(timeout, max(_LEAST_PATIENCE, every - _BESIDE))
-
-
-def watch_live(look: Callable[[], Report], order: Order, console: Console) -> ExitStatus:
-    """Look and tell until KeyboardInterrupt, or until nobody reads any more."""
-    with _telling(order, console) as tell:
-        memory = WatchState()
-        while True:
-            begin = time.monotonic()
-            report = look()
-            if report.interrupted:
-                raise KeyboardInterrupt
+def show_rounds(rounds: Iterable[Report], console: Console, *, every: float, as_json: bool) -> None:
+    """Show each report and how it differs from the one before; `every` is the seconds between two."""
+    memory = WatchState()
+    with _display(console, every=every, as_json=as_json) as display:
+        for report in rounds:
             first = memory.known is None
-            told = memory.take(report)
-            tell(memory.known, told, first=first)
-            if not wait_for_reader(sys.stdout, begin + order.every - time.monotonic()):
-                return ExitStatus.CLEAN
+            changes = memory.take(report)
+            display.show(memory.known or report, changes, first=first)
 
 
-_Tell = Callable[..., None]
+class _Display(Protocol):
+    def show(self, report: Report, changes: Sequence[Change], *, first: bool) -> None: ...
 
 
 @contextmanager
-def _telling(order: Order, console: Console) -> Iterator[_Tell]:
-    if order.as_json:
-        yield _tell_json
+def _display(console: Console, *, every: float, as_json: bool) -> Iterator[_Display]:
+    if as_json:
+        yield _JsonLines()
     elif is_terminal():
-        with _Drawn(order, console) as drawn:
-            yield drawn.tell
+        with _Picture(console, every) as drawn:
+            yield drawn
     else:
-        yield lambda report, told, *, first: _tell_text(report, told, console, first=first)
+        yield _TextLines(console)
 
 
-def _tell_json(report: Report, told: Sequence[Change], *, first: bool) -> None:
-    stamp = datetime.now().astimezone().isoformat(timespec="milliseconds")
-    write_text("".join(change_line(change, stamp) for change in told))
+class _JsonLines:
+    def show(self, report: Report, changes: Sequence[Change], *, first: bool) -> None:
+        stamp = datetime.now().astimezone().isoformat(timespec="milliseconds")
+        write_text("".join(change_line(change, stamp) for change in changes))
 
 
-def _tell_text(report: Report, told: Sequence[Change], console: Console, *, first: bool) -> None:
+class _TextLines:
     """The whole report once, then the changes as they come."""
-    if first:
-        write_text(text.render(report, console.screen, full=console.verbose))
-        say("netdiag: watching; Ctrl-C ends it")
-    else:
-        lines = change_lines(told, console.screen, time.strftime("%H:%M:%S"), full=console.verbose)
-        write_text(paint(lines, console.screen))
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def show(self, report: Report, changes: Sequence[Change], *, first: bool) -> None:
+        screen, full = self._console.screen, self._console.verbose
+        if first:
+            write_text(text.render(report, screen, full=full))
+            say("netdiag: watching; Ctrl-C ends it")
+        else:
+            write_text(paint(change_lines(changes, screen, time.strftime("%H:%M:%S"), full=full), screen))
 
 
-class _Drawn:
+class _Picture:
     """A terminal that is drawn on; given back as it was, with the changes, whatever ends the watch."""
 
-    def __init__(self, order: Order, console: Console) -> None:
-        self._order = order
+    def __init__(self, console: Console, every: float) -> None:
         self._console = console
+        self._every = every
         self._log: deque[list[Line]] = deque(maxlen=_REMEMBERED)
         self._report: Report | None = None
         self._status = "looking"
         self._drawing = False
         self._handlers: dict[int, object] = {}
 
-    def __enter__(self) -> "_Drawn":
+    def __enter__(self) -> "_Picture":
         write_text(_ENTER)
         for number, handler in ((signal.SIGWINCH, self._resized), (signal.SIGTSTP, self._suspended)):
             self._handlers[number] = signal.signal(number, handler)
@@ -119,12 +101,12 @@ class _Drawn:
             signal.signal(number, handler)  # type: ignore[arg-type]
         write_text(_LEAVE + paint(chain.from_iterable(self._log), self._console.screen))
 
-    def tell(self, report: Report, told: Sequence[Change], *, first: bool) -> None:
+    def show(self, report: Report, changes: Sequence[Change], *, first: bool) -> None:
         clock = time.strftime("%H:%M:%S")
-        if told and not first:
-            self._log.append(change_lines(told, self._console.screen, clock, full=self._console.verbose))
+        if changes and not first:
+            self._log.append(change_lines(changes, self._console.screen, clock, full=self._console.verbose))
         self._report = report
-        self._status = f"{clock}, every {self._order.every:g} s; Ctrl-C ends it"
+        self._status = f"{clock}, every {self._every:g} s; Ctrl-C ends it"
         self._draw()
 
     def _draw(self) -> None:
@@ -133,8 +115,8 @@ class _Drawn:
         while size != (size := _size()):
             screen = self._console.screen
             report = self._report or Report()
-            told = tuple(chain.from_iterable(reversed(self._log)))
-            lines = watch_screen(report, told, screen, rows=size.lines, columns=size.columns, status=self._status)
+            changes = tuple(chain.from_iterable(reversed(self._log)))
+            lines = watch_screen(report, changes, screen, rows=size.lines, columns=size.columns, status=self._status)
             drawn = paint(lines, screen).removesuffix("\n").replace("\n", f"{_REST_OF_LINE}\r\n")
             write_text(f"{_HOME}{drawn}{_REST_OF_LINE}{_REST_OF_SCREEN}")
         self._drawing = False

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.console import Console
-from netdiag.cli.declared import Settings, report_on
-from netdiag.cli.fragments import about_fragment
-from netdiag.cli.projects import distinct
+from netdiag.compose.fragments import fragment_note
 from netdiag.findings import Severity
 from netdiag.render.report import Report
+from tests.app.checks import report_of
 from tests.cli.shell import BROKEN, CLEAN
 
 OVERRIDE = """services:
@@ -35,14 +33,14 @@ def checked(**files: str) -> Report:
     """The report on these files (`_` for `.`), each named alone."""
     for name, text in files.items():
         Path(name.replace("_", ".")).write_text(text, encoding="utf-8")
-    return report_on(distinct([name.replace("_", ".") for name in files]), Settings(), Console())
+    return report_of(*(name.replace("_", ".") for name in files))
 
 
 @pytest.mark.parametrize("name", ["docker-compose_override_yml", "sasl_yml"])
 def test_a_fragment_alone_is_not_blamed_for_what_its_base_supplies(name: str) -> None:
     report = checked(**{name: OVERRIDE})
     assert report.findings == ()
-    assert report.notes == (about_fragment(name.replace("_", "."), frozenset({"kafka"})),)
+    assert report.notes == (fragment_note(name.replace("_", "."), frozenset({"kafka"})),)
 
 
 def test_of_a_fragment_nothing_is_more_than_a_note() -> None:

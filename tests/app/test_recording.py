@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from netdiag.cli.console import Console
-from netdiag.cli.looks import judged, record, replay
+from netdiag.app.live_check import judged, record, replayed
 from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason
 from netdiag.deployment.recording import Failure, Look, seen_cells
 from netdiag.deployment.vantage import Vantage, VantageKind
@@ -73,7 +72,7 @@ def test_a_recording_is_judged_as_it_was_seen(tmp_path: Path) -> None:
     path = str(tmp_path / "seen.json")
     failed = Look(name="other", kind="engine", failure=Failure(message="no engine answers", hint="start it"))
     report = record([LOOK, failed], path)
-    assert report == replay(path, Console())
+    assert report == replayed(path)
     assert report.findings == judged(LOOK).findings
     assert report.matrices == judged(LOOK).matrices
     assert report.inputs[1].error is not None
@@ -146,24 +145,7 @@ def test_whatever_a_stranger_writes_is_a_report_or_one_line(tmp_path: Path) -> N
 
 def _outcome(path: str) -> str:
     try:
-        replay(path, Console())
+        replayed(path)
     except InputError as error:
         return "refused" if len(str(error).splitlines()) == 1 else str(error)
     return "report"
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--record", "x"],
-        ["--replay", "x", "--live"],
-        ["--replay", "x", "compose.yml"],
-        ["--replay", "x", "--record", "y"],
-        ["--live", "--watch", "--record", "x"],
-        ["--live", "--why", "--record", "x"],
-    ],
-)
-def test_options_that_do_not_go_together(tmp_path: Path, options: list[str]) -> None:
-    done = netdiag("check-listeners", *options, cwd=tmp_path)
-    assert done.returncode == 2
-    assert not list(tmp_path.iterdir())

@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.declared import Settings, project_of
-from netdiag.cli.projects import Asked, asked_for, chained, dotenv_of, found, is_name, name_of
 from netdiag.errors import InputError, NetdiagError
+from netdiag.io.projects import (
+    ProjectFiles,
+    ProjectReader,
+    ReadOptions,
+    find_project,
+    is_project_name,
+    project_at,
+    project_of,
+)
 from tests.compose.oracle import ask_compose, differences
 from tests.figures import Report as Figure
 
@@ -146,16 +153,16 @@ def put(folder: Path, files: Mapping[str, str]) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def asked_by(layout: Layout, environ: Mapping[str, str]) -> Asked:
-    """What the command would look at; NetdiagError where it looks at nothing."""
-    if layout.name is not None and not is_name(layout.name):
+def files_of(layout: Layout, options: ReadOptions) -> ProjectFiles:
+    """What the command would read; NetdiagError where it reads nothing."""
+    if layout.name is not None and not is_project_name(layout.name):
         raise InputError("no name")
     if layout.chain:
-        return chained(layout.chain, layout.directory)
-    asked = found(environ, layout.env_files, layout.directory)
-    if asked is None:
+        return project_of(layout.chain, layout.directory)
+    found = find_project(options)
+    if found is None:
         raise InputError("no file")
-    return asked
+    return found
 
 
 @pytest.mark.bar("loader")
@@ -170,7 +177,7 @@ def test_projects_are_found_as_compose_finds_them(
         monkeypatch.chdir(here)
         verdict = ask_compose(compose_v2, here, layout.chain, layout.environ, *layout.options, profiles=())
         environ = {"PATH": os.environ.get("PATH", ""), "HOME": str(here), "PWD": str(here), **layout.environ}
-        settings = Settings(
+        options = ReadOptions(
             environ=environ,
             env_files=layout.env_files,
             project_directory=layout.directory,
@@ -178,12 +185,12 @@ def test_projects_are_found_as_compose_finds_them(
             profiles=layout.profiles or None,
         )
         try:
-            asked = asked_by(layout, environ)
-            project = project_of(asked, settings)
+            files = files_of(layout, options)
+            project = ProjectReader(files, options).read()
         except NetdiagError as error:
             said = [] if verdict.model is None else [f"compose accepts, netdiag: {error}"]
         else:
-            folder = here / asked.folder
+            folder = here / files.folder
             said = [f"compose refuses: {verdict.message}"] if verdict.model is None else []
             said += [] if verdict.model is None else differences(project, verdict.model, folder)
         if said:
@@ -195,13 +202,13 @@ def test_projects_are_found_as_compose_finds_them(
 def test_a_file_is_a_project_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     put(tmp_path, {**BASES, "sub/other.yml": one("a"), "sub/docker-compose.override.yml": OVERRIDE})
-    assert asked_for("-") == Asked(files=("-",))
-    assert asked_for("compose.yaml") == Asked(files=("compose.yaml",))
-    assert asked_for("compose.yml") == Asked(files=("compose.yml",))
-    assert asked_for("sub/other.yml") == Asked(files=("sub/other.yml",), folder="sub", alone=True)
-    orphan = Asked(files=("sub/docker-compose.override.yml",), folder="sub", alone=True)
-    assert asked_for("sub/docker-compose.override.yml") == orphan
-    assert asked_for("sub/other.yml", "elsewhere").folder == "elsewhere"
+    assert project_at("-") == ProjectFiles(files=("-",))
+    assert project_at("compose.yaml") == ProjectFiles(files=("compose.yaml",))
+    assert project_at("compose.yml") == ProjectFiles(files=("compose.yml",))
+    assert project_at("sub/other.yml") == ProjectFiles(files=("sub/other.yml",), folder="sub", alone=True)
+    orphan = ProjectFiles(files=("sub/docker-compose.override.yml",), folder="sub", alone=True)
+    assert project_at("sub/docker-compose.override.yml") == orphan
+    assert project_at("sub/other.yml", "elsewhere").folder == "elsewhere"
 
 
 def test_the_file_that_compose_would_take_brings_its_override_and_the_override_its_base(
@@ -209,38 +216,39 @@ def test_the_file_that_compose_would_take_brings_its_override_and_the_override_i
 ) -> None:
     monkeypatch.chdir(tmp_path)
     put(tmp_path, {**{f"sub/{name}": text for name, text in BASES.items()}, "sub/compose.override.yml": OVERRIDE})
-    both = Asked(files=("sub/compose.yaml", "sub/compose.override.yml"), folder="sub")
+    both = ProjectFiles(files=("sub/compose.yaml", "sub/compose.override.yml"), folder="sub")
     for path in ("sub/compose.yaml", "sub/compose.override.yml", "sub", "sub//compose.yaml"):
-        assert asked_for(path) == both
-    assert asked_for("sub/compose.yml").files == ("sub/compose.yml",)
-    assert [os.path.normpath(file) for file in asked_for("./sub/").files] == list(both.files)
+        assert project_at(path) == both
+    assert project_at("sub/compose.yml").files == ("sub/compose.yml",)
+    assert [os.path.normpath(file) for file in project_at("./sub/").files] == list(both.files)
 
 
 def test_a_folder_without_a_compose_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no compose file in this folder"):
-        asked_for(str(tmp_path))
+        project_at(str(tmp_path))
 
 
 def test_the_name_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a.yml").write_text(one("a"), encoding="utf-8")
     (tmp_path / "link").symlink_to("real")
     monkeypatch.chdir(tmp_path / "link")
-    here = Asked(files=("a.yml",))
-    assert name_of(here, {}, {}) == "real"
-    assert name_of(here, {"PWD": str(tmp_path / "link")}, {}) == "link"
-    assert name_of(here, {"PWD": str(tmp_path)}, {}) == "real"
-    assert name_of(Asked(files=("../b/a.yml",), folder="../b"), {}, {}) == "b"
+
+    def name(files: ProjectFiles, **environ: str) -> str | None:
+        return ProjectReader(files, ReadOptions(environ=environ)).read().name
+
+    here = ProjectFiles(files=("a.yml",))
+    assert name(here) == "real"
+    assert name(here, PWD=str(tmp_path / "link")) == "link"
+    assert name(here, PWD=str(tmp_path)) == "real"
+    assert name(ProjectFiles(files=("../real/a.yml",), folder="../real")) == "real"
 
 
 def test_dotenv_of_the_place_where_the_search_began_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(tmp_path, {".env": "A=up\nB=${A}\n", "sub/.env": "A=here\n"})
+    put(tmp_path, {".env": "A=up\nB=${A}\n", "sub/.env": "A=here\n", "compose.yml": one("'${A}-${B}'")})
     monkeypatch.chdir(tmp_path / "sub")
-    read: list[str] = []
-
-    def keep(path: str, data: bytes) -> bytes:
-        read.append(path)
-        return data
-
-    variables = dotenv_of(Asked(files=("../compose.yml",), folder="..", start=""), {}, (), keep)
-    assert {name: text.value for name, text in variables.items()} == {"A": "here", "B": "here"}
-    assert read == [".env", "../.env"]
+    reader = ProjectReader(ProjectFiles(files=("../compose.yml",), folder="..", start=""), ReadOptions())
+    hostname = reader.read().services["a"].hostname
+    assert hostname is not None
+    assert hostname.value == "here-here"
+    assert list(reader.contents) == ["../compose.yml", ".env", "../.env"]

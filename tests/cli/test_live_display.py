@@ -19,9 +19,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from netdiag.cli.console import Console
-from netdiag.cli.live_watching import Order, patience, watch_live
-from netdiag.render.report import Report
 from tests.cli.shell import environment, netdiag
 from tests.render.literals import HOST, OK, REFUSED, inside
 from tests.render.test_live_changes import SCHEMA, lost, seen
@@ -30,21 +27,25 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l\x1b[?7l", "\x1b[?7h\x1b[?25h\x1b[?1049l"
 # The looks that a process makes, one after the other; the last one goes on for ever.
 SCRIPT = """
+import signal
 import sys
 from itertools import chain, repeat
-from netdiag.cli.live_watching import Order, watch_live
+import typer
+from netdiag.app.watch import live_rounds
+from netdiag.cli import main
 from netdiag.cli.command import finish
 from netdiag.cli.console import Console
-from tests.cli.test_live_watching import WORLD
-import signal
-import typer
-from netdiag.cli import main
+from netdiag.cli.live_display import show_rounds
+from tests.cli.test_live_display import WORLD
 if "terminate" in sys.argv:
     signal.signal(signal.SIGTERM, main._end)
-looks = chain(WORLD, repeat(WORLD[-1]))
-order = Order(every=float(sys.argv[1]), as_json="json" in sys.argv)
+looks, every, console = chain(WORLD, repeat(WORLD[-1])), float(sys.argv[1]), Console()
+rounds = live_rounds(lambda: next(looks), every, sys.stdout)
+def command():
+    show_rounds(rounds, console, every=every, as_json="json" in sys.argv)
+    return 0
 try:
-    finish(Console(), lambda: watch_live(lambda: next(looks), order, Console()))
+    finish(console, command)
 except typer.Exit as end:
     raise SystemExit(end.exit_code)
 """
@@ -247,18 +248,6 @@ def test_it_ends_when_nobody_reads_any_more() -> None:
         run.stderr.close()
 
 
-def test_an_interrupted_look_ends_the_watch() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        watch_live(lambda: Report(interrupted=True), Order(), Console())
-
-
-def test_a_look_leaves_time_to_tell_within_two_intervals() -> None:
-    assert patience(5, 4) == 3.5
-    assert patience(60, 4) == 4
-    assert patience(1, 4) == 0.5
-    assert patience(5, 1) == 1
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -270,6 +259,11 @@ def test_a_look_leaves_time_to_tell_within_two_intervals() -> None:
         ["--every", "5"],
         ["--every", "5", "--watch"],
         ["--every", "5", "--live"],
+        ["--live", "--watch", "--record", "x"],
+        ["--replay", "x", "--live"],
+        ["--replay", "x", "compose.yml"],
+        ["--replay", "x", "--record", "y"],
+        ["--live", "--why", "--record", "x"],
     ],
 )
 def test_refused(tmp_path: Path, words: list[str]) -> None:

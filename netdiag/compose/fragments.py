@@ -9,12 +9,11 @@ from dataclasses import replace
 
 from netdiag.compose.project import Project
 from netdiag.findings import Finding, Severity
-from netdiag.render.wording import plural
 
-_OF_THE_BASE = ("no-image", *(f"undefined-{what}" for what in ("config", "network", "secret", "service", "volume")))
+_FROM_BASE = ("no-image", *(f"undefined-{what}" for what in ("config", "network", "secret", "service", "volume")))
 
 
-def incomplete(project: Project) -> frozenset[str]:
+def unfinished_services(project: Project) -> frozenset[str]:
     """The services that have no image and nothing to build one from; `image: ${UNSET}` is an image all the same.
 
     One that extends a service which is not found is no fragment's: compose would not find it with a base either.
@@ -25,15 +24,16 @@ def incomplete(project: Project) -> frozenset[str]:
     return frozenset(n for n in named - extending if n in services and services[n].image is None)
 
 
-def of_fragment(findings: Iterable[Finding], project: Project, without: frozenset[str]) -> Iterator[Finding]:
-    """What is left of the findings."""
-    supplied = {problem.message for problem in project.problems if problem.code in _OF_THE_BASE}
+def fragment_findings(findings: Iterable[Finding], project: Project, unfinished: frozenset[str]) -> Iterator[Finding]:
+    """The findings that do not come from the missing base, each as a note."""
+    supplied = {problem.message for problem in project.problems if problem.code in _FROM_BASE}
     for finding in findings:
-        if finding.service not in without and finding.message not in supplied:
+        if finding.service not in unfinished and finding.message not in supplied:
             yield replace(finding, severity=Severity.NOTE)
 
 
-def about_fragment(name: str, without: frozenset[str]) -> str:
+def fragment_note(name: str, unfinished: frozenset[str]) -> str:
     """The note that goes with them."""
-    services = f"{plural(len(without), 'service')} ({', '.join(sorted(without))})"
+    count = f"{len(unfinished)} service{'' if len(unfinished) == 1 else 's'}"
+    services = f"{count} ({', '.join(sorted(unfinished))})"
     return f"{name}: {services} without an image: check it together with its base, as -f BASE -f {name}"

@@ -1,0 +1,360 @@
+"""Check what runs: the engine is asked, every vantage tried, and what was seen is judged, predicted and recorded."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from netdiag.app.check import CheckResult, guarded, targets_of
+from netdiag.app.configuration import CheckOptions, LiveOptions, Settings, fail_on
+from netdiag.app.matrix import distinct, observed_matrix, too_large
+from netdiag.app.progress import SILENT, Listener
+from netdiag.app.reports import interrupted, merged, unread
+from netdiag.app.rerun import sudo_line, via_line
+from netdiag.app.suppression import Part, suppressed_report
+from netdiag.compose.project import Project
+from netdiag.deployment.as_declared import AsDeclared, Foretold
+from netdiag.deployment.declaring import declared_services
+from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.from_engine import from_engine
+from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.mesh_edges import mesh_edges
+from netdiag.deployment.observations import Address
+from netdiag.deployment.recording import (
+    LARGEST,
+    Failure,
+    Look,
+    NotTaken,
+    from_json,
+    masked_source,
+    seen_cells,
+    to_json,
+)
+from netdiag.deployment.secured_ports import secured_ports
+from netdiag.deployment.vantage import Vantage, bootstraps
+from netdiag.errors import InputError, NetdiagError
+from netdiag.findings import Severity
+from netdiag.io.extras import require_live
+from netdiag.io.files import read_file, write_file
+from netdiag.io.projects import STDIN, NoProject, ProjectFiles, ProjectReader
+from netdiag.linux.netns import Entrance
+from netdiag.render.redact import secret_spans
+from netdiag.render.report import Input, Report, SeenPort, Skipped
+from netdiag.rules.declared import check_deployment, startup_errors
+from netdiag.rules.observed import check_live as check_view
+
+if TYPE_CHECKING:
+    from netdiag.deployment.stance import Skipped as Untaken
+    from netdiag.io.live import Live
+
+
+def check_live(options: CheckOptions, live: LiveOptions, listener: Listener = SILENT) -> CheckResult:
+    """Check the projects of the options, the containers named, or everything that runs on the engine."""
+    return LiveCheck(options, live, listener).run()
+
+
+def replay(path: str, options: CheckOptions, listener: Listener = SILENT) -> CheckResult:
+    """Judge a recording, and look nowhere else; InputError of one line where it is none."""
+    _, (settings, *_) = targets_of(options, search=False)
+    return _result(replayed(path, listener), settings, options, fail_on([settings], options.fail_on), listener)
+
+
+class LiveCheck:
+    """A check of what runs, whose projects and configurations are found once, to be made as often as needed."""
+
+    def __init__(self, options: CheckOptions, live: LiveOptions, listener: Listener = SILENT) -> None:
+        self._options = options
+        self._live = live
+        self._listener = listener
+        self._targets, settings = targets_of(options, search=False)
+        self._settings = settings[0]
+        self._fail_on = fail_on(settings, options.fail_on)
+
+    def run(self) -> CheckResult:
+        """Look now, and report."""
+        report = self.report()
+        return _result(report, self._settings, self._options, self._fail_on, self._listener)
+
+    def report(self) -> Report:
+        """What is seen now, before anything that the user does not want to hear of is left out."""
+        projects: list[ProjectFiles | NoProject | None] = [target.project for target in self._targets] or [None]
+        reports: list[Report] = []
+        looks: list[Look] = []
+        for index, project in enumerate(projects):
+            item = self._item(project)
+            try:
+                reports.append(guarded(item, self._listener, self._looker(item, project, looks)))
+            except KeyboardInterrupt as error:
+                self._listener.handled(error)
+                return merged((*reports, interrupted(map(self._item, projects[index:]))))
+            if len(looks) < len(reports):
+                looks.append(_failed(item, reports[-1]))
+        return merged(reports) if self._live.record is None else record(looks, self._live.record)
+
+    def _item(self, project: ProjectFiles | NoProject | None) -> Input:
+        if project is not None:
+            return Input(name=f"{project.name} (running)", kind="project")
+        return Input(name=", ".join(self._live.containers) or self._live.host or "docker engine", kind="engine")
+
+    def _looker(self, item: Input, project: ProjectFiles | NoProject | None, looks: list[Look]) -> Callable[[], Report]:
+        def look() -> Report:
+            seen, deployment, entrances = self._look(item, project)
+            report = judged(seen, deployment)
+            if self._live.why:
+                report = with_causes(report, entrances, self._live.host, self._listener)
+            looks.append(seen)
+            return report
+
+        return look
+
+    def _look(
+        self, item: Input, project: ProjectFiles | NoProject | None
+    ) -> tuple[Look, Deployment, Mapping[str, Entrance]]:
+        """All that can be seen of one input, what runs of it, and the ways into its vantages."""
+        require_live()
+        from netdiag.io.client_identity import read_client
+        from netdiag.io.live import look
+        from netdiag.io.observe import observe
+
+        live, settings = self._live, self._settings
+        client = None if live.client_properties is None else read_client(live.client_properties)
+        if isinstance(project, NoProject):
+            raise project.error
+        declared = None if project is None else _declared(project, settings)
+        name = None if declared is None else declared.project.name
+        self._listener.detail("asking the engine" + (f" about project {name}" if name else ""))
+        file = None if project is None or project.files[0] == STDIN else os.path.abspath(project.files[0])
+        seen = look(host=live.host, project=name, compose_file=file, names=live.containers, netns=live.netns)
+        self._listener.detail(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")
+        deployment = replace(
+            seen.deployment,
+            host_addresses=settings.host_addresses or seen.deployment.host_addresses,
+            platform=self._options.engine.over(seen.deployment.platform),
+        )
+        found = _without_cells(item, seen, deployment, declared)
+        if not deployment.brokers or not self._options.matrix:
+            return found, deployment, {}
+        addresses = client_addresses(deployment)
+        note = too_large(item.name, seen.stances, addresses)
+        if note:
+            return replace(found, notes=(note,)), deployment, {}
+        observed = observe(
+            seen.stances,
+            addresses,
+            timeout=live.timeout,
+            edges=mesh_edges(deployment, frozenset(seen.stopped)),
+            client=client,
+            warn_days=live.warn_days,
+        )
+        skipped = (*seen.skipped, *observed.skipped)
+        vantages = vantages_of(seen, skipped)
+        whole = replace(
+            found,
+            vantages=vantages,
+            speaks="PLAINTEXT" if client is None else client.properties.security_protocol,
+            security=secured_ports(deployment, vantages, observed.security, now=datetime.now(UTC)),
+            addresses=addresses,
+            cells=seen_cells(observed.cells),
+            mesh=observed.mesh,
+            not_taken=tuple(_not_taken(each, seen, live.argv) for each in skipped),
+            notes=observed.notes,
+        )
+        return whole, deployment, {stance.vantage.label: stance.entrance for stance in seen.stances}
+
+
+def judged(look: Look, deployment: Deployment | None = None) -> Report:
+    """The report on a look; the deployment is made of it where it is not at hand."""
+    kind: Literal["project", "engine"] = "project" if look.kind == "project" else "engine"
+    item = Input(name=look.name, kind=kind)
+    if look.failure is not None:
+        failure = look.failure
+        return unread(item, NetdiagError(failure.message, where=failure.where, hint=failure.hint))
+    deployment = deployment or deployment_of(look)
+    view = LiveView(
+        deployment=deployment,
+        stopped=look.stopped,
+        logs=look.logs,
+        ports={name: frozenset(socket.port for socket in sockets) for name, sockets in look.sockets.items()},
+        vantages=look.vantages,
+        security=look.security,
+        mesh=look.mesh,
+        declared=look.declared,
+    )
+    report = Report(
+        security=tuple(SeenPort(input=look.name, port=port) for port in look.security),
+        inputs=(replace(item, brokers=tuple(broker.name for broker in deployment.brokers)),),
+        skipped=tuple(Skipped(vantage=one.vantage, reason=one.reason, command=one.command) for one in look.not_taken),
+        notes=look.notes,
+        sources={path: text.encode() for path, text in look.sources.items()},
+    )
+    if look.addresses is None:
+        return replace(report, findings=check_view(view))
+    note = too_large(look.name, look.vantages, look.addresses)
+    if note:
+        return replace(report, findings=check_view(view), notes=(*report.notes, note))
+    matrix = observed_matrix(
+        look.name,
+        deployment,
+        look.vantages,
+        look.addresses,
+        look.observed(),
+        stopped=look.stopped,
+        speaks=look.speaks,
+    )
+    findings = check_view(replace(view, cells=matrix.cells))
+    return replace(report, findings=findings, matrices=(replace(matrix, mesh=look.mesh),))
+
+
+def deployment_of(look: Look) -> Deployment:
+    """What runs, made of what the engine said."""
+    return from_engine(
+        look.containers,
+        look.networks,
+        name=look.project,
+        host_addresses=look.host_addresses,
+        platform=look.platform,
+        sockets=look.sockets,
+    )
+
+
+def record(looks: Sequence[Look], path: str) -> Report:
+    """Write looks to a file, and report on what stands there: the same as a replay of it."""
+    document = to_json(tuple(map(_masked, looks)))
+    write_file(path, document.encode())
+    return merged(map(judged, from_json(document.encode())))
+
+
+def replayed(path: str, listener: Listener = SILENT) -> Report:
+    """The report on a recording; InputError of one line where it is none."""
+    try:
+        return merged(map(judged, from_json(read_file(path, limit=LARGEST))))
+    except NetdiagError as error:
+        raise InputError(error.message, where=error.where or path, hint=error.hint) from error
+    except Exception as error:
+        listener.handled(error)
+        text = f"a broken recording: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise InputError(text, where=path) from error
+
+
+def with_causes(report: Report, entrances: Mapping[str, Entrance], host: str | None, listener: Listener) -> Report:
+    """The report with the causes of what failed; a note where the machine could not be looked at for them."""
+    from netdiag.io.explaining import MOST, explain, unexplained
+    from netdiag.io.topology import look
+
+    failures = {matrix.input: unexplained(matrix.cells, entrances) for matrix in report.matrices}
+    if not any(failures.values()):
+        return report
+    listener.detail(f"asking why {sum(map(len, failures.values()))} connections fail")
+    try:
+        topology = look(host=host)
+    except NetdiagError as error:
+        listener.handled(error)
+        return replace(report, notes=(*report.notes, f"--why: {error}"))
+    matrices = tuple(replace(one, causes=explain(topology, failures[one.input])) for one in report.matrices)
+    more = sum(max(0, len(one) - MOST) for one in failures.values())
+    notes = (f"--why: {more} more connections fail, the first {MOST} are explained",) if more else ()
+    return replace(report, matrices=matrices, notes=(*report.notes, *notes))
+
+
+def client_addresses(deployment: Deployment) -> tuple[Address, ...]:
+    """The addresses that people try for these brokers, and those that the clients beside them are given."""
+    given = (
+        Address(host=address.host, port=address.port)
+        for client in deployment.dependents
+        if client.active and client.certain
+        for address in client.bootstraps
+    )
+    return tuple(dict.fromkeys((*bootstraps(deployment), *given)))
+
+
+def vantages_of(seen: "Live", skipped: Sequence["Untaken"]) -> tuple[Vantage, ...]:
+    """Every vantage, taken or not, in a fixed order."""
+    return distinct((*(stance.vantage for stance in seen.stances), *(item.vantage for item in skipped)))
+
+
+def _result(
+    report: Report, settings: Settings, options: CheckOptions, fail_on: Severity, listener: Listener
+) -> CheckResult:
+    part = Part(report=report, selection=settings.selection)
+    return CheckResult(report=suppressed_report([part], options, listener, live=True), fail_on=fail_on)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Declared:
+    """What the files of a project that runs declare and foretell, and the bytes that may be shown."""
+
+    project: Project
+    foretold: tuple[Foretold, ...]
+    sources: Mapping[str, bytes]
+
+
+def _declared(files: ProjectFiles, settings: Settings) -> _Declared:
+    reader = ProjectReader(files, settings.read)
+    project = reader.read()
+    deployment = from_compose(
+        project, host_addresses=settings.host_addresses, facts=settings.facts, read=reader.read_mounted
+    )
+    return _Declared(project=project, foretold=startup_errors(check_deployment(deployment)), sources=reader.sources())
+
+
+def _without_cells(item: Input, seen: "Live", deployment: Deployment, declared: _Declared | None) -> Look:
+    """What the engine and the files say, before anybody is contacted."""
+    return Look(
+        name=item.name,
+        kind=item.kind,
+        project=deployment.name,
+        containers=seen.containers,
+        networks=seen.networks,
+        platform=deployment.platform,
+        host_addresses=deployment.host_addresses,
+        stopped={member: str(reason) for member, reason in seen.stopped.items()},
+        logs=seen.logs,
+        sockets=seen.sockets,
+        declared=None
+        if declared is None
+        else AsDeclared(services=declared_services(declared.project, deployment.name), foretold=declared.foretold),
+        sources=_texts(declared.sources) if declared else {},
+    )
+
+
+def _failed(item: Input, report: Report) -> Look:
+    """A look that gave nothing but the error of its report."""
+    problem = report.inputs[0].error
+    assert problem is not None
+    failure = Failure(message=problem.message, where=problem.where, hint=problem.hint)
+    return Look(name=item.name, kind=item.kind, failure=failure)
+
+
+def _not_taken(item: "Untaken", seen: "Live", argv: Sequence[str]) -> NotTaken:
+    command = sudo_line(argv, seen.address.url) if item.rights else None
+    if item in seen.skipped:
+        # on another machine, as far as can be told from here
+        command = via_line(argv)
+    return NotTaken(vantage=item.vantage.label, reason=item.because, command=command)
+
+
+def _texts(sources: Mapping[str, bytes]) -> dict[str, str]:
+    """The files that are text."""
+    found: dict[str, str] = {}
+    for path, data in sources.items():
+        with suppress(UnicodeDecodeError):
+            found[path] = data.decode()
+    return found
+
+
+def _masked(look: Look) -> Look:
+    """Without the secrets that only a look at whole files finds: the values below a key that names one."""
+    return replace(look, sources={path: masked_source(_spans_hidden(text)) for path, text in look.sources.items()})
+
+
+def _spans_hidden(text: str) -> str:
+    lines = text.split("\n")
+    shown = list(lines)
+    for index in range(len(lines)):
+        for start, end in reversed(secret_spans(lines, index)):
+            line = shown[index]
+            shown[index] = line[:start] + "*" * len(line[start:end].encode()) + line[end:]
+    return "\n".join(shown)

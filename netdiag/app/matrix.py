@@ -1,0 +1,64 @@
+"""Matrices: from every vantage to every bootstrap address, predicted, and observed where somebody looked."""
+
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import replace
+
+from netdiag.deployment.member import Deployment
+from netdiag.deployment.observations import Address
+from netdiag.deployment.reachability import predict
+from netdiag.deployment.vantage import Vantage, bootstraps, vantages
+from netdiag.deployment.verdict import Cell
+from netdiag.findings import Finding
+from netdiag.render.report import Matrix
+from netdiag.rules.declared import failing_to_start
+
+# Of a matrix larger than this nobody reads a cell, and predicting or probing it takes long.
+MOST_CELLS = 20_000
+
+
+def predicted_matrix(name: str, deployment: Deployment, findings: Sequence[Finding]) -> Matrix | str:
+    """The matrix of a deployment in which the brokers that findings condemn do not run, or why there is none."""
+    down = failing_to_start(findings, deployment)
+    because = {f.service: f.rule for f in reversed(findings) if f.broker_prints and f.service}
+    places, addresses = vantages(deployment, down=down), bootstraps(deployment)
+    note = too_large(name, places, addresses)
+    if note:
+        return note
+    return Matrix(
+        input=name,
+        vantages=places,
+        cells=predict(deployment, places, addresses, down=down),
+        not_running={b.name: because.get(b.name, "") for b in deployment.brokers if b.name in down},
+    )
+
+
+def observed_matrix(
+    name: str,
+    deployment: Deployment,
+    places: tuple[Vantage, ...],
+    addresses: tuple[Address, ...],
+    observed: Iterable[Cell],
+    *,
+    stopped: Mapping[str, str],
+    speaks: str,
+) -> Matrix:
+    """The matrix of what runs, each prediction beside what was observed there, by a client that `speaks` a protocol.
+
+    `stopped` says by member name why a broker does not run.
+    """
+    seen = {(cell.vantage, cell.bootstrap): cell.observed for cell in observed}
+    predicted = predict(deployment, places, addresses, down=frozenset(stopped), speaks=speaks)
+    cells = tuple(replace(cell, observed=seen.get((cell.vantage, cell.bootstrap))) for cell in predicted)
+    return Matrix(input=name, vantages=places, cells=cells, not_running=stopped)
+
+
+def too_large(name: str, places: Sized, addresses: Sized) -> str:
+    """Why there is no matrix, as a note; empty where there is one."""
+    if len(places) * len(addresses) <= MOST_CELLS:
+        return ""
+    return f"{name}: no matrix of {len(places)} vantages and {len(addresses)} addresses, it would be too large to read"
+
+
+def distinct(places: Iterable[Vantage]) -> tuple[Vantage, ...]:
+    """The vantages, each label once."""
+    return tuple({place.label: place for place in places}.values())

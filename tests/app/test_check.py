@@ -1,0 +1,148 @@
+"""From files to a report, in process."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from netdiag.app.check import check
+from netdiag.app.configuration import CheckOptions
+from netdiag.app.reports import merged
+from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.platform import Firewall, Generation, HostKind, Platform, Stated
+from netdiag.errors import InputError
+from netdiag.io.projects import ProjectReader, ReadOptions
+from netdiag.render.report import Input, Report
+from netdiag.rules.selection import Choice
+from tests.app.checks import Recorder, report_of, rules_of
+from tests.cli.shell import BROKEN, CLEAN
+from tests.deployment.stacks import five_brokers
+
+HAIRPIN = Mechanism.HAIRPIN_DROPPED
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_brokers_findings_cells_and_sources(folder: Path) -> None:
+    (folder / "a.yml").write_text(BROKEN, encoding="utf-8")
+    report = report_of("a.yml")
+    assert report.inputs == (Input(name="a.yml", brokers=("kafka",)),)
+    assert rules_of(report) == ["listener-bound-to-foreign-address"]
+    assert report.matrices[0].not_running == {"kafka": "listener-bound-to-foreign-address"}
+    assert report.sources == {"a.yml": BROKEN.encode()}
+
+
+def test_what_compose_refuses_is_a_finding(folder: Path) -> None:
+    (folder / "a.yml").write_text(CLEAN + "    ports: ['1:1']\n", encoding="utf-8")
+    found = rules_of(report_of("a.yml"))
+    assert found.count("compose-duplicate-key") == 1
+
+
+@pytest.mark.parametrize("text", ["", "[", "- a\n", "\xff", "services: " + "[" * 5000])
+def test_a_file_that_is_none_gives_an_input_with_an_error(folder: Path, text: str) -> None:
+    (folder / "a.yml").write_text(text, encoding="latin-1")
+    (item,) = report_of("a.yml").inputs
+    assert item.error is not None
+    assert "\n" not in item.error.message
+
+
+def test_reports_are_merged_in_order() -> None:
+    first, second = Report(inputs=(Input(name="a"),), sources={"a": b""}), Report(inputs=(Input(name="b"),))
+    both = merged([first, second])
+    assert [item.name for item in both.inputs] == ["a", "b"]
+    assert both.sources == {"a": b""}
+
+
+def test_an_input_that_cannot_be_read_does_not_stop_the_others(folder: Path) -> None:
+    (folder / "broken.yml").write_text(BROKEN, encoding="utf-8")
+    report = report_of("gone.yml", "broken.yml")
+    assert [(item.name, item.error is None) for item in report.inputs] == [("gone.yml", False), ("broken.yml", True)]
+    assert rules_of(report) == ["listener-bound-to-foreign-address"]
+
+
+def test_dotenv_env_files_the_environment_and_profiles_count(folder: Path) -> None:
+    text = BROKEN.replace("1.2.3.4", "${BIND}").replace("ports:", "profiles: [kafka]\n    ports:")
+    (folder / "compose.yml").write_text(text, encoding="utf-8")
+    (folder / ".env").write_text("BIND=1.2.3.4\n", encoding="utf-8")
+    (folder / "good.env").write_text("BIND=0.0.0.0\n", encoding="utf-8")
+
+    def rules(**options: Any) -> list[str]:
+        return rules_of(report_of(read=ReadOptions(**options), rules=Choice(select=("listener-",))))
+
+    foreign = ["listener-bound-to-foreign-address"]
+    assert rules() == foreign
+    assert rules(env_files=("good.env",)) == []
+    assert rules(environ={"BIND": "0.0.0.0"}) == []
+    assert rules(profiles=("other",)) == []
+    assert rules(profiles=("kafka",)) == foreign
+
+
+def test_a_declared_host_address_gets_its_row_and_a_matrix_can_be_left_out(folder: Path) -> None:
+    (folder / "compose.yml").write_text(CLEAN, encoding="utf-8")
+    (matrix,) = report_of(host_addresses=("192.168.8.133",)).matrices
+    assert "192.168.8.133:9092" in {str(cell.bootstrap) for cell in matrix.cells}
+    assert report_of(matrix=False).matrices == ()
+
+
+@pytest.mark.parametrize(
+    ("stated", "vantage", "bootstrap", "expected", "mechanism"),
+    [
+        (Stated(), "container elsewhere", "192.168.8.133:9091", "unknown", None),
+        (Stated(generation=Generation.V28), "container elsewhere", "192.168.8.133:9091", "bootstrap", HAIRPIN),
+        (Stated(generation=Generation.V29), "container elsewhere", "192.168.8.133:9091", "advertised", None),
+        (Stated(userland_proxy=True), "container elsewhere", "192.168.8.133:9091", "advertised", None),
+        (Stated(kind=HostKind.DESKTOP), "docker host", "localhost:9091", "ok", None),
+    ],
+)
+def test_predictions_follow_what_is_said_of_the_engine(
+    folder: Path, stated: Stated, vantage: str, bootstrap: str, expected: str, mechanism: Mechanism | None
+) -> None:
+    (folder / "compose.yml").write_text(five_brokers(), encoding="utf-8")
+    engine = replace(stated, userland_proxy=bool(stated.userland_proxy))
+    (matrix,) = report_of(engine=engine, host_addresses=("192.168.8.133",)).matrices
+    (cell,) = (c for c in matrix.cells if (c.vantage, str(c.bootstrap)) == (vantage, bootstrap))
+    assert cell.predicted is not None
+    assert cell.predicted.word.value == expected
+    assert getattr(cell.predicted.bootstrap, "mechanism", None) is mechanism
+
+
+def test_what_is_stated_goes_before_what_is_found() -> None:
+    stated = Stated(kind=HostKind.WSL2, generation=Generation.V28, userland_proxy=False, firewall=Firewall.NFTABLES)
+    found = Platform(generation=Generation.V20, userland_proxy=True, bridge_filter=False)
+    assert stated.over(found) == Platform(
+        kind=HostKind.WSL2,
+        generation=Generation.V28,
+        userland_proxy=False,
+        firewall=Firewall.NFTABLES,
+        bridge_filter=False,
+    )
+    assert Stated().over(found) == found
+
+
+def test_an_interrupt_is_in_the_report_of_every_input_not_reached(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(reader: ProjectReader) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProjectReader, "read", interrupt)
+    report = report_of("a.yml", "b.yml")
+    assert report.interrupted
+    assert [item.error and item.error.message for item in report.inputs] == ["interrupted", "interrupted"]
+
+
+def test_listeners_hear_what_is_read_and_why_it_could_not_be(folder: Path) -> None:
+    heard = Recorder()
+    check(CheckOptions(files=("gone.yml",)), heard)
+    assert heard.details == ["reading gone.yml"]
+    assert [type(error) for error in heard.errors] == [InputError]
+    check(CheckOptions(), heard)
+    assert heard.notices == [
+        "nothing to check: no compose.yaml, compose.yml, docker-compose.yml, docker-compose.yaml in this folder or one "
+        "above"
+    ]
