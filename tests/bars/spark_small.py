@@ -13,7 +13,7 @@ from tests.bars.measuring import report
 from tests.house.tree import ROOT
 
 ROUNDS = 3
-MOST = 1.3
+MOST = 0.8
 CAPTURES = (
     ROOT / "compose" / "scenarios" / "S08-single-listener-localhost" / "client.pcapng",
     ROOT / "tests" / "fuzz" / "captures" / "kafka3.9.1-transactions-librdkafka-aiokafka-broker-1.pcap",

@@ -1,6 +1,7 @@
 """What is measured: for each case some captures, and the commands that read them in turn, round after round."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from tests.bench.results import START, Result
 from tests.bench.running import Cost, cached, run, uncached
 
 LARGE_MESSAGE = 100_000_000
+_FIRST = 400
 _SMALL = Recipe(mix="made", megabytes=1, connections=20)
 _ONE_CORE = ("taskset", "--cpu-list")
 _WARM = """
@@ -64,6 +66,36 @@ def rate(mix: str, sizes: Sizes) -> Result:
         contestants.append(Contestant(name="tshark", command=command, counts=peers.messages))
     contestants += [Contestant(name=name, command=command) for name, command in peers.floors(capture)]
     return measured(f"rate-{mix}-{sizes.megabytes}", contestants, sizes.rounds, facts, [capture])
+
+
+def first(sizes: Sizes) -> Result:
+    """The first run on a machine, with empty caches, as Arrow and as CSV, and tshark with the same columns."""
+    capture = obtain(Recipe(mix="bulk", megabytes=min(_FIRST, sizes.megabytes)))
+    home = cache() / "empty-home"
+
+    def emptied() -> None:
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir()
+
+    environment = {"HOME": str(home), "XDG_CACHE_HOME": str(home)}
+    contestants = [
+        Contestant(
+            name=name,
+            command=peers.netdiag(capture.path, format),
+            environment=environment,
+            prepare=emptied,
+            counts=counts,
+        )
+        for name, format, counts in (
+            ("netdiag", "arrow", peers.messages_in_arrow),
+            ("netdiag --format csv", "csv", None),
+        )
+    ]
+    facts = _told(capture)
+    if tshark := peers.tshark():
+        facts["tshark"] = tshark.version
+        contestants.append(Contestant(name="tshark", command=tshark.command(capture), counts=peers.messages))
+    return measured(f"first-{_FIRST}", contestants, sizes.rounds, facts, [capture])
 
 
 def cold(sizes: Sizes) -> Result:
@@ -217,6 +249,7 @@ def every(sizes: Sizes) -> Iterator[tuple[str, Callable[[], Result]]]:
     yield "small", lambda: small(sizes)
     yield "bulk", lambda: rate("bulk", sizes)
     yield "chatty", lambda: rate("chatty", sizes)
+    yield "first", lambda: first(sizes)
     yield "cores", lambda: cores(sizes)
     yield "connections", lambda: connections(sizes)
     yield "linear", lambda: linear(sizes)

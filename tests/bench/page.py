@@ -18,6 +18,7 @@ medians; of memory, the most. Memory is what all processes of a command hold tog
 _TITLES = {
     "rate-bulk": "Bulk: large batches",
     "rate-chatty": "Chatty: every record at once",
+    "first": "The first run",
     "cold": "From the disk",
     "cores": "One core and two",
     "connections": "Many connections, one, and a very large message",

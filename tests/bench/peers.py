@@ -74,9 +74,9 @@ def messages_in_sums(output: Path) -> int:
         return sum(row["requests"] + row["responses"] for row in map(json.loads, lines))
 
 
-def netdiag(capture: Path) -> tuple[str, ...]:
+def netdiag(capture: Path, format: str = "arrow") -> tuple[str, ...]:
     """The command that is measured."""
-    return (sys.executable, "-m", "netdiag", "exchanges", str(capture), "--format", "arrow")
+    return (sys.executable, "-m", "netdiag", "exchanges", str(capture), "--format", format)
 
 
 def floors(capture: Capture) -> Iterator[tuple[str, tuple[str, ...]]]:

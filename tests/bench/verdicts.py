@@ -9,6 +9,7 @@ MEMORY = 150
 COLD, LINEAR, CONNECTIONS, ONE_CONNECTION, CORES = 1.15, 1.10, 1.3, 1.1, 1.6
 SMALL_CPU, SPARK_PER_GIGABYTE = 1.0, 0.8
 NEWER, OLDER = 45, 60
+FIRST_NEWER, FIRST_OLDER, CSV = 30, 40, 2.0
 _GIGA = 1e9
 _DEBIAN_12 = "4.0"
 
@@ -64,6 +65,27 @@ def _rate(result: Result) -> Iterator[Verdict]:
             complete=large,
         )
     yield _memory(what, ours.together, complete=large)
+
+
+def _first(result: Result) -> Iterator[Verdict]:
+    facts, ours = result.facts, result.cost("netdiag")
+    what = f"{facts['capture']}, the first run with empty caches"
+    if "tshark" in result.rounds:
+        ratio = result.cost("tshark").wall / ours.wall
+        wanted = FIRST_OLDER if str(facts["tshark"]).startswith(_DEBIAN_12) else FIRST_NEWER
+        yield Verdict(
+            promise=f"{what}: tshark {facts['tshark']} takes so many times our wall time",
+            figure=f"{ratio:.1f}",
+            limit=f"at least {wanted}",
+            met=ratio >= wanted,
+        )
+    csv = result.cost("netdiag --format csv").wall / ours.wall
+    yield Verdict(
+        promise=f"{what}: CSV takes so many times the wall time of Arrow",
+        figure=f"{csv:.2f}",
+        limit=f"at most {CSV}",
+        met=csv <= CSV,
+    )
 
 
 def _memory(what: str, most: float, *, complete: bool) -> Verdict:
@@ -172,6 +194,7 @@ def _spark(result: Result) -> Iterator[Verdict]:
 
 _JUDGES: Mapping[str, Callable[[Result], Iterator[Verdict]]] = {
     "rate": _rate,
+    "first": _first,
     "cold": _cold,
     "cores": _cores,
     "connections": _connections,
