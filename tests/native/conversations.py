@@ -53,6 +53,18 @@ def repacked(plain: bytes, codec: int, pack: Callable[[bytes], bytes]) -> bytes:
     return bytes(head) + packed
 
 
+def metadata_request(correlation_id: int, topics: int = 1, client: str = "app") -> bytes:
+    """A Metadata request for so many topics."""
+    named = [{"name": f"topic-{number:02}"} for number in range(topics)]
+    return wire.encode_request(METADATA, 1, correlation_id, client, {"topics": named})
+
+
+def metadata_response(correlation_id: int, brokers: int = 1) -> bytes:
+    """Its response with so many brokers and no topic."""
+    told = [{"node_id": number, "host": f"kafka-{number:02}", "port": 9092} for number in range(brokers)]
+    return wire.encode_response(METADATA, 1, correlation_id, {"brokers": told})
+
+
 def produce(data: bytes, topic: str = "orders", correlation_id: int = 3) -> bytes:
     """A Produce request with these records."""
     partitions = [{"index": 4, "records": data}]

@@ -17,10 +17,9 @@ Rows = Mapping[str, Sequence[Any]]
 
 
 def rows_of_packets(packets: Sequence[Packet], **options: Any) -> Rows:
-    """Of packets in the order of their times."""
-    ordered = sorted(packets, key=lambda packet: packet.time)
+    """Of packets in this order."""
     named = any(packet.interface for packet in packets)
-    return rows_of_bytes(pcapng_file(ordered) if named else pcap_file(ordered, 1 << 20), **options)
+    return rows_of_bytes(pcapng_file(packets) if named else pcap_file(packets, 1 << 20), **options)
 
 
 def rows_of_bytes(data: bytes, **options: Any) -> Rows:
