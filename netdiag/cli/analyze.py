@@ -202,7 +202,7 @@ def _reading(here: tuple[str, ...], options: ReadOptions, places: AddressNames |
     return Reading(
         paths=tuple(os.path.abspath(file) for file in here),
         names=here,
-        options=replace(options, names=places) if places else options,
+        options=replace(options, address_names=places) if places else options,
         **bounds,
     )
 
@@ -277,7 +277,7 @@ def _analyzed(reading: "Reading", size: int, order: _Order, console: Console) ->
                 made = _extracted(spark, reading, folder, size, order, console)
             console.detail(f"{made.seen.packets:,} packets read")
             answers = os.path.join(folder, _ANSWERS) if order.out else None
-            named = reading.options.names != NO_NAMES
+            named = reading.options.address_names != NO_NAMES
             wanted = Wanted(topics=order.topics, out=answers, named=named, charts=order.charts, only=order.only)
             return analysed(made, wanted, console.progress)
 

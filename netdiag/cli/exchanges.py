@@ -102,7 +102,7 @@ def exchanges(
     if live:
         from netdiag.cli.traffic_places import places_that_run  # loads the rules about listeners
 
-        options = replace(options, names=places_that_run(host, project, console))
+        options = replace(options, address_names=places_that_run(host, project, console))
     elif host or project:
         raise UsageError("--host and --project say what --live asks", hint="add --live")
     names = tuple(column.name for column in chosen)

@@ -15,6 +15,6 @@ _TABLE = "connections"
 def captured_over(topology: Topology, files: Sequence[str]) -> Topology:
     """The topology with the traffic of captures, folders or patterns; InputError for what is no capture."""
     names = NO_NAMES if topology.deployment is None else places_of(topology.deployment)
-    options = ReadOptions(tables=frozenset({_TABLE, "losses"}), names=names)
+    options = ReadOptions(tables=frozenset({_TABLE, "losses"}), address_names=names)
     read = batches(files, options, Wanted(table=_TABLE))
     return with_traffic(topology, (ConnectionRow(*row) for batch in read for row in batch.rows()))

@@ -50,7 +50,7 @@ class ReadOptions:
     clients: frozenset[str] = frozenset()
     brokers: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
-    names: AddressNames = NO_NAMES
+    address_names: AddressNames = NO_NAMES
     all_sightings: bool = False
     max_connections: int | None = None
 
@@ -344,8 +344,8 @@ def _asked(
         "clients": sorted(options.clients),
         "brokers": sorted(options.brokers),
         "topics": sorted(options.topics),
-        "hosts": dict(options.names.hosts),
-        "endpoints": dict(options.names.endpoints),
+        "hosts": dict(options.address_names.hosts),
+        "endpoints": dict(options.address_names.endpoints),
         "max_connections": options.max_connections,
         "all_sightings": options.all_sightings,
     }
