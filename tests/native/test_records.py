@@ -1,0 +1,195 @@
+"""Keys and values: shown to whoever asks for them, as they are and bounded; nowhere else."""
+
+import base64
+import gzip
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from netdiag.render.rows_csv import csv_lines
+from netdiag.traffic import native
+from netdiag.traffic.native import ReadOptions
+from netdiag.traffic.tables import NAMES, table
+from tests.native.conversations import KEYS, MARK, SECRET, TIME, batch, produced_and_fetched, repacked
+from tests.native.files import pcap_file
+from tests.native.packets import Packet
+from tests.native.reading import rows_of_packets
+
+PRODUCE, FETCH = 0, 1
+MOST_SHOWN = 4096
+MOST_HEADERS = 100
+ON: dict[str, Any] = {"tables": frozenset({"records", "losses"})}
+LARGE = batch([(b"k", b"x" * 1000, [])] * 400)
+
+
+def records(data: bytes, **options: Any) -> Sequence[Any]:
+    """What is told of a batch that is fetched; nothing may be lost."""
+    rows = rows_of_packets(produced_and_fetched(data).packets, **{**ON, **options})
+    assert rows["losses"] == []
+    return [row for row in rows["records"] if row.api_key == FETCH]
+
+
+def unread(data: bytes) -> set[tuple[str, int, str]]:
+    """What is said of records of a Fetch that cannot be told: kind, bytes, detail."""
+    losses = rows_of_packets(produced_and_fetched(data).packets, **ON)["losses"]
+    return {(row.kind, row.bytes, row.detail) for row in losses if row.direction == "response"}
+
+
+def xerial(data: bytes, block: int = 32_768) -> bytes:
+    """As snappy-java's SnappyOutputStream frames it, which the Java client writes."""
+    parts = [b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)]
+    for at in range(0, len(data), block):
+        packed = pa.Codec("snappy").compress(data[at : at + block], asbytes=True)
+        parts.append(struct.pack(">i", len(packed)) + packed)
+    return b"".join(parts)
+
+
+def _arrow(codec: str) -> Callable[[bytes], bytes]:
+    return lambda data: pa.Codec(codec).compress(data, asbytes=True)
+
+
+# Name and number of the codec, and who packs.
+WAYS: Mapping[str, tuple[str, int, Callable[[bytes], bytes]]] = {
+    "none": ("none", 0, bytes),
+    "gzip": ("gzip", 1, gzip.compress),
+    "snappy": ("snappy", 2, _arrow("snappy")),
+    "xerial": ("snappy", 2, xerial),
+    "lz4": ("lz4", 3, _arrow("lz4")),
+    "zstd": ("zstd", 4, _arrow("zstd")),
+}
+
+
+def test_records_of_requests_and_responses() -> None:
+    rows = rows_of_packets(produced_and_fetched(batch(base=100)).packets, **ON)
+    found = rows["records"]
+    assert [(row.api_key, row.correlation_id) for row in found] == [(PRODUCE, 3)] * 4 + [(FETCH, 5)] * 4
+    assert [row.offset for row in found] == [None] * 4 + [100, 101, 102, 103]
+    assert [row.offset_delta for row in found] == [0, 1, 2, 3] * 2
+    assert {(row.client_id, row.topic, row.topic_id, row.partition, row.codec) for row in found} == {
+        ("app", "orders", None, 4, "none")
+    }
+    assert found[0][10:] == (TIME, "key", "text", 3, "value" * 20, "text", 100, ("trace=7",), "none", -1)
+    assert found[1][11:18] == (None, None, None, base64.b64encode(b"\xff\x00").decode(), "base64", 2, None)
+    assert found[2][11:18] == ("", "text", 0, None, None, None, ("a=", "b=base64:/g=="))
+    assert [row.value_bytes for row in found[3::4]] == [15_000] * 2
+    assert [len(row.value or "") for row in found[3::4]] == [MOST_SHOWN] * 2
+    assert rows["losses"] == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_codec_gives_what_was_written(way: str) -> None:
+    name, codec, pack = WAYS[way]
+    found = records(repacked(batch(base=100), codec, pack))
+    assert [(row.key_bytes, row.value_bytes) for row in found] == [
+        (None if key is None else len(key), None if value is None else len(value)) for key, value, _ in KEYS
+    ]
+    assert [row.key for row in found] == ["key", None, "", "schlüssel"]
+    assert [row.offset for row in found] == [100, 101, 102, 103]
+    assert [row.timestamp for row in found] == [TIME + number for number in range(4)]
+    assert {row.codec for row in found} == {name}
+
+
+def test_the_producer_is_that_of_the_batch() -> None:
+    data = batch(base=100, producer_id=77, producer_epoch=1, base_sequence=5) + batch(base=200)
+    assert [row.producer_id for row in records(data)] == [77] * 4 + [-1] * 4
+
+
+def test_where_the_broker_gives_the_time_it_is_that_of_the_batch() -> None:
+    data = bytearray(batch())
+    data[22] |= 8
+    assert [row.timestamp for row in records(bytes(data))] == [TIME + 3] * 4
+
+
+def test_marks_of_transactions_are_no_records() -> None:
+    data = bytearray(batch())
+    data[22] |= 0x20
+    assert records(bytes(data)) == []
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_old_messages(magic: int) -> None:
+    found = records(batch(magic=magic) + batch())
+    assert [row.key for row in found] == ["key", None, "", "schlüssel"] * 2
+    assert [row.timestamp for row in found[:4]] == ([TIME + number for number in range(4)] if magic else [None] * 4)
+    data = batch(magic=magic, codec=1)
+    assert unread(data) == {("undecoded", len(data), f"compressed with gzip in message format {magic}")}
+
+
+def test_what_cannot_be_unpacked_is_counted_and_the_next_batch_read() -> None:
+    strange = repacked(batch(), 6, bytes)
+    assert unread(strange + batch()) == {("undecoded", len(strange), "compressed with CODEC(6)")}
+    rows = rows_of_packets(produced_and_fetched(strange + batch()).packets, **ON)["records"]
+    assert len(rows) == 2 * 4
+    lying = bytearray(batch())
+    lying[57:61] = b"\x7f\xff\xff\xff"
+    assert unread(bytes(lying)) == {("undecoded", len(lying), "records that cannot be read")}
+
+
+def test_more_headers_than_are_told() -> None:
+    (row,) = records(batch([(None, b"v", [("n", b"1")] * (MOST_HEADERS + 9))]))
+    assert len(row.headers) == MOST_HEADERS
+
+
+def test_messages_that_are_read_as_they_pass_by_otherwise_are_kept() -> None:
+    data = LARGE + batch(KEYS, base=400)
+    assert len(data) > 400_000
+    assert len(records(data)) == 404
+
+
+def test_only_the_topics_and_clients_asked_for() -> None:
+    assert records(batch(), topics=frozenset({"other"})) == []
+    assert len(records(batch(), topics=frozenset({"orders"}))) == 4
+    assert records(batch(), clients=frozenset({"nobody"})) == []
+
+
+def test_what_the_snap_length_cut_gives_no_record() -> None:
+    packets = [packet._replace(data=packet.data[:256]) for packet in produced_and_fetched(batch()).packets]
+    assert rows_of_packets(packets, **ON)["records"] == []
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (None, (None, None)),
+        (b"", ("", "text")),
+        (b"line\tone\r\ntwo", ("line\tone\r\ntwo", "text")),
+        (b"\x00\x00\x00\x07", ("AAAABw==", "base64")),
+        (b"\x1b[31m", ("G1szMW0=", "base64")),
+        ("\x9b31m".encode(), ("wpszMW0=", "base64")),
+        (b"\xed\xa0\x80", ("7aCA", "base64")),
+        ("ü".encode() * 3000, ("ü" * 2048, "text")),
+        (b"a" + "ü".encode() * 3000, ("a" + "ü" * 2047, "text")),
+        ("ü".encode()[:1], ("ww==", "base64")),
+    ],
+)
+def test_how_bytes_are_shown(data: bytes | None, expected: tuple[str | None, str | None]) -> None:
+    (row,) = records(batch([(b"k", data, [])]))
+    assert (row.value, row.value_encoding) == expected
+
+
+def test_nobody_who_has_not_asked_sees_a_key_or_a_value(tmp_path: Any) -> None:
+    packets = produced_and_fetched(batch(SECRET) + batch(SECRET, codec=1, base=50)).packets
+    assert len(rows_of_packets(packets, **ON)["records"]) == 12
+    assert _told(packets, frozenset(NAMES), tmp_path / "a.pcap")
+    for tables in (frozenset(NAMES), *(frozenset({name}) for name in NAMES), frozenset({"packets", "segments"})):
+        for text in _told(packets, tables, tmp_path / "a.pcap"):
+            assert MARK.decode() not in text
+            assert base64.b64encode(b"v" + MARK).decode()[:12] not in text
+    rows = rows_of_packets(packets)
+    assert (len(rows["batches"]), len(rows["exchanges"])) == (4, 2)
+
+
+def _told(packets: Sequence[Packet], tables: frozenset[str], path: Any) -> Sequence[str]:
+    """All that is said of packets, in every form."""
+    path.write_bytes(pcap_file(packets))
+    said = []
+    for ready in native.read([str(path)], ReadOptions(tables=tables)):
+        for name, batches in ready.items():
+            for each in batches:
+                rows = each.rows()
+                said += [repr(rows), each.to_csv().decode(), each.to_json().decode()]
+                said += ["".join(csv_lines(table(name).columns, rows)), repr(pa.record_batch(each).to_pylist())]
+    return said
