@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
             before = _peak()
         seed = options.seed + number
         one = damaged(seed)
-        verdict = judged(one.data, seed)
+        verdict = judged(one.data)
         slowest = max(slowest, verdict.seconds)
         bytes_read += len(one.data)
         captures += verdict.is_capture

@@ -1,21 +1,16 @@
 """The first damaged captures, and whether the oracle can complain at all."""
 
 import resource
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from netdiag.render.screen import Run
 from netdiag.traffic.column import Kind
-from netdiag.traffic.engine import run
-from netdiag.traffic.engine.account import Account
-from netdiag.traffic.engine.assemble import Answer, Asked, Context, exchange_row
-from netdiag.traffic.engine.frames import Framer
-from netdiag.traffic.engine.losses import Losses
-from netdiag.traffic.engine.packet import Packet, Undecoded
-from netdiag.traffic.rows import ExchangeRow
 from tests.figures import Report
 from tests.fuzz.captures import oracle
 from tests.fuzz.captures.__main__ import main
@@ -31,6 +26,7 @@ from tests.fuzz.captures.mutations import (
     read,
 )
 from tests.fuzz.captures.oracle import Verdict, invented, judged
+from tests.native.reading import Rows, rows_of_files
 
 SEEDS = 300
 PART = 25
@@ -48,7 +44,7 @@ def test_damaged_captures(first: int) -> None:
     wrong = []
     for seed in range(first, first + PART):
         one = damaged(seed)
-        verdict = judged(one.data, seed)
+        verdict = judged(one.data)
         complaints = (*verdict.complaints, *invented(one, verdict, whole(one.name)))
         wrong += [f"{seed}: {one.name}, {', '.join(one.ways)}: {complaint}" for complaint in complaints]
     assert wrong == []
@@ -85,37 +81,50 @@ def test_a_message_that_nobody_sent_is_a_complaint() -> None:
     assert not list(invented(lost, verdict, whole(TOPICS)._replace(unsure=frozenset([("a:1", "b:2")]))))
 
 
-def _raises(packet: Packet) -> Undecoded:
+def _raises(*words: object, **options: object) -> Rows:
     raise IndexError("of a packet")
 
 
-def _too_large(context: Context, asked: Asked | None, answer: Answer | None, outcome: str) -> ExchangeRow:
-    return exchange_row(context, asked, answer, outcome)._replace(error_code=40_000)
+def _changed(name: str, change: Callable[[list[Any]], list[Any]]) -> Callable[..., Rows]:
+    """A reading in which the rows of a table are others."""
+
+    def read(*files: Path, **options: Any) -> Rows:
+        rows = rows_of_files(*files, **options)
+        return {**rows, name: change(list(rows[name]))} if name in rows else rows
+
+    return read
 
 
 @pytest.mark.parametrize(
-    ("owner", "name", "broken", "complaint"),
+    ("name", "broken", "complaint"),
     [
-        (oracle, "decode_packet", _raises, "a defect: IndexError: of a packet"),
-        (oracle, "SECONDS", 0.0, "took "),
-        (Framer, "note", lambda *words: None, "a connection of "),
-        (Account, "lose", lambda *words: None, "a file of "),
-        (Losses, "drain", lambda losses: [], "losses tell of 0 bytes "),
-        (run, "exchange_row", _too_large, "no int16 in error_code"),
-        (oracle, "_TYPES", {**oracle._TYPES, Kind.STRING: bytes}, "no string in client"),
-        (oracle, "exchange_line", lambda *words: (Run("\x1b[2J"),), "holds a control character"),
-        (oracle, "json_lines", lambda *words: ["{}\x1b\n"], "cannot be printed"),
+        ("rows_of_files", _raises, "a defect: IndexError: of a packet"),
+        ("SECONDS", 0.0, "took "),
+        (
+            "rows_of_files",
+            _changed("connections", lambda rows: [row._replace(client_bytes=7) for row in rows]),
+            "a connection of ",
+        ),
+        ("rows_of_files", _changed("losses", lambda rows: []), "of a file of "),
+        ("rows_of_files", _changed("packets", lambda rows: rows[:5]), "of a file of "),
+        (
+            "rows_of_files",
+            _changed("exchanges", lambda rows: [row._replace(error_code=40_000) for row in rows]),
+            "no int16 in error_code",
+        ),
+        ("_TYPES", {**oracle._TYPES, Kind.STRING: bytes}, "no string in client"),
+        ("exchange_line", lambda *words: (Run("\x1b[2J"),), "holds a control character"),
+        ("texts_of", lambda path: [("names", "a\x1b\n", "{}\n")], "cannot be printed"),
+        ("texts_of", lambda path: [("names", "a,b\n", "{}\n")], "cannot be read again"),
     ],
 )
-def test_a_defect_is_a_complaint(
-    owner: object, name: str, broken: object, complaint: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_defect_is_a_complaint(name: str, broken: object, complaint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The capture ends within a record, and every seventh packet is missing."""
     capture = originals()[TOPICS]
     left = tuple(record for number, record in enumerate(capture.records) if number % 7)
     data = pcap(replace(capture, records=left))[:-100]
     assert judged(data).complaints == ()
-    monkeypatch.setattr(owner, name, broken)
+    monkeypatch.setattr(oracle, name, broken)
     assert [said for said in judged(data).complaints if said.startswith(complaint)]
 
 

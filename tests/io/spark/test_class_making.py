@@ -9,10 +9,14 @@ import pytest
 
 from netdiag.errors import NetdiagError
 from netdiag.io.spark.class_making import make
+from netdiag.io.spark.sample_capture import sample_pcap
+from tests.native.reading import rows_of_bytes
 
 # A process of its own, as there can be one session only in each.
 MAKE = """
 from netdiag.io.spark.class_making import make
+from netdiag.io.spark.sample_capture import sample_pcap
+from tests.native.reading import rows_of_bytes
 made = make()
 print(made.was_ready, made.path)
 """
@@ -35,3 +39,17 @@ def test_names_that_options_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(NetdiagError, match="cannot be kept under such a name"):
         make({**os.environ, "XDG_CACHE_HOME": str(cache)})
     assert not cache.exists()
+
+
+def test_everything_usual_is_in_the_sample() -> None:
+    rows = rows_of_bytes(sample_pcap())
+    assert rows["losses"] == []
+    (connection,) = rows["connections"]
+    assert (connection.opening, connection.ending, connection.client_software) == ("complete", "fin", "netdiag 1")
+    assert {row.decoded for row in rows["exchanges"]} == {"full"}
+    outcomes = [row.outcome for row in rows["exchanges"]]
+    assert outcomes.count("no-response") == 1
+    assert outcomes.count("answered") == len(outcomes) - 1 > 10
+    assert rows["batches"]
+    assert rows["endpoints"]
+    assert [row.request_offset for row in rows["partitions"] if row.api_key == 1] == [3, 3]
