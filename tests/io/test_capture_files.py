@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from struct import pack
 
 import pytest
 import zstandard
@@ -13,17 +14,22 @@ from netdiag.errors import InputError
 from netdiag.io.capture_files import capture_files, size_of
 from netdiag.traffic import native
 from netdiag.traffic.native import ReadOptions
-from tests.native.files import START, enhanced, interface, pcap, section
+from tests.native.files import START, block, enhanced, interface, option, pcap, section
 from tests.native.packets import SECOND
+from tests.native.reading import rows_of_files
 
 PACKETS = ReadOptions(tables=frozenset({"packets"}))
 
 
-def _file(folder: Path, name: str, seconds: Sequence[int], *, pack: str = "") -> str:
+def _file(folder: Path, name: str, seconds: Sequence[int], *, packed: str = "") -> str:
     data = pcap([(START + second * SECOND, f"{name} {second}".encode()) for second in seconds])
     path = folder / name
     path.write_bytes(
-        gzip.compress(data) if pack == "gzip" else zstandard.ZstdCompressor().compress(data) if pack == "zstd" else data
+        gzip.compress(data)
+        if packed == "gzip"
+        else zstandard.ZstdCompressor().compress(data)
+        if packed == "zstd"
+        else data
     )
     return str(path)
 
@@ -47,7 +53,7 @@ def test_folders_and_patterns_lead_to_their_captures(tmp_path: Path) -> None:
     (folder / "empty").write_bytes(b"")
     (folder / ".hidden").write_bytes(pcap([(START, b"x")]))
     one = _file(folder, "one", [0])
-    two = _file(folder, "two.txt", [1], pack="gzip")
+    two = _file(folder, "two.txt", [1], packed="gzip")
     three = _file(folder / "below", "three.pcap", [2])
     odd = _file(folder, "odd[1].pcap", [3])
     assert capture_files([str(folder)]) == [odd, one, two]
@@ -106,8 +112,8 @@ def test_a_file_without_rights_is_said(tmp_path: Path) -> None:
 def test_files_are_read_in_the_order_of_their_packets(tmp_path: Path) -> None:
     names = [
         _file(tmp_path, "a", [0, 4, 5, 9, 30]),
-        _file(tmp_path, "b", [1, 2, 6, 40], pack="gzip"),
-        _file(tmp_path, "c", [3, 7, 8, 35, 36], pack="zstd"),
+        _file(tmp_path, "b", [1, 2, 6, 40], packed="gzip"),
+        _file(tmp_path, "c", [3, 7, 8, 35, 36], packed="zstd"),
         _file(tmp_path, "d", []),
     ]
     found = _seconds(*names)
@@ -115,12 +121,20 @@ def test_files_are_read_in_the_order_of_their_packets(tmp_path: Path) -> None:
     assert [name for _, name in found][:4] == ["0", "1", "1", "2"]
 
 
-@pytest.mark.parametrize("pack", ["", "gzip", "zstd"])
-def test_a_file_that_is_still_written_gives_all_full_packets(tmp_path: Path, pack: str) -> None:
+def test_packets_that_were_dropped_while_capturing_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "dropped.pcapng"
+    statistics = block(5, pack("<IQ", 0, 0) + option(5, pack("<Q", 7)) + option(0, b""))
+    path.write_bytes(section() + interface() + enhanced(START // 1000, b"x" * 60) + statistics)
+    losses = rows_of_files(path, tables=frozenset({"losses"}))["losses"]
+    assert [(row.times, row.bytes) for row in losses if row.kind == "dropped"] == [(7, 0)]
+
+
+@pytest.mark.parametrize("form", ["", "gzip", "zstd"])
+def test_a_file_that_is_still_written_gives_all_full_packets(tmp_path: Path, form: str) -> None:
     rotated = [(START + index, os.urandom(1000)) for index in range(3000)]
     data = pcap(rotated, nanoseconds=True)
     path = tmp_path / "now.pcap"
-    packed = {"": data, "gzip": gzip.compress(data, 1), "zstd": zstandard.ZstdCompressor().compress(data)}[pack]
+    packed = {"": data, "gzip": gzip.compress(data, 1), "zstd": zstandard.ZstdCompressor().compress(data)}[form]
     path.write_bytes(packed[: len(packed) * 2 // 3])
     rows = [row for ready in native.read([str(path)], PACKETS) for batch in ready["packets"] for row in batch.rows()]
     assert 1500 < len(rows) < 3000
@@ -149,8 +163,8 @@ def test_a_pipe_is_read_while_it_is_written(tmp_path: Path) -> None:
 
 
 def test_standard_input_is_a_capture_too(tmp_path: Path) -> None:
-    for pack in ("", "gzip", "zstd"):
-        path = _file(tmp_path, "in", range(5), pack=pack)
+    for packed in ("", "gzip", "zstd"):
+        path = _file(tmp_path, "in", range(5), packed=packed)
         kept, handle = os.dup(0), os.open(path, os.O_RDONLY)
         reading, writing = os.pipe()
         try:
