@@ -102,7 +102,8 @@ def test_icmp_errors_are_about_what_tshark_reads(tshark: str, tmp_path: Path, fi
     file = tmp_path / "icmp.pcap"
     file.write_bytes(pcap([(START, error) for error in errors], link=101))
     expected = unreachables(tshark, file)
-    packets, ends = [], set()
+    packets: list[tuple[int, bytes]] = []
+    ends: set[tuple[str, str]] = set()
     for error, told in zip(errors, expected, strict=True):
         for source, destination, source_port, destination_port in [told] if told else []:
             layer = ipv6 if ":" in source else ipv4

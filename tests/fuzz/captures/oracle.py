@@ -86,7 +86,7 @@ def _judged(path: Path, data: bytes) -> Verdict:
         complaints = [
             *_account(data, rows, raw),
             *_unbalanced(rows),
-            *(wrong for name, found in (rows | raw).items() for wrong in misfits(table(name).columns, found)),
+            *(wrong for name, found in {**rows, **raw}.items() for wrong in misfits(table(name).columns, found)),
             *_unprintable(texts_of(path)),
             *_control_characters(rows["exchanges"]),
         ]
