@@ -41,7 +41,7 @@ def place(seen: Sighting) -> WireLocation:
 def who(seen: Sighting) -> str:
     """The client by its client.id and its address."""
     host = seen.client_host or "an unknown address"
-    return f"{seen.client_id} at {host}" if seen.client_id else f"a client at {host}"
+    return f"client {seen.client_id} at {host}" if seen.client_id else f"a client at {host}"
 
 
 def during(seconds: float) -> str:

@@ -20,7 +20,7 @@ def test_a_finding_names_its_culprit() -> None:
 
 
 def test_a_client_is_its_id_and_its_address() -> None:
-    assert who(SEEN) == "app at 10.0.0.9"
+    assert who(SEEN) == "client app at 10.0.0.9"
     assert who(Sighting(client="10.0.0.9:4000")) == "a client at 10.0.0.9"
     assert who(Sighting()) == "a client at an unknown address"
 

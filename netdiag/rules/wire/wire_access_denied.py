@@ -1,6 +1,7 @@
-"""A client is denied what it asks for again and again.
+"""A broker repeatedly denies a client access.
 
-Why: an access list does not allow it. Some clients stop at the first denial, others try for ever and say little.
+Why: No access control list (ACL) allows what the client requests. Some clients stop at the first denial, others retry
+forever and log little.
 
 Bad:
     errors:
@@ -33,7 +34,7 @@ _LEAST = 3
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client, broker, request and topic that is mostly denied."""
+    """One finding for every client, broker, request and topic whose requests are mostly denied."""
     for each in view.errors:
         if each.error_code not in CODES or each.times < _LEAST or each.times * 2 < each.calls:
             continue
@@ -42,8 +43,8 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"{who(each)} is denied {request(each.api_key)} of {named} by {each.broker} {times(each.times)} in "
+            f"{each.broker} denies {who(each)} {request(each.api_key)} on {named} {times(each.times)} in "
             f"{during(each.seconds)} ({error_name(each.error_code)})",
-            why="no access list allows it to this user",
-            hint=f"allow the client's user what it needs on {named} (kafka-acls), or give it another user",
+            why="no ACL allows it for this user",
+            hint=f"add the missing ACL on {named} for the client's user (kafka-acls), or use another user",
         )

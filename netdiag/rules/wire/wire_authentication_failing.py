@@ -1,7 +1,7 @@
-"""A client fails to authenticate again and again.
+"""A client repeatedly fails to authenticate.
 
-Why: a wrong password or mechanism does not get better by trying. Clients begin anew after every failure, which fills
-the broker's log and may lock an account.
+Why: Retrying does not correct a wrong password or mechanism. Clients reconnect after every failure, which fills the
+broker's log and may lock the account.
 
 Bad:
     errors:
@@ -30,12 +30,12 @@ SEVERITY = Severity.ERROR
 
 SASL_AUTHENTICATION_FAILED = 58
 CODES = frozenset({SASL_AUTHENTICATION_FAILED, UNSUPPORTED_SASL_MECHANISM, ILLEGAL_SASL_STATE})
-# Somebody mistypes once or twice.
+# A person may mistype a password once or twice.
 _LEAST = 3
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and broker that refuses it most of the time."""
+    """One finding for every client and broker whose authentications mostly fail."""
     for each in view.errors:
         if each.error_code not in CODES or each.times < _LEAST or each.times * 2 < each.calls:
             continue
@@ -45,12 +45,12 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"{who(each)} fails to authenticate{mechanism} at {each.broker} {times(each.times)} in "
+            f"{who(each)} fails to authenticate{mechanism} to {each.broker} {times(each.times)} in "
             f"{during(each.seconds)} ({error_name(each.error_code)})",
             why="the listener does not offer the mechanism"
             if offered
-            else "the broker does not know these credentials",
+            else "the broker does not accept these credentials",
             hint="set sasl.mechanism to one that the listener enables (sasl.enabled.mechanisms)"
             if offered
-            else "correct user and password of the client, or create the user on this cluster",
+            else "correct the client's user and password, or create the user on this cluster",
         )

@@ -1,7 +1,7 @@
-"""The coordinator of a group moves from broker to broker and back.
+"""The coordinator of a group moves back and forth between brokers.
 
-Why: with every move members join again and offsets are loaded anew. The coordinator is the leader of a partition of
-__consumer_offsets (__transaction_state): when it moves again and again, brokers come and go.
+Why: After every move, members join again and the new coordinator loads the offsets. The coordinator is the leader of a
+partition of __consumer_offsets (__transaction_state for transactions); if it moves repeatedly, brokers come and go.
 
 Bad:
     moves:
@@ -27,13 +27,13 @@ from netdiag.traffic.facts import WireView
 ID = "wire-coordinator-flapping"
 SEVERITY = Severity.WARNING
 
-# A restart of its broker moves it away and back again, a rolling restart of three brokers once more.
+# A restart of its broker moves the coordinator away and back, a rolling restart of three brokers once more.
 _LEAST = 4
 _LEAST_RETURNS = 2
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and group (or transactional id) whose coordinator does not stay."""
+    """One finding for every client and group (or transactional ID) whose coordinator keeps moving."""
     for each in view.moves:
         if each.kind != "coordinator" or each.times < _LEAST or each.returns < _LEAST_RETURNS:
             continue
@@ -42,8 +42,8 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"the coordinator of {each.key} moves {times(each.times)} in {during(each.seconds)} between brokers "
-            f"{nodes}, as {who(each)} is told",
-            why="with every move members join again and offsets are loaded anew",
-            hint=f"look why brokers {nodes} lose their leadership: restarts, lost sessions, an overloaded disk",
+            f'the coordinator of "{each.key}" moves {times(each.times)} in {during(each.seconds)} between brokers '
+            f"{nodes}, as {who(each)} sees it",
+            why="after every move, members join again and the new coordinator loads the offsets",
+            hint=f"find out why brokers {nodes} lose leadership: restarts, lost sessions, an overloaded disk",
         )

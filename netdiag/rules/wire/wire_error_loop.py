@@ -1,7 +1,7 @@
-"""A client gets the same error to most of its requests and tries again.
+"""A client gets the same error for most of its requests and keeps retrying.
 
-Why: an error that may pass is worth another try, but one that stays for half a minute has a cause that trying does not
-mend: too few brokers for min.insync.replicas or for the internal topics, a coordinator that never loads.
+Why: A temporary error is worth a retry, but an error that lasts half a minute has a cause that retries do not remove:
+too few brokers for min.insync.replicas or for the internal topics, or a coordinator that never finishes loading.
 
 Bad:
     errors:
@@ -38,7 +38,7 @@ SEVERITY = Severity.ERROR
 
 _LEAST = 20
 _SECONDS = 10.0
-# Rules of their own judge these, or they are refused for their size.
+# Other rules report these.
 _ELSEWHERE = frozenset(
     (
         *wire_access_denied.CODES,
@@ -49,22 +49,22 @@ _ELSEWHERE = frozenset(
         18,
     )
 )
-# What the protocol says in a normal day: unsupported versions at first, rebalances, member ids, fetch sessions.
+# Normal errors: unsupported versions at first, rebalances, member IDs, fetch sessions.
 _USUAL = frozenset({27, 35, 70, 71, 79})
 _NOT_ENOUGH_REPLICAS, _AFTER_APPEND = 19, 20
 _LEADER_NOT_AVAILABLE, _COORDINATOR_NOT_AVAILABLE, _COORDINATOR_LOADING = 5, 15, 14
 _HINTS = {
-    _LEADER_NOT_AVAILABLE: "see which brokers hold the partition's replicas, and whether they run",
-    _NOT_ENOUGH_REPLICAS: "bring replicas back, or lower min.insync.replicas of the topic",
-    _AFTER_APPEND: "bring replicas back, or lower min.insync.replicas of the topic",
+    _LEADER_NOT_AVAILABLE: "find out which brokers have replicas of the partition, and whether they are running",
+    _NOT_ENOUGH_REPLICAS: "bring replicas back in sync, or lower min.insync.replicas of the topic",
+    _AFTER_APPEND: "bring replicas back in sync, or lower min.insync.replicas of the topic",
     _COORDINATOR_NOT_AVAILABLE: "start as many brokers as offsets.topic.replication.factor (and "
-    "transaction.state.log.replication.factor) ask for, or set these to the number of brokers",
-    _COORDINATOR_LOADING: "look into the log of the coordinator for why it does not finish to load",
+    "transaction.state.log.replication.factor) require, or set these to the number of brokers",
+    _COORDINATOR_LOADING: "read in the coordinator's log why it does not finish loading",
 }
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client, broker, request and error code that fills most of its answers."""
+    """One finding for every client, broker, request and error code that most of the responses have."""
     for each in view.errors:
         if each.error_code in _ELSEWHERE or each.error_code in _USUAL or each.times < _LEAST:
             continue
@@ -76,8 +76,8 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY if error.retriable else Severity.WARNING,
             each,
-            f"{who(each)} gets {error.name} from {each.broker} to {each.times} of {each.calls} "
+            f"{who(each)} gets {error.name} from {each.broker} for {each.times} of {each.calls} "
             f"{request(each.api_key)} requests{of} in {during(each.seconds)}",
             why=error.meaning,
-            hint=_HINTS.get(each.error_code, f"find out what {error.name} is about in the log of {each.broker}"),
+            hint=_HINTS.get(each.error_code, f"find the cause of {error.name} in the log of {each.broker}"),
         )

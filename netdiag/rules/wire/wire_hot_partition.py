@@ -1,7 +1,7 @@
-"""Most of what is produced to a topic goes to one partition.
+"""Most of the data produced to a topic goes to one partition.
 
-Why: a partition has one leader and one consumer of a group. When most records share a key (or the key is missing and
-the partitioner does not spread), the other partitions, brokers and consumers have nothing to do.
+Why: A partition has one leader, and one consumer in a group. If most records have the same key (or no key, and the
+partitioner does not spread them), the other partitions, brokers and consumers are idle.
 
 Bad:
     skews:
@@ -27,7 +27,7 @@ from netdiag.traffic.facts import WireView
 ID = "wire-hot-partition"
 SEVERITY = Severity.WARNING
 
-# Without keys a producer stays with a partition for one batch: many batches are needed to see where they go.
+# Without keys, a producer stays with a partition for one batch: only many batches show where they go.
 _LEAST_BATCHES = 100
 _LEAST_BYTES = 1_000_000
 _LEAST_PARTITIONS = 3
@@ -36,7 +36,7 @@ _FAIR_SHARES = 2.5
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every topic whose busiest partition gets most of the bytes and far more than its part."""
+    """One finding for every topic whose busiest partition gets most of the bytes and far more than its share."""
     for each in view.skews:
         if each.partitions < _LEAST_PARTITIONS or each.batches < _LEAST_BATCHES or each.all_bytes < _LEAST_BYTES:
             continue
@@ -47,8 +47,10 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"partition {each.partition} of topic {each.topic} gets {share:.0%} of the {size(each.all_bytes)} produced "
-            f"to its {each.partitions} partitions, most of it from {who(each)}",
-            why="a partition has one leader and one consumer of a group: the others idle",
-            hint="choose keys that spread, or none; see whether the producer names the partition itself",
+            f'partition {each.partition} of topic "{each.topic}" gets {share:.0%} of the {size(each.all_bytes)} '
+            f"produced "
+            f"to its {each.partitions} partitions, mostly from {who(each)}",
+            why="a partition has one leader, and one consumer in a group, so the others are idle",
+            hint="use keys that spread over the partitions, or no keys; check whether the producer sets the partition "
+            "itself",
         )

@@ -1,8 +1,8 @@
-"""Brokers close connections that a client leaves idle.
+"""Brokers close a client's idle connections.
 
-Why: a broker closes what was idle for connections.max.idle.ms (10 minutes). A client with a longer limit of its own
-learns of it when it wants to send: it connects anew, and what it sends first is late. Harmless as such, but it is what
-"disconnected" in its log means.
+Why: A broker closes a connection that is idle for connections.max.idle.ms (10 minutes). A client with a longer limit
+notices only when it next sends: it reconnects, and its first request is late. This is harmless, but explains
+"disconnected" in its log.
 
 Bad:
     idle:
@@ -28,7 +28,7 @@ from netdiag.traffic.facts import WireView
 ID = "wire-idle-closed"
 SEVERITY = Severity.NOTE
 
-# The broker's default, and how much later it may act on it.
+# The broker's default, and how much later it may close the connection.
 _IDLE_MS = 600_000
 _LATE_MS = 15_000
 _LEAST = 2
@@ -43,9 +43,8 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"connections of {who(each)} to {each.broker} end after ten minutes without a request "
+            f"{each.broker} closes connections of {who(each)} after ten minutes without a request "
             f"({times(each.times)})",
-            why="connections.max.idle.ms of the broker is 10 minutes unless it is set",
-            hint="set connections.max.idle.ms of the client below that of the broker (librdkafka has no limit of its "
-            "own by default)",
+            why="connections.max.idle.ms of the broker is 10 minutes by default",
+            hint="set connections.max.idle.ms of the client below the broker's (librdkafka has no limit by default)",
         )

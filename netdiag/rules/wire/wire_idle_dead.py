@@ -1,7 +1,7 @@
-"""A connection is dead when it is used after a pause.
+"""A connection is dead when a client uses it after a pause.
 
-Why: between client and broker something forgets connections that are idle: NAT, a load balancer, a firewall. Neither
-end is told; the next request is reset or never answered, and is late by a timeout.
+Why: NAT, a load balancer or a firewall between client and broker drops the state of idle connections and tells neither
+end. The next request is reset or never answered, and is late by a timeout.
 
 Bad:
     idle:
@@ -27,12 +27,12 @@ from netdiag.traffic.facts import Idle, WireView
 ID = "wire-idle-dead"
 SEVERITY = Severity.WARNING
 
-# A broker that is restarted loses an idle connection once.
+# A broker that restarts loses an idle connection once.
 _LEAST = 2
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and broker with several connections that died in silence."""
+    """One finding for every client and broker with several connections that died silently."""
     found: dict[tuple[object, ...], list[Idle]] = {}
     for each in view.idle:
         if each.used:
@@ -47,10 +47,10 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             first,
-            f"connections of {who(first)} to {first.broker} are dead when they are used after a pause of "
-            f"{during(shortest / 1000)} or more ({times(count)}, the request "
-            + ("is reset)" if resets else "gets no answer)"),
-            why="NAT, a load balancer or a firewall on the way forgets idle connections",
-            hint=f"set connections.max.idle.ms of the client below {during(shortest / 1000)}, or turn on TCP "
+            f"connections of {who(first)} to {first.broker} are dead after a pause of "
+            f"{during(shortest / 1000)} or more ({times(count)}, the next request "
+            + ("is reset)" if resets else "gets no response)"),
+            why="NAT, a load balancer or a firewall on the path drops idle connections",
+            hint=f"set connections.max.idle.ms of the client below {during(shortest / 1000)}, or enable TCP "
             "keep-alives (socket.keepalive.enable of librdkafka)",
         )

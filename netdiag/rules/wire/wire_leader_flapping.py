@@ -1,7 +1,7 @@
-"""The leader of a partition moves from broker to broker and back.
+"""The leader of a partition moves back and forth between brokers.
 
-Why: with every move clients are refused until they have asked for the new leader, and producers may see records twice
-or lose those with acks=1. Leaders stay where they are while brokers are up and reach the controller.
+Why: After every move, brokers refuse clients until these have fetched the new leader, and producers may duplicate
+records or, with acks=1, lose them. Leaders do not move while brokers are up and reach the controller.
 
 Bad:
     moves:
@@ -27,13 +27,13 @@ from netdiag.traffic.facts import Moves, WireView
 ID = "wire-leader-flapping"
 SEVERITY = Severity.WARNING
 
-# A rolling restart of a cluster moves a leader away and back, once for each replica that is preferred before.
+# A rolling restart moves a leader away and back, once for each more preferred replica.
 _LEAST = 5
 _LEAST_RETURNS = 3
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every set of brokers between which leaders do not stay."""
+    """One finding for every set of brokers between which leaders keep moving."""
     found: dict[tuple[int, ...], list[Moves]] = {}
     for each in view.moves:
         if each.kind == "leader" and each.times >= _LEAST and each.returns >= _LEAST_RETURNS:
@@ -47,8 +47,8 @@ def check(view: WireView) -> Iterator[Finding]:
             worst,
             f"the leader of {several(each.key for each in moved)} moves {times(worst.times)} in "
             f"{during(worst.seconds)} between brokers {listed}",
-            why="with every move clients are refused until they know the new leader",
-            hint=f"look why brokers {listed} lose their leadership: restarts, lost sessions, an overloaded disk",
+            why="after every move, brokers refuse clients until these know the new leader",
+            hint=f"find out why brokers {listed} lose leadership: restarts, lost sessions, an overloaded disk",
             related=[
                 Related(location=place(each), message=f"{each.key}: {times(each.times)}")
                 for each in moved[:6]

@@ -1,7 +1,7 @@
-"""A client asks for the cluster's metadata all the time.
+"""A client requests metadata all the time.
 
-Why: clients ask when they start, when an error tells them to, and every few minutes. Several requests in each second
-come from a loop: a client that cannot reach its brokers, or a program that makes a new client for every message.
+Why: Clients request metadata when they start, after certain errors, and every few minutes. Several requests per second
+come from a loop: a client that cannot reach its brokers, or a program that creates a new client for every message.
 
 Bad:
     calls:
@@ -12,7 +12,7 @@ Good:
     calls:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: web, api_key: 3, times: 9, busiest: 5, last: 60}
 
-Seen: request rate of Metadata on the brokers; Error while fetching metadata with correlation id
+Seen: a high rate of Metadata requests on the brokers; Error while fetching metadata with correlation id
 
 Sources: Kafka documentation: metadata.max.age.ms, retry.backoff.ms; KIP-580.
 """
@@ -27,13 +27,13 @@ ID = "wire-metadata-storm"
 SEVERITY = Severity.WARNING
 
 _METADATA, _API_VERSIONS = 3, 18
-# A client that starts asks ten times a second for a second or two (retry.backoff.ms is 100 ms).
+# A client that starts may ask ten times a second for a second or two (retry.backoff.ms is 100 ms).
 _LEAST = 100
 _IN_TEN_SECONDS = 50
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and broker with more than five requests a second for ten seconds, or the like."""
+    """One finding for every client and broker with more than five requests a second for ten seconds."""
     opened = {_key(each): each.times for each in view.calls if each.api_key == _API_VERSIONS}
     for each in view.calls:
         if each.api_key != _METADATA or each.times < _LEAST or each.busiest < _IN_TEN_SECONDS:
@@ -44,14 +44,16 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"{who(each)} asks {each.broker} for metadata {times(each.times)} in {during(each.seconds)}, "
+            f"{who(each)} requests metadata from {each.broker} {times(each.times)} in {during(each.seconds)}, "
             f"{each.busiest} of them within ten seconds"
             + (f", on {connections} connections" if connections > 1 else ""),
-            why="a new client asks anew each time it is made" if fresh else "a client asks again when it gets nowhere",
-            hint="keep one producer or consumer for the life of the program"
+            why="every new client requests metadata"
             if fresh
-            else "see what else is found about this client: an address that it does not reach, or a topic that is "
-            "not there",
+            else "a client that cannot continue requests metadata again",
+            hint="use one producer or consumer for the whole life of the program"
+            if fresh
+            else "see the other findings about this client: an address that it cannot reach, or a topic that does not "
+            "exist",
         )
 
 

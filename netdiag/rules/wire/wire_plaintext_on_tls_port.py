@@ -1,7 +1,7 @@
-"""A client speaks Kafka without TLS to a port where the broker wants TLS.
+"""A client uses Kafka without TLS on a port that requires TLS.
 
-Why: the broker waits for a TLS handshake, gets something else and hangs up without a word that the client understands.
-The client begins again at once, for ever.
+Why: The broker expects a TLS handshake, receives something else and closes the connection without an error that the
+client understands. The client retries at once, forever.
 
 Bad:
     attempts:
@@ -29,12 +29,12 @@ from netdiag.traffic.facts import Attempts, WireView
 ID = "wire-plaintext-on-tls-port"
 SEVERITY = Severity.ERROR
 
-# Without TLS on that port in the capture only a TLS alert as the answer to every request is proof, and not one alone.
+# If the capture shows no TLS on the port, only TLS alerts in response to every request are proof, and more than one.
 _LEAST_ALERTS = 2
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client address and port where plain Kafka is hung up on and TLS is answered."""
+    """One finding for every client address and port that closes on plain Kafka and answers TLS."""
     for attempt in view.attempts:
         if attempt.protocol not in ("kafka", "unknown") or attempt.responses or attempt.lossy:
             continue
@@ -45,15 +45,15 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             attempt,
-            f"{who(attempt)} speaks Kafka without TLS to {attempt.broker}, where the broker wants TLS: hung up on "
-            f"{times(failed)}",
-            why="the broker waits for a TLS handshake and gets a Kafka request",
+            f"{who(attempt)} uses Kafka without TLS on {attempt.broker}, which requires TLS and closes the connection "
+            f"({times(failed)})",
+            why="the broker expects a TLS handshake and gets a Kafka request",
             hint="set security.protocol=SSL (or SASL_SSL) in the client, or use the port of a PLAINTEXT listener",
         )
 
 
 def _speaks_tls(view: WireView, attempt: Attempts) -> bool:
-    """Whether somebody is answered in TLS at the same address."""
+    """Whether another client gets a TLS response at the same address."""
     here = {attempt.broker, *attempt.also}
     return any(
         each.protocol == "tls" and each.times > each.hung_up + each.alerts and here & {each.broker, *each.also}

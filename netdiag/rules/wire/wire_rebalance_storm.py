@@ -1,8 +1,8 @@
-"""A group rebalances over and over because of the same member or for the same reason.
+"""A group rebalances repeatedly, because of one member or for one reason.
 
-Why: while a group rebalances, members stop (eager protocol) or partitions wait for a new owner. A group that is scaled
-or deployed rebalances a few times, because of a different member each time; one that does so because of the same
-member again, or because members are taken for dead, does little else.
+Why: While a group rebalances, its members stop (eager protocol) or partitions wait for a new owner. A group that is
+scaled or deployed rebalances a few times, because of a different member each time. A group that rebalances repeatedly
+because of the same member, or because members are considered dead, does little else.
 
 Bad:
     group_steps:
@@ -46,8 +46,8 @@ from netdiag.traffic.rebalances import Rebalance, Trigger, rebalances
 ID = "wire-rebalance-storm"
 SEVERITY = Severity.WARNING
 
-# Two members that are deployed one after the other give four rebalances, each because of somebody else or twice
-# because of one: a storm has four in ten minutes of which one member, or one kind of failure, has begun two.
+# Two members deployed one after the other cause four rebalances, each by another member or two by one: a storm is
+# four in ten minutes, of which one member caused three, or one kind of failure two.
 _LEAST = 4
 _WITHIN = 600 * SECOND
 _LEAST_ALIKE = 3
@@ -56,27 +56,28 @@ _FAILURES = (Trigger.SESSION_TIMEOUT, Trigger.POLL_INTERVAL)
 _WORDS = {
     Trigger.JOIN: "joins again",
     Trigger.LEAVE: "leaves",
-    Trigger.SESSION_TIMEOUT: "is taken for dead: no heartbeat within session.timeout.ms",
+    Trigger.SESSION_TIMEOUT: "sends no heartbeat within session.timeout.ms",
     Trigger.POLL_INTERVAL: "does not call poll() within max.poll.interval.ms",
-    Trigger.ENFORCED: "enforces it",
-    Trigger.NEW_PARTITIONS: "sees other partitions or topics",
-    Trigger.UNKNOWN: "joins again for a reason that it does not tell",
+    Trigger.ENFORCED: "enforces a rebalance",
+    Trigger.NEW_PARTITIONS: "finds new partitions or topics",
+    Trigger.UNKNOWN: "joins again for an unknown reason",
 }
 _HINTS = {
-    Trigger.JOIN: "find out why {who} restarts or loses its connection; group.instance.id lets it come back unnoticed",
-    Trigger.LEAVE: "find out why {who} stops again and again; group.instance.id lets it come back unnoticed",
-    Trigger.SESSION_TIMEOUT: "look for long pauses (garbage collection, frozen container, lost packets) at {who}, or "
+    Trigger.JOIN: "find out why {who} restarts or loses its connection; with group.instance.id it can return "
+    "without a rebalance",
+    Trigger.LEAVE: "find out why {who} stops repeatedly; with group.instance.id it can return without a rebalance",
+    Trigger.SESSION_TIMEOUT: "look for long pauses (garbage collection, a frozen container, lost packets) of {who}, or "
     "raise session.timeout.ms",
-    Trigger.POLL_INTERVAL: "make {who} process faster or fetch less at once (max.poll.records), or raise "
+    Trigger.POLL_INTERVAL: "make {who} process faster or fetch fewer records at once (max.poll.records), or raise "
     "max.poll.interval.ms",
-    Trigger.ENFORCED: "see why the application at {who} calls enforceRebalance()",
-    Trigger.NEW_PARTITIONS: "create topics and partitions at once, or narrow the subscription of {who}",
-    Trigger.UNKNOWN: "look into the log of {who} for why it joins again",
+    Trigger.ENFORCED: "find out why {who} calls enforceRebalance()",
+    Trigger.NEW_PARTITIONS: "create topics and partitions in one step, or narrow the subscription of {who}",
+    Trigger.UNKNOWN: "read in the log of {who} why it joins again",
 }
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every group whose rebalances have a culprit."""
+    """One finding for every group with a member that causes its rebalances."""
     for group, found in rebalances(view.group_steps).items():
         driven = [each for each in found if each.trigger is not Trigger.SECOND_ROUND]
         storm = _densest(driven)
@@ -89,9 +90,9 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             first.step,
-            f"group {group} rebalances {times(len(storm))} in {during(span)}, {len(culprits)} of them because "
+            f'group "{group}" rebalances {times(len(storm))} in {during(span)}, {len(culprits)} of them because '
             f"{who(first.step)} {_WORDS[first.trigger]}",
-            why="while a group rebalances its partitions wait",
+            why="while a group rebalances, its partitions wait",
             hint=_HINTS[first.trigger].format(who=who(first.step)),
             related=[
                 Related(
@@ -105,7 +106,7 @@ def check(view: WireView) -> Iterator[Finding]:
 
 
 def _densest(found: Sequence[Rebalance]) -> Sequence[Rebalance]:
-    """The rebalances of the ten minutes that have most of them."""
+    """The rebalances of the ten minutes that have the most of them."""
     best: Sequence[Rebalance] = ()
     start = 0
     for end, last in enumerate(found):
@@ -117,7 +118,7 @@ def _densest(found: Sequence[Rebalance]) -> Sequence[Rebalance]:
 
 
 def _culprits(storm: Sequence[Rebalance]) -> list[Rebalance]:
-    """The rebalances that one member began for one reason; failures first, as joins only follow them."""
+    """The rebalances that one member caused for one reason; failures first, because joins only follow them."""
     counts = Counter((each.member, each.trigger) for each in storm)
     ranked = sorted(counts.items(), key=lambda item: (item[0][1] not in _FAILURES, -item[1], item[0]))
     for (member, trigger), count in ranked:

@@ -1,7 +1,7 @@
-"""A client speaks versions of the protocol that Kafka 4 does not understand.
+"""A client uses request versions that Kafka 4 no longer supports.
 
-Why: Kafka 4.0 dropped the request versions from before 2.1. A client that sends them works with older brokers and is
-refused by those of 4.0 and later.
+Why: Kafka 4.0 removed the request versions from before Kafka 2.1. A client that sends them works with older brokers,
+but Kafka 4.0 and later refuse it.
 
 Bad:
     calls:
@@ -45,14 +45,14 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             first,
-            f"{who(first)} sends {several(sent)}, which Kafka 4 does not understand any more",
-            why="Kafka 4.0 dropped the versions of requests from before Kafka 2.1",
-            hint="update the client's library before the brokers",
+            f"{who(first)} sends {several(sent)}, which Kafka 4 no longer supports",
+            why="Kafka 4.0 removed the request versions from before Kafka 2.1",
+            hint="upgrade the client's library before the brokers",
         )
 
 
 def _is_removed(api_key: int, version: int) -> bool:
-    """Whether a version is one of 3.9 and below those of 4.0."""
+    """Whether a version exists in 3.9 and is older than those of 4.0."""
     try:
         releases = release_versions(api_key)
     except UnknownMessage:

@@ -1,7 +1,8 @@
-"""Requests are refused because they are too large.
+"""A broker refuses requests because they are too large.
 
-Why: the broker and the topic limit a record batch (message.max.bytes, 1 MB), and the broker limits a request
-(socket.request.max.bytes, 100 MB). The records never arrive; a client that tries again sends the same bytes again.
+Why: The broker and the topic limit the size of a record batch (message.max.bytes, 1 MB), and the broker limits the size
+of a request (socket.request.max.bytes, 100 MB). The records never arrive; a client that retries sends the same bytes
+again.
 
 Bad:
     oversized:
@@ -36,11 +37,9 @@ def check(view: WireView) -> Iterator[Finding]:
         to = f" to topic {each.topic}" if each.topic else ""
         what = f"{who(each)} sends {size(each.largest)} at once{to}"
         if each.error_code:
-            message = f"{what}, which {each.broker} refuses with {error_name(each.error_code)} ({times(each.times)})"
+            message = f"{what}, but {each.broker} refuses it with {error_name(each.error_code)} ({times(each.times)})"
             hint = f"send smaller batches (max.request.size, batch.size), or raise max.message.bytes of {each.topic}"
         else:
-            message = f"{what} in one request, more than a broker takes, and gets no answer ({times(each.times)})"
+            message = f"{what} in one request, more than a broker accepts, and gets no response ({times(each.times)})"
             hint = "send smaller requests, or raise socket.request.max.bytes of the broker"
-        yield finding(
-            ID, SEVERITY, each, message, why="what is refused for its size is refused again each time", hint=hint
-        )
+        yield finding(ID, SEVERITY, each, message, why="a request that is too large is refused every time", hint=hint)

@@ -1,8 +1,8 @@
-"""A producer sends the same batches over and over.
+"""A producer sends the same batches repeatedly.
 
-Why: an idempotent producer numbers its batches, so that one that is sent again can be told. Now and then is normal
-when leaders move. Many, or one of them many times, mean that answers do not come in time or are errors: the broker is
-overloaded, replicas do not follow, or request.timeout.ms is too short.
+Why: An idempotent producer numbers its batches, so a repeated batch is recognizable. A few are normal when leaders
+move. Many, or one batch many times, mean that responses are late or are errors: the broker is overloaded, replicas fall
+behind, or request.timeout.ms is too short.
 
 Bad:
     producing:
@@ -34,7 +34,7 @@ _SHARE = 0.2
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and topic where batches are sent again by the dozen."""
+    """One finding for every client and topic with dozens of repeated batches."""
     for each in view.producing:
         many = each.resent >= _LEAST and each.resent >= _SHARE * each.times
         if not many and each.most_resent < _LEAST_OF_ONE:
@@ -43,9 +43,10 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"{who(each)} sends {each.resent} of {each.times} batches to topic {each.topic} again, one of them "
+            f'{who(each)} sends {each.resent} of {each.times} batches to topic "{each.topic}" again, one of them '
             f"{times(each.most_resent)}, in {during(each.seconds)}",
-            why="answers come too late or are errors, and the producer tries until delivery.timeout.ms",
-            hint=f"see which errors or how late {each.broker} answers Produce requests, and whether the replicas of "
-            f"{each.topic} follow",
+            why="responses are late or are errors, and the producer retries until delivery.timeout.ms",
+            hint=f"check how late, or with which errors, {each.broker} answers Produce requests, and whether the "
+            f"replicas of "
+            f"{each.topic} are in sync",
         )

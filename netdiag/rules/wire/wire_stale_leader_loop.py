@@ -1,7 +1,8 @@
-"""A client keeps asking a broker that is not the leader.
+"""A client keeps sending requests to a broker that is not the leader.
 
-Why: NOT_LEADER_OR_FOLLOWER tells a client to ask for the leaders anew, which settles it at once. A client that gets it
-again and again is told a leader whose address leads elsewhere, or by a broker that has no news from the controller.
+Why: NOT_LEADER_OR_FOLLOWER makes a client fetch the current leaders, which normally solves it at once. A client that
+gets the error repeatedly has a leader address that leads to another broker, or asks a broker that gets no updates from
+the controller.
 
 Bad:
     errors:
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.error_codes import error_name
-from netdiag.rules.wire_findings import during, finding, request, times, who
+from netdiag.rules.wire_findings import during, finding, request, who
 from netdiag.traffic.facts import WireView
 
 ID = "wire-stale-leader-loop"
@@ -30,7 +31,7 @@ SEVERITY = Severity.ERROR
 
 NOT_LEADER, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 6, 74, 75
 CODES = frozenset({NOT_LEADER, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH})
-# An election takes a second or two, in which a client may try a dozen times.
+# An election takes a second or two, in which a client may retry a dozen times.
 _LEAST = 10
 _SECONDS = 10.0
 
@@ -40,16 +41,17 @@ def check(view: WireView) -> Iterator[Finding]:
     for each in view.errors:
         if each.error_code not in CODES or each.times < _LEAST or each.seconds < _SECONDS:
             continue
-        # Where most requests succeed, leaders move; that is what another rule tells.
+        # If most requests succeed, leaders move, which wire-leader-flapping reports.
         if each.times * 2 < each.calls:
             continue
         yield finding(
             ID,
             SEVERITY,
             each,
-            f"{who(each)} gets {error_name(each.error_code)} from {each.broker} for topic {each.topic} to "
-            f"{times(each.times)} of {each.calls} {request(each.api_key)} requests in {during(each.seconds)}",
-            why="the address of the leader leads to another broker, or the brokers do not agree on the leader",
-            hint=f"compare who answers at {each.broker} with the node id that is advertised there, and look whether "
-            "that broker reaches the controller",
+            f'{who(each)} gets {error_name(each.error_code)} from {each.broker} for topic "{each.topic}" in '
+            f"{each.times} of {each.calls} {request(each.api_key)} requests in {during(each.seconds)}",
+            why="the leader's address leads to another broker, or the brokers do not agree on the leader",
+            hint=f"compare the node ID of the broker that answers at {each.broker} with the one advertised there, and "
+            f"check "
+            "whether that broker reaches the controller",
         )

@@ -1,8 +1,8 @@
-"""A client speaks another protocol to a port of Kafka: HTTP or ZooKeeper's.
+"""A client uses another protocol on a Kafka port: HTTP or ZooKeeper's.
 
-Why: the broker takes the first bytes for the length of a message ("GET " is 1195725856), finds it too large and hangs
-up. Usual senders: a health check or a browser, a client of Schema Registry or the REST proxy with the wrong port, old
-tools that were given a broker as ZooKeeper.
+Why: The broker reads the first bytes as the length of a message ("GET " is 1195725856), finds it too large and closes
+the connection. Typical senders are a health check or a browser, a client of Schema Registry or REST Proxy with the
+wrong port, and old tools that use a broker's address for ZooKeeper.
 
 Bad:
     attempts:
@@ -36,7 +36,7 @@ _NAMES = {"http": "HTTP", "zookeeper": "ZooKeeper's protocol"}
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client address, port and strange protocol that is hung up on where Kafka is answered."""
+    """One finding for every client address, port and strange protocol on a port that answers Kafka and closes on it."""
     brokers = kafka_addresses(view)
     for attempt in view.attempts:
         name = _NAMES.get(attempt.protocol)
@@ -46,9 +46,10 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             attempt,
-            f"{who(attempt)} speaks {name} to {attempt.broker}, which is a port of Kafka: hung up on "
-            f"{times(attempt.hung_up)}",
+            f"{who(attempt)} uses {name} on {attempt.broker}, which is a Kafka port and closes the connection "
+            f"({times(attempt.hung_up)})",
             why="the broker reads the first bytes as the length of a message that is far too large",
-            hint=f"find out what on {attempt.client_host} connects there (a health check, a wrong port), and give it "
-            "the address that it means",
+            hint=f"find out which program on {attempt.client_host} connects there (a health check, a wrong port), and "
+            f"correct "
+            "its address",
         )

@@ -1,7 +1,7 @@
-"""A client is slowed down by a quota.
+"""A quota slows down a client.
 
-Why: a broker that a client exceeds a quota of tells it to wait (throttle_time_ms) and does not read from it meanwhile.
-What looks like a slow network or broker is a limit that somebody set.
+Why: A broker tells a client that exceeds its quota to wait (throttle_time_ms), and reads no requests from it meanwhile.
+What looks like a slow network or broker is a configured limit.
 
 Bad:
     calls:
@@ -26,13 +26,13 @@ from netdiag.traffic.facts import WireView
 ID = "wire-throttled"
 SEVERITY = Severity.WARNING
 
-# A single short wait evens out a burst, as quotas should.
+# One short wait evens out a burst, as quotas should.
 _LEAST = 5
 _LEAST_MS = 1000
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client, broker and request that is throttled for more than a second in all."""
+    """One finding for every client, broker and request that is throttled for more than a second in total."""
     for each in view.calls:
         if each.throttled < _LEAST or each.throttle_ms < _LEAST_MS:
             continue
@@ -40,8 +40,8 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"{who(each)} is throttled by {each.broker} in {each.throttled} of {each.times} {request(each.api_key)} "
-            f"answers, {each.throttle_ms / 1000:.1f} s in all, at most {each.longest_throttle_ms} ms at once",
-            why="the client exceeds a quota of its user or client.id",
-            hint="raise the quota (kafka-configs --entity-type clients or users), or let the client send less",
+            f"{each.broker} throttles {who(each)} in {each.throttled} of {each.times} {request(each.api_key)} "
+            f"responses, {each.throttle_ms / 1000:.1f} s in total, at most {each.longest_throttle_ms} ms at once",
+            why="the client exceeds the quota of its user or client.id",
+            hint="raise the quota (kafka-configs --entity-type clients or users), or make the client send less",
         )

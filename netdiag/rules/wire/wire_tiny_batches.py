@@ -1,7 +1,7 @@
-"""A producer sends many batches with hardly a record in each.
+"""A producer sends many batches with very few records.
 
-Why: every batch costs a header of 61 bytes, a write on every replica and a part of a request. With linger.ms=0 and few
-records in flight throughput ends far below what the network carries, and brokers are busy with requests.
+Why: Every batch costs a header of 61 bytes, a write on every replica and a part of a request. With linger.ms=0 and few
+records in flight, throughput stays far below what the network can carry, and the brokers are busy with requests.
 
 Bad:
     producing:
@@ -29,7 +29,7 @@ from netdiag.traffic.facts import Producing, WireView
 ID = "wire-tiny-batches"
 SEVERITY = Severity.WARNING
 
-# A few hundred batches a second of one or two small records: below that nobody notices.
+# A few hundred batches a second with one or two small records: fewer do not matter.
 _LEAST = 1000
 _RATE = 50.0
 _RECORDS = 2.0
@@ -37,7 +37,7 @@ _BYTES = 1024
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client that sends many small batches, the topic with most of them first."""
+    """One finding for every client that sends many small batches, the topic with the most first."""
     found: dict[tuple[str, str | None], list[Producing]] = {}
     for each in view.producing:
         if _is_tiny(each):
@@ -51,15 +51,16 @@ def check(view: WireView) -> Iterator[Finding]:
             SEVERITY,
             first,
             f"{who(first)} produces {batches} batches in {during(max(each.seconds for each in topics))} to "
-            f"{several(each.topic for each in topics)}, with {records:.1f} records and {size(average)} in each",
+            f"{several(each.topic for each in topics)}, with {records:.1f} records and {size(average)} each",
             why="every batch costs a header, a part of a request and a write on every replica",
-            hint="let the producer wait for more: linger.ms=5 or more, batch.size as it is; send without waiting for "
-            "each record",
+            hint="make the producer wait for more records (linger.ms=5 or more, the default batch.size), and do not "
+            "wait for "
+            "the response to each record",
         )
 
 
 def _is_tiny(each: Producing) -> bool:
-    """Whether there are many batches, and hardly anything in them."""
+    """Whether there are many batches with very little in them."""
     if each.times < _LEAST or each.times < _RATE * max(each.seconds, 1.0) or not each.records:
         return False
     return each.records <= _RECORDS * each.times and each.bytes <= _BYTES * each.times

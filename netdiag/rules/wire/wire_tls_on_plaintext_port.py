@@ -1,7 +1,7 @@
-"""A client speaks TLS to a port where the broker does not.
+"""A client uses TLS on a port that does not use TLS.
 
-Why: the broker takes the first bytes of TLS for the length of a message, finds it too large and hangs up. The client
-sees a handshake that fails.
+Why: The broker reads the first bytes of TLS as the length of a message, finds it too large and closes the connection.
+The client sees a failed handshake.
 
 Bad:
     attempts:
@@ -33,7 +33,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client address and port where TLS is hung up on and plain Kafka is answered."""
+    """One finding for every client address and port that closes on TLS and answers plain Kafka."""
     plain = kafka_addresses(view)
     for attempt in view.attempts:
         here = {attempt.broker, *attempt.also}
@@ -44,8 +44,9 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             attempt,
-            f"{who(attempt)} speaks TLS to {attempt.broker}{name}, where the broker speaks Kafka without TLS: hung up "
-            f"on {times(attempt.hung_up)}",
+            f"{who(attempt)} uses TLS on {attempt.broker}{name}, which uses Kafka without TLS and closes the "
+            f"connection "
+            f"({times(attempt.hung_up)})",
             why="the broker reads the first bytes of TLS as the length of a message that is far too large",
             hint="set security.protocol=PLAINTEXT (or SASL_PLAINTEXT) in the client, or use the port of an SSL "
             "listener",

@@ -1,7 +1,7 @@
-"""A client is told an address of a broker where connections are refused.
+"""A client gets a broker address that refuses connections.
 
-Why: the address exists, but nothing listens on the port there: it is not published, it is another one, or the broker
-is down.
+Why: The address exists, but nothing listens on that port: it is not published, the broker uses another port, or the
+broker is down.
 
 Bad:
     coverage: {last: 60}
@@ -36,12 +36,12 @@ from netdiag.traffic.fates import fates, is_loopback
 ID = "wire-told-endpoint-refused"
 SEVERITY = Severity.ERROR
 
-# One refusal is a broker that restarts.
+# One refusal may be a broker that restarts.
 _LEAST = 2
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and told address that refuses it to the end."""
+    """One finding for every client and address that refuses its connections to the end."""
     for fate in fates(view):
         told, refused = fate.told, fate.opened("refused")
         count = sum(each.times for each in refused)
@@ -55,11 +55,11 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             told,
-            f"{who(told)} is told by {told.broker} that broker {told.node_id} is at {told.endpoint}, where its "
-            f"connections are refused ({times(count)} in {during(seconds)})",
+            f'{who(told)} gets "{told.endpoint}" from {told.broker} as the address of broker {told.node_id}, but its '
+            f"connections there are refused ({times(count)} in {during(seconds)})",
             why="nothing listens on that port of that address",
             hint=f"publish or open port {told.port} there, or advertise the port that broker {told.node_id} has; "
-            "see whether that broker runs",
+            "check whether that broker is running",
             related=[
                 Related(location=place(each), message=f"{each.broker} refused {times(each.times)}") for each in refused
             ],

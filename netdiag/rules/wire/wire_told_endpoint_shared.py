@@ -1,6 +1,6 @@
-"""One address is told for several brokers.
+"""Several brokers have the same advertised address.
 
-Why: brokers that advertise the same host and port cannot be told apart: whoever answers there gets the requests for
+Why: Clients cannot tell brokers with the same host and port apart: the broker that answers there gets the requests for
 all of them, and refuses those for partitions of the others.
 
 Bad:
@@ -17,7 +17,7 @@ Good:
       - {client: "10.0.0.9:40312", broker: "10.0.0.2:9092", client_id: orders, node_id: 2, last: 9,
          host: 10.0.0.2, port: 9093}
 
-Seen: NOT_LEADER_OR_FOLLOWER for half of the partitions, however often the client asks for the leaders
+Seen: NOT_LEADER_OR_FOLLOWER for half of the partitions, however often the client fetches the leaders
 
 Sources: Kafka protocol guide, Metadata.
 """
@@ -33,7 +33,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and address that stands for several brokers at the same time."""
+    """One finding for every client and address that several brokers have at the same time."""
     shared: dict[tuple[object, ...], list[Told]] = {}
     for told in view.told:
         key = (told.client_host, told.client_id, told.broker, told.cluster_id, told.endpoint.lower())
@@ -48,13 +48,13 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             first,
-            f"{who(first)} is told by {first.broker} that brokers {named} are all at {first.endpoint}",
-            why="whoever answers there gets the requests for all of them, and refuses those for partitions of others",
-            hint="advertise a host and port of its own for every broker",
+            f'{who(first)} gets "{first.endpoint}" from {first.broker} as the address of brokers {named}',
+            why="one broker gets the requests for all of them, and refuses those for partitions of the others",
+            hint="advertise a different host and port for every broker",
             related=[Related(location=place(each), message=f"broker {each.node_id}") for each in group[1:]],
         )
 
 
 def _at_once(one: Told, other: Told) -> bool:
-    """Whether both were told in the same span of time, so that none has taken the place of the other."""
+    """Whether both were returned in the same period, so that neither has replaced the other."""
     return one.time <= other.last and other.time <= one.last

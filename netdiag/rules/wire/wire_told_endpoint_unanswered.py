@@ -1,7 +1,7 @@
-"""A client is told an address of a broker that answers nothing.
+"""A client gets a broker address that does not answer.
 
-Why: packets to the address vanish: an address of a network that the client is not in, or a firewall. Connections hang
-until their timeout, which looks like a slow cluster.
+Why: Packets to the address are lost: it is on a network that the client is not on, or a firewall drops them.
+Connections hang until they time out, which looks like a slow cluster.
 
 Bad:
     coverage: {last: 90}
@@ -40,7 +40,7 @@ _PATIENCE = 2.5
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and told address that never answered."""
+    """One finding for every client and address that never answered."""
     for fate in fates(view):
         told = fate.told
         silent = [each for each in fate.opened("unanswered", "unreachable") if _is_proof(each)]
@@ -48,14 +48,14 @@ def check(view: WireView) -> Iterator[Finding]:
             continue
         count, seconds = sum(each.times for each in silent), max(each.seconds for each in silent)
         unreachable = any(each.opening == "unreachable" for each in silent)
-        how = "the network says is unreachable" if unreachable else "does not answer"
+        how = "the network reports it as unreachable" if unreachable else "it does not answer"
         yield finding(
             ID,
             SEVERITY,
             told,
-            f"{who(told)} is told by {told.broker} that broker {told.node_id} is at {told.endpoint}, which {how} "
+            f'{who(told)} gets "{told.endpoint}" from {told.broker} as the address of broker {told.node_id}, but {how} '
             f"(tried {times(count)} in {during(seconds)})",
-            why="the address lies in a network that the client has no way into, or a firewall drops its packets",
+            why="the client has no route to the address's network, or a firewall drops its packets",
             hint=f"advertise an address that {told.client_host} can reach, or let it through to {told.endpoint}",
             related=[Related(location=place(each), message=f"{each.broker}: {each.opening}") for each in silent],
         )

@@ -1,7 +1,7 @@
-"""A client is told a name for a broker that its name service does not know.
+"""A client gets a broker name that it cannot resolve.
 
-Why: the first connection works because its address does; every further one goes to the names in the answer. A name
-that only the broker's network knows gives the client an unknown host, again and again.
+Why: The first connection works because its address does; all others go to the names in the metadata response. A name
+that only the broker's network resolves is an unknown host for the client.
 
 Bad:
     coverage: {last: 60}
@@ -40,10 +40,10 @@ SEVERITY = Severity.ERROR
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and told name that did not resolve."""
+    """One finding for every client and returned name that did not resolve."""
     for fate in fates(view):
         told, failed = fate.told, fate.unresolved
-        # Who is answered on that port elsewhere knows the address from somewhere else (/etc/hosts).
+        # A client that is answered on that port elsewhere has the address from another source (/etc/hosts).
         if not failed or is_loopback(told.host) or any(each.responses for each in fate.same_port):
             continue
         count = sum(each.times for each in failed)
@@ -52,11 +52,13 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             told,
-            f"{who(told)} is told by {told.broker} that broker {told.node_id} is at {told.endpoint}, and its name "
-            f"service does not know {told.host} ({results}, asked {times(count)})",
-            why="clients go to the advertised names, not to the address that they began with",
-            hint=f"advertise a name that {told.client_host} can resolve, on a listener for clients outside of the "
-            "broker's network",
+            f'{who(told)} gets "{told.endpoint}" from {told.broker} as the address of broker {told.node_id}, but '
+            f"cannot "
+            f"resolve {told.host} ({results}, asked {times(count)})",
+            why="clients connect to the advertised names, not to the address that they bootstrap from",
+            hint=f"advertise a name that {told.client_host} can resolve, on a listener for clients outside the "
+            f"broker's "
+            "network",
             related=[
                 Related(location=place(each), message=f"{each.name}: {each.result}, {times(each.times)}")
                 for each in failed[:3]

@@ -1,8 +1,8 @@
-"""A client needs a broker, is told where it is, and never goes there.
+"""A client needs a broker and gets its address, but never connects.
 
-Why: whoever asks for the coordinator of its group, or for the leaders of its topics (again and again, or keeping the
-connection open), wants to talk to them. When no connection follows, the address is of no use to the client: a name
-that it cannot resolve (looked up where the capture does not see it), or an address that it is not allowed to use.
+Why: A client that asks for the coordinator of its group, or for the leaders of its topics (repeatedly, or keeping the
+connection open), needs these brokers. If it opens no connection, it cannot use their addresses: it cannot resolve the
+name (and the capture does not show the lookup), or it may not use the address.
 
 Bad:
     coverage: {last: 60}
@@ -42,17 +42,17 @@ SEVERITY = Severity.ERROR
 
 _PRODUCE, _FETCH = 0, 1
 _OF_COORDINATORS = frozenset({8, 9, 11, 12, 13, 14, 24, 25, 26, 28, 68})
-# Clients go to a coordinator at once; this is the longest wait before another attempt to connect (10 s), and more.
+# Clients connect to a coordinator at once; this is the longest wait before a new attempt (10 s), and more.
 _PATIENCE = 15 * SECOND
-# Who refreshes does so every few minutes, who lists topics does so once: so many in so short a time is a loop.
+# Clients refresh every few minutes, tools list topics once: so many requests in so short a time are a loop.
 _LOOPS = 5
 _LOOP_SECONDS = 2.0
-# Who asked once and holds the connection without another word for so long is stuck; tools that list topics leave.
+# A client that asked once and then keeps the connection silent for so long is stuck; tools that list topics end.
 _SILENCE = 30 * SECOND
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and broker that it needs and does not go to."""
+    """One finding for every broker that a client needs and does not connect to."""
     if view.coverage.lossy:
         return
     for fate in fates(view):
@@ -67,17 +67,17 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY if sure else Severity.WARNING,
             told,
-            f"{who(told)} needs broker {told.node_id} ({need}), is told by {told.broker} that it is at "
-            f"{told.endpoint}, and opens no connection to it in "
+            f"{who(told)} needs broker {told.node_id} ({need}) and gets its address "
+            f'"{told.endpoint}" from {told.broker}, but opens no connection to it in '
             f"{during((view.coverage.last - told.time) / SECOND)}",
-            why=f"the client cannot use {told.host}: most often a name that it does not resolve, looked up where the "
-            "capture does not see it",
-            hint=f"look up {told.host} where the client runs, and advertise a name or address that works there",
+            why=f"the client cannot use {told.host}: it probably does not resolve the name, with a lookup that the "
+            "capture does not show",
+            hint=f"resolve {told.host} where the client runs, and advertise a name or address that works there",
         )
 
 
 def _need(view: WireView, told: Told) -> str | None:
-    """What the client wants of this broker; None where nothing shows it, or where it gets it."""
+    """What the client needs this broker for; None if nothing shows it, or if the client gets it."""
     mine = [
         each
         for each in view.calls
@@ -90,21 +90,21 @@ def _need(view: WireView, told: Told) -> str | None:
         return None
     loops = told.times >= _LOOPS and told.seconds <= told.times * _LOOP_SECONDS
     if loops:
-        return f"leader in {several(told.leads)}, asked for {told.times} times"
+        return f"leader in {several(told.leads)}, requested {told.times} times"
     silent = all(each.last <= told.last + SECOND for each in mine) and view.coverage.last - told.last >= _SILENCE
     holds = any(
         each.open and each.protocol == "kafka" and each.broker == told.broker and each.client_host == told.client_host
         for each in view.attempts
     )
-    return f"leader in {several(told.leads)}, silent since it was told" if silent and holds else None
+    return f"leader in {several(told.leads)}, silent since then" if silent and holds else None
 
 
 def _may_be_tried(fate: Fate) -> bool:
-    """Whether any connection of the client may be the one: to the address, or to its port where that is unknown."""
+    """Whether a connection of the client may be to this address, or to its port if the address is unknown."""
     told = fate.told
     if fate.attempts:
         return True
     if fate.addresses:
         return False
-    # The address of a name that nobody looked up may be the very one that told it.
+    # If nobody looked the name up, its address may be that of the broker that returned it.
     return bool(fate.same_port) or told.port == port_of(told.broker) or not host_of(told.client)

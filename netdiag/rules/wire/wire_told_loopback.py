@@ -1,7 +1,7 @@
-"""A client on another machine is told that a broker is at localhost.
+"""A client on another machine gets localhost as a broker's address.
 
-Why: localhost is the machine (or the container) of whoever reads it. The client connects to itself after the first
-answer, and finds nobody there, or somebody else.
+Why: localhost means the machine or container that the client runs in. After the first response the client connects to
+itself, where nothing listens, or something else does.
 
 Bad:
     coverage: {last: 60}
@@ -32,16 +32,16 @@ from netdiag.traffic.fates import is_gateway_of, is_loopback
 ID = "wire-told-loopback"
 SEVERITY = Severity.ERROR
 
-# Requests that a client sends to a broker that it was told of, not to any: Produce to TxnOffsetCommit.
+# Requests that a client sends only to a broker from the metadata: Produce to TxnOffsetCommit.
 _WORK = frozenset({0, 1, 2, 8, 9, 11, 12, 13, 14, 24, 25, 26, 28, 68})
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and loopback address that it was told."""
+    """One finding for every client and loopback address that it gets."""
     for told in view.told:
         if not is_loopback(told.host) or _is_local(view, told) or _works(view, told):
             continue
-        # On the docker host localhost may be right: published ports lead there.
+        # On the docker host localhost may be right: published ports lead to it.
         unsure = is_gateway_of(told.client_host, host_of(told.broker))
         if unsure and not told.leads and not told.coordinates:
             continue
@@ -49,17 +49,18 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             Severity.WARNING if unsure else SEVERITY,
             told,
-            f"{who(told)} is told by {told.broker} that broker {told.node_id} is at {told.endpoint}, "
-            + ("and does no work after that" if unsure else "which is the client itself"),
-            why="localhost is the machine or container of whoever reads it"
-            + ("; behind a gateway's address may be the docker host, for which it is right" if unsure else ""),
-            hint=f"advertise an address of broker {told.node_id} that {told.client_host} reaches, on a listener of "
-            "its own if clients on the docker host need localhost",
+            f'{who(told)} gets "{told.endpoint}" from {told.broker} as the address of broker {told.node_id}, '
+            + ("and sends no requests to brokers after that" if unsure else "but that is the client itself"),
+            why="localhost means the machine or container that the client runs in"
+            + ("; a gateway's address may be the docker host, for which localhost is right" if unsure else ""),
+            hint=f"advertise an address of broker {told.node_id} that {told.client_host} can reach, on a separate "
+            f"listener "
+            "if clients on the docker host need localhost",
         )
 
 
 def _is_local(view: WireView, told: Told) -> bool:
-    """Whether the client is on the broker's own machine, as far as any sight of its connections tells."""
+    """Whether the client is on the broker's own machine, as far as its connections show."""
     if told.client_host == host_of(told.broker) or is_loopback(told.client_host):
         return True
     alike = (each for each in view.attempts if each.broker == told.broker and each.client_host == told.client_host)
@@ -67,7 +68,7 @@ def _is_local(view: WireView, told: Told) -> bool:
 
 
 def _works(view: WireView, told: Told) -> bool:
-    """Whether the client goes on to what it can only have reached through such an address."""
+    """Whether the client sends requests that it can only have sent through such an address."""
     return any(
         each.api_key in _WORK
         and each.last >= told.time

@@ -1,7 +1,7 @@
 """A producer sends bulk data without compression.
 
-Why: batches of many records of one kind shrink to a half or a fifth. Without compression network, disks and every
-replica carry all of it. Records that are compressed already (images, archives) gain nothing.
+Why: Batches of many similar records compress to a half or a fifth of their size. Without compression, the network, the
+disks and every replica carry all of it. Records that are already compressed (images, archives) gain nothing.
 
 Bad:
     producing:
@@ -28,14 +28,14 @@ ID = "wire-uncompressed-bulk"
 SEVERITY = Severity.NOTE
 
 _BULK = 10_000_000
-# Compression gains by what records of a batch have in common.
+# Compression uses what the records of a batch have in common.
 _RECORDS = 10
-# Batches of Kafka's usual size are not less than this when there is bulk.
+# Batches in bulk data are at least this large.
 _MEAN_BYTES = 4096
 
 
 def check(view: WireView) -> Iterator[Finding]:
-    """One finding for every client and topic with bulk that is not compressed."""
+    """One finding for every client and topic with uncompressed bulk data."""
     for each in view.producing:
         if each.plain_bytes < _BULK or not each.plain:
             continue
@@ -45,8 +45,8 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"{who(each)} produces {size(each.plain_bytes)} in {during(each.seconds)} to topic {each.topic} without "
-            f"compression ({each.plain_records // each.plain} records in a batch)",
-            why="network, disks and every replica carry what compression would save",
-            hint="set compression.type=lz4 or zstd in the producer, unless its records are compressed already",
+            f'{who(each)} produces {size(each.plain_bytes)} in {during(each.seconds)} to topic "{each.topic}" without '
+            f"compression ({each.plain_records // each.plain} records per batch)",
+            why="the network, the disks and every replica carry what compression would save",
+            hint="set compression.type=lz4 or zstd in the producer, unless its records are already compressed",
         )

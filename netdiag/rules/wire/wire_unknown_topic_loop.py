@@ -1,7 +1,7 @@
-"""A client keeps asking for a topic that does not exist.
+"""A client keeps requesting a topic that does not exist.
 
-Why: a misspelt name, the wrong cluster, or a topic that nobody creates where auto.create.topics.enable is false. The
-client tries until its own timeout, and what it says then names no cause.
+Why: The name is misspelled, the cluster is the wrong one, or no one has created the topic and auto.create.topics.enable
+is false. The client retries until its own timeout, and its error does not name the cause.
 
 Bad:
     errors:
@@ -46,8 +46,9 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY,
             each,
-            f"{who(each)} asks {each.broker} for topic {each.topic} {times(each.times)} in {during(each.seconds)} "
-            f"({request(each.api_key)}), which answers {error_name(each.error_code)}",
-            why="the topic does not exist in this cluster, or the client may not know of it",
-            hint=f"create topic {each.topic}, or correct its name or the bootstrap servers of the client",
+            f'{who(each)} requests topic "{each.topic}" from {each.broker} {times(each.times)} in '
+            f"{during(each.seconds)} "
+            f"({request(each.api_key)}) and gets {error_name(each.error_code)}",
+            why="the topic does not exist in this cluster, or the client has no access to it",
+            hint=f"create topic {each.topic}, or correct its name or the client's bootstrap servers",
         )

@@ -1,7 +1,7 @@
 """A producer does not wait for the replicas of a replicated topic.
 
-Why: with acks=1 a record is lost when the leader fails before a follower has fetched it; with acks=0 the producer does
-not even learn that nothing was written. Replicas help only those who wait for them.
+Why: With acks=1, a record is lost if the leader fails before a follower has fetched it; with acks=0, the producer does
+not even learn that a record was not written. Replicas protect only producers that wait for them.
 
 Bad:
     acks:
@@ -29,7 +29,7 @@ from netdiag.traffic.facts import Acks, WireView
 ID = "wire-weak-acks"
 SEVERITY = Severity.WARNING
 
-# Fewer requests are somebody who tries something out.
+# Fewer requests may be an experiment.
 _LEAST = 10
 
 
@@ -46,9 +46,9 @@ def check(view: WireView) -> Iterator[Finding]:
             ID,
             SEVERITY if first.acks == 0 else Severity.NOTE,
             first,
-            f"{who(first)} produces with acks={first.acks} to {several(each.topic for each in topics)}, of which there "
-            f"are {first.replicas} replicas ({times(sum(each.times for each in topics))})",
-            why="what was not copied yet is lost with the leader"
-            + ("; with acks=0 nobody learns that a record was refused" if first.acks == 0 else ""),
-            hint="set acks=all, unless losing records is fine here",
+            f"{who(first)} produces {times(sum(each.times for each in topics))} with acks={first.acks} to "
+            f"{several(each.topic for each in topics)} ({first.replicas} replicas)",
+            why="records that no follower has fetched are lost with the leader"
+            + ("; with acks=0 the producer does not learn that a record was refused" if first.acks == 0 else ""),
+            hint="set acks=all, unless you can lose records",
         )
