@@ -14,7 +14,7 @@ from netdiag.cli.console import Console, write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import MissingRight, NetdiagError, cannot_import
 from netdiag.render.lab import invitation_text, left_text, passed_over_text, step_text, trials_text
-from netdiag.topology.teaching import STEPS, TRIALS, space_name
+from netdiag.topology.tutorial_lab import STEPS, TRIALS, namespace_name
 
 if TYPE_CHECKING:
     from netdiag.io.teaching import Left
@@ -103,11 +103,11 @@ def _show(name: str, state: "State", console: Console) -> None:
 
     tried = [(trial, attempt(name, trial)) for trial in TRIALS if not trial.step or trial.step in state.steps]
     write_text(trials_text(tried, console.screen))
-    here, there = f"netns:{space_name(name, 'one')}", "10.123.0.12:9092"
+    here, there = f"netns:{namespace_name(name, 'one')}", "10.123.0.12:9092"
     commands = (
         ("netdiag topology", "what hangs on what"),
         (f"netdiag trace {here} {there}", "the way of a packet, hop by hop"),
-        (f"ip netns exec {space_name(name, 'one')} ip address", "look around by hand"),
+        (f"ip netns exec {namespace_name(name, 'one')} ip address", "look around by hand"),
         (_again(name, What.DOWN), "remove all of it"),
     )
     write_text(invitation_text(commands, console.screen))
@@ -138,7 +138,7 @@ def _status(name: str, state: "State | None", console: Console) -> ExitStatus:
         return ExitStatus.CLEAN
     gone = missing(state)
     word = "there" if state.finished and not gone else "there in part"
-    lines = [f"the lab is {word}: {', '.join(space_name(name, space) for space in state.spaces)}"]
+    lines = [f"the lab is {word}: {', '.join(namespace_name(name, space) for space in state.spaces)}"]
     lines += [f"not shown: {step.title}" for step in STEPS if state.finished and step.title not in state.steps]
     lines += [f"removed or replaced by others: {each}" for each in gone]
     write_text("".join(console.screen.visible(line) + "\n" for line in lines))

@@ -17,7 +17,7 @@ from netdiag.findings import Finding, Severity
 from netdiag.render.screen import Screen
 
 if TYPE_CHECKING:
-    from netdiag.topology.diff import Change
+    from netdiag.topology.diff import Difference
     from netdiag.topology.graph import Topology
 
 
@@ -132,7 +132,7 @@ def _compared(order: Order, path: str, console: Console) -> ExitStatus:
 
     before = load_document(read_file(path, limit=_LARGEST), path)
     seen = look_at(order, console)
-    changes: tuple[Change, ...] = differences(before, _document(seen, judged(seen)))
+    changes: tuple[Difference, ...] = differences(before, _document(seen, judged(seen)))
     if order.form is TopologyFormat.JSON:
         _write(changes_json(changes), order)
     else:

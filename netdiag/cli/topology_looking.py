@@ -72,7 +72,7 @@ def look_at(order: Order, console: Console) -> "Topology":
 
         seen = captured_over(seen, order.captures)
     if order.reach and seen.listeners:
-        from netdiag.topology.reach import with_reach
+        from netdiag.topology.path.reach import with_reach
 
         seen = with_reach(seen)
     return narrow(seen, networks=order.networks, containers=order.containers, services=order.services)

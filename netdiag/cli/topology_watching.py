@@ -11,7 +11,7 @@ from netdiag.cli.topology_looking import Order, drawn, judged, look_at
 from netdiag.errors import NetdiagError
 from netdiag.render.topology.diff import change_summary, changes_text
 from netdiag.render.topology.json import topology_document
-from netdiag.topology.diff import Change, differences
+from netdiag.topology.diff import Difference, differences
 
 EVERY = 2.0
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
@@ -45,7 +45,7 @@ def watch_topology(order: Order, console: Console, *, every: float = EVERY) -> E
         time.sleep(every)
 
 
-def _told(changes: Sequence[Change], console: Console) -> list[str]:
+def _told(changes: Sequence[Difference], console: Console) -> list[str]:
     """The changes as lines of text, the first of them with the time."""
     if not changes:
         return []
@@ -59,7 +59,9 @@ def _first(lines: list[str]) -> list[str]:
     return [*lines[: 1 + _LINES], f"  and {more} more"] if more > 1 else lines
 
 
-def _show(tree: str, changes: Sequence[Change], latest: Iterable[list[str]], console: Console, *, first: bool) -> None:
+def _show(
+    tree: str, changes: Sequence[Difference], latest: Iterable[list[str]], console: Console, *, first: bool
+) -> None:
     """On a terminal the tree and the latest changes; elsewhere the tree once, then the changes as they come."""
     if is_terminal():
         write_text(_CLEAR + tree + "".join(f"{line}\n" for lines in latest if lines for line in ("", *lines)))

@@ -10,10 +10,9 @@ from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
 
 if TYPE_CHECKING:
-    from netdiag.topology.explained import Cause
-    from netdiag.topology.graph import Topology
-    from netdiag.topology.hops import Path
-    from netdiag.topology.proof import Proof
+    from netdiag.topology.causes.failed_connection import Cause
+    from netdiag.topology.graph import Path, Topology
+    from netdiag.topology.path.attempts import Proof
 
 _HIGHEST_PORT = 65535
 
@@ -84,29 +83,29 @@ def target_of(word: str) -> tuple[str, int]:
 
 def status_of(path: "Path", proof: "Proof | None") -> ExitStatus:
     """Whether it connects; a proof that tells otherwise than was foretold is a finding, too."""
-    from netdiag.topology.hops import End
-    from netdiag.topology.proof import Agreement
+    from netdiag.topology.graph import PathEnd
+    from netdiag.topology.path.attempts import Agreement
 
     if proof is not None:
         agreed = proof.agreement is not Agreement.DISAGREES
-        return ExitStatus.CLEAN if agreed and proof.end is End.CONNECTED else ExitStatus.FINDINGS
-    if path.end is End.UNKNOWN:
+        return ExitStatus.CLEAN if agreed and proof.end is PathEnd.CONNECTED else ExitStatus.FINDINGS
+    if path.end is PathEnd.UNKNOWN:
         return ExitStatus.COULD_NOT_LOOK
-    return ExitStatus.CLEAN if path.end is End.CONNECTED else ExitStatus.FINDINGS
+    return ExitStatus.CLEAN if path.end is PathEnd.CONNECTED else ExitStatus.FINDINGS
 
 
 def walk(topology: "Topology", source: str, destination: str, port: int) -> "Path":
     """The way that a connection would take from a place that is named as for `--from`."""
     from netdiag.io.hosts_files import read_hosts_file
-    from netdiag.topology.asking import names_of
-    from netdiag.topology.path import Walker
-    from netdiag.topology.whereabouts import find_place
+    from netdiag.topology.path.name_lookup import topology_resolver
+    from netdiag.topology.path.prediction import PathPredictor
+    from netdiag.topology.selection import find_namespace
 
-    netns = find_place(topology, source)
+    netns = find_namespace(topology, source)
     facts = topology.inventory.namespaces.get(netns)
     text = read_hosts_file(facts.netns, own=netns == topology.inventory.own) if facts is not None else None
-    names = names_of(topology, {} if text is None else {netns: text})
-    return Walker(topology, names).walk(netns, destination, port)
+    resolver = topology_resolver(topology, {} if text is None else {netns: text})
+    return PathPredictor(topology, resolver).predict(netns, destination, port)
 
 
 def _proved(topology: "Topology", path: "Path") -> "Proof":

@@ -1,6 +1,6 @@
 """The rule that decides about a connection, by its counter: read, send one SYN, read again, and once more without.
 
-Done for three source ports, from inside the client's namespace; `netdiag.topology.counted` says what they have in
+Done for three source ports, from inside the client's namespace; `netdiag.topology.path.attempts` says what they have in
 common. Nothing is made in any namespace but sockets, which are closed again before a first packet would be repeated.
 """
 
@@ -18,8 +18,13 @@ from netdiag.io.kernel.channel import NETFILTER, Channel
 from netdiag.io.kernel.ruleset import read_counters, read_policies
 from netdiag.io.netns import Namespace
 from netdiag.linux.ruleset import RuleAddress, Ruleset
-from netdiag.topology.counted import Deciding, Window, in_common, uncounted
 from netdiag.topology.inventory import Inventory
+from netdiag.topology.path.attempts import (
+    CounterEvidence,
+    CounterWindow,
+    rules_counted_every_time,
+    rules_without_counter,
+)
 
 ATTEMPTS = 3
 MOST_NAMESPACES = 16
@@ -31,7 +36,7 @@ _STEP = 0.04
 _Counts = dict[tuple[int, RuleAddress], int]
 
 
-def decide(inventory: Inventory, source: int, address: str, port: int, *, watched: Collection[int]) -> Deciding:
+def decide(inventory: Inventory, source: int, address: str, port: int, *, watched: Collection[int]) -> CounterEvidence:
     """Which rules of the `watched` namespaces every attempt from `source` moves; NetdiagError if none can be made.
 
     Takes at most 6 s, and about 1 s where rules move. What nobody counts is not attempted a second time.
@@ -39,7 +44,7 @@ def decide(inventory: Inventory, source: int, address: str, port: int, *, watche
     with ExitStack() as opened:
         client = opened.enter_context(enter(inventory, source))
         counters = RuleCounters(inventory, opened, {source: client}, watched)
-        windows: list[Window] = []
+        windows: list[CounterWindow] = []
         errnos: list[str] = []
         used: set[int] = set()
         for _ in range(ATTEMPTS):
@@ -48,11 +53,11 @@ def decide(inventory: Inventory, source: int, address: str, port: int, *, watche
             errnos.append(said)
             if not window.during:
                 break
-        return Deciding(
+        return CounterEvidence(
             errno=errnos[0],
             attempts=len(windows),
-            counted=in_common(windows, inventory),
-            uncounted=uncounted(counters.rulesets),
+            counted=rules_counted_every_time(windows, inventory),
+            uncounted=rules_without_counter(counters.rulesets),
             notes=tuple(counters.notes),
         )
 
@@ -107,7 +112,9 @@ def _read(ruleset: Ruleset) -> dict[RuleAddress, int]:
         return {**read_counters(channel, ruleset), **read_policies(channel, ruleset)}
 
 
-def _window(counters: RuleCounters, client: Namespace, address: str, port: int, used: set[int]) -> tuple[str, Window]:
+def _window(
+    counters: RuleCounters, client: Namespace, address: str, port: int, used: set[int]
+) -> tuple[str, CounterWindow]:
     """One attempt, and the same time without one."""
     with _bound(client, address, used) as channel:
         before = counters.read()
@@ -117,7 +124,7 @@ def _window(counters: RuleCounters, client: Namespace, address: str, port: int, 
     took = time.monotonic() - began
     between = counters.read()
     time.sleep(max(0.0, min(took, _LONGEST)))
-    return said, Window(during=risen(before, now), after=risen(between, counters.read()))
+    return said, CounterWindow(during=risen(before, now), after=risen(between, counters.read()))
 
 
 def _settled(

@@ -1,7 +1,7 @@
 """Explains what a client really got: walks the way again, reads counters where rules may be to blame, names the cause.
 
-Everything that decides is in `netdiag.topology.causes`; here is what has to look: hosts files, counters, one first
-packet after another. Bounded in how many connections are explained, and in how long counters are read for them.
+Everything that decides is in `netdiag.topology.causes.find_causes`; here is what has to look: hosts files, counters,
+one first packet after another. Bounded in how many connections are explained, and in how long counters are read.
 """
 
 import os
@@ -15,25 +15,22 @@ from netdiag.errors import NetdiagError
 from netdiag.io.deciding import decide
 from netdiag.io.hosts_files import read_hosts_file
 from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
-from netdiag.topology.asking import Names, names_of
-from netdiag.topology.causes import causes
-from netdiag.topology.counted import Deciding
-from netdiag.topology.explained import Cause, Explained
-from netdiag.topology.failing import Failing
-from netdiag.topology.graph import Topology
-from netdiag.topology.hops import End, HopKind, Path
-from netdiag.topology.path import Walker
-from netdiag.topology.proof import Proof
+from netdiag.topology.causes.failed_connection import Cause, Explanation, FailedConnection
+from netdiag.topology.causes.find_causes import find_causes
+from netdiag.topology.graph import HopKind, Path, PathEnd, Topology
+from netdiag.topology.path.attempts import CounterEvidence, Proof
+from netdiag.topology.path.name_lookup import Resolver, topology_resolver
+from netdiag.topology.path.prediction import PathPredictor
 
 MOST = 60
 # Seconds for which counters are read; what is left then is explained without.
 _BUDGET = 20.0
 _REASONS = {
-    End.REFUSED: Reason.REFUSED,
-    End.DROPPED: Reason.TIMEOUT,
-    End.NO_ROUTE: Reason.UNREACHABLE,
-    End.NO_NEIGHBOUR: Reason.UNREACHABLE,
-    End.CLOSED: Reason.CLOSED,
+    PathEnd.REFUSED: Reason.REFUSED,
+    PathEnd.DROPPED: Reason.TIMEOUT,
+    PathEnd.NO_ROUTE: Reason.UNREACHABLE,
+    PathEnd.NO_NEIGHBOUR: Reason.UNREACHABLE,
+    PathEnd.CLOSED: Reason.CLOSED,
 }
 
 
@@ -52,13 +49,13 @@ def explain_proof(topology: Topology, path: Path, proof: Proof | None) -> tuple[
     """Why the way of a trace does not lead to a connection; without a proof nothing is sent for it."""
     names = _names(topology, path.source)
     if proof is None:
-        return causes(Failing(topology=topology, path=path), names)
+        return find_causes(FailedConnection(topology=topology, path=path), names)
     reason = _REASONS.get(proof.end)
     if reason is None:
         return ()
     seen = Failed(reason=reason, because=proof.because, ip=path.address)
     deciding = _counted(topology, path) if _at_rules(path, seen) else None
-    return causes(Failing(topology=topology, path=path, seen=seen, deciding=deciding), names)
+    return find_causes(FailedConnection(topology=topology, path=path, seen=seen, deciding=deciding), names)
 
 
 def unexplained(cells: Sequence[Cell], entrances: Mapping[str, Entrance]) -> tuple[Unexplained, ...]:
@@ -81,22 +78,24 @@ def unexplained(cells: Sequence[Cell], entrances: Mapping[str, Entrance]) -> tup
     return tuple(found.values())
 
 
-def explain(topology: Topology, asked: Sequence[Unexplained]) -> tuple[Explained, ...]:
+def explain(topology: Topology, asked: Sequence[Unexplained]) -> tuple[Explanation, ...]:
     """The causes of each, as many as are explained at all; what has no cause is left out."""
     until = time.monotonic() + _BUDGET
-    found: list[Explained] = []
+    found: list[Explanation] = []
     for one in asked[:MOST]:
         netns = namespace_of(topology, one.entrance)
         if netns is None:
             continue
         names = _names(topology, netns)
-        path = Walker(topology, names).walk(netns, one.seen.ip or one.address.host, one.address.port)
+        path = PathPredictor(topology, names).predict(netns, one.seen.ip or one.address.host, one.address.port)
         counting = time.monotonic() < until and _at_rules(path, one.seen)
         deciding = _counted(topology, path) if counting else None
-        failing = Failing(topology=topology, path=path, seen=one.seen, deciding=deciding, foretold=one.foretold)
-        because = causes(failing, names)
+        failing = FailedConnection(
+            topology=topology, path=path, seen=one.seen, deciding=deciding, foretold=one.foretold
+        )
+        because = find_causes(failing, names)
         if because:
-            found.append(Explained(vantage=one.vantage, address=one.address, causes=because))
+            found.append(Explanation(vantage=one.vantage, address=one.address, causes=because))
     return tuple(found)
 
 
@@ -119,7 +118,7 @@ def watched(topology: Topology, path: Path) -> Collection[int]:
     """The namespaces whose rules may decide: the docker host's, those of the way, and whose address it is."""
     host = topology.named(topology.host) if topology.host else None
     found = [path.source, *([host.netns] if host is not None else []), *(hop.netns for hop in path.hops)]
-    owner = Failing(topology=topology, path=path).owner(path.address) if path.address else None
+    owner = FailedConnection(topology=topology, path=path).owner(path.address) if path.address else None
     if owner is not None:
         found.append(owner[0].inode)
     return tuple(dict.fromkeys(found))
@@ -130,12 +129,12 @@ def _at_rules(path: Path, seen: Failed) -> bool:
     if not path.address or seen.reason in (Reason.UNRESOLVED, Reason.NOT_KAFKA, Reason.TLS, Reason.SASL):
         return False
     last = path.hops[-1].kind if path.hops else None
-    at_socket = last is HopKind.SOCKET and path.end is End.REFUSED and seen.reason is Reason.REFUSED
-    at_once = path.end is End.NO_ROUTE and path.target == path.source
+    at_socket = last is HopKind.SOCKET and path.end is PathEnd.REFUSED and seen.reason is Reason.REFUSED
+    at_once = path.end is PathEnd.NO_ROUTE and path.target == path.source
     return not (at_socket or at_once)
 
 
-def _counted(topology: Topology, path: Path) -> Deciding | None:
+def _counted(topology: Topology, path: Path) -> CounterEvidence | None:
     try:
         return decide(topology.inventory, path.source, path.address, path.port, watched=watched(topology, path))
     except NetdiagError:
@@ -143,10 +142,10 @@ def _counted(topology: Topology, path: Path) -> Deciding | None:
         return None
 
 
-def _names(topology: Topology, netns: int) -> Names:
+def _names(topology: Topology, netns: int) -> Resolver:
     facts = topology.inventory.namespaces.get(netns)
     text = read_hosts_file(facts.netns, own=netns == topology.inventory.own) if facts is not None else None
-    return names_of(topology, {} if text is None else {netns: text})
+    return topology_resolver(topology, {} if text is None else {netns: text})
 
 
 def _contacts(bootstrap: Address, verdict: Verdict, *, first: bool) -> list[tuple[Address, Contact]]:

@@ -20,10 +20,16 @@ from netdiag.io.kernel.ruleset import read_counters
 from netdiag.io.netns import Namespace
 from netdiag.io.sightings import Sightings
 from netdiag.linux.ruleset import RuleAddress, Ruleset
-from netdiag.topology.evidence import demanded, devices_of, judged
-from netdiag.topology.graph import Topology
-from netdiag.topology.hops import HopKind, Path
-from netdiag.topology.proof import Attempted, Moved, Proof, observed_end
+from netdiag.topology.graph import HopKind, Path, Topology
+from netdiag.topology.path.attempts import (
+    ConnectResult,
+    MovedCounter,
+    Proof,
+    judge_attempt,
+    observed_end,
+    predicted_links,
+    required_links,
+)
 
 # Three questions for a neighbour take 3 s; a first packet is sent again after 1 s and 3 s.
 PATIENCE = 4.2
@@ -49,7 +55,7 @@ def prove(topology: Topology, path: Path) -> Proof:
 class _Window:
     """One attempt with what was counted meanwhile."""
 
-    attempted: Attempted
+    attempted: ConnectResult
     moved: _Counts
 
 
@@ -71,7 +77,7 @@ class _Proving:
 
     def proof(self) -> Proof:
         path = self._path
-        order = devices_of(path)
+        order = predicted_links(path)
         names = {at: link.ifname for at in order if (link := self._topology.inventory.link(at)) is not None}
         busy = self._idle()
         with Sightings(self._spaces, names) as sightings:
@@ -82,7 +88,9 @@ class _Proving:
             self._notes += sightings.notes
         moved = _moved(windows, busy)
         first = windows[0].attempted
-        agreement, because = judged(path, first, seen, moved, demanded=demanded(path), counted=self._counted())
+        agreement, because = judge_attempt(
+            path, first, seen, moved, required=required_links(path), counted=self._counted()
+        )
         return Proof(
             path=path,
             end=observed_end(first.errno, closed=bool(first.closed)),
@@ -138,7 +146,7 @@ def _read(ruleset: Ruleset) -> Mapping[RuleAddress, int]:
         return read_counters(channel, ruleset)
 
 
-def _attempt(channel: socket.socket, path: Path, patience: float) -> Attempted:
+def _attempt(channel: socket.socket, path: Path, patience: float) -> ConnectResult:
     began = time.monotonic()
     number = channel.connect_ex((path.address.partition("%")[0], path.port))
     if number == errno.EINPROGRESS:
@@ -151,7 +159,9 @@ def _attempt(channel: socket.socket, path: Path, patience: float) -> Attempted:
     closed = None
     if not number and any(hop.kind is HopKind.PROXY for hop in path.hops):
         closed = _closes(channel)
-    return Attempted(errno=errno.errorcode.get(number, str(number)) if number else "", closed=closed, seconds=seconds)
+    return ConnectResult(
+        errno=errno.errorcode.get(number, str(number)) if number else "", closed=closed, seconds=seconds
+    )
 
 
 def _closes(channel: socket.socket) -> bool:
@@ -170,11 +180,13 @@ def _risen(before: _Counts, after: _Counts) -> _Counts:
     return {key: count - before.get(key, 0) for key, count in after.items() if count > before.get(key, 0)}
 
 
-def _moved(windows: Sequence[_Window], busy: frozenset[tuple[int, RuleAddress]]) -> tuple[Moved, ...]:
+def _moved(windows: Sequence[_Window], busy: frozenset[tuple[int, RuleAddress]]) -> tuple[MovedCounter, ...]:
     """The rules that every attempt moved."""
     always = set.intersection(*(set(window.moved) for window in windows))
     ordered = [key for key in windows[0].moved if key in always]
     return tuple(
-        Moved(netns=netns, rule=rule, packets=sum(w.moved[netns, rule] for w in windows), others=(netns, rule) in busy)
+        MovedCounter(
+            netns=netns, rule=rule, packets=sum(w.moved[netns, rule] for w in windows), others=(netns, rule) in busy
+        )
         for netns, rule in ordered
     )

@@ -15,7 +15,7 @@ from contextlib import suppress
 from netdiag.errors import NetdiagError
 from netdiag.io.netns import Namespace
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.proof import Seen
+from netdiag.topology.path.attempts import LinkSighting
 
 _ETH_P_ALL = 3
 _SO_ATTACH_FILTER = 26
@@ -65,10 +65,12 @@ class Sightings:
                 elif ports is not None and ports[1] == port:
                     self._answer.add(at)
 
-    def seen(self, order: Sequence[LinkId]) -> tuple[Seen, ...]:
+    def seen(self, order: Sequence[LinkId]) -> tuple[LinkSighting, ...]:
         """What was seen on the devices that could be watched."""
         return tuple(
-            Seen(link=at, first=at in self._first, answer=at in self._answer) for at in order if at in self._sockets
+            LinkSighting(link=at, first=at in self._first, answer=at in self._answer)
+            for at in order
+            if at in self._sockets
         )
 
 

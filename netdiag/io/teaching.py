@@ -1,4 +1,4 @@
-"""Builds, shows and removes a teaching lab: the steps of `netdiag.topology.teaching`, done with pyroute2.
+"""Builds, shows and removes a teaching lab: the steps of `netdiag.topology.tutorial_lab`, done with pyroute2.
 
 Whatever is made is written down before, with what it can be known by afterwards: namespaces by inode and mark, devices
 by number and mark. `tear_down` removes what is still that, and names what is something else by now. So it does not
@@ -22,23 +22,23 @@ from netdiag.io.netns import RIGHTS, Namespace, open_namespace
 from netdiag.io.own_netns import FOLDER, LOOPBACK, Found, fresh_namespace, in_namespace, look, name_it, take_name
 from netdiag.io.teaching_state import OwnedDevice, State, StateFile
 from netdiag.linux.netns import NamedNamespace
-from netdiag.topology.teaching import (
+from netdiag.topology.tutorial_lab import (
     PORT,
     Action,
-    DeviceMade,
-    Forward,
-    GiveAddress,
-    GiveGateway,
-    MakeBridge,
-    MakeCable,
-    MakeSpace,
-    MakeTap,
-    MakeVlan,
-    PlugIn,
+    AddAddress,
+    AddBridge,
+    AddDefaultRoute,
+    AddDevice,
+    AddNamespace,
+    AddTap,
+    AddVeth,
+    AddVlan,
+    EnableForwarding,
+    SetMaster,
+    SetUp,
     Step,
-    SwitchOn,
     Trial,
-    space_name,
+    namespace_name,
 )
 
 _NOT_SUPPORTED, _NO_DEVICE = 95, 19
@@ -81,7 +81,7 @@ class Builder:
                 if error.code == 1:
                     raise MissingRight(f"changing a network namespace needs {RIGHTS}") from error
                 reason = os.strerror(error.code or 0)
-                raise NetdiagError(reason, where=space_name(self._state.lab, action.space)) from error
+                raise NetdiagError(reason, where=namespace_name(self._state.lab, action.space)) from error
             self._pause(f"{type(action).__name__} {action.space}")
         self._state.steps.append(step.title)
         self._write("step noted")
@@ -97,11 +97,11 @@ class Builder:
 
     def _do(self, action: Action) -> None:
         match action:
-            case MakeSpace(space=space):
+            case AddNamespace(space=space):
                 self._make_space(space)
-            case MakeCable() | MakeBridge() | MakeVlan() | MakeTap():
+            case AddVeth() | AddBridge() | AddVlan() | AddTap():
                 self._make_device(action)
-            case Forward(space=space):
+            case EnableForwarding(space=space):
                 with self._open(space) as namespace:
                     namespace.run(_forward)
             case _:
@@ -109,7 +109,7 @@ class Builder:
                     _change(routes, action)
 
     def _make_space(self, space: str) -> None:
-        state, name = self._state, space_name(self._state.lab, space)
+        state, name = self._state, namespace_name(self._state.lab, space)
         if look(name, None, state.mark) is not Found.NOTHING:
             hint = f"look who made it; `ip netns delete {name}` removes it"
             raise NetdiagError("a namespace of that name is there already", where=name, hint=hint)
@@ -122,7 +122,7 @@ class Builder:
         finally:
             fresh.close()
 
-    def _make_device(self, action: DeviceMade) -> None:
+    def _make_device(self, action: AddDevice) -> None:
         owned = OwnedDevice(space=action.space, name=action.device, index=action.index)
         self._state.devices.append(owned)
         self._write("device noted")
@@ -140,22 +140,22 @@ class Builder:
         owned.marked = True
         self._write("mark noted")
 
-    def _make(self, namespace: Namespace, action: DeviceMade) -> None:
-        if isinstance(action, MakeTap):
+    def _make(self, namespace: Namespace, action: AddDevice) -> None:
+        if isinstance(action, AddTap):
             namespace.run(lambda: _make_tap(action))
         else:
             with in_namespace(namespace) as routes:
                 self._make_link(routes, action)
 
-    def _make_link(self, routes: IPRoute, action: MakeCable | MakeBridge | MakeVlan) -> None:
+    def _make_link(self, routes: IPRoute, action: AddVeth | AddBridge | AddVlan) -> None:
         given: dict[str, Any] = {"ifname": action.device, "index": action.index}
         match action:
-            case MakeBridge():
+            case AddBridge():
                 routes.link("add", kind="bridge", **given)
-            case MakeVlan(parent=parent, number=number):
+            case AddVlan(parent=parent, number=number):
                 routes.link("add", kind="vlan", link=_index(routes, parent), vlan_id=number, **given)
-            case MakeCable(peer_space=other, peer=peer):
-                target = os.open(f"{FOLDER}/{space_name(self._state.lab, other)}", os.O_RDONLY | os.O_CLOEXEC)
+            case AddVeth(peer_space=other, peer=peer):
+                target = os.open(f"{FOLDER}/{namespace_name(self._state.lab, other)}", os.O_RDONLY | os.O_CLOEXEC)
                 try:
                     routes.link("add", kind="veth", peer={"ifname": peer, "net_ns_fd": target}, **given)
                 finally:
@@ -164,13 +164,13 @@ class Builder:
                 assert_never(action)
 
     def _open(self, space: str) -> Namespace:
-        return open_namespace(NamedNamespace(name=space_name(self._state.lab, space)))
+        return open_namespace(NamedNamespace(name=namespace_name(self._state.lab, space)))
 
 
 def tear_down(state: State, file: StateFile, pause: Callable[[str], None] = lambda _: None) -> tuple[Left, ...]:
     """Remove what the lab made and is still what it made; the rest is named, and stays written down."""
     left: list[Left] = []
-    names = {space: space_name(state.lab, space) for space in reversed(state.spaces)}
+    names = {space: namespace_name(state.lab, space) for space in reversed(state.spaces)}
     found = {space: look(name, state.spaces[space], state.mark) for space, name in names.items()}
     for space, name in names.items():
         if found[space] is Found.OURS:
@@ -204,7 +204,7 @@ def missing(state: State) -> tuple[str, ...]:
     """What the lab made and is not there any more, or is something else: names of namespaces and devices."""
     gone: list[str] = []
     for space, inode in state.spaces.items():
-        name = space_name(state.lab, space)
+        name = namespace_name(state.lab, space)
         if look(name, inode, state.mark) is not Found.OURS:
             gone.append(name)
             continue
@@ -216,7 +216,7 @@ def missing(state: State) -> tuple[str, ...]:
 
 def attempt(lab: str, trial: Trial) -> str:
     """What a connection of a trial comes to: "connected", or why not."""
-    names = [NamedNamespace(name=space_name(lab, space)) for space in (trial.source, trial.target)]
+    names = [NamedNamespace(name=namespace_name(lab, space)) for space in (trial.source, trial.target)]
     with (
         open_namespace(names[0]) as source,
         open_namespace(names[1]) as target,
@@ -235,15 +235,15 @@ def attempt(lab: str, trial: Trial) -> str:
         return "connected"
 
 
-def _change(routes: IPRoute, action: PlugIn | SwitchOn | GiveAddress | GiveGateway) -> None:
+def _change(routes: IPRoute, action: SetMaster | SetUp | AddAddress | AddDefaultRoute) -> None:
     match action:
-        case PlugIn(device=device, bridge=bridge):
+        case SetMaster(device=device, bridge=bridge):
             routes.link("set", index=_index(routes, device), master=_index(routes, bridge))
-        case SwitchOn(device=device):
+        case SetUp(device=device):
             routes.link("set", index=_index(routes, device), state="up")
-        case GiveAddress(device=device, address=address, prefix_length=length):
+        case AddAddress(device=device, address=address, prefix_length=length):
             routes.addr("add", index=_index(routes, device), address=address, prefixlen=length)
-        case GiveGateway(gateway=gateway):
+        case AddDefaultRoute(gateway=gateway):
             routes.route("add", dst="default", gateway=gateway)
         case _:
             assert_never(action)
@@ -264,7 +264,7 @@ def _forward() -> None:
         raise CannotShow(f"forwarding cannot be switched on: {os.strerror(error.errno or 0)}") from error
 
 
-def _make_tap(action: MakeTap) -> None:
+def _make_tap(action: AddTap) -> None:
     """A tap in the namespace of this thread, with a number of our choice (linux/if_tun.h)."""
     try:
         with open("/dev/net/tun", "rb+", buffering=0) as device:

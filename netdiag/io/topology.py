@@ -19,10 +19,10 @@ from netdiag.io.engine_kernel import OtherKernel, SameKernel, locate
 from netdiag.io.engine_socket import SocketEngine
 from netdiag.io.netns import same_namespace_as
 from netdiag.linux.address import outside_addresses
-from netdiag.topology.docker_proxies import NAME as PROXY
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, Unread
 from netdiag.topology.join import join
+from netdiag.topology.published_ports import PROXY_COMMAND
 
 if TYPE_CHECKING:
     from netdiag.deployment.member import Deployment
@@ -159,7 +159,7 @@ def _has_proxies(inventory: Inventory, host: int, containers: tuple[Container, .
     """Whether docker-proxy serves published ports; None while nothing is published."""
     if not any(p.published and p.protocol == "tcp" for c in containers if c.state.has_process for p in c.ports):
         return None
-    return any(p.comm == PROXY and p.netns in (host, None) for p in inventory.processes.values())
+    return any(p.comm == PROXY_COMMAND and p.netns in (host, None) for p in inventory.processes.values())
 
 
 def _addresses(inventory: Inventory, host: int, networks: tuple[EngineNetwork, ...]) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from netdiag.deployment.probe_story import Step
 from netdiag.deployment.verdict import Cell, Verdict
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
 from netdiag.playbook.outcome import Item
-from netdiag.topology.explained import Cause
-from netdiag.topology.hops import Path
+from netdiag.topology.causes.failed_connection import Cause
+from netdiag.topology.graph import Path
 
 _LONGEST = 600
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from netdiag.render.screen import Line, Run, Screen, Style, paint, wrap
-from netdiag.topology.teaching import Step, Trial, command
+from netdiag.topology.tutorial_lab import Step, Trial, command
 
 _INDENT = "   "
 

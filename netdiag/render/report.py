@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from netdiag.deployment.mesh import Mesh
     from netdiag.deployment.vantage import Vantage
     from netdiag.deployment.verdict import Cell
-    from netdiag.topology.explained import Explained
+    from netdiag.topology.causes.failed_connection import Explanation
 
 # Findings of one kind in one place beyond this are counted: more than anybody reads or wrote by hand.
 MOST_OF_A_KIND = 200
@@ -63,7 +63,7 @@ class Matrix:
     cells: "tuple[Cell, ...]"
     not_running: Mapping[str, str] = field(default_factory=dict)
     mesh: "Mesh | None" = None
-    causes: "tuple[Explained, ...]" = ()
+    causes: "tuple[Explanation, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

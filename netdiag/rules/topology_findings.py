@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from netdiag.engine.container import Container
 from netdiag.findings import Finding, Related, Severity, TopologyLocation
 from netdiag.linux.address import InterfaceAddress
-from netdiag.topology.dnat import dnat_rules
 from netdiag.topology.graph import Place, PlaceKind, Topology
 from netdiag.topology.inventory import LinkId, NamespaceFacts
+from netdiag.topology.published_ports import dnat_rules
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Prefix = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -159,7 +159,7 @@ def translations(facts: NamespaceFacts) -> Iterator[Translation]:
             port=kept if rule.to_port is None else rule.to_port,
             published=rule.ports,
             protocol=rule.protocol,
-            text=rule.text,
+            text=rule.address.text,
         )
 
 

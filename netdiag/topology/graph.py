@@ -13,13 +13,78 @@ from typing import TYPE_CHECKING
 
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
-from netdiag.topology.hops import Path
+from netdiag.linux.link import Detail
+from netdiag.linux.ruleset import RuleAddress
 from netdiag.topology.inventory import Inventory, LinkId
 from netdiag.topology.segments import Segment, segments
 
 if TYPE_CHECKING:
-    # Loads what is known of Kafka's images: a machine without an engine needs none of it.
     from netdiag.deployment.member import Deployment
+
+
+class PathEnd(StrEnum):
+    """How a connection attempt ends; the value is the word users see."""
+
+    CONNECTED = "connected"
+    REFUSED = "refused"
+    DROPPED = "dropped"
+    NO_ROUTE = "no-route"
+    NO_NEIGHBOUR = "no-neighbour"
+    UNRESOLVED = "unresolved"
+    CLOSED = "closed"
+    UNKNOWN = "unknown"
+
+
+class HopKind(StrEnum):
+    """What decides at a hop; the value is the word users see."""
+
+    RESOLVER = "resolver"
+    ROUTE = "route"
+    NEIGHBOUR = "neighbour"
+    LINK = "link"
+    BRIDGE = "bridge"
+    FILTER = "filter"
+    NAT = "nat"
+    CONNTRACK = "conntrack"
+    PROXY = "proxy"
+    SOCKET = "socket"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """One decision: where (`netns` by inode, `link` where a device is meant), what was decided in one line.
+
+    `rules` are the packet filter rules that decided, the last one first; `details` further facts for JSON.
+    """
+
+    kind: HopKind
+    netns: int
+    what: str
+    link: LinkId | None = None
+    rules: tuple[RuleAddress, ...] = ()
+    details: Mapping[str, Detail] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """The way of a connection's first packet from a namespace to an address, and of the answer back.
+
+    `destination` is as it was asked for, a name or an address; `address` what it resolved to, "" for nothing. `because`
+    tells the end in one line: the rule, the missing route, the socket's program. `errno` is what the client's program
+    is told ("ECONNREFUSED"), "" for success and for silence. `target` is the namespace where the way ends and `pids`
+    who answers there.
+    """
+
+    source: int
+    destination: str
+    port: int
+    address: str
+    hops: tuple[Hop, ...]
+    end: PathEnd
+    because: str
+    errno: str = ""
+    target: int | None = None
+    pids: tuple[int, ...] = ()
 
 
 class PlaceKind(StrEnum):
@@ -100,7 +165,7 @@ class NetworkView:
     members: tuple[Member, ...] = ()
 
 
-class By(StrEnum):
+class PublishedBy(StrEnum):
     """What makes a published port work for whom; the value is the word users see."""
 
     DNAT = "dnat"
@@ -133,9 +198,9 @@ class Published:
     pids: tuple[int, ...] | None = None
 
     @property
-    def by(self) -> tuple[By, ...]:
+    def by(self) -> tuple[PublishedBy, ...]:
         """What makes it work."""
-        return tuple(by for by, there in ((By.DNAT, self.dnat), (By.PROXY, self.proxies)) if there)
+        return tuple(by for by, there in ((PublishedBy.DNAT, self.dnat), (PublishedBy.PROXY, self.proxies)) if there)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +272,7 @@ class Topology:
     """Everything joined. `host` is the name of the place that is the docker host, "" without an engine here.
 
     `containers` are by id, `engine` tells which engine was asked in one line, or why none was; `deployment` is None
-    without one. `reach` is empty until `netdiag.topology.reach.with_reach` has filled it, `traffic` until
+    without one. `reach` is empty until `netdiag.topology.path.reach.with_reach` has filled it, `traffic` until
     `netdiag.topology.traffic.with_traffic` has laid a capture over it. `whole` is what it was narrowed from, None for
     all of it.
     """

@@ -21,7 +21,7 @@ _KNOWN = _PAIRS | _STACKED | _SWITCHES | {"dummy"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class End:
+class Station:
     """A device that takes frames for itself, and not for a bridge or bond above it.
 
     `port` is the port of a bridge that it hangs from: None for bridges themselves, and where several may do. `vlan` is
@@ -40,7 +40,7 @@ class Segment:
 
     bridges: tuple[LinkId, ...]
     ports: tuple[LinkId, ...]
-    ends: tuple[End, ...]
+    ends: tuple[Station, ...]
     closed: bool
 
 
@@ -130,9 +130,9 @@ def _is_seen_whole(inventory: Inventory, links: dict[LinkId, Link], at: LinkId) 
     return not needs_end or inventory.namespaces[at.netns].ends.get(at.ifindex) in links
 
 
-def _end(inventory: Inventory, links: dict[LinkId, Link], at: LinkId) -> End:
+def _end(inventory: Inventory, links: dict[LinkId, Link], at: LinkId) -> Station:
     port = _port(inventory, links, at)
-    return End(at=at, link=links[at], port=port, vlan=None if port is None else _vlan(inventory, links, port))
+    return Station(at=at, link=links[at], port=port, vlan=None if port is None else _vlan(inventory, links, port))
 
 
 def _port(inventory: Inventory, links: dict[LinkId, Link], at: LinkId) -> LinkId | None:
@@ -159,6 +159,6 @@ def _vlan(inventory: Inventory, links: dict[LinkId, Link], port: LinkId) -> int 
     return next((v.vlan for v in vlans if v.ifindex == port.ifindex and "PVID" in v.flags), 0)
 
 
-def holders(found: Iterable[Segment]) -> dict[LinkId, Segment]:
+def segment_by_link(found: Iterable[Segment]) -> dict[LinkId, Segment]:
     """The segment of every device."""
     return {at: segment for segment in found for at in (*segment.ports, *(end.at for end in segment.ends))}

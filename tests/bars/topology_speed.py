@@ -20,7 +20,7 @@ from socket import AF_INET, AF_INET6, SOCK_DGRAM, SOCK_STREAM
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.netns import open_namespace
 from netdiag.linux.netns import NamedNamespace
-from netdiag.topology.coverage import measure
+from netdiag.topology.inventory import measure_coverage
 from tests.bars.measuring import report
 from tests.netlab.lab import netlab
 
@@ -149,7 +149,7 @@ def _left_nothing() -> bool:
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
         return len(os.listdir("/proc/self/fd")), threading.active_count(), len(children)
 
-    coverage = measure(read_inventory())
+    coverage = measure_coverage(read_inventory())
     report("namespaces, links, listeners", f"{coverage.namespaces}, {coverage.links}, {coverage.listeners}")
     before = mine()
     for _ in range(READINGS):

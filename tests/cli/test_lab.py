@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.topology.teaching import STEPS, space_name
+from netdiag.topology.tutorial_lab import STEPS, namespace_name
 from tests.cli.shell import netdiag
 from tests.io.labs import all_names, cleared, fresh_name, ip, links, names_of
 from tests.io.namespaces import needs_root
@@ -34,7 +34,7 @@ def test_up_explains_and_down_leaves_nothing(name: str, tmp_path: Path) -> None:
     assert (status, error) == (0, "")
     titles = [line for line in told if line[:1].isdigit()]
     assert [title.partition(". ")[2].partition(", passed over")[0] for title in titles] == [s.title for s in STEPS]
-    assert f"   $ ip netns add {space_name(name, 'host')}" in told
+    assert f"   $ ip netns add {namespace_name(name, 'host')}" in told
     assert "   one → two (10.123.0.12), over the bridge: connected" in told
     assert f"   $ netdiag lab down --name {name}" in "\n".join(told)
     assert names_of(name) == all_names(name)
@@ -50,7 +50,7 @@ def test_up_explains_and_down_leaves_nothing(name: str, tmp_path: Path) -> None:
 
 def test_what_others_did_meanwhile_is_said(name: str, tmp_path: Path) -> None:
     run("up", "--name", name, cwd=tmp_path)
-    one = space_name(name, "one")
+    one = namespace_name(name, "one")
     ip("netns", "delete", one)
     ip("netns", "add", one)
     status, told, _ = run("status", "--name", name, cwd=tmp_path)
@@ -63,7 +63,7 @@ def test_what_others_did_meanwhile_is_said(name: str, tmp_path: Path) -> None:
 
 
 def test_a_name_in_use_is_told_and_what_was_begun_is_removed(name: str, tmp_path: Path) -> None:
-    two = space_name(name, "two")
+    two = namespace_name(name, "two")
     ip("netns", "add", two)
     status, _, error = run("up", "--name", name, cwd=tmp_path)
     assert status == 3

@@ -10,9 +10,9 @@ import typer
 
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.trace import status_of, target_of
-from netdiag.topology.hops import End
-from netdiag.topology.hops import Path as Way
-from netdiag.topology.proof import Agreement, Proof
+from netdiag.topology.graph import Path as Way
+from netdiag.topology.graph import PathEnd
+from netdiag.topology.path.attempts import Agreement, Proof
 from tests.cli.shell import netdiag
 
 
@@ -35,21 +35,21 @@ def test_what_is_no_target(word: str) -> None:
         target_of(word)
 
 
-def way(end: End) -> Way:
+def way(end: PathEnd) -> Way:
     return Way(source=1, destination="a", port=1, address="a", hops=(), end=end, because="")
 
 
-def proof(end: End, agreed: Agreement) -> Proof:
+def proof(end: PathEnd, agreed: Agreement) -> Proof:
     return Proof(path=way(end), end=end, errno="", seconds=0, attempts=1, agreement=agreed, because="")
 
 
 def test_statuses() -> None:
-    assert status_of(way(End.CONNECTED), None) is ExitStatus.CLEAN
-    assert status_of(way(End.CLOSED), None) is ExitStatus.FINDINGS
-    assert status_of(way(End.UNKNOWN), None) is ExitStatus.COULD_NOT_LOOK
-    assert status_of(way(End.UNKNOWN), proof(End.CONNECTED, Agreement.OPEN)) is ExitStatus.CLEAN
-    assert status_of(way(End.CONNECTED), proof(End.CONNECTED, Agreement.DISAGREES)) is ExitStatus.FINDINGS
-    assert status_of(way(End.REFUSED), proof(End.REFUSED, Agreement.AGREES)) is ExitStatus.FINDINGS
+    assert status_of(way(PathEnd.CONNECTED), None) is ExitStatus.CLEAN
+    assert status_of(way(PathEnd.CLOSED), None) is ExitStatus.FINDINGS
+    assert status_of(way(PathEnd.UNKNOWN), None) is ExitStatus.COULD_NOT_LOOK
+    assert status_of(way(PathEnd.UNKNOWN), proof(PathEnd.CONNECTED, Agreement.OPEN)) is ExitStatus.CLEAN
+    assert status_of(way(PathEnd.CONNECTED), proof(PathEnd.CONNECTED, Agreement.DISAGREES)) is ExitStatus.FINDINGS
+    assert status_of(way(PathEnd.REFUSED), proof(PathEnd.REFUSED, Agreement.AGREES)) is ExitStatus.FINDINGS
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: others may not read the packet filters")

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from netdiag.io.netns import NAMED
-from netdiag.topology.teaching import space_name
+from netdiag.topology.tutorial_lab import namespace_name
 from tests.tools import tool
 
 _NUMBERS = count()
@@ -49,4 +49,4 @@ def cleared(lab: str) -> Iterator[None]:
 
 def all_names(lab: str) -> set[str]:
     """The names that a whole lab has."""
-    return {space_name(lab, space) for space in SPACES}
+    return {namespace_name(lab, space) for space in SPACES}

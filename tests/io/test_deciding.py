@@ -12,7 +12,7 @@ import pytest
 
 from netdiag.io.deciding import ATTEMPTS, decide
 from netdiag.io.kernel.inventory import read_inventory
-from netdiag.topology.counted import Deciding
+from netdiag.topology.path.attempts import CounterEvidence
 from tests.reality.building import Built, Listening, World, built, pair
 
 WORLD = World(
@@ -49,7 +49,7 @@ def world() -> Iterator[Built]:
         yield made
 
 
-def decided(world: Built, port: int, address: str = "10.1.0.1") -> Deciding:
+def decided(world: Built, port: int, address: str = "10.1.0.1") -> CounterEvidence:
     inodes = list(world.inodes.values())
     return decide(read_inventory(only=inodes), world.inodes["a"], address, port, watched=inodes)
 

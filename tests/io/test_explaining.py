@@ -9,8 +9,8 @@ from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.io.explaining import explain, explain_proof, namespace_of, unexplained, watched
 from netdiag.io.proving import prove
 from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace
-from netdiag.topology.explained import Certainty
-from netdiag.topology.path import Walker
+from netdiag.topology.causes.failed_connection import Certainty
+from netdiag.topology.path.prediction import PathPredictor
 from tests.netlab.faults_world import KAFKA, faulty
 from tests.netlab.lab import needs_netlab
 
@@ -52,11 +52,11 @@ def test_a_dropped_connection_in_miniature(tmp_path: Path) -> None:
         (explained,) = explain(topology, unexplained((cell,), {"other": name}))
         first = explained.causes[0]
         assert (first.mechanism, first.certainty) == (Mechanism.NETWORK_ISOLATION, Certainty.PROVEN)
-        path = Walker(topology).walk(source, KAFKA, 9092)
+        path = PathPredictor(topology).predict(source, KAFKA, 9092)
         assert set(watched(topology, path)) >= {source, world.made.inodes["host"], world.made.inodes["kafka"]}
         foretold, *_ = explain_proof(topology, path, None)
         proven, *_ = explain_proof(topology, path, prove(topology, path))
         assert (foretold.mechanism, foretold.certainty) == (Mechanism.NETWORK_ISOLATION, Certainty.FOUND)
         assert (proven.mechanism, proven.certainty) == (Mechanism.NETWORK_ISOLATION, Certainty.PROVEN)
-        works = Walker(topology).walk(world.made.inodes["same"], KAFKA, 9092)
+        works = PathPredictor(topology).predict(world.made.inodes["same"], KAFKA, 9092)
         assert explain_proof(topology, works, prove(topology, works)) == ()

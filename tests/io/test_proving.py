@@ -9,10 +9,9 @@ import pytest
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.proving import prove
-from netdiag.topology.graph import Topology
-from netdiag.topology.hops import End
-from netdiag.topology.path import walk
-from netdiag.topology.proof import Agreement, Proof
+from netdiag.topology.graph import PathEnd, Topology
+from netdiag.topology.path.attempts import Agreement, Proof
+from netdiag.topology.path.prediction import predict_path
 from tests.reality.building import Built, Listening, World, built, pair
 
 WORLD = World(
@@ -51,7 +50,7 @@ def looked(world: Built) -> Topology:
 
 def proof(world: Built, address: str, port: int) -> Proof:
     topology = looked(world)
-    return prove(topology, walk(topology, world.inodes["a"], address, port))
+    return prove(topology, predict_path(topology, world.inodes["a"], address, port))
 
 
 def names(found: Proof, topology: Topology) -> list[tuple[str, bool, bool]]:
@@ -61,7 +60,7 @@ def names(found: Proof, topology: Topology) -> list[tuple[str, bool, bool]]:
 def test_a_connection_is_seen_on_every_device_there_and_back(world: Built) -> None:
     found = proof(world, "10.1.0.1", 1000)
     assert (found.end, found.agreement, found.because) == (
-        End.CONNECTED,
+        PathEnd.CONNECTED,
         Agreement.AGREES,
         "connected as foretold, seen on all 4 devices of the way",
     )
@@ -71,17 +70,17 @@ def test_a_connection_is_seen_on_every_device_there_and_back(world: Built) -> No
 
 def test_translated_and_over_ipv6(world: Built) -> None:
     translated = proof(world, "10.0.0.254", 2000)
-    assert (translated.end, translated.agreement) == (End.CONNECTED, Agreement.AGREES)
+    assert (translated.end, translated.agreement) == (PathEnd.CONNECTED, Agreement.AGREES)
     assert any("DNAT" in one.rule.text for one in translated.moved)
     assert all(one.first for one in translated.seen)
     six = proof(world, "fd00::254", 1003)
-    assert (six.end, six.agreement) == (End.CONNECTED, Agreement.AGREES)
+    assert (six.end, six.agreement) == (PathEnd.CONNECTED, Agreement.AGREES)
     assert all(one.first and one.answer for one in six.seen)
 
 
 def test_the_rule_that_drops_is_named_by_its_counter(world: Built) -> None:
     found = proof(world, "10.1.0.1", 1001)
-    assert (found.end, found.agreement, found.attempts) == (End.DROPPED, Agreement.AGREES, 3)
+    assert (found.end, found.agreement, found.attempts) == (PathEnd.DROPPED, Agreement.AGREES, 3)
     assert "counted by iptables-nft ip filter FORWARD #1" in found.because
     (moved,) = found.moved
     assert (moved.netns, moved.others) == (world.inodes["r"], False)
@@ -91,15 +90,15 @@ def test_the_rule_that_drops_is_named_by_its_counter(world: Built) -> None:
 
 def test_a_refusal_by_a_rule(world: Built) -> None:
     found = proof(world, "10.1.0.1", 1002)
-    assert (found.end, found.errno, found.agreement) == (End.REFUSED, "ECONNREFUSED", Agreement.AGREES)
+    assert (found.end, found.errno, found.agreement) == (PathEnd.REFUSED, "ECONNREFUSED", Agreement.AGREES)
     assert "FORWARD #2" in found.because
     nobody = proof(world, "10.1.0.1", 1005)
-    assert (nobody.end, nobody.agreement) == (End.REFUSED, Agreement.AGREES)
+    assert (nobody.end, nobody.agreement) == (PathEnd.REFUSED, Agreement.AGREES)
 
 
 def test_what_has_changed_meanwhile_is_told_plainly(world: Built) -> None:
     topology = looked(world)
-    path = walk(topology, world.inodes["a"], "10.1.0.1", 1000)
+    path = predict_path(topology, world.inodes["a"], "10.1.0.1", 1000)
     rule = ["PREROUTING", "-p", "tcp", "--dport", "1000", "-j", "DROP"]
     command = ["ip", "netns", "exec", world.names["r"], "iptables-nft", "-t", "raw"]
     subprocess.run([*command, "-A", *rule], check=True)
@@ -107,7 +106,7 @@ def test_what_has_changed_meanwhile_is_told_plainly(world: Built) -> None:
         found = prove(topology, path)
     finally:
         subprocess.run([*command, "-D", *rule], check=True)
-    assert (path.end, found.end, found.agreement) == (End.CONNECTED, End.DROPPED, Agreement.DISAGREES)
+    assert (path.end, found.end, found.agreement) == (PathEnd.CONNECTED, PathEnd.DROPPED, Agreement.DISAGREES)
     assert found.because == "foretold connected, came ETIMEDOUT"
     assert [one.first for one in found.seen] == [True, True, False, False]
 
@@ -115,9 +114,9 @@ def test_what_has_changed_meanwhile_is_told_plainly(world: Built) -> None:
 def test_nothing_is_sent_without_an_address(world: Built) -> None:
     topology = looked(world)
     with pytest.raises(NetdiagError, match="nothing was sent"):
-        prove(topology, walk(topology, world.inodes["a"], "no-such-name", 1000))
+        prove(topology, predict_path(topology, world.inodes["a"], "no-such-name", 1000))
 
 
 def test_nobody_is_there(world: Built) -> None:
     found = proof(world, "10.0.0.77", 1000)
-    assert (found.end, found.errno, found.agreement) == (End.NO_NEIGHBOUR, "EHOSTUNREACH", Agreement.AGREES)
+    assert (found.end, found.errno, found.agreement) == (PathEnd.NO_NEIGHBOUR, "EHOSTUNREACH", Agreement.AGREES)

@@ -9,7 +9,7 @@ from netdiag.io.netns import Namespace, open_namespace
 from netdiag.io.sightings import Sightings
 from netdiag.linux.netns import NamedNamespace
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.proof import Seen
+from netdiag.topology.path.attempts import LinkSighting
 from tests.reality.attempts import Attempt, attempt_all
 from tests.reality.building import Listening, World, built
 
@@ -38,7 +38,7 @@ def test_only_the_port_that_is_watched_counts(space: Namespace, address: str, po
         sightings.watch(port, six=":" in address)
         assert attempt_all([Attempt(namespace=space, address=address, port=1000)], watch=False)[0].errno == ""
         sightings.collect(port)
-        assert sightings.seen((LO,)) == (Seen(link=LO, first=seen, answer=seen),)
+        assert sightings.seen((LO,)) == (LinkSighting(link=LO, first=seen, answer=seen),)
         assert sightings.notes == []
 
 

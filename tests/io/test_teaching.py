@@ -17,10 +17,10 @@ from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.teaching import Builder, CannotShow, attempt, missing, tear_down
 from netdiag.io.teaching_state import State, StateFile, new_state
 from netdiag.rules.topology import check_topology
-from netdiag.topology.hops import End
+from netdiag.topology.graph import PathEnd
 from netdiag.topology.join import join
-from netdiag.topology.path import walk
-from netdiag.topology.teaching import STEPS, TRIALS, MakeTap, MakeVlan, Step, space_name
+from netdiag.topology.path.prediction import predict_path
+from netdiag.topology.tutorial_lab import STEPS, TRIALS, AddTap, AddVlan, Step, namespace_name
 from tests.io.labs import all_names, cleared, fresh_name, ip, links, names_of
 from tests.io.namespaces import needs_root
 
@@ -72,11 +72,11 @@ def test_what_ip_shows_of_a_lab_is_what_was_written_down(lab: str, tmp_path: Pat
     file = StateFile(tmp_path, lab)
     state = build(lab, file)
     for space in state.spaces:
-        shown = json.loads(ip("-n", space_name(lab, space), "-j", "-d", "link"))
+        shown = json.loads(ip("-n", namespace_name(lab, space), "-j", "-d", "link"))
         marked = {(link["ifindex"], link["ifname"]) for link in shown if link.get("ifalias") == state.mark}
         owned = {(each.index, each.name) for each in state.devices if each.space == space}
         assert marked - {(1, "lo")} == owned
-    (bridge,) = json.loads(ip("-n", space_name(lab, "host"), "-j", "address", "show", "dev", "netdiag-br0"))
+    (bridge,) = json.loads(ip("-n", namespace_name(lab, "host"), "-j", "address", "show", "dev", "netdiag-br0"))
     assert bridge["addr_info"][0]["local"] == "10.123.0.1"
     tear_down(state, file)
 
@@ -90,8 +90,10 @@ def test_the_rules_find_nothing_wrong_with_it_and_trace_sees_its_way(lab: str, t
     assert len(own) == 4
     seen = join(replace(inventory, namespaces=own))
     assert check_topology(seen) == ()
-    path = walk(seen, next(p.netns for p in seen.places if p.name == space_name(lab, "outside")), "10.123.0.12", 9092)
-    assert (path.end, path.target) == (End.REFUSED, state.spaces["two"])
+    path = predict_path(
+        seen, next(p.netns for p in seen.places if p.name == namespace_name(lab, "outside")), "10.123.0.12", 9092
+    )
+    assert (path.end, path.target) == (PathEnd.REFUSED, state.spaces["two"])
     tear_down(state, file)
 
 
@@ -159,16 +161,16 @@ def _killer(number: int) -> Callable[[str], None]:
 def test_what_was_removed_by_hand_is_told_and_no_obstacle(lab: str, tmp_path: Path) -> None:
     file = StateFile(tmp_path, lab)
     state = build(lab, file)
-    ip("-n", space_name(lab, "host"), "link", "delete", "netdiag-br0")
-    ip("netns", "delete", space_name(lab, "two"))
+    ip("-n", namespace_name(lab, "host"), "link", "delete", "netdiag-br0")
+    ip("netns", "delete", namespace_name(lab, "two"))
     # The cable of a namespace goes with it, a moment later.
-    assert {f"netdiag-br0 in {space_name(lab, 'host')}", space_name(lab, "two")} <= set(missing(state))
+    assert {f"netdiag-br0 in {namespace_name(lab, 'host')}", namespace_name(lab, "two")} <= set(missing(state))
     assert tear_down(read(file), file) == ()
     assert names_of(lab) == set()
 
 
 def test_another_namespace_of_the_name_is_left(lab: str, tmp_path: Path) -> None:
-    file, name = StateFile(tmp_path, lab), space_name(lab, "one")
+    file, name = StateFile(tmp_path, lab), namespace_name(lab, "one")
     build(lab, file)
     ip("netns", "delete", name)
     ip("netns", "add", name)
@@ -181,7 +183,7 @@ def test_another_namespace_of_the_name_is_left(lab: str, tmp_path: Path) -> None
 
 
 def test_devices_of_others_are_left_with_their_namespace(lab: str, tmp_path: Path) -> None:
-    file, name = StateFile(tmp_path, lab), space_name(lab, "host")
+    file, name = StateFile(tmp_path, lab), namespace_name(lab, "host")
     build(lab, file)
     ip("-n", name, "link", "delete", "netdiag-br0")
     ip("-n", name, "link", "add", "netdiag-br0", "type", "bridge")
@@ -195,7 +197,7 @@ def test_devices_of_others_are_left_with_their_namespace(lab: str, tmp_path: Pat
 
 
 def test_a_name_that_somebody_has_stops_the_lab(lab: str, tmp_path: Path) -> None:
-    file, name = StateFile(tmp_path, lab), space_name(lab, "one")
+    file, name = StateFile(tmp_path, lab), namespace_name(lab, "one")
     ip("netns", "add", name)
     inode = os.stat(f"/run/netns/{name}").st_ino
     with pytest.raises(NetdiagError, match="is there already"):
@@ -210,10 +212,10 @@ def test_what_this_kernel_cannot_make_is_not_owned(lab: str, tmp_path: Path) -> 
     builder = Builder(state, file)
     builder.do(STEPS[0])
     taken = 1
-    tap = MakeTap(space="host", device="netdiag-tap9", index=taken)
+    tap = AddTap(space="host", device="netdiag-tap9", index=taken)
     with pytest.raises(CannotShow, match="/dev/net/tun"):
         builder.do(Step(title="t", why="w", actions=(tap,)))
-    vlan = MakeVlan(space="host", device="netdiag-v", index=110, parent="nothing", number=1)
+    vlan = AddVlan(space="host", device="netdiag-v", index=110, parent="nothing", number=1)
     with pytest.raises(NetdiagError, match="the device is gone"):
         builder.do(Step(title="t", why="w", actions=(vlan,)))
     assert read(file).devices == []
@@ -225,6 +227,6 @@ def test_a_connection_to_nobody_is_told(lab: str, tmp_path: Path) -> None:
     builder = Builder(state, file)
     for step in STEPS[:4]:
         builder.do(step)
-    ip("-n", space_name(lab, "one"), "link", "set", "netdiag-eth0", "down")
+    ip("-n", namespace_name(lab, "one"), "link", "set", "netdiag-eth0", "down")
     assert attempt(lab, TRIALS[0]) == "Network is unreachable"
     tear_down(state, file)

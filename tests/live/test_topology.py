@@ -16,8 +16,8 @@ from netdiag.findings import TopologyLocation
 from netdiag.io.topology import look
 from netdiag.linux.hosts import parse_hosts
 from netdiag.rules.topology import check_topology
-from netdiag.topology.graph import By, Published, Topology, Unmatched
-from netdiag.topology.names import Answers, UnknownName, resolve
+from netdiag.topology.graph import Published, PublishedBy, Topology, Unmatched
+from netdiag.topology.path.name_lookup import NameAnswer, UnknownName, look_up_name
 from tests.figures import Report
 from tests.lab.image_set import CLIENT
 from tests.lab.lab import Lab
@@ -87,7 +87,7 @@ def test_every_published_port_is_joined_with_its_rule_and_its_proxy(stack: Stack
     assert proxies == truth.proxies(stack.engine)
     assert all(port.asked and port.in_force and port.pids for port in topology.published)
     everywhere = [port for port in topology.published if port.host_ip == "0.0.0.0"]
-    assert {port.by for port in everywhere} == {(By.DNAT, By.PROXY)}
+    assert {port.by for port in everywhere} == {(PublishedBy.DNAT, PublishedBy.PROXY)}
     assert topology.userland_proxy is True
 
 
@@ -148,11 +148,11 @@ def test_names_mean_what_the_engine_answers(stack: Stack, topology: Topology) ->
     for name in names:
         words = ["exec", vantage.container_id, "getent", "ahostsv4", name]
         said = {line.split()[0] for line in stack.engine.docker(*words, check=False).splitlines()}
-        found = resolve(topology, place.netns, name, hosts)
-        assert isinstance(found, Answers)
+        found = look_up_name(topology, place.netns, name, hosts)
+        assert isinstance(found, NameAnswer)
         assert (name, {address for address in found.addresses if ":" not in address}) == (name, said)
     elsewhere = next(p for p in topology.places if other_network(stack).container_id in p.containers)
-    assert isinstance(resolve(topology, elsewhere.netns, "broker-1", ""), UnknownName)
+    assert isinstance(look_up_name(topology, elsewhere.netns, "broker-1", ""), UnknownName)
 
 
 def test_with_the_engine_but_without_root(stack: Stack) -> None:
@@ -308,7 +308,11 @@ def test_the_rules_tell_what_was_broken(broken: Broken) -> None:
 
 def test_ports_without_their_proxy_or_rule(broken: Broken) -> None:
     four = {name: broken.published(name)[0] for name in ("no-proxy", "no-rule", "nothing")}
-    assert (four["no-proxy"].by, four["no-rule"].by, four["nothing"].by) == ((By.DNAT,), (By.PROXY,), ())
+    assert (four["no-proxy"].by, four["no-rule"].by, four["nothing"].by) == (
+        (PublishedBy.DNAT,),
+        (PublishedBy.PROXY,),
+        (),
+    )
     # Nobody listens there, which can be seen.
     assert {port.pids for port in four.values()} == {()}
 

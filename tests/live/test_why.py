@@ -14,7 +14,7 @@ from netdiag.io.explaining import Unexplained, explain
 from netdiag.io.observe import observe
 from netdiag.io.topology import look
 from netdiag.linux.netns import ProcessNamespace
-from netdiag.topology.explained import Cause, Certainty
+from netdiag.topology.causes.failed_connection import Cause, Certainty
 from netdiag.topology.graph import Topology
 from tests.figures import Report
 from tests.lab.image_set import CLIENT

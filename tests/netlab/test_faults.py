@@ -7,10 +7,9 @@ import pytest
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Answered
 from netdiag.io.deciding import decide
-from netdiag.topology.causes import causes
-from netdiag.topology.explained import Cause, Certainty
-from netdiag.topology.failing import Failing
-from netdiag.topology.path import Walker
+from netdiag.topology.causes.failed_connection import Cause, Certainty, FailedConnection
+from netdiag.topology.causes.find_causes import find_causes
+from netdiag.topology.path.prediction import PathPredictor
 from tests.figures import Report
 from tests.netlab.fault_kinds import Fault
 from tests.netlab.faults import FAULTS
@@ -31,12 +30,12 @@ def diagnosed(fault: Fault, folder: Path) -> tuple[Cause, ...]:
         seen = world.seen(fault.source, fault.address, fault.port)
         assert not isinstance(seen, Answered), "the fault does no harm"
         topology = world.topology()
-        path = Walker(topology).walk(source, fault.address, fault.port)
+        path = PathPredictor(topology).predict(source, fault.address, fault.port)
         watched = tuple(world.made.inodes.values())
         deciding = None
         if path.address:
             deciding = decide(topology.inventory, source, path.address, fault.port, watched=watched)
-        return causes(Failing(topology=topology, path=path, seen=seen, deciding=deciding))
+        return find_causes(FailedConnection(topology=topology, path=path, seen=seen, deciding=deciding))
 
 
 @pytest.fixture(autouse=True)

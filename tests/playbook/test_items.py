@@ -30,8 +30,8 @@ from netdiag.playbook.items import (
     of_traffic,
     place,
 )
-from netdiag.topology.explained import Cause, Certainty, Repair
-from netdiag.topology.hops import End, Hop, HopKind, Path
+from netdiag.topology.causes.failed_connection import Cause, Certainty, Repair
+from netdiag.topology.graph import Hop, HopKind, Path, PathEnd
 
 BROKER = Address(host="kafka", port=9092)
 REFUSED = Failed(reason=Reason.REFUSED, because="nobody listens", ip="127.0.0.1", mechanism=Mechanism.OWN_LOOPBACK)
@@ -101,7 +101,7 @@ def test_steps_of_a_conversation() -> None:
 def test_a_way_and_its_causes() -> None:
     hops = (Hop(kind=HopKind.ROUTE, netns=1, what="default"),)
     path = Path(
-        source=1, destination="kafka", port=9092, address="10.0.0.2", hops=hops, end=End.REFUSED, because="closed"
+        source=1, destination="kafka", port=9092, address="10.0.0.2", hops=hops, end=PathEnd.REFUSED, because="closed"
     )
     end, hop = of_path(path)
     gives = ACTIONS[ActionName.TRACE].gives

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from netdiag.topology.evidence import deciding_rule
-from netdiag.topology.hops import End, Path
+from netdiag.topology.graph import Path, PathEnd
 from netdiag.topology.inventory import Inventory
-from netdiag.topology.proof import Agreement, agreement
+from netdiag.topology.path.attempts import Agreement, agreement, deciding_rule
 from tests.reality.attempts import Result
 
 # In the place of an errno: the name was never an address.
@@ -28,7 +27,7 @@ class Cell:
     def agreement(self) -> Agreement:
         """Whether both are the same."""
         if UNRESOLVED in (self.result.errno, self.path.end.name):
-            alike = (self.result.errno, self.path.end) == (UNRESOLVED, End.UNRESOLVED)
+            alike = (self.result.errno, self.path.end) == (UNRESOLVED, PathEnd.UNRESOLVED)
             return Agreement.AGREES if alike else Agreement.DISAGREES
         return agreement(self.path, self.result.errno, closed=self.result.closed)
 

@@ -15,11 +15,10 @@ from netdiag.io.proving import prove
 from netdiag.io.resolver import Resolved, Resolver
 from netdiag.io.topology import look
 from netdiag.linux.netns import NamedNamespace, ProcessNamespace
-from netdiag.topology.asking import names_of
-from netdiag.topology.graph import Topology
-from netdiag.topology.hops import HopKind, Path
-from netdiag.topology.path import Walker
-from netdiag.topology.proof import Agreement, Proof
+from netdiag.topology.graph import HopKind, Path, Topology
+from netdiag.topology.path.attempts import Agreement, Proof
+from netdiag.topology.path.name_lookup import topology_resolver
+from netdiag.topology.path.prediction import PathPredictor
 from tests.lab.engine import HOST_ADDRESS, Engine
 from tests.reality.attempts import Attempt, Result, attempt_all
 from tests.reality.comparing import UNRESOLVED, Cell
@@ -87,8 +86,8 @@ def _spaces(topology: Topology, engine: Engine, stack: ExitStack) -> Iterator[tu
 
 def _cells(topology: Topology, spaces: Mapping[str, tuple[int, Namespace]], tries: Sequence[_Try]) -> list[Cell]:
     hosts = {netns: text for netns, _ in spaces.values() if (text := _hosts(topology, netns)) is not None}
-    walker = Walker(topology, names_of(topology, hosts))
-    paths = [walker.walk(one.netns, one.host, one.port) for one in tries]
+    predictor = PathPredictor(topology, topology_resolver(topology, hosts))
+    paths = [predictor.predict(one.netns, one.host, one.port) for one in tries]
     named = asyncio.run(_resolve_all(spaces, {(one.source, one.host) for one in tries}))
     results: dict[int, Result] = {}
     attempts: list[Attempt] = []
@@ -130,14 +129,14 @@ async def _resolve_all(
 def proofs(engine: Engine) -> list[tuple[str, Proof]]:
     """A proof for each way to end, from each kind of place: one by one, as people ask for them."""
     topology = look(host=engine.docker_host)
-    walker = Walker(topology)
+    predictor = PathPredictor(topology)
     chosen: dict[tuple[str, str, bool], Path] = {}
     for place in topology.places:
         if place.name != topology.host and not place.containers:
             continue
         kind = "host" if place.name == topology.host else "container"
         for host, port in addresses(topology):
-            path = walker.walk(place.netns, host, port)
+            path = predictor.predict(place.netns, host, port)
             proxied = any(hop.kind is HopKind.PROXY for hop in path.hops)
             if path.address:
                 chosen.setdefault((kind, path.end.value, proxied), path)

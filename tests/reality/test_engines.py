@@ -9,7 +9,7 @@ import pytest
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.netns import open_namespace
 from netdiag.linux.netns import NamedNamespace
-from netdiag.topology.hops import HopKind
+from netdiag.topology.graph import HopKind
 from tests.figures import Report
 from tests.lab.lab import Lab, start_lab
 from tests.lab.stack import Stack

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from netdiag.io.kernel.inventory import read_inventory
-from netdiag.topology.evidence import deciding_rule
-from netdiag.topology.path import Walker
-from netdiag.topology.proof import Agreement
+from netdiag.topology.path.attempts import Agreement, deciding_rule
+from netdiag.topology.path.prediction import PathPredictor
 from tests.figures import Report
 from tests.reality.attempts import Attempt, attempt_all
 from tests.reality.building import Built, World, built
@@ -53,8 +52,8 @@ def compare(worlds: list[Built]) -> list[Cell]:
 
 def _cells(worlds: list[Built], tries: list[Try]) -> list[Cell]:
     inventory = read_inventory(only=[inode for made in worlds for inode in made.inodes.values()])
-    walker = Walker(inventory)
-    paths = [walker.walk(one.made.inodes[one.source], one.address, one.port) for one in tries]
+    predictor = PathPredictor(inventory)
+    paths = [predictor.predict(one.made.inodes[one.source], one.address, one.port) for one in tries]
     results = attempt_all(
         [Attempt(namespace=one.made.open[one.source], address=one.address, port=one.port) for one in tries], watch=False
     )

@@ -4,7 +4,7 @@ from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.observations import Address
 from netdiag.render.matrix.causes import cause_lines, cause_value, explained_lines, explained_value
 from netdiag.render.screen import Screen, paint
-from netdiag.topology.explained import Cause, Certainty, Explained, Repair
+from netdiag.topology.causes.failed_connection import Cause, Certainty, Explanation, Repair
 
 CAUSE = Cause(
     mechanism=Mechanism.NETWORK_ISOLATION,
@@ -33,7 +33,7 @@ def test_the_first_cause_in_full_and_the_others_in_a_line() -> None:
 
 def test_equal_explanations_stand_once() -> None:
     explained = [
-        Explained(vantage=vantage, address=Address(host="kafka", port=port), causes=(CAUSE,))
+        Explanation(vantage=vantage, address=Address(host="kafka", port=port), causes=(CAUSE,))
         for vantage, port in (("client", 9092), ("client", 9093), ("other", 9092))
     ]
     text = paint(explained_lines(explained, PLAIN), PLAIN)
@@ -44,7 +44,7 @@ def test_equal_explanations_stand_once() -> None:
 
 
 def test_values() -> None:
-    value = explained_value("shop", Explained(vantage="a", address=Address(host="k", port=1), causes=(CAUSE,)))
+    value = explained_value("shop", Explanation(vantage="a", address=Address(host="k", port=1), causes=(CAUSE,)))
     assert (value["input"], value["vantage"], value["host"], value["port"]) == ("shop", "a", "k", 1)
     assert value["causes"] == [cause_value(CAUSE)]
     assert cause_value(CAUSE)["mechanism"] == "network-isolation"

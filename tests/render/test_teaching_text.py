@@ -2,7 +2,7 @@
 
 from netdiag.render.lab import invitation_text, left_text, passed_over_text, step_text, trials_text
 from netdiag.render.screen import Screen
-from netdiag.topology.teaching import STEPS, TRIALS
+from netdiag.topology.tutorial_lab import STEPS, TRIALS
 
 SCREEN = Screen(width=80)
 

@@ -45,15 +45,7 @@ from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
 from netdiag.linux.netns import Netns, NetnsSource
 from netdiag.linux.process import Process
 from netdiag.linux.route import Route
-from netdiag.topology.graph import (
-    KafkaListener,
-    Member,
-    NetworkView,
-    Place,
-    PlaceKind,
-    Published,
-    Topology,
-)
+from netdiag.topology.graph import KafkaListener, Member, NetworkView, Place, PlaceKind, Published, Topology
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 from tests.rules.topology_parts import listening, route, ruleset, within
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from netdiag.io.kernel.inventory import read_inventory
-from netdiag.topology.hops import End
-from netdiag.topology.proof import Agreement
+from netdiag.topology.graph import PathEnd
+from netdiag.topology.path.attempts import Agreement
 from tests.cli.shell import process
 from tests.figures import Report
 from tests.lab.lab import Lab
@@ -109,9 +109,9 @@ def test_walks_end_as_real_connections_do(running: Running, stack: Stack, figure
 def test_real_connections_prove_walks_hop_by_hop(running: Running, stack: Stack, figure: Report) -> None:
     found = proofs(running.engine)
     figure(f"{stack.name}: ways proved by packets on every device and counters of rules", len(found))
-    assert {proof.end for _, proof in found} >= {End.CONNECTED, End.REFUSED}
+    assert {proof.end for _, proof in found} >= {PathEnd.CONNECTED, PathEnd.REFUSED}
     assert [(name, proof.because) for name, proof in found if proof.agreement is not Agreement.AGREES] == []
-    assert all(one.first for _, proof in found if proof.end is End.CONNECTED for one in proof.seen)
+    assert all(one.first for _, proof in found if proof.end is PathEnd.CONNECTED for one in proof.seen)
 
 
 @pytest.mark.bar("trace-truth")

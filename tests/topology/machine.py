@@ -21,7 +21,7 @@ from netdiag.linux.socket import Protocol
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory
 from netdiag.topology.join import join
-from tests.topology.spaces import ROOT, UP, Space
+from tests.topology.namespaces import ROOT, UP, Space
 
 DOCKERD = 800
 _BRIDGE: Mapping[str, Detail] = {"stp_state": 0, "vlan_filtering": 0, "vlan_default_pvid": 1, "nf_call_iptables": 0}

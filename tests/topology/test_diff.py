@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from netdiag.errors import InputError
-from netdiag.topology.diff import Change, Fact, Turn, differences, load_document
+from netdiag.topology.diff import ChangeKind, Difference, FactChange, differences, load_document, take_snapshot
 
 
 def document(**parts: Any) -> dict[str, Any]:
@@ -28,18 +28,21 @@ def test_nothing_changed() -> None:
 def test_what_appeared_and_what_went() -> None:
     before, after = host(links=[link()]), host(links=[link(ifname="eth1")])
     assert [(change.turn, change.kind, change.name) for change in differences(before, after)] == [
-        (Turn.APPEARED, "link", "host eth1"),
-        (Turn.GONE, "link", "host eth0"),
+        (ChangeKind.APPEARED, "link", "host eth1"),
+        (ChangeKind.GONE, "link", "host eth0"),
     ]
 
 
 def test_what_is_otherwise_than_it_was() -> None:
     (change,) = differences(host(links=[link()]), host(links=[link(mtu=1400, operstate="DOWN")]))
-    assert change == Change(
-        turn=Turn.CHANGED,
+    assert change == Difference(
+        turn=ChangeKind.CHANGED,
         kind="link",
         name="host eth0",
-        facts=(Fact(name="state", before="UP", after="DOWN"), Fact(name="mtu", before="1500", after="1400")),
+        facts=(
+            FactChange(name="state", before="UP", after="DOWN"),
+            FactChange(name="mtu", before="1500", after="1400"),
+        ),
     )
 
 
@@ -94,3 +97,131 @@ def test_parts_of_another_shape_are_passed_over(odd: object) -> None:
 def test_a_name_that_comes_ten_thousand_times_is_few_things() -> None:
     many = host(links=[link()] * 10_000)
     assert len([change for change in differences(host(), many) if change.kind == "link"]) <= 21
+
+
+def snapshot(**parts: Any) -> dict[tuple[str, str], dict[str, str]]:
+    places = [{"netns": 7, "name": "host"}, {"netns": 8, "name": "kafka"}]
+    inside = {"inode": 8, "links": [{"ifindex": 2, "ifname": "eth0"}]}
+    processes = [{"pid": 17, "comm": "java"}]
+    host = {"inode": 7, "entered": True, **parts}
+    return take_snapshot({"places": places, "namespaces": [host, inside], "processes": processes})
+
+
+def test_the_cable_of_a_container_has_the_name_of_its_other_end() -> None:
+    """The engine gives it a new name and a new number at every start."""
+
+    def cable(name: str, number: int) -> Any:
+        end = {"ifindex": number, "end": {"netns": 8, "ifindex": 2}}
+        device = {"ifindex": number, "ifname": name, "kind": "veth", "address": f"02:00:00:00:00:{number}"}
+        address = {"ifindex": number, "address": "fe80::1", "prefix_length": 64}
+        return snapshot(links=[device], ends=[end], addresses=[address])
+
+    assert cable("veth1a2b3c4", 11) == cable("vethfedcba9", 12)
+    assert ("link", "host cable to kafka eth0") in cable("veth1a2b3c4", 11)
+    assert ("link", "host veth-mine") in snapshot(links=[{"ifindex": 1, "ifname": "veth-mine", "kind": "veth"}])
+
+
+def test_learned_neighbours_and_local_routes_are_left_out() -> None:
+    neighbours = [
+        {"ifindex": 1, "address": "192.0.2.1", "lladdr": "02::1", "states": ["REACHABLE"]},
+        {"ifindex": 1, "address": "192.0.2.2", "lladdr": "02::2", "states": ["PERMANENT"]},
+    ]
+    routes = [
+        {"type": "local", "destination": "192.0.2.9/32", "table": 255},
+        {"type": "unicast", "destination": "0.0.0.0/0", "table": 254, "hops": [{"gateway": "192.0.2.1", "ifindex": 1}]},
+        {"type": "blackhole", "destination": "10.0.0.0/8", "table": 100, "priority": 5},
+    ]
+    kinds = [key for key in snapshot(neighbours=neighbours, routes=routes) if key[0] in ("neighbour", "route")]
+    assert kinds == [
+        ("route", "host 0.0.0.0/0 via 192.0.2.1 dev ?"),
+        ("route", "host blackhole 10.0.0.0/8 table 100 metric 5"),
+        ("neighbour", "host  192.0.2.2 is 02::2"),
+    ]
+
+
+def test_ports_of_the_moment_are_named_by_their_program() -> None:
+    def listening(dns: int, passing: int) -> Any:
+        return snapshot(
+            settings={"local_port_range": [40000, 60000]},
+            listeners=[
+                {"protocol": "tcp", "address": "127.0.0.11", "port": dns, "pids": [17]},
+                {"protocol": "udp", "address": "127.0.0.11", "port": dns + 1, "pids": [17]},
+                {"protocol": "udp", "address": "0.0.0.0", "port": passing, "pids": [17]},
+                {"protocol": "tcp", "address": "::", "port": passing, "pids": [17]},
+                {"protocol": "tcp", "address": "::", "port": 9092, "pids": [17]},
+            ],
+        )
+
+    assert listening(41000, 42000) == listening(43000, 44000)
+    assert ("listener", "host tcp :: port 9092") in listening(1, 2)
+    assert listening(41000, 42000)["listener", "host embedded DNS"] == {"program": "java"}
+
+
+def test_counters_are_not_part_of_a_rule() -> None:
+    def filtered(packets: int) -> Any:
+        rule = {"text": f"tcp dport 9092 counter packets {packets} bytes {packets * 60} accept"}
+        table = {"origin": "nftables", "family": "inet", "name": "t", "chains": [{"name": "c", "rules": [rule]}]}
+        return snapshot(ruleset={"tables": [table]})
+
+    assert filtered(1) == filtered(2)
+    assert ("filter rule", "host nftables inet t c: tcp dport 9092 counter accept") in filtered(1)
+
+
+def test_the_port_of_the_embedded_dns_is_not_part_of_a_rule() -> None:
+    def filtered(port: int) -> list[str]:
+        texts = (
+            f"-A DOCKER_OUTPUT -d 127.0.0.11/32 -p tcp -m tcp --dport 53 -j DNAT --to-destination 127.0.0.11:{port}",
+            f"-A DOCKER_POSTROUTING -s 127.0.0.11/32 -p udp -m udp --sport {port} -j SNAT --to-source :53",
+            f"ip saddr 127.0.0.11 tcp sport {port} snat to :53",
+            "-A INPUT -p tcp -m tcp --sport 4711 -j ACCEPT",
+        )
+        chain = {"name": "c", "rules": [{"text": text} for text in texts]}
+        found = snapshot(ruleset={"tables": [{"origin": "x", "family": "ip", "name": "nat", "chains": [chain]}]})
+        return [name.partition(": ")[2] for kind, name in found if kind == "filter rule"]
+
+    assert filtered(40001) == filtered(40002)
+    assert filtered(1)[0].endswith("--dport 53 -j DNAT --to-destination 127.0.0.11:#")
+    assert filtered(1)[3] == "-A INPUT -p tcp -m tcp --sport 4711 -j ACCEPT"
+
+
+def test_settings_and_sets() -> None:
+    found = snapshot(
+        settings={"ip_forward": False, "rp_filter": {"all": 0, "veth1a2b3c4": 1}, "bridge_nf_call_iptables": None},
+        ruleset={"tables": [{"name": "t", "sets": [{"name": "s", "elements": [["192.0.2.1", None]]}]}]},
+    )
+    assert found["setting", "host ip_forward"] == {"value": "off"}
+    assert ("setting", "host rp_filter of all") in found
+    assert not [name for kind, name in found if "veth" in name or "bridge_nf" in name]
+    assert found["set", "host   t s"] == {"elements": "192.0.2.1"}
+
+
+def test_what_the_engine_says() -> None:
+    found = take_snapshot(
+        {
+            "containers": [{"id": "f" * 64, "name": "kafka", "image": "apache/kafka", "status": "running"}],
+            "networks": [
+                {"name": "n", "driver": "bridge", "members": [{"container": "f" * 64, "address": "10.0.0.2"}]}
+            ],
+            "kafka_listeners": [
+                {"key": "kafka/A", "bind": {"host": "", "port": 9092}, "bound": None, "advertised": None}
+            ],
+            "published": [{"key": "0.0.0.0:1/tcp", "container": "f" * 64, "target": 1, "pids": [], "by": ["dnat"]}],
+            "reach": [
+                {"listener": "kafka/A", "source": "host", "destination": "x", "port": 1, "path": {"end": "refused"}}
+            ],
+            "findings": [{"rule": "r", "message": "m", "location": {"place": "host", "device": "br0", "part": ""}}],
+            "unmatched": [{"subject": "s", "because": "b"}],
+        }
+    )
+    assert found["network", "n"]["members"] == "kafka 10.0.0.2"
+    assert found["Kafka listener", "kafka/A"] == {
+        "binds": "*:9092",
+        "advertises": "",
+        "protocol": "",
+        "listens": "not seen",
+        "published": "",
+    }
+    assert found["published port", "0.0.0.0:1/tcp"]["somebody listens"] == "no"
+    assert found["reach", "host to kafka/A by x:1"] == {"ends": "refused", "because": ""}
+    assert found["finding", "r host br0"] == {"message": "m"}
+    assert found["container", "kafka"]["id"] == "f" * 12

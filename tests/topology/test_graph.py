@@ -2,7 +2,9 @@
 
 import pytest
 
-from netdiag.topology.graph import By, Published
+from netdiag.topology.causes.failed_connection import Certainty
+from netdiag.topology.graph import HopKind, PathEnd, Published, PublishedBy
+from tests.house.tree import ROOT
 from tests.topology.test_traffic import BROKER, TOPOLOGY
 
 
@@ -23,9 +25,16 @@ def published(dnat: tuple[str, ...], proxies: tuple[int, ...]) -> Published:
 
 @pytest.mark.parametrize(
     ("dnat", "proxies", "by"),
-    [((), (), ()), (("-A DOCKER",), (), (By.DNAT,)), ((), (7,), (By.PROXY,)), (("-A",), (7,), (By.DNAT, By.PROXY))],
+    [
+        ((), (), ()),
+        (("-A DOCKER",), (), (PublishedBy.DNAT,)),
+        ((), (7,), (PublishedBy.PROXY,)),
+        (("-A",), (7,), (PublishedBy.DNAT, PublishedBy.PROXY)),
+    ],
 )
-def test_what_makes_a_published_port_work(dnat: tuple[str, ...], proxies: tuple[int, ...], by: tuple[By, ...]) -> None:
+def test_what_makes_a_published_port_work(
+    dnat: tuple[str, ...], proxies: tuple[int, ...], by: tuple[PublishedBy, ...]
+) -> None:
     assert published(dnat, proxies).by == by
 
 
@@ -35,3 +44,17 @@ def test_places_by_namespace_and_by_name() -> None:
     assert place is TOPOLOGY.named("kafka")
     assert TOPOLOGY.place(99) is None
     assert TOPOLOGY.named("nobody") is None
+
+
+def test_every_end_is_described() -> None:
+    page = (ROOT / "docs" / "output.md").read_text(encoding="utf-8")
+    assert [end.value for end in PathEnd if f"`{end.value}`" not in page] == []
+
+
+def test_every_kind_of_hop_is_described() -> None:
+    page = (ROOT / "docs" / "output.md").read_text(encoding="utf-8")
+    assert [kind.value for kind in HopKind if f"`{kind.value}`" not in page] == []
+
+
+def test_certainties_stand_in_order() -> None:
+    assert [one.value for one in Certainty] == ["because", "found", "consistent with", "foretold"]

@@ -4,20 +4,20 @@ from dataclasses import replace
 from time import process_time
 
 from netdiag.linux.ruleset import Ruleset
-from netdiag.topology.asking import Resolved
-from netdiag.topology.hops import End
-from netdiag.topology.reach import ELSEWHERE, MOST_WALKS, with_reach
+from netdiag.topology.graph import PathEnd
+from netdiag.topology.path.name_lookup import Resolution
+from netdiag.topology.path.reach import ELSEWHERE, MOST_PATHS, with_reach
 from tests.topology.five_brokers import crowd, five_brokers
 
 
-def names(netns: int, name: str) -> Resolved:
+def names(netns: int, name: str) -> Resolution:
     """localhost, and the brokers by their service."""
     if name == "localhost":
-        return Resolved(addresses=("127.0.0.1",), because="hosts file")
+        return Resolution(addresses=("127.0.0.1",), because="hosts file")
     number = name.removeprefix("broker-")
     if number.isdecimal() and netns > 0:
-        return Resolved(addresses=(f"172.18.0.{int(number) + 1}",), because="the engine's name server")
-    return Resolved(addresses=(), because=f"nobody knows {name}")
+        return Resolution(addresses=(f"172.18.0.{int(number) + 1}",), because="the engine's name server")
+    return Resolution(addresses=(), because=f"nobody knows {name}")
 
 
 def test_every_listener_from_every_place_by_every_address() -> None:
@@ -31,13 +31,13 @@ def test_every_listener_from_every_place_by_every_address() -> None:
         ("192.168.8.133", 9091, False),
     }
     ends = {(one.source, one.destination): one.path.end for one in external}
-    assert ends["host", "localhost"] is End.CONNECTED
-    assert ends["shop-client-1", "localhost"] is End.REFUSED
-    assert ends[ELSEWHERE, "localhost"] is End.REFUSED
-    assert ends[ELSEWHERE, "192.168.8.133"] is End.CONNECTED
+    assert ends["host", "localhost"] is PathEnd.CONNECTED
+    assert ends["shop-client-1", "localhost"] is PathEnd.REFUSED
+    assert ends[ELSEWHERE, "localhost"] is PathEnd.REFUSED
+    assert ends[ELSEWHERE, "192.168.8.133"] is PathEnd.CONNECTED
     internal = {one.source: one.path.end for one in topology.reach if one.listener == "broker-1/INTERNAL"}
-    assert internal["shop-client-1"] is End.CONNECTED
-    assert internal[ELSEWHERE] is End.UNRESOLVED
+    assert internal["shop-client-1"] is PathEnd.CONNECTED
+    assert internal[ELSEWHERE] is PathEnd.UNRESOLVED
 
 
 def test_controllers_have_no_clients() -> None:
@@ -61,5 +61,5 @@ def test_a_crowd_is_stood_for() -> None:
     assert process_time() - began < 20
     assert "10 containers stand for 200" in found.reach_note
     assert len({one.source for one in found.reach}) > 12
-    assert MOST_WALKS / 2 < len(found.reach) <= MOST_WALKS * 1.2
+    assert MOST_PATHS / 2 < len(found.reach) <= MOST_PATHS * 1.2
     assert {one.listener for one in found.reach} == {one.key for one in found.listeners if not one.controller}

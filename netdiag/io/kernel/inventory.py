@@ -20,8 +20,7 @@ from netdiag.io.kernel.proc_scan import ProcScan, proxies, read_process, scan_pr
 from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.nsids import decode_nsid, request_nsid
 from netdiag.linux.process import Process
-from netdiag.topology.ends import Ends, resolve_ends
-from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts, Unread
+from netdiag.topology.inventory import Inventory, LinkEnds, LinkId, NamespaceFacts, Unread, resolve_ends
 
 _INITIAL_PID_NAMESPACE = 0xEFFFFFFC
 """PROC_PID_INIT_INO of linux/proc_ns.h."""
@@ -129,7 +128,7 @@ def _close(facts: Facts) -> None:
         facts.channel = None
 
 
-def _ends(read: Mapping[int, Facts], spaces: Namespaces, closed: Iterable[int]) -> Ends:
+def _ends(read: Mapping[int, Facts], spaces: Namespaces, closed: Iterable[int]) -> LinkEnds:
     """Where devices lead to. Asking for a number assigns none, and needs no entering."""
 
     def ask(viewer: int, candidate: int) -> int | None:
@@ -144,7 +143,7 @@ def _ends(read: Mapping[int, Facts], spaces: Namespaces, closed: Iterable[int]) 
     return resolve_ends({inode: facts.links for inode, facts in read.items()}, closed, ask)
 
 
-def _facts(facts: Facts, spaces: Namespaces, ends: Ends) -> NamespaceFacts:
+def _facts(facts: Facts, spaces: Namespaces, ends: LinkEnds) -> NamespaceFacts:
     inode = facts.inode
     return NamespaceFacts(
         netns=describe(spaces.found[inode], facts.cookie),

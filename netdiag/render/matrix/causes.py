@@ -5,7 +5,7 @@ from typing import Any
 
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style
-from netdiag.topology.explained import Cause, Certainty, Explained, Repair
+from netdiag.topology.causes.failed_connection import Cause, Certainty, Explanation, Repair
 
 _STYLES = {Certainty.PROVEN: Style.BAD, Certainty.FOUND: Style.BAD}
 _MOST_EVIDENCE = 3
@@ -32,9 +32,9 @@ def cause_lines(causes: Sequence[Cause], screen: Screen, *, indent: str = "  ") 
             yield from _repair(repair, screen, indent)
 
 
-def explained_lines(explained: Sequence[Explained], screen: Screen) -> list[Line]:
+def explained_lines(explained: Sequence[Explanation], screen: Screen) -> list[Line]:
     """A block for every different explanation, with the connections that it is of."""
-    groups: dict[tuple[Cause, ...], list[Explained]] = {}
+    groups: dict[tuple[Cause, ...], list[Explanation]] = {}
     for one in explained:
         groups.setdefault(one.causes, []).append(one)
     lines: list[Line] = []
@@ -62,7 +62,7 @@ def cause_value(cause: Cause) -> dict[str, Any]:
     }
 
 
-def explained_value(input_name: str, explained: Explained) -> dict[str, Any]:
+def explained_value(input_name: str, explained: Explanation) -> dict[str, Any]:
     """One explained connection as JSON; the likeliest cause stands first."""
     return {
         "input": input_name,

@@ -6,9 +6,8 @@ from enum import StrEnum
 from functools import cached_property
 
 from netdiag.render.topology.labels import natural_key
-from netdiag.topology.graph import KafkaListener, Place, PlaceKind, Reach, Topology
-from netdiag.topology.hops import End
-from netdiag.topology.reach import ELSEWHERE
+from netdiag.topology.graph import KafkaListener, PathEnd, Place, PlaceKind, Reach, Topology
+from netdiag.topology.path.reach import ELSEWHERE
 
 
 class Mark(StrEnum):
@@ -88,13 +87,13 @@ class BrokerAccess:
 
     def mark(self, reach: Reach) -> Mark:
         """What one way is worth."""
-        if reach.path.end is End.UNKNOWN:
+        if reach.path.end is PathEnd.UNKNOWN:
             return Mark.UNKNOWN
-        return Mark.OK if reach.path.end is End.CONNECTED and not self.elsewhere(reach) else Mark.BAD
+        return Mark.OK if reach.path.end is PathEnd.CONNECTED and not self.elsewhere(reach) else Mark.BAD
 
     def elsewhere(self, reach: Reach) -> str:
         """The container that a way ends in although it is not the listener's; "" where it ends right or on the host."""
-        if reach.path.end is not End.CONNECTED or reach.path.target is None:
+        if reach.path.end is not PathEnd.CONNECTED or reach.path.target is None:
             return ""
         target = self._places.get(reach.path.target)
         listener = self.listeners.get(reach.listener)
@@ -109,7 +108,7 @@ class BrokerAccess:
 
     def ending(self, reach: Reach) -> str:
         """How a way ends, in a word or two."""
-        if reach.path.end is not End.CONNECTED:
+        if reach.path.end is not PathEnd.CONNECTED:
             return reach.path.end.value
         wrong = self.elsewhere(reach)
         return f"another place answers, {wrong}" if wrong else "connected"
@@ -126,7 +125,7 @@ class BrokerAccess:
         for reach, mark in marked:
             second = told.get(reach.listener)
             if mark is Mark.OK and second is not None:
-                unsure = second.path.end is End.UNKNOWN
+                unsure = second.path.end is PathEnd.UNKNOWN
                 text = f"{address(reach)}, then {address(second)}: {self.ending(second)}"
                 return _cell(Mark.UNKNOWN if unsure else Mark.HALF, second, text)
         for reach, mark in marked:
@@ -157,13 +156,13 @@ class BrokerAccess:
 
 # How far a way got before it ended: of several that fail, the one that came nearest says most.
 _NEARNESS = {
-    End.UNRESOLVED: 1,
-    End.NO_ROUTE: 2,
-    End.NO_NEIGHBOUR: 3,
-    End.DROPPED: 4,
-    End.REFUSED: 5,
-    End.CLOSED: 6,
-    End.CONNECTED: 7,
+    PathEnd.UNRESOLVED: 1,
+    PathEnd.NO_ROUTE: 2,
+    PathEnd.NO_NEIGHBOUR: 3,
+    PathEnd.DROPPED: 4,
+    PathEnd.REFUSED: 5,
+    PathEnd.CLOSED: 6,
+    PathEnd.CONNECTED: 7,
 }
 
 

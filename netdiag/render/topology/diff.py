@@ -11,16 +11,15 @@ from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 from netdiag.render.topology.tree import Branch, draw_branches
 from netdiag.render.wording import plural
-from netdiag.topology.diff import Change, Fact, Turn
-from netdiag.topology.snapshot import INSIDE
+from netdiag.topology.diff import NAMESPACED_KINDS, ChangeKind, Difference, FactChange
 
 FORMAT = "netdiag-topology-diff"
 VERSION = 1
 
 _SIGNS = {
-    Turn.APPEARED: ("+ ", Style.GOOD),
-    Turn.GONE: ("- ", Style.BAD),
-    Turn.CHANGED: ("~ ", Style.HALF),
+    ChangeKind.APPEARED: ("+ ", Style.GOOD),
+    ChangeKind.GONE: ("- ", Style.BAD),
+    ChangeKind.CHANGED: ("~ ", Style.HALF),
 }
 # Of more changes of one kind than this the rest is counted; `full` shows all.
 _SHOWN = 20
@@ -29,13 +28,13 @@ _LONGEST = 160
 _MOST_WORDS = 12
 
 
-def changes_text(changes: Sequence[Change], screen: Screen, *, full: bool = False) -> str:
+def changes_text(changes: Sequence[Difference], screen: Screen, *, full: bool = False) -> str:
     """A line for each change, kind by kind, and a count; what is in a namespace that came or went goes with it."""
     lines: list[Line] = []
     inside = {} if full else _inside(changes)
-    by_kind: dict[str, list[Change]] = {}
+    by_kind: dict[str, list[Difference]] = {}
     for change in changes:
-        if change.kind in INSIDE and _place_of(change, inside) is not None:
+        if change.kind in NAMESPACED_KINDS and _place_of(change, inside) is not None:
             continue
         by_kind.setdefault(change.kind, []).append(change)
     for kind, own in by_kind.items():
@@ -47,16 +46,16 @@ def changes_text(changes: Sequence[Change], screen: Screen, *, full: bool = Fals
     return paint(lines, screen)
 
 
-def change_summary(changes: Sequence[Change]) -> str:
+def change_summary(changes: Sequence[Difference]) -> str:
     """How much changed, in one line."""
     if not changes:
         return "nothing changed"
     counts = Counter(change.turn for change in changes)
-    told = ", ".join(f"{counts[turn]} {turn.value}" for turn in Turn if counts[turn])
+    told = ", ".join(f"{counts[turn]} {turn.value}" for turn in ChangeKind if counts[turn])
     return f"{plural(len(changes), 'change')}: {told}"
 
 
-def changes_value(changes: Sequence[Change]) -> dict[str, Any]:
+def changes_value(changes: Sequence[Difference]) -> dict[str, Any]:
     """The changes as values that JSON has."""
     return {
         "format": FORMAT,
@@ -73,33 +72,33 @@ def changes_value(changes: Sequence[Change]) -> dict[str, Any]:
     }
 
 
-def changes_json(changes: Sequence[Change]) -> str:
+def changes_json(changes: Sequence[Difference]) -> str:
     """The JSON text, ASCII only, ending with a line feed."""
     return json.dumps(sound(changes_value(changes)), indent=1) + "\n"
 
 
-def _inside(changes: Sequence[Change]) -> dict[tuple[Turn, str], int]:
+def _inside(changes: Sequence[Difference]) -> dict[tuple[ChangeKind, str], int]:
     """By namespace that appeared or went: how many changes are of what is in it."""
-    found: dict[tuple[Turn, str], int] = {
+    found: dict[tuple[ChangeKind, str], int] = {
         (change.turn, change.name): 0
         for change in changes
-        if change.kind == "namespace" and change.turn is not Turn.CHANGED
+        if change.kind == "namespace" and change.turn is not ChangeKind.CHANGED
     }
     for change in changes:
-        place = _place_of(change, found) if change.kind in INSIDE else None
+        place = _place_of(change, found) if change.kind in NAMESPACED_KINDS else None
         if place is not None:
             found[place] += 1
     return found
 
 
-def _place_of(change: Change, places: Mapping[tuple[Turn, str], int]) -> tuple[Turn, str] | None:
+def _place_of(change: Difference, places: Mapping[tuple[ChangeKind, str], int]) -> tuple[ChangeKind, str] | None:
     """The namespace among these that a change is in; its name may have spaces in it."""
     words = change.name.split(" ")
     names = ((change.turn, " ".join(words[:count])) for count in range(1, min(len(words), _MOST_WORDS)))
     return next((name for name in names if name in places), None)
 
 
-def _branch(change: Change, screen: Screen, inside: Mapping[tuple[Turn, str], int]) -> Branch:
+def _branch(change: Difference, screen: Screen, inside: Mapping[tuple[ChangeKind, str], int]) -> Branch:
     count = inside.get((change.turn, change.name), 0) if change.kind == "namespace" else 0
     if count:
         change = replace(change, facts=())
@@ -109,9 +108,9 @@ def _branch(change: Change, screen: Screen, inside: Mapping[tuple[Turn, str], in
     return Branch(parts=(head, *with_it, *(_fact(fact, change.turn, screen) for fact in change.facts)))
 
 
-def _fact(fact: Fact, turn: Turn, screen: Screen) -> Line:
+def _fact(fact: FactChange, turn: ChangeKind, screen: Screen) -> Line:
     name = screen.run(f"{fact.name} ", Style.DIM)
-    if turn is Turn.APPEARED:
+    if turn is ChangeKind.APPEARED:
         return (name, screen.run(_short(fact.after)))
     arrow = "→" if screen.colour and screen.glyphs.arrow == "→" else "->"
     return (

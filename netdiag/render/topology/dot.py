@@ -22,7 +22,7 @@ from netdiag.render.topology.lookup import (
     state_parts,
 )
 from netdiag.render.topology.tree import endpoint_text
-from netdiag.topology.graph import By, Cable, CableKind, KafkaListener, Place, Published, Topology
+from netdiag.topology.graph import Cable, CableKind, KafkaListener, Place, Published, PublishedBy, Topology
 from netdiag.topology.inventory import LinkId
 
 _UP, _NO_CARRIER, _DOWN = "#2e7d32", "#ef6c00", "#9e9e9e"
@@ -121,7 +121,7 @@ def _way(lookup: Lookup, published: Published) -> Iterator[str]:
         return
     for end in ends:
         for by in published.by or (None,):
-            style = "dashed" if by is By.PROXY else "solid" if by else "dotted"
+            style = "dashed" if by is PublishedBy.PROXY else "solid" if by else "dotted"
             word = by.value if by else "nothing seen leads there"
             arrow = "dir=forward, " if end else ""
             yield f"  {_exit_id(published)} -- {end} [{arrow}style={style}, label={_quoted(word)}];"

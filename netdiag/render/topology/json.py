@@ -23,16 +23,17 @@ from netdiag.render.redact import redacted
 from netdiag.render.topology.lookup import coverage_value
 from netdiag.topology.graph import (
     Cable,
+    Hop,
     KafkaListener,
     LinkTraffic,
     NetworkView,
+    Path,
     Place,
     Published,
     Reach,
     Topology,
     Unmatched,
 )
-from netdiag.topology.hops import Hop, Path
 from netdiag.topology.inventory import LinkId, NamespaceFacts, Unread
 
 FORMAT = "netdiag-topology"

@@ -13,9 +13,8 @@ from netdiag.linux.link import Detail, Link
 from netdiag.linux.neighbour import BridgeVlan
 from netdiag.render.screen import Line, Screen, Style
 from netdiag.render.wording import plural
-from netdiag.topology.coverage import Coverage, measure
 from netdiag.topology.graph import CableKind, KafkaListener, NetworkView, Place, PlaceKind, Published, Topology
-from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
+from netdiag.topology.inventory import Coverage, Inventory, LinkId, NamespaceFacts, measure_coverage
 
 PAIRS = (CableKind.VETH, CableKind.NETKIT)
 _LINK_SCOPE = 253
@@ -276,7 +275,7 @@ _REASONS_SHOWN = 3
 
 def coverage_line(inventory: Inventory) -> str:
     """The counts that people ask for, then what could not be read, with the reasons."""
-    coverage = measure(inventory)
+    coverage = measure_coverage(inventory)
     parts = [
         plural(coverage.namespaces, "namespace"),
         plural(coverage.links, "link"),
@@ -290,7 +289,7 @@ def coverage_line(inventory: Inventory) -> str:
 
 def coverage_value(inventory: Inventory) -> dict[str, Any]:
     """The same for programs."""
-    coverage = measure(inventory)
+    coverage = measure_coverage(inventory)
     return {
         "line": coverage_line(inventory),
         "complete": coverage.complete,

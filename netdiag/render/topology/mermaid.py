@@ -12,7 +12,7 @@ from netdiag.render.findings.places import plain
 from netdiag.render.topology.lookup import Lookup, coverage_line, device_id, stable_id
 from netdiag.render.topology.tree import endpoint_text, span
 from netdiag.render.wording import plural
-from netdiag.topology.graph import By, Place, Published, Topology
+from netdiag.topology.graph import Place, Published, PublishedBy, Topology
 from netdiag.topology.inventory import LinkId
 
 MOST_NODES = 60
@@ -135,7 +135,7 @@ def _ways(lookup: Lookup, published: Published) -> Iterator[str]:
         if published.container in place.containers:
             target = _place_id(place)
             for by in published.by or (None,):
-                arrow = "-.->" if by is By.PROXY else "-->" if by else "--x"
+                arrow = "-.->" if by is PublishedBy.PROXY else "-->" if by else "--x"
                 yield f'{_exit_id(published)} {arrow}|"{by.value if by else "nothing"}"| {target}'
 
 

@@ -11,13 +11,12 @@ from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 from netdiag.render.topology.json import path_value
 from netdiag.render.wording import plural
-from netdiag.topology.explained import Cause
-from netdiag.topology.graph import Topology
-from netdiag.topology.hops import End, Hop, Path
+from netdiag.topology.causes.failed_connection import Cause
+from netdiag.topology.graph import Hop, Path, PathEnd, Topology
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.proof import Agreement, Proof
+from netdiag.topology.path.attempts import Agreement, Proof
 
-_STYLES = {End.CONNECTED: Style.GOOD, End.UNKNOWN: Style.HALF}
+_STYLES = {PathEnd.CONNECTED: Style.GOOD, PathEnd.UNKNOWN: Style.HALF}
 _AGREEMENTS = {Agreement.AGREES: Style.GOOD, Agreement.DISAGREES: Style.BAD, Agreement.OPEN: Style.HALF}
 _WORD = 10
 _MOST_RULES = 6
@@ -74,7 +73,12 @@ class _Drawing:
         """The way there and the answers; an answer that comes back well says nothing new."""
         there = [hop for hop in path.hops if not hop.details.get("answer")]
         back = [hop for hop in path.hops if hop.details.get("answer")]
-        lost = bool(path.hops) and path.end not in (End.CONNECTED, End.CLOSED, End.REFUSED, End.NO_ROUTE)
+        lost = bool(path.hops) and path.end not in (
+            PathEnd.CONNECTED,
+            PathEnd.CLOSED,
+            PathEnd.REFUSED,
+            PathEnd.NO_ROUTE,
+        )
         lost = lost and bool(path.hops[-1].details.get("answer"))
         return there, back if self._full or lost else []
 

@@ -31,8 +31,18 @@ from netdiag.render.topology.lookup import (
     vlan_text,
 )
 from netdiag.render.wording import plural
-from netdiag.topology.graph import By, KafkaListener, Member, NetworkView, Place, PlaceKind, Published, Reach, Topology
-from netdiag.topology.hops import End
+from netdiag.topology.graph import (
+    KafkaListener,
+    Member,
+    NetworkView,
+    PathEnd,
+    Place,
+    PlaceKind,
+    Published,
+    PublishedBy,
+    Reach,
+    Topology,
+)
 from netdiag.topology.inventory import LinkId
 
 # Of more branches than _FEW that look alike, _SHOWN are drawn.
@@ -184,7 +194,7 @@ def _rest(branches: Sequence[Branch]) -> Branch:
 
 
 ITSELF = "itself"
-END_STYLES = {End.CONNECTED: Style.GOOD, End.UNKNOWN: Style.HALF}
+END_STYLES = {PathEnd.CONNECTED: Style.GOOD, PathEnd.UNKNOWN: Style.HALF}
 # More sources than this are counted.
 _SOURCES_SHOWN = 6
 _NUMBERS = re.compile(r"\d+")
@@ -197,7 +207,7 @@ class _Address:
     destination: str
     port: int
     advertised: bool
-    ends: tuple[tuple[End, str, tuple[str, ...]], ...]
+    ends: tuple[tuple[PathEnd, str, tuple[str, ...]], ...]
 
     @property
     def address(self) -> str:
@@ -253,13 +263,15 @@ def _addresses(found: Iterable[Reach], own: str, brokers: frozenset[str]) -> lis
     return sorted(ways, key=lambda way: not way.advertised)
 
 
-def _ends(found: Iterable[Reach], own: str, brokers: frozenset[str]) -> tuple[tuple[End, str, tuple[str, ...]], ...]:
-    ends: defaultdict[tuple[End, str], list[str]] = defaultdict(list)
+def _ends(
+    found: Iterable[Reach], own: str, brokers: frozenset[str]
+) -> tuple[tuple[PathEnd, str, tuple[str, ...]], ...]:
+    ends: defaultdict[tuple[PathEnd, str], list[str]] = defaultdict(list)
     for reach in found:
-        because = "" if reach.path.end is End.CONNECTED else reach.path.because
+        because = "" if reach.path.end is PathEnd.CONNECTED else reach.path.because
         ends[reach.path.end, because].append(reach.source)
     told = [(end, because, _sources(sources, own, brokers)) for (end, because), sources in ends.items()]
-    return tuple(sorted(told, key=lambda each: each[0] is not End.CONNECTED))
+    return tuple(sorted(told, key=lambda each: each[0] is not PathEnd.CONNECTED))
 
 
 def _sources(names: Sequence[str], own: str, brokers: frozenset[str]) -> tuple[str, ...]:
@@ -303,11 +315,11 @@ def _address_branch(alike: Sequence[_Address], screen: Screen) -> Branch:
     return Branch(parts=(head, *(_end_line(end, because, names, screen) for end, because, names in way.ends)))
 
 
-def _end_line(end: End, because: str, names: Sequence[str], screen: Screen) -> Line:
+def _end_line(end: PathEnd, because: str, names: Sequence[str], screen: Screen) -> Line:
     told = ", ".join(names[:_SOURCES_SHOWN]) + (
         f" and {len(names) - _SOURCES_SHOWN} more" if len(names) > _SOURCES_SHOWN else ""
     )
-    word = "reached" if end is End.CONNECTED else end.value
+    word = "reached" if end is PathEnd.CONNECTED else end.value
     why = f": {because}" if because else ""
     return (Run(word, END_STYLES.get(end, Style.BAD)), screen.run(f" from {told}{why}"))
 
@@ -399,7 +411,7 @@ def _published_branch(lookup: Lookup, published: Published, screen: Screen) -> B
 def _published_remarks(lookup: Lookup, published: Published) -> Iterator[Line]:
     """What makes it work, and what is wrong with it."""
     made = [
-        f"docker-proxy ({', '.join(map(str, published.proxies))})" if by is By.PROXY else by.value.upper()
+        f"docker-proxy ({', '.join(map(str, published.proxies))})" if by is PublishedBy.PROXY else by.value.upper()
         for by in published.by
     ]
     if made:

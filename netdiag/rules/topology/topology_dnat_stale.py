@@ -50,7 +50,7 @@ from netdiag.rules.topology_findings import (
 )
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.segments import holders
+from netdiag.topology.segments import segment_by_link
 
 ID = "topology-dnat-stale"
 SEVERITY = Severity.ERROR
@@ -62,7 +62,7 @@ def check(topology: Topology) -> Iterator[Finding]:
     rules = [(inode, facts, rule) for inode, facts in inventory.namespaces.items() for rule in translations(facts)]
     if not rules:
         return
-    by_device = holders(topology.segments)
+    by_device = segment_by_link(topology.segments)
     # An address that is somewhere else is not gone: the way to it is what is wrong then.
     had = {parsed(each.address) for facts in inventory.namespaces.values() for each in facts.addresses}
     for inode, facts, rule in rules:

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.topology_findings import addresses_at, at_device, device_of, finding, parsed, several
 from netdiag.topology.graph import Topology
-from netdiag.topology.segments import End
+from netdiag.topology.segments import Station
 
 ID = "topology-duplicate-address"
 SEVERITY = Severity.ERROR
@@ -46,7 +46,7 @@ SEVERITY = Severity.ERROR
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every address that several namespaces of a segment have."""
     for segment in topology.segments:
-        sharing: dict[tuple[str, int | None], list[End]] = {}
+        sharing: dict[tuple[str, int | None], list[Station]] = {}
         for end in segment.ends:
             for each in addresses_at(topology, end.at) if end.link.up else ():
                 address = parsed(each.address)
@@ -58,7 +58,7 @@ def check(topology: Topology) -> Iterator[Finding]:
                 yield _finding(topology, text, ends)
 
 
-def _finding(topology: Topology, address: str, ends: list[End]) -> Finding:
+def _finding(topology: Topology, address: str, ends: list[Station]) -> Finding:
     named = several(device_of(topology, end.at) for end in ends)
     return finding(
         ID,

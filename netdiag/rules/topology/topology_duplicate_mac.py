@@ -47,7 +47,7 @@ from netdiag.findings import Finding, Related, Severity
 from netdiag.linux.link import Link
 from netdiag.rules.topology_findings import at_device, device_of, finding, several
 from netdiag.topology.graph import Topology
-from netdiag.topology.segments import End
+from netdiag.topology.segments import Station
 
 ID = "topology-duplicate-mac"
 SEVERITY = Severity.ERROR
@@ -58,7 +58,7 @@ _NONE = ("", "00:00:00:00:00:00")
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every MAC address that several devices of a segment have."""
     for segment in topology.segments:
-        sharing: dict[tuple[str, int | None], list[End]] = {}
+        sharing: dict[tuple[str, int | None], list[Station]] = {}
         for end in segment.ends:
             if end.link.up and end.link.address not in _NONE and not _borrows(end.link):
                 sharing.setdefault((end.link.address, end.vlan), []).append(end)
@@ -72,7 +72,7 @@ def _borrows(link: Link) -> bool:
     return link.kind in ("ipvlan", "ipvtap") or link.details.get("mode") == "passthru"
 
 
-def _finding(topology: Topology, address: str, ends: list[End]) -> Finding:
+def _finding(topology: Topology, address: str, ends: list[Station]) -> Finding:
     named = several(device_of(topology, end.at) for end in ends)
     return finding(
         ID,

@@ -50,7 +50,7 @@ from netdiag.linux.neighbour import Neighbour
 from netdiag.rules.topology_findings import addresses_at, at_device, device_name, device_of, finding, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.segments import End, Segment, holders
+from netdiag.topology.segments import Segment, Station, segment_by_link
 
 ID = "topology-fdb-disagrees"
 SEVERITY = Severity.WARNING
@@ -61,7 +61,7 @@ _BELIEVED = frozenset({"REACHABLE", "PERMANENT"})
 
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every neighbor entry whose frames do not reach the one device that has the address."""
-    found = holders(topology.segments)
+    found = segment_by_link(topology.segments)
     having = _having(topology, found.values())
     for inode, facts in topology.inventory.namespaces.items():
         for entry in facts.neighbours:
@@ -78,9 +78,9 @@ def check(topology: Topology) -> Iterator[Finding]:
                 yield _of_bridge(topology, at, entry, end, port)
 
 
-def _having(topology: Topology, found: Iterable[Segment]) -> dict[int, dict[str, list[End]]]:
+def _having(topology: Topology, found: Iterable[Segment]) -> dict[int, dict[str, list[Station]]]:
     """The devices that have an address, by segment."""
-    having: dict[int, dict[str, list[End]]] = {}
+    having: dict[int, dict[str, list[Station]]] = {}
     for segment in {id(each): each for each in found}.values():
         here = having.setdefault(id(segment), {})
         for end in segment.ends:
@@ -89,13 +89,13 @@ def _having(topology: Topology, found: Iterable[Segment]) -> dict[int, dict[str,
     return having
 
 
-def _holder(having: Mapping[str, list[End]], at: LinkId, entry: Neighbour) -> End | None:
+def _holder(having: Mapping[str, list[Station]], at: LinkId, entry: Neighbour) -> Station | None:
     """The device that has the address; None if none is visible, or several are, which another rule reports."""
     ends = [end for end in having.get(entry.address, ()) if end.at != at]
     return ends[0] if len(ends) == 1 and entry.lladdr and not entry.proxy else None
 
 
-def _learned_at(topology: Topology, segment: Segment, end: End) -> LinkId | None:
+def _learned_at(topology: Topology, segment: Segment, end: Station) -> LinkId | None:
     """The port of the end's own bridge that the bridge uses for its MAC address, if it is not the end's port."""
     port = None if end.port is None else topology.inventory.link(end.port)
     if end.port is None or port is None or port.master is None:
@@ -110,7 +110,7 @@ def _learned_at(topology: Topology, segment: Segment, end: End) -> LinkId | None
     return LinkId(netns=end.port.netns, ifindex=min(learned))
 
 
-def _of_neighbour(topology: Topology, at: LinkId, entry: Neighbour, end: End) -> Finding:
+def _of_neighbour(topology: Topology, at: LinkId, entry: Neighbour, end: Station) -> Finding:
     return finding(
         ID,
         SEVERITY,
@@ -123,7 +123,7 @@ def _of_neighbour(topology: Topology, at: LinkId, entry: Neighbour, end: End) ->
     )
 
 
-def _of_bridge(topology: Topology, at: LinkId, entry: Neighbour, end: End, port: LinkId) -> Finding:
+def _of_bridge(topology: Topology, at: LinkId, entry: Neighbour, end: Station, port: LinkId) -> Finding:
     assert end.port is not None
     return finding(
         ID,

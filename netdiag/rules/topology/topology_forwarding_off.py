@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
 from netdiag.rules.topology_findings import at_place, finding, host_of, several
-from netdiag.topology.graph import By, Topology
+from netdiag.topology.graph import PublishedBy, Topology
 
 ID = "topology-forwarding-off"
 SEVERITY = Severity.ERROR
@@ -78,6 +78,6 @@ def _relying(topology: Topology, version: int) -> list[str]:
     ports = [
         f"port {port.key}"
         for port in topology.published
-        if port.in_force and By.DNAT in port.by and (":" in port.to_address) is colon
+        if port.in_force and PublishedBy.DNAT in port.by and (":" in port.to_address) is colon
     ]
     return [*networks, *ports]

@@ -54,7 +54,7 @@ from netdiag.rules.topology_findings import (
 )
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId, NamespaceFacts
-from netdiag.topology.segments import Segment, holders
+from netdiag.topology.segments import Segment, segment_by_link
 
 ID = "topology-gateway-missing"
 SEVERITY = Severity.ERROR
@@ -62,7 +62,7 @@ SEVERITY = Severity.ERROR
 
 def check(topology: Topology) -> Iterator[Finding]:
     """One finding for every container whose gateway no device has, on a segment that is fully visible."""
-    found = holders(topology.segments)
+    found = segment_by_link(topology.segments)
     for place, facts, container in running_places(topology):
         for at, gateway in _gateways(facts):
             segment = found.get(at)

@@ -4,13 +4,23 @@ import json
 
 from netdiag.render.screen import Screen
 from netdiag.render.topology.diff import change_summary, changes_json, changes_text
-from netdiag.topology.diff import Change, Fact, Turn
+from netdiag.topology.diff import ChangeKind, Difference, FactChange
 from tests.render.topology.hostile import EVIL
 
 CHANGES = (
-    Change(turn=Turn.APPEARED, kind="link", name="host eth1", facts=(Fact(name="mtu", before="", after="1500"),)),
-    Change(turn=Turn.CHANGED, kind="link", name="host eth0", facts=(Fact(name="mtu", before="1500", after="1400"),)),
-    Change(turn=Turn.GONE, kind="published port", name="0.0.0.0:9092/tcp"),
+    Difference(
+        turn=ChangeKind.APPEARED,
+        kind="link",
+        name="host eth1",
+        facts=(FactChange(name="mtu", before="", after="1500"),),
+    ),
+    Difference(
+        turn=ChangeKind.CHANGED,
+        kind="link",
+        name="host eth0",
+        facts=(FactChange(name="mtu", before="1500", after="1400"),),
+    ),
+    Difference(turn=ChangeKind.GONE, kind="published port", name="0.0.0.0:9092/tcp"),
 )
 
 
@@ -40,23 +50,23 @@ def test_json() -> None:
 
 
 def test_many_of_a_kind_are_counted() -> None:
-    many = [Change(turn=Turn.GONE, kind="route", name=f"host 10.0.{n}.0/24") for n in range(100)]
+    many = [Difference(turn=ChangeKind.GONE, kind="route", name=f"host 10.0.{n}.0/24") for n in range(100)]
     assert "  and 80 more of kind route" in changes_text(many, Screen()).splitlines()
     assert changes_text(many, Screen(), full=True).count("- route") == 100
     assert change_summary(many) == "100 changes: 100 gone"
 
 
 def test_what_is_in_a_namespace_that_came_or_went_goes_with_it() -> None:
-    def changes(turn: Turn) -> list[Change]:
+    def changes(turn: ChangeKind) -> list[Difference]:
         names = (
             ("namespace", "pid 7 (java)"),
             ("link", "pid 7 (java) lo"),
             ("link", "pid 70 lo"),
             ("network", "pid 7 (java) x"),
         )
-        return [Change(turn=turn, kind=kind, name=name) for kind, name in names]
+        return [Difference(turn=turn, kind=kind, name=name) for kind, name in names]
 
-    told = changes_text([*changes(Turn.APPEARED), *changes(Turn.GONE)], Screen()).splitlines()
+    told = changes_text([*changes(ChangeKind.APPEARED), *changes(ChangeKind.GONE)], Screen()).splitlines()
     assert told == [
         "+ namespace pid 7 (java)  with 1 thing in it",
         "- namespace pid 7 (java)  with 1 thing in it",
@@ -66,11 +76,13 @@ def test_what_is_in_a_namespace_that_came_or_went_goes_with_it() -> None:
         "- network pid 7 (java) x",
         "8 changes: 4 appeared, 4 gone",
     ]
-    assert "+ link pid 7 (java) lo" in changes_text(changes(Turn.APPEARED), Screen(), full=True)
+    assert "+ link pid 7 (java) lo" in changes_text(changes(ChangeKind.APPEARED), Screen(), full=True)
 
 
 def test_hostile_names_stay_on_their_lines() -> None:
-    evil = Change(turn=Turn.CHANGED, kind=EVIL, name=EVIL, facts=(Fact(name=EVIL, before=EVIL, after="x" * 9999),))
+    evil = Difference(
+        turn=ChangeKind.CHANGED, kind=EVIL, name=EVIL, facts=(FactChange(name=EVIL, before=EVIL, after="x" * 9999),)
+    )
     text = changes_text((evil,), Screen(width=100))
     assert not {character for character in text if not character.isprintable()} - {"\n"}
     assert len(text) < 2000

@@ -10,7 +10,7 @@ from netdiag.render.topology.scene import scene
 from netdiag.topology.graph import Unmatched
 from netdiag.topology.inventory import LinkId
 from tests.topology.five_brokers import SECRET, five_brokers
-from tests.topology.spaces import ROOT
+from tests.topology.namespaces import ROOT
 
 TOPOLOGY = five_brokers()
 BROKER = "shop-broker-1-1"

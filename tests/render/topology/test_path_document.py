@@ -8,8 +8,8 @@ import jsonschema
 import netdiag.render
 from netdiag.render.topology.json import json_text
 from netdiag.render.topology.trace import trace_document
-from netdiag.topology.path import walk
-from netdiag.topology.proof import Agreement, Proof, Seen, observed_end
+from netdiag.topology.path.attempts import Agreement, LinkSighting, Proof, observed_end
+from netdiag.topology.path.prediction import predict_path
 from tests.topology.five_brokers import five_brokers
 
 SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "trace.v1.json"
@@ -19,7 +19,7 @@ def test_the_document_names_its_places_and_survives_json() -> None:
     topology = five_brokers()
     client = topology.named("shop-client-1")
     assert client is not None
-    path = walk(topology, client.netns, "broker-2", 29093)
+    path = predict_path(topology, client.netns, "broker-2", 29093)
     proof = Proof(
         path=path,
         end=observed_end("ECONNREFUSED"),
@@ -28,7 +28,7 @@ def test_the_document_names_its_places_and_survives_json() -> None:
         attempts=1,
         agreement=Agreement.AGREES,
         because="as foretold",
-        seen=(Seen(link=path.hops[1].link, first=True, answer=True),) if path.hops[1].link else (),
+        seen=(LinkSighting(link=path.hops[1].link, first=True, answer=True),) if path.hops[1].link else (),
     )
     read = json.loads(json_text(trace_document(topology, path, proof)))
     assert (read["format"], read["version"]) == ("netdiag-trace", 1)

@@ -5,16 +5,16 @@ from dataclasses import replace
 from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.render.screen import Screen
 from netdiag.render.topology.trace import trace_text
-from netdiag.topology.hops import End, Hop, HopKind
+from netdiag.topology.graph import Hop, HopKind, PathEnd
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.path import walk
-from netdiag.topology.proof import Agreement, Moved, Proof, Seen
+from netdiag.topology.path.attempts import Agreement, LinkSighting, MovedCounter, Proof
+from netdiag.topology.path.prediction import predict_path
 from tests.topology.five_brokers import HOSTILE_TEXT, five_brokers
 
 TOPOLOGY = five_brokers()
 CLIENT = TOPOLOGY.named("shop-client-1")
 assert CLIENT is not None
-WAY = walk(TOPOLOGY, CLIENT.netns, "broker-2", 29092)
+WAY = predict_path(TOPOLOGY, CLIENT.netns, "broker-2", 29092)
 RULE = RuleAddress(
     family="ip", table="filter", chain="FORWARD", number=3, handle=9, text="-A FORWARD -j DROP", origin=Origin.NFTABLES
 )
@@ -39,16 +39,16 @@ def test_the_end_stands_first_and_the_hops_by_place() -> None:
 
 def test_the_way_of_an_answer_is_drawn_when_it_is_lost_or_asked_for() -> None:
     assert "shop-broker-2-1, the answer" in text(full=True)
-    lost = replace(WAY, end=End.DROPPED, because="the answer is lost")
+    lost = replace(WAY, end=PathEnd.DROPPED, because="the answer is lost")
     assert "shop-broker-2-1, the answer" in text(lost)
     assert "the answer" not in text()
 
 
 def test_rules_stand_below_their_hop() -> None:
     hop = Hop(kind=HopKind.FILTER, netns=WAY.source, what="forward: dropped", rules=(RULE, RULE))
-    drawn = text(replace(WAY, hops=(hop,), end=End.DROPPED, because="dropped"))
+    drawn = text(replace(WAY, hops=(hop,), end=PathEnd.DROPPED, because="dropped"))
     assert drawn.count("nftables ip filter FORWARD #3: -A FORWARD -j DROP") == 1
-    full = text(replace(WAY, hops=(hop,), end=End.DROPPED, because="dropped"), full=True)
+    full = text(replace(WAY, hops=(hop,), end=PathEnd.DROPPED, because="dropped"), full=True)
     assert full.count("-A FORWARD -j DROP") == 2
 
 
@@ -56,17 +56,17 @@ def test_a_proof_tells_what_was_seen_where() -> None:
     eth0 = LinkId(netns=WAY.source, ifindex=2)
     proof = Proof(
         path=WAY,
-        end=End.DROPPED,
+        end=PathEnd.DROPPED,
         errno="ETIMEDOUT",
         seconds=4.2,
         attempts=3,
         agreement=Agreement.DISAGREES,
         because="foretold connected, came ETIMEDOUT",
         seen=(
-            Seen(link=eth0, first=True, answer=False),
-            Seen(link=LinkId(netns=1, ifindex=9), first=False, answer=False),
+            LinkSighting(link=eth0, first=True, answer=False),
+            LinkSighting(link=LinkId(netns=1, ifindex=9), first=False, answer=False),
         ),
-        moved=(Moved(netns=WAY.source, rule=RULE, packets=3, others=False),),
+        moved=(MovedCounter(netns=WAY.source, rule=RULE, packets=3, others=False),),
         notes=("no capture",),
     )
     drawn = text(proof=proof)
@@ -75,7 +75,7 @@ def test_a_proof_tells_what_was_seen_where() -> None:
     assert "eth0 in shop-client-1: packet, no answer" in drawn
     assert "9 in net:[1]: nothing" in drawn
     assert "note: no capture" in drawn
-    crowded = replace(proof, moved=(Moved(netns=WAY.source, rule=RULE, packets=9, others=True),))
+    crowded = replace(proof, moved=(MovedCounter(netns=WAY.source, rule=RULE, packets=9, others=True),))
     assert "consistent with nftables" in text(proof=crowded)
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from netdiag.render.screen import Screen, paint
 from netdiag.render.topology.lookup import Lookup
 from netdiag.render.topology.tree import draw_branches, endpoint_text, reach_branches, span
-from netdiag.topology.graph import Reach, Topology
-from netdiag.topology.hops import End
+from netdiag.topology.graph import PathEnd, Reach, Topology
 from tests.render.topology.topologies import cluster
 
 
@@ -14,7 +13,7 @@ def text(topology: Topology, width: int = 140) -> str:
     return paint(draw_branches(reach_branches(Lookup(topology), Screen()), Screen(width=width)), Screen(width=width))
 
 
-def changed(topology: Topology, listener: str, source: str, end: End) -> Topology:
+def changed(topology: Topology, listener: str, source: str, end: PathEnd) -> Topology:
     def one(reach: Reach) -> Reach:
         if (reach.listener, reach.source) != (listener, source):
             return reach
@@ -35,7 +34,7 @@ def test_brokers_that_behave_alike_are_told_together() -> None:
 
 
 def test_one_that_behaves_otherwise_is_told_apart() -> None:
-    told = text(changed(cluster(5), "broker-3/EXTERNAL", "host", End.DROPPED))
+    told = text(changed(cluster(5), "broker-3/EXTERNAL", "host", PathEnd.DROPPED))
     assert "EXTERNAL of broker-1 to broker-5\n" in told
     assert "EXTERNAL of broker-3\n`- localhost:9093  reached from itself  " in told
     assert "dropped from host: a rule says so" in told

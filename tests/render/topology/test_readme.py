@@ -4,7 +4,7 @@ import re
 
 from netdiag.render.screen import Screen
 from netdiag.render.topology.tree import tree_text
-from netdiag.topology.reach import with_reach
+from netdiag.topology.path.reach import with_reach
 from tests.house.readme import differs
 from tests.house.tree import ROOT
 from tests.topology.five_brokers import five_brokers

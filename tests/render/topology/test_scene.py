@@ -9,7 +9,7 @@ from netdiag.render.topology.scene import Scene, endpoint, scene
 from netdiag.topology.graph import Topology
 from tests.render.topology.ways import with_ways
 from tests.topology.five_brokers import five_brokers, machine
-from tests.topology.spaces import UP
+from tests.topology.namespaces import UP
 
 
 def drawn(topology: Topology) -> Scene:

@@ -15,7 +15,7 @@ from netdiag.rules.topology import check_topology
 from netdiag.topology.diff import differences
 from netdiag.topology.graph import LinkTraffic, Topology
 from netdiag.topology.inventory import LinkId
-from netdiag.topology.reach import with_reach
+from netdiag.topology.path.reach import with_reach
 from tests.render.topology.hostile import hostile
 from tests.render.topology.namespaces import HOST
 from tests.render.topology.topologies import cluster

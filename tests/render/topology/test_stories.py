@@ -12,7 +12,7 @@ from netdiag.topology.graph import LinkTraffic, Topology
 from netdiag.topology.inventory import LinkId
 from tests.render.topology.ways import with_ways
 from tests.topology.five_brokers import SECRET, crowd, five_brokers, hostile
-from tests.topology.spaces import ROOT
+from tests.topology.namespaces import ROOT
 
 
 def told(topology: Topology) -> Stories:

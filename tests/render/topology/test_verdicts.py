@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from netdiag.render.topology.broker_access import BrokerAccess, Mark, access_table
-from netdiag.topology.graph import KafkaListener, Place, Reach, Topology
-from netdiag.topology.hops import End
+from netdiag.topology.graph import KafkaListener, PathEnd, Place, Reach, Topology
 from tests.render.topology.ways import LAN_ADDRESS, way, with_ways
 from tests.topology.five_brokers import five_brokers, without_brokers
 
@@ -22,24 +21,24 @@ def reaching(*ways: Reach) -> Topology:
     return replace(BARE, reach=ways)
 
 
-def told(listener: KafkaListener, end: End, source: Place = CLIENT) -> Reach:
+def told(listener: KafkaListener, end: PathEnd, source: Place = CLIENT) -> Reach:
     """A way by the address that clients are told."""
     assert listener.advertised is not None
     return way(BARE, listener, source, listener.advertised, end, "because")
 
 
-LAN = way(BARE, EXTERNAL, CLIENT, (LAN_ADDRESS, 9091), End.CONNECTED, "DNAT")
+LAN = way(BARE, EXTERNAL, CLIENT, (LAN_ADDRESS, 9091), PathEnd.CONNECTED, "DNAT")
 
 
 @pytest.mark.parametrize(
     ("ways", "mark", "text"),
     [
-        ((told(INTERNAL, End.CONNECTED),), Mark.OK, "broker-1:29092"),
-        ((told(EXTERNAL, End.REFUSED), told(INTERNAL, End.CONNECTED)), Mark.OK, "broker-1:29092"),
-        ((LAN, told(EXTERNAL, End.REFUSED)), Mark.HALF, f"{LAN_ADDRESS}:9091, then localhost:9091: refused"),
-        ((LAN, told(EXTERNAL, End.UNKNOWN)), Mark.UNKNOWN, f"{LAN_ADDRESS}:9091, then localhost:9091: unknown"),
-        ((told(EXTERNAL, End.DROPPED), told(INTERNAL, End.UNRESOLVED)), Mark.BAD, "localhost:9091: dropped"),
-        ((told(EXTERNAL, End.REFUSED), told(INTERNAL, End.UNKNOWN)), Mark.UNKNOWN, "broker-1:29092: unknown"),
+        ((told(INTERNAL, PathEnd.CONNECTED),), Mark.OK, "broker-1:29092"),
+        ((told(EXTERNAL, PathEnd.REFUSED), told(INTERNAL, PathEnd.CONNECTED)), Mark.OK, "broker-1:29092"),
+        ((LAN, told(EXTERNAL, PathEnd.REFUSED)), Mark.HALF, f"{LAN_ADDRESS}:9091, then localhost:9091: refused"),
+        ((LAN, told(EXTERNAL, PathEnd.UNKNOWN)), Mark.UNKNOWN, f"{LAN_ADDRESS}:9091, then localhost:9091: unknown"),
+        ((told(EXTERNAL, PathEnd.DROPPED), told(INTERNAL, PathEnd.UNRESOLVED)), Mark.BAD, "localhost:9091: dropped"),
+        ((told(EXTERNAL, PathEnd.REFUSED), told(INTERNAL, PathEnd.UNKNOWN)), Mark.UNKNOWN, "broker-1:29092: unknown"),
         ((), Mark.NONE, "not tried"),
     ],
 )
@@ -49,7 +48,7 @@ def test_a_cell(ways: tuple[Reach, ...], mark: Mark, text: str) -> None:
 
 
 def test_whoever_is_led_to_another_container_has_not_reached_the_broker() -> None:
-    right = told(INTERNAL, End.CONNECTED)
+    right = told(INTERNAL, PathEnd.CONNECTED)
     wrong = replace(right, path=replace(right.path, target=UI.netns))
     cell = BrokerAccess(topology=reaching(wrong)).cell((wrong,))
     assert (cell.mark, cell.text) == (Mark.BAD, f"broker-1:29092: another place answers, {UI.name}")
@@ -57,10 +56,10 @@ def test_whoever_is_led_to_another_container_has_not_reached_the_broker() -> Non
 
 def test_what_a_broker_gets_of_itself_tells_nothing_of_others() -> None:
     broker = next(place for place in BARE.places if EXTERNAL.container in place.containers)
-    own = told(EXTERNAL, End.CONNECTED, broker)
+    own = told(EXTERNAL, PathEnd.CONNECTED, broker)
     alone, among = (
         BrokerAccess(topology=reaching(own)),
-        BrokerAccess(topology=reaching(own, told(EXTERNAL, End.UNKNOWN))),
+        BrokerAccess(topology=reaching(own, told(EXTERNAL, PathEnd.UNKNOWN))),
     )
     assert alone.listener(EXTERNAL.key) == (Mark.OK, 1, 1)
     assert among.listener(EXTERNAL.key) == (Mark.UNKNOWN, 0, 1)
@@ -80,8 +79,8 @@ def test_places_that_see_the_same_share_a_column() -> None:
     [
         (without_brokers(BARE), "No Kafka listener is known here."),
         (BARE, "Nobody has traced the ways to all 5 brokers yet."),
-        (reaching(told(EXTERNAL, End.UNKNOWN)), "0 of 1 place can reach all 5 brokers; from 1 it cannot be told."),
-        (reaching(told(EXTERNAL, End.REFUSED)), "0 of 1 place can reach all 5 brokers; from 1 some way stops."),
+        (reaching(told(EXTERNAL, PathEnd.UNKNOWN)), "0 of 1 place can reach all 5 brokers; from 1 it cannot be told."),
+        (reaching(told(EXTERNAL, PathEnd.REFUSED)), "0 of 1 place can reach all 5 brokers; from 1 some way stops."),
     ],
 )
 def test_the_summary(topology: Topology, summary: str) -> None:
@@ -89,12 +88,12 @@ def test_the_summary(topology: Topology, summary: str) -> None:
 
 
 def test_a_listener_over_all_places() -> None:
-    works, fails = told(EXTERNAL, End.CONNECTED, UI), told(EXTERNAL, End.REFUSED)
+    works, fails = told(EXTERNAL, PathEnd.CONNECTED, UI), told(EXTERNAL, PathEnd.REFUSED)
     for ways, said in (
         ((works, fails), (Mark.OK, 1, 2)),
         ((works, fails, LAN), (Mark.HALF, 1, 2)),
         ((fails,), (Mark.BAD, 0, 1)),
-        ((told(EXTERNAL, End.UNKNOWN), told(EXTERNAL, End.REFUSED, UI)), (Mark.UNKNOWN, 0, 2)),
+        ((told(EXTERNAL, PathEnd.UNKNOWN), told(EXTERNAL, PathEnd.REFUSED, UI)), (Mark.UNKNOWN, 0, 2)),
         ((LAN,), (Mark.NONE, 0, 0)),
     ):
         assert BrokerAccess(topology=reaching(*ways)).listener(EXTERNAL.key) == said

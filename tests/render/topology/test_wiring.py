@@ -7,7 +7,7 @@ from netdiag.render.topology.scene import Bar, BarKind, bars, place_key
 from netdiag.topology.graph import Cable, CableKind, Topology
 from netdiag.topology.inventory import LinkId
 from tests.topology.five_brokers import crowd, five_brokers, machine
-from tests.topology.spaces import ROOT, UP
+from tests.topology.namespaces import ROOT, UP
 
 
 def bars_of(topology: Topology) -> dict[str, Bar]:

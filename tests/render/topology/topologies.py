@@ -10,9 +10,13 @@ from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.topology.graph import (
     Cable,
     CableKind,
+    Hop,
+    HopKind,
     KafkaListener,
     Member,
     NetworkView,
+    Path,
+    PathEnd,
     Place,
     PlaceKind,
     Published,
@@ -20,7 +24,6 @@ from netdiag.topology.graph import (
     Topology,
     Unmatched,
 )
-from netdiag.topology.hops import End, Hop, HopKind, Path
 from netdiag.topology.inventory import Inventory, Unread
 from tests.render.topology.namespaces import HOST, broker_facts, broker_id, broker_netns, dnat, host_facts, link_of
 
@@ -106,7 +109,7 @@ def _published(number: int) -> Published:
     )
 
 
-def _path(source: int, destination: str, port: int, end: End, because: str, target: int | None = None) -> Path:
+def _path(source: int, destination: str, port: int, end: PathEnd, because: str, target: int | None = None) -> Path:
     rule = RuleAddress(
         family="ip",
         table="nat",
@@ -139,7 +142,7 @@ def reach_of(brokers: int) -> tuple[Reach, ...]:
     for number in range(1, brokers + 1):
         for name, netns in sources:
             inside = name != "host"
-            end = End.CONNECTED if inside else End.UNRESOLVED
+            end = PathEnd.CONNECTED if inside else PathEnd.UNRESOLVED
             because = f"java accepts on port 29092 of broker-{number}" if inside else "the host knows no such name"
             path = _path(netns, f"broker-{number}", 29092, end, because, broker_netns(number) if inside else None)
             found.append(
@@ -157,7 +160,7 @@ def reach_of(brokers: int) -> tuple[Reach, ...]:
                 netns,
                 "localhost",
                 9090 + number,
-                End.CONNECTED if works else End.REFUSED,
+                PathEnd.CONNECTED if works else PathEnd.REFUSED,
                 "java accepts" if works else f"nobody listens on 127.0.0.1:{9090 + number} there",
             )
             found.append(

@@ -7,8 +7,7 @@ published for the host is told "localhost" and stops there; other networks do no
 from dataclasses import replace
 
 from netdiag.linux.ruleset import Origin, RuleAddress
-from netdiag.topology.graph import KafkaListener, Place, PlaceKind, Reach, Topology
-from netdiag.topology.hops import End, Hop, HopKind, Path
+from netdiag.topology.graph import Hop, HopKind, KafkaListener, Path, PathEnd, Place, PlaceKind, Reach, Topology
 
 LAN_ADDRESS = "192.168.8.133"
 _RULE = RuleAddress(
@@ -40,7 +39,7 @@ def with_ways(topology: Topology) -> Topology:
 
 
 def way(
-    topology: Topology, listener: KafkaListener, source: Place, address: tuple[str, int], end: End, because: str
+    topology: Topology, listener: KafkaListener, source: Place, address: tuple[str, int], end: PathEnd, because: str
 ) -> Reach:
     """One way."""
     owner = next((place for place in topology.places if listener.container in place.containers), None)
@@ -52,7 +51,7 @@ def way(
             kind=HopKind.FILTER,
             netns=topology.inventory.own,
             what=because,
-            rules=(_RULE,) if end is End.DROPPED else (),
+            rules=(_RULE,) if end is PathEnd.DROPPED else (),
         ),
     )
     path = Path(
@@ -63,7 +62,7 @@ def way(
         hops=hops,
         end=end,
         because=because,
-        target=owner.netns if owner is not None and end is End.CONNECTED else None,
+        target=owner.netns if owner is not None and end is PathEnd.CONNECTED else None,
     )
     return Reach(
         listener=listener.key,
@@ -84,13 +83,13 @@ def _ways(topology: Topology, listener: KafkaListener, source: Place, networks: 
             name for container in source.containers for name in networks.get(container, ())
         }
         if shared:
-            return [way(topology, listener, source, told, End.CONNECTED, "java (5010) accepts")]
-        return [way(topology, listener, source, told, End.UNRESOLVED, f"nobody here knows the name {told[0]}")]
+            return [way(topology, listener, source, told, PathEnd.CONNECTED, "java (5010) accepts")]
+        return [way(topology, listener, source, told, PathEnd.UNRESOLVED, f"nobody here knows the name {told[0]}")]
     if source.kind is PlaceKind.HOST:
-        return [way(topology, listener, source, told, End.CONNECTED, "docker-proxy passes it on to java (5010)")]
+        return [way(topology, listener, source, told, PathEnd.CONNECTED, "docker-proxy passes it on to java (5010)")]
     if own:
-        return [way(topology, listener, source, told, End.CONNECTED, "java (5010) accepts")]
+        return [way(topology, listener, source, told, PathEnd.CONNECTED, "java (5010) accepts")]
     return [
-        way(topology, listener, source, told, End.REFUSED, "localhost is the container itself: nobody listens"),
-        way(topology, listener, source, (LAN_ADDRESS, told[1]), End.CONNECTED, "DNAT leads to java (5010)"),
+        way(topology, listener, source, told, PathEnd.REFUSED, "localhost is the container itself: nobody listens"),
+        way(topology, listener, source, (LAN_ADDRESS, told[1]), PathEnd.CONNECTED, "DNAT leads to java (5010)"),
     ]
