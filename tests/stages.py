@@ -50,7 +50,7 @@ def _memory() -> float:
 
 
 LABS = labs(_memory(), os.cpu_count() or 1)
-PYTEST = ("pytest", "-q", "--durations=5", "--durations-min=5")
+PYTEST = ("pytest", "-q", "--durations=40", "--durations-min=3")
 STAGES = (
     Stage(
         name="lint",
