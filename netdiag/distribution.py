@@ -12,8 +12,8 @@ PUBLISHED = False
 
 LIBRARIES = {
     "live": ("docker", "requests", "pyroute2", "dns", "cryptography"),
-    "capture": ("scapy", "zstandard"),
-    "spark": ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "numba"),
+    "capture": ("scapy",),
+    "spark": ("pyspark", "py4j", "pyarrow", "pandas", "numpy"),
     "picture": ("networkx",),
     "report": ("vl_convert",),
 }

@@ -1,14 +1,11 @@
 """What every test run has: the skip policy, figures, the choice of bars, the mark on tests that need the lab."""
 
-import os
 import signal
 import threading
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from netdiag.io.kernels import CACHE, folder
 from tests.bars.targets import TARGETS
 
 pytest_plugins = [
@@ -19,9 +16,6 @@ pytest_plugins = [
 # A shell in the background hands down that Ctrl-C is ignored, also to the commands that tests end with it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# Kernels are compiled once for all processes of a run, and anew when one of their sources is another.
-os.environ.setdefault(CACHE, folder({"XDG_CACHE_HOME": str(Path(__file__).parents[1] / ".cache")}))
 
 # A run of make test is the same every time; `make bars BARS=fuzz` looks for what is new.
 settings.register_profile("test", derandomize=True, deadline=None)

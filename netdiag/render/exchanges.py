@@ -1,22 +1,16 @@
 """An exchange as a line for people."""
 
-import csv
-import io
-import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from netdiag.kafka.error_codes import error_name
 from netdiag.render.screen import Line, Run, Screen, Style
 from netdiag.render.wording import plural
-from netdiag.traffic.column import Column, Kind
+from netdiag.traffic.column import Column
 from netdiag.traffic.native import Copies
 from netdiag.traffic.rows import ExchangeRow, LossRow
-
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def time_text(nanoseconds: int) -> str:
@@ -26,18 +20,6 @@ def time_text(nanoseconds: int) -> str:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"
     except (OverflowError, ValueError, OSError):
         return f"{seconds}.{rest:09}"
-
-
-def json_value(value: Any, kind: Kind) -> Any:
-    """A value as JSON has it."""
-    if value is None or kind is not Kind.TIME:
-        return round(value, 6) if isinstance(value, float) else value
-    return time_text(value)
-
-
-def without_controls(text: str) -> str:
-    """Text without control characters and direction overrides; they are spelled out."""
-    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 MAX_TOPICS = 4
@@ -107,46 +89,9 @@ def _bytes(size: int | None) -> str:
     return "-" if size is None else str(size)
 
 
-LIST_SEPARATOR = ";"
-
-
 def csv_header(columns: Sequence[Column]) -> str:
     """The line of names."""
-    return _csv_line([column.name for column in columns])
-
-
-def csv_lines(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """A line for each row: nothing for null, true and false, lists joined by a semicolon."""
-    kinds = [column.kind for column in columns]
-    for row in rows:
-        yield _csv_line([_csv_text(value, kind) for value, kind in zip(row, kinds, strict=True)])
-
-
-def _csv_text(value: Any, kind: Kind) -> str:
-    if value is None:
-        return ""
-    if kind is Kind.BOOL:
-        return "true" if value else "false"
-    if kind is Kind.STRINGS:
-        return without_controls(LIST_SEPARATOR.join(value))
-    return without_controls(str(json_value(value, kind)))
-
-
-def _csv_line(values: list[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(values)
-    return out.getvalue()
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False)
-
-
-def json_lines(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """One line for each row, its values in the order of the columns; what is not there is null."""
-    encode = _ENCODER.encode
-    for row in rows:
-        values = {column.name: json_value(value, column.kind) for column, value in zip(columns, row, strict=True)}
-        yield encode(values).replace("\x7f", "\\u007f") + "\n"
+    return ",".join(column.name for column in columns) + "\n"
 
 
 # What a snap length cuts off was not wanted, and what is no TCP is no Kafka.

@@ -158,18 +158,6 @@ TARGETS = (
         *("tests.fuzz.captures", "--count", "10000"),
     ),
     _module(
-        "front-damage",
-        "5,000 damaged captures, read by the kernels with every index checked: packet for packet and byte for byte of "
-        "the account what plain Python reads",
-        *("tests.fuzz.front", "--count", "5000"),
-    ),
-    _module(
-        "engine-damage",
-        "3,000 captures whose messages are damaged, read by the compiled engine with every index checked: the rows of "
-        "the engine in plain Python",
-        *("tests.fuzz.lane", "--count", "3000"),
-    ),
-    _module(
         "speed",
         "check-listeners of an 8 kB file takes at most 250 ms of CPU above the bare interpreter; beside it the ratio "
         "to docker compose config -q (goal 1.5) and the whole corpus in one process (goal 3 s of CPU)",

@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_PACKAGES = ("numba", "numpy", "pyarrow", "pyspark")
+_PACKAGES = ("numpy", "pyarrow", "pyspark")
 _GIBI = 2**30
 
 

@@ -6,12 +6,32 @@ JSON per api and broker.
 
 import json
 import sys
+from collections.abc import Iterator
 
-from netdiag.io.spark.reading import Reading
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from netdiag.io.spark.reading import Reading, read_latencies
 from netdiag.io.spark.session import spark_session
-from netdiag.io.spark.sums import latencies
 from netdiag.traffic.aggregates.partial import percentiles
+from netdiag.traffic.aggregates.spark_types import struct_of
 from netdiag.traffic.native import ReadOptions
+from netdiag.traffic.tables import table
+
+
+def latencies(spark: SparkSession, reading: Reading, *, tasks: int) -> DataFrame:
+    """Rows of `latencies` of so many tasks.
+
+    The format `kafka_pcap` gives the same rows, but for a format Spark starts a Python of its own three times before
+    the first task: these tasks start the workers at once.
+    """
+
+    def summed(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in numbers:
+            for number in batch.column(0).to_pylist():
+                yield from read_latencies(reading.share(number, tasks))
+
+    return spark.range(0, tasks, 1, tasks).mapInArrow(summed, struct_of(table("latencies")))
 
 
 def main(capture: str) -> int:

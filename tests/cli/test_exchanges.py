@@ -11,7 +11,7 @@ import pytest
 from netdiag.cli.exchanges import TableName
 from netdiag.kafka import protocol as wire
 from netdiag.traffic.tables import NAMES, PAYLOAD_NAMES, table
-from tests.cli.shell import netdiag
+from tests.cli.shell import netdiag, process
 from tests.native.conversations import MARK, SECRET, batch, produced_and_fetched
 from tests.native.files import pcap_file
 from tests.native.packets import TcpConnection
@@ -73,7 +73,7 @@ def test_every_table_can_be_asked_for() -> None:
 
 
 def test_a_capture_from_standard_input(folder: Path) -> None:
-    done = netdiag("exchanges", "-", cwd=folder, stdin=(folder / "a.pcap").read_bytes())
+    done = process("exchanges", "-", cwd=folder, stdin=(folder / "a.pcap").read_bytes())
     assert done.stdout.count(b"Metadata") == 1
 
 

@@ -54,8 +54,7 @@ any response of the capture tells for the id. Percentiles are those of values at
 
 _PAYLOADS = """Keys and values are never stored unless `netdiag exchanges --payloads --table records --format json`
 (or csv, arrow) asks for them; `analyze` and the Spark format never do. A batch that the capture has not as a whole has
-no rows. snappy, lz4 and zstd need pyarrow (extra `spark`), gzip does not; what could not be unpacked is told on
-standard error.
+no rows. What could not be unpacked is told on standard error.
 """
 
 _PARTIALS = """Who asks what, how often, how slow: for captures so large that a row per exchange is too much. The
@@ -67,7 +66,6 @@ Spark format has them as the level `latencies`, and `netdiag.traffic.aggregates.
 
 gives requests, responses, unanswered, errors, bytes, the mean latency and its percentiles 50, 95 and 99 and maximum,
 these within 0.4 %, by any of `api_name`, `client`, `client_id` and `broker`; the same however many tasks there are.
-`netdiag.io.spark.sums.latencies` gives the same rows seconds sooner: Spark starts three Pythons for a format.
 """
 
 _CHARTS = """`netdiag analyze --report FILE` asks these, too, and draws them; they are in the page only. The

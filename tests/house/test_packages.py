@@ -21,7 +21,7 @@ DATA = {
 IMPORTS = {
     "live": "import docker, pyroute2, dns.resolver, cryptography.x509",
     # side by side in one environment: none needs anything of the others, and making one takes long
-    "capture,picture,report": "import scapy.utils, zstandard, networkx, vl_convert",
+    "capture,picture,report": "import scapy.utils, networkx, vl_convert",
 }
 ONLY_IN_BARS = {"spark"}
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
@@ -145,8 +145,6 @@ def test_lint_loads_nothing_that_it_does_not_use(extended: tuple[str, Environmen
             "pyarrow",
             "pandas",
             "numpy",
-            "numba",
-            "zstandard",
             "networkx",
             "vl_convert",
             "rich",

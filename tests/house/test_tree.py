@@ -21,9 +21,7 @@ EXTRAS = {
     "py4j",
     "pyarrow",
     "pandas",
-    "numba",
     "numpy",
-    "zstandard",
     "networkx",
     "vl_convert",
 }

@@ -1,5 +1,6 @@
 """Packets for captures: sent between two namespaces, captured by an engine of ours, read by tshark."""
 
+import struct
 import subprocess
 import sys
 import threading
@@ -7,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from netdiag.io.packets.engines import AUTO, Wanted, choose, open_sources
 from netdiag.io.packets.filters import Filter, of_expression
@@ -15,7 +16,6 @@ from netdiag.io.packets.output import Output, Rotation
 from netdiag.io.packets.places import Spot, open_places
 from netdiag.io.packets.session import Interfaces, Limits, Progress, Session
 from netdiag.io.packets.source import Source
-from tests.native.reading import rows_of_files
 from tests.tools import tool
 
 # A sender that a namespace runs: UDP of growing sizes, then one TCP conversation with itself or the other end.
@@ -172,11 +172,41 @@ def fields(path: Path, *names: str) -> list[tuple[str, ...]]:
     return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
 
 
-def packets_of(path: Path) -> Sequence[Any]:
-    """Rows of `packets`, as the capture engine reads a file, which tshark is held against elsewhere; nothing may be
-    damaged."""
-    assert not [loss for loss in rows_of_files(path, tables=frozenset({"losses"}))["losses"] if loss.kind == "damage"]
-    return rows_of_files(path, tables=frozenset({"packets"}))["packets"]
+class Seen(NamedTuple):
+    """A packet of a file; `time` in nanoseconds."""
+
+    interface: str
+    time: int
+    length: int
+    data: bytes
+
+
+def packets_of(path: Path) -> list[Seen]:
+    """The packets of a pcapng file as we write them: one section, little-endian, with nanoseconds."""
+    data, at, names, found = path.read_bytes(), 0, [], []
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        body = data[at + 8 : at + size - 4]
+        assert size == struct.unpack_from("<I", data, at + size - 4)[0]
+        if kind == 1:
+            names.append(_name(body[8:]))
+        elif kind == 6:
+            number, high, low, kept, length = struct.unpack_from("<IIIII", body)
+            found.append(Seen(names[number], high << 32 | low, length, body[20 : 20 + kept]))
+        at += size
+    assert at == len(data)
+    return found
+
+
+def _name(options: bytes) -> str:
+    """The name of an interface, out of its options."""
+    found: dict[int, bytes] = {}
+    while options and (code := struct.unpack_from("<H", options)[0]):
+        (size,) = struct.unpack_from("<H", options, 2)
+        found[code] = options[4 : 4 + size]
+        options = options[4 + size + -size % 4 :]
+    assert found[9] == b"\x09"
+    return found[2].decode()
 
 
 @contextmanager

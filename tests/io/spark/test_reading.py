@@ -4,10 +4,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from netdiag.io.spark.reading import Progress, Reading, read_batches, read_latencies
-from netdiag.traffic.arrow_rows import rows_of
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES, RAW_NAMES, table
 from tests.native.conversations import START, capture
@@ -29,12 +29,13 @@ def rows(whole: Reading, name: str, tasks: int) -> Counter[tuple[object, ...]]:
     found: Counter[tuple[object, ...]] = Counter()
     for number in range(tasks):
         for ready in read_batches(whole.share(number, tasks)):
-            found.update(_hashable(row) for batch in ready.get(name, ()) for row in rows_of(batch))
+            found.update(row for batch in ready.get(name, ()) for row in rows_of(batch))
     return found
 
 
-def _hashable(row: tuple[object, ...]) -> tuple[object, ...]:
-    return tuple(tuple(cell) if isinstance(cell, list) else cell for cell in row)
+def rows_of(batch: pa.RecordBatch) -> list[tuple[object, ...]]:
+    cells = (tuple(row.values()) for row in batch.to_pylist())
+    return [tuple(tuple(cell) if isinstance(cell, list) else cell for cell in row) for row in cells]
 
 
 @pytest.mark.parametrize("name", NAMES)

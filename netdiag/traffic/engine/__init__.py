@@ -1,1 +1,0 @@
-"""From captured packets to rows: without I/O, without Spark."""
