@@ -14,7 +14,7 @@ from netdiag.deployment.naming import (
     network_owner,
     resolve,
 )
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.vantage import inside
 from netdiag.kafka.listeners import ListenerEntry, is_loopback, is_wildcard
 
 
@@ -55,13 +55,12 @@ def binding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Bin
         known = host in deployment.host_addresses
         because = "" if known else f"whether {host} is an address of the docker host cannot be told"
         return Binding(reach=Reach.ONE_NETWORK if known else Reach.UNKNOWN, because=because)
-    inside = Vantage(kind=VantageKind.BROKER, label=broker.name, member=broker.name)
-    return _bound_by_resolution(deployment, broker, host, inside)
+    return _bound_by_resolution(deployment, broker, host)
 
 
-def _bound_by_resolution(deployment: Deployment, broker: Broker, host: str, inside: Vantage) -> Binding:
+def _bound_by_resolution(deployment: Deployment, broker: Broker, host: str) -> Binding:
     owner = network_owner(deployment, broker.member)
-    resolution = resolve(deployment, inside, host, frozenset())
+    resolution = resolve(deployment, inside(broker), host, frozenset())
     match resolution:
         case Unresolved():
             return Binding(reach=Reach.FOREIGN, because=resolution.because)

@@ -5,7 +5,8 @@ frameworks and JSON or YAML documents accept between them. What is not such a li
 """
 
 import re
-from dataclasses import dataclass
+
+from netdiag.deployment.member import BootstrapAddress
 
 # More addresses than any client is given; what follows would only cost time.
 MOST = 100
@@ -24,17 +25,6 @@ _OF_OTHERS = re.compile(
     r"(?i)https?|wss?|amqps?|mqtts?|rediss?|nats|ldaps?|jdbc|zk|tls|udp|unix|s?ftp|ssh|stomp|pulsar|postgres\w*|mysql"
     r"|mongodb|s3"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BootstrapAddress:
-    """One address of a list: `start` and `end` are its place in the text, the scheme included."""
-
-    host: str
-    port: int
-    start: int = 0
-    end: int = 0
-    scheme: str = ""
 
 
 def parse_bootstrap_list(text: str) -> tuple[BootstrapAddress, ...]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 
-from netdiag.deployment.bootstrap_lists import BootstrapAddress, bootstrap_list_at
+from netdiag.deployment.bootstrap_lists import bootstrap_list_at
+from netdiag.deployment.member import BootstrapAddress
 
 # How far apart the parts of one command are looked for, and how many addresses are taken from a script.
 _FAR = 1000

@@ -4,8 +4,6 @@ import re
 
 from netdiag.deployment.clients import Attempt
 from netdiag.deployment.delivery import Landed
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Reason
 
 # Programs that speak PLAINTEXT unless their command line or a file named there says otherwise.
 _PLAIN_TOOLS = re.compile(r"kafka-[a-z-]+|ksql-datagen")
@@ -36,13 +34,3 @@ def spoken(attempt: Attempt) -> str | None:
 def required(landed: Landed) -> str | None:
     """The security protocol of the listener that a client has entered; None where that is unknown."""
     return landed.broker.config.protocol_map.get(landed.entry.endpoint.listener)
-
-
-def mismatch(client: str, listener: str) -> tuple[Reason, Mechanism | None] | None:
-    """Why a client that speaks one security protocol fails at a listener that speaks another; None where they agree."""
-    tls, wanted = client.endswith("SSL"), listener.endswith("SSL")
-    if tls != wanted:
-        return Reason.TLS, Mechanism.TLS_EXPECTED if wanted else Mechanism.TLS_UNEXPECTED
-    if client.startswith("SASL_") != listener.startswith("SASL_"):
-        return Reason.SASL, Mechanism.SASL_EXPECTED if listener.startswith("SASL_") else None
-    return None

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from netdiag.deployment.bootstrap_lists import BootstrapAddress
 from netdiag.deployment.delivery import Landed, deliver
-from netdiag.deployment.entrants import advertised_of, container_vantage
-from netdiag.deployment.member import Broker, Dependent, Deployment, Member, NetworkMode, State
+from netdiag.deployment.entrants import advertised_of
+from netdiag.deployment.member import BootstrapAddress, Broker, Dependent, Deployment, Member, NetworkMode, State
 from netdiag.deployment.naming import (
     HOST_ALIASES,
     MemberAddress,
@@ -22,7 +21,7 @@ from netdiag.deployment.naming import (
     resolve,
 )
 from netdiag.deployment.observations import Address, Failed
-from netdiag.deployment.vantage import Vantage
+from netdiag.deployment.vantage import Vantage, container_vantage
 from netdiag.findings import Location, Severity
 from netdiag.kafka.images.reference import runs_broker
 from netdiag.kafka.listeners import SECURITY_PROTOCOLS
@@ -249,3 +248,24 @@ def _may_be_known_elsewhere(deployment: Deployment, host: str) -> bool:
     if members_called(deployment, host):
         return False
     return "." in host or is_asleep(deployment, host)
+
+
+def dependents_entering(deployment: Deployment, broker: Broker, listener: str) -> tuple[Dependent, ...]:
+    """The clients shown in the same files whose bootstrap lands on this listener of this broker."""
+    return tuple(
+        dependent
+        for dependent in deployment.dependents
+        if any(
+            _lands(deployment, dependent.member, address.host, address.port, broker, listener)
+            for address in dependent.bootstraps
+        )
+    )
+
+
+def _lands(deployment: Deployment, member: Member, host: str, port: int, broker: Broker, listener: str) -> bool:
+    vantage = container_vantage(member)
+    resolution = resolve(deployment, vantage, host, NOBODY)
+    if isinstance(resolution, Unresolved | Unmodelled):
+        return False
+    delivery = deliver(deployment, vantage, resolution[0], port, NOBODY)
+    return isinstance(delivery, Landed) and delivery.broker is broker and delivery.entry.endpoint.listener == listener

@@ -7,7 +7,7 @@ from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, resolve, running
 from netdiag.deployment.observations import NodeEndpoint
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.vantage import inside
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images import redpanda
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
@@ -22,12 +22,6 @@ def cluster_of(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
 def cluster_key(broker: Broker) -> tuple[Mode, str, str | None]:
     """What the brokers of one cluster have in common."""
     return (broker.config.mode, broker.config.quorum, broker.config.cluster_id)
-
-
-def inside(broker: Broker) -> Vantage:
-    """The vantage of a broker's own container."""
-    networks = tuple(a.network for a in broker.member.attachments)
-    return Vantage(kind=VantageKind.BROKER, label=f"inside {broker.name}", member=broker.name, networks=networks)
 
 
 def advertised_host(broker: Broker, entry: ListenerEntry) -> str | None:

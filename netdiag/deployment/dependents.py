@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from netdiag.deployment.bootstrap_lists import OPENING, BootstrapAddress, bootstrap_list_at, parse_bootstrap_list
+from netdiag.deployment.bootstrap_lists import OPENING, bootstrap_list_at, parse_bootstrap_list
+from netdiag.deployment.member import BootstrapAddress
 
 # Names that carry a bootstrap list across Connect, Schema Registry, ksqlDB, REST proxy, the web UIs and the
 # usual application frameworks; counted over public compose files.

@@ -4,10 +4,7 @@ import ipaddress
 
 from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.cluster import cluster_of
-from netdiag.deployment.delivery import Landed, deliver
-from netdiag.deployment.member import Broker, Dependent, Deployment, Member, NetworkMode, PublishedPort
-from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.member import Broker, Deployment, NetworkMode, PublishedPort
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
 
 _NOBODY: frozenset[str] = frozenset()
@@ -91,30 +88,3 @@ def faces_containers(deployment: Deployment, broker: Broker, advertised: Listene
 def other_brokers(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
     """The other brokers of the same cluster."""
     return tuple(b for b in cluster_of(deployment, broker) if b.config.is_broker and b is not broker)
-
-
-def dependents_entering(deployment: Deployment, broker: Broker, listener: str) -> tuple[Dependent, ...]:
-    """The clients shown in the same files whose bootstrap lands on this listener of this broker."""
-    return tuple(
-        dependent
-        for dependent in deployment.dependents
-        if any(
-            _lands(deployment, dependent.member, address.host, address.port, broker, listener)
-            for address in dependent.bootstraps
-        )
-    )
-
-
-def container_vantage(member: Member) -> Vantage:
-    """The vantage inside a member's container."""
-    networks = tuple(a.network for a in member.attachments)
-    return Vantage(kind=VantageKind.CONTAINER, label=f"inside {member.name}", member=member.name, networks=networks)
-
-
-def _lands(deployment: Deployment, member: Member, host: str, port: int, broker: Broker, listener: str) -> bool:
-    vantage = container_vantage(member)
-    resolution = resolve(deployment, vantage, host, _NOBODY)
-    if isinstance(resolution, Unresolved | Unmodelled):
-        return False
-    delivery = deliver(deployment, vantage, resolution[0], port, _NOBODY)
-    return isinstance(delivery, Landed) and delivery.broker is broker and delivery.entry.endpoint.listener == listener

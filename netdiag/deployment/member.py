@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TypeVar
 
 from netdiag.config.document import Facts
-from netdiag.deployment.bootstrap_lists import BootstrapAddress
 from netdiag.deployment.platform import Platform
 from netdiag.deployment.written_form import Written
 from netdiag.findings import Edit, Location
@@ -260,6 +259,17 @@ class Broker:
         source = self.source_of(property_name)
         edit = source.edit(start, end, replacement) if source else None
         return (edit,) if edit else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootstrapAddress:
+    """One address of a list: `start` and `end` are its place in the text, the scheme included."""
+
+    host: str
+    port: int
+    start: int = 0
+    end: int = 0
+    scheme: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from netdiag.deployment.cluster import advertised_host, cluster_of, inside
+from netdiag.deployment.cluster import advertised_host, cluster_of
 from netdiag.deployment.delivery import Delivery, Landed, deliver
 from netdiag.deployment.mechanism import Mechanism
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, resolve, running
 from netdiag.deployment.observations import Address, Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.vantage import inside
 from netdiag.deployment.verdict import Word
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import parse_listeners, well_formed

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from netdiag.deployment.client_protocol import mismatch
 from netdiag.deployment.cluster import is_informed, named_brokers
 from netdiag.deployment.delivery import Landed, deliver_from
 from netdiag.deployment.mechanism import Mechanism
@@ -130,7 +129,7 @@ def _contact_at(answers: _Answers, delivery: Landed | Failed | Unmodelled) -> Co
     protocol = broker.config.protocol_map.get(name)
     if protocol is None:
         return Unknown(because=f"{name} of {broker.name} has no security protocol")
-    failure = mismatch(answers.speaks, protocol)
+    failure = _security_mismatch(answers.speaks, protocol)
     if failure is not None:
         because = f"{name} of {broker.name} speaks {protocol}"
         return Failed(reason=failure[0], because=because, mechanism=failure[1])
@@ -151,3 +150,13 @@ def _contact_at(answers: _Answers, delivery: Landed | Failed | Unmodelled) -> Co
         listener=name,
         because=f"{broker.name} answers on {name}",
     )
+
+
+def _security_mismatch(client: str, listener: str) -> tuple[Reason, Mechanism | None] | None:
+    """Why a client that speaks one security protocol fails at a listener that speaks another; None where they agree."""
+    tls, wanted = client.endswith("SSL"), listener.endswith("SSL")
+    if tls != wanted:
+        return Reason.TLS, Mechanism.TLS_EXPECTED if wanted else Mechanism.TLS_UNEXPECTED
+    if client.startswith("SASL_") != listener.startswith("SASL_"):
+        return Reason.SASL, Mechanism.SASL_EXPECTED if listener.startswith("SASL_") else None
+    return None

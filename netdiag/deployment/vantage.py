@@ -1,6 +1,6 @@
 """Where a client can stand, and which addresses somebody there would try first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from netdiag.deployment.member import Broker, Deployment, Member, NetworkKind, NetworkMode
@@ -36,11 +36,7 @@ class Vantage:
 def vantages(deployment: Deployment, *, down: frozenset[str] = frozenset()) -> tuple[Vantage, ...]:
     """The vantages of a deployment, outermost first; a broker that is down has no inside to stand in."""
     found = [Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")]
-    found += [
-        Vantage(kind=VantageKind.BROKER, label=f"inside {b.name}", member=b.name, networks=_networks(b.member))
-        for b in deployment.brokers
-        if b.config.is_broker and b.name not in down
-    ]
+    found += [inside(broker) for broker in deployment.brokers if broker.config.is_broker and broker.name not in down]
     found += [
         Vantage(kind=VantageKind.CONTAINER, label=f"container on {network}", networks=(network,))
         for network in client_networks(deployment)
@@ -48,6 +44,17 @@ def vantages(deployment: Deployment, *, down: frozenset[str] = frozenset()) -> t
     found.append(Vantage(kind=VantageKind.OTHER_NETWORK, label="container elsewhere"))
     found.append(Vantage(kind=VantageKind.LAN, label="LAN machine"))
     return tuple(found)
+
+
+def inside(broker: Broker) -> Vantage:
+    """The vantage of a broker's own container."""
+    return replace(container_vantage(broker.member), kind=VantageKind.BROKER)
+
+
+def container_vantage(member: Member) -> Vantage:
+    """The vantage inside a member's container."""
+    networks = tuple(a.network for a in member.attachments)
+    return Vantage(kind=VantageKind.CONTAINER, label=f"inside {member.name}", member=member.name, networks=networks)
 
 
 def client_networks(deployment: Deployment) -> tuple[str, ...]:
@@ -91,7 +98,3 @@ def _published_ports(broker: Broker) -> set[int]:
 
 def _name(broker: Broker) -> str:
     return broker.member.service or broker.name
-
-
-def _networks(member: Member) -> tuple[str, ...]:
-    return tuple(attachment.network for attachment in member.attachments)

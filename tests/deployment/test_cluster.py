@@ -1,7 +1,8 @@
 """What a broker would answer: its cluster, and whether it has heard of it."""
 
-from netdiag.deployment.cluster import advertised_host, cluster_of, inside, is_informed, metadata, reaches
+from netdiag.deployment.cluster import advertised_host, cluster_of, is_informed, metadata, reaches
 from netdiag.deployment.naming import Unmodelled
+from netdiag.deployment.vantage import inside
 from tests.deployment.stacks import deployment_of, five_brokers
 
 NOBODY: frozenset[str] = frozenset()

@@ -1,13 +1,8 @@
 """Who can enter through a listener."""
 
-from netdiag.deployment.entrants import (
-    advertised_of,
-    container_vantage,
-    dependents_entering,
-    listener_of,
-    other_brokers,
-    published_for,
-)
+from netdiag.deployment.clients import dependents_entering
+from netdiag.deployment.entrants import advertised_of, listener_of, other_brokers, published_for
+from netdiag.deployment.vantage import container_vantage
 from tests.deployment.stacks import deployment_of, five_brokers
 
 TEXT = five_brokers() + "  other:\n"

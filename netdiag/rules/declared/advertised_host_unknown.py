@@ -30,13 +30,13 @@ Sources: Docker's embedded DNS resolves service names, container_name, hostname 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import NOBODY, is_asleep, members_called
-from netdiag.deployment.cluster import inside
-from netdiag.deployment.entrants import dependents_entering, listener_of, other_brokers
+from netdiag.deployment.clients import NOBODY, dependents_entering, is_asleep, members_called
+from netdiag.deployment.entrants import listener_of, other_brokers
 from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
 from netdiag.deployment.naming import HOST_ALIASES, Unresolved, resolve
 from netdiag.deployment.placeholders import is_placeholder
 from netdiag.deployment.repairs import advertise, own_name
+from netdiag.deployment.vantage import inside
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback, is_wildcard
 

@@ -32,11 +32,11 @@ Sources: KIP-103; Docker's embedded DNS answers only inside its networks.
 from collections.abc import Iterator
 
 from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.cluster import inside
 from netdiag.deployment.entrants import listener_of, nothing_gets_out, published_for
 from netdiag.deployment.member import Broker, Deployment, PublishedPort
 from netdiag.deployment.naming import MemberAddress, resolve
 from netdiag.deployment.splitting import split
+from netdiag.deployment.vantage import inside
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 

@@ -40,15 +40,11 @@ Sources: KIP-103: a client gets the advertised endpoint of the listener that it 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import landing
-from netdiag.deployment.entrants import (
-    container_vantage,
-    dependents_entering,
-    faces_containers,
-    sends_all_to_loopback,
-)
+from netdiag.deployment.clients import dependents_entering, landing
+from netdiag.deployment.entrants import faces_containers, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Dependent, Deployment
 from netdiag.deployment.splitting import split
+from netdiag.deployment.vantage import container_vantage
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import ListenerEntry

@@ -33,14 +33,9 @@ Sources: compose-spec, ports; a container port that is not published is not reac
 from collections.abc import Iterator
 
 from netdiag.deployment.binding import Reach, binding
+from netdiag.deployment.clients import dependents_entering
 from netdiag.deployment.control_ports import is_explained
-from netdiag.deployment.entrants import (
-    dependents_entering,
-    listener_of,
-    other_brokers,
-    published_for,
-    sends_all_to_loopback,
-)
+from netdiag.deployment.entrants import listener_of, other_brokers, published_for, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Deployment, NetworkMode
 from netdiag.deployment.repairs import publish
 from netdiag.findings import Edit, Finding, Related, Severity

@@ -59,12 +59,12 @@ Sources: KIP-103; a metadata response has one endpoint of every broker, for the 
 from collections.abc import Iterator
 
 from netdiag.deployment.clients import Attempt, attempts, failure, landing, members_called
-from netdiag.deployment.cluster import inside
 from netdiag.deployment.delivery import Landed
 from netdiag.deployment.entrants import other_brokers, sends_all_to_loopback
 from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
 from netdiag.deployment.naming import HOST_ALIASES
 from netdiag.deployment.second_hop import Sent, sent_to
+from netdiag.deployment.vantage import inside
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, bracketed, is_loopback, is_wildcard
 

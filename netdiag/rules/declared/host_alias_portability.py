@@ -42,8 +42,7 @@ Sources: docs.docker.com, Docker Desktop networking; moby 20.10, host-gateway.
 import re
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts
-from netdiag.deployment.entrants import dependents_entering
+from netdiag.deployment.clients import Attempt, attempts, dependents_entering
 from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry

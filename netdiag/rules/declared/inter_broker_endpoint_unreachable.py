@@ -45,7 +45,6 @@ Sources: ReplicaFetcherThread, ControllerChannelManager; KIP-103.
 from collections.abc import Iterable, Iterator
 
 from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.cluster import inside
 from netdiag.deployment.delivery import Landed, deliver
 from netdiag.deployment.entrants import advertised_of, listener_of, other_brokers
 from netdiag.deployment.member import Broker, Deployment, Member
@@ -53,6 +52,7 @@ from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
 from netdiag.deployment.observations import Failed
 from netdiag.deployment.placeholders import is_placeholder
 from netdiag.deployment.repairs import advertise, own_name
+from netdiag.deployment.vantage import inside
 from netdiag.findings import Edit, Finding, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_wildcard
 

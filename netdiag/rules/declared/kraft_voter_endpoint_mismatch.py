@@ -35,10 +35,10 @@ Sources: KafkaRaftClient, RaftControllerNodeProvider; KIP-595.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.cluster import inside
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.deployment.naming import MemberAddress, Unresolved, network_owner, resolve
 from netdiag.deployment.repairs import name_voters
+from netdiag.deployment.vantage import inside
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import is_loopback
 from netdiag.kafka.quorum import Voter

@@ -54,8 +54,9 @@ from collections.abc import Iterator
 
 from netdiag.deployment.clients import landing
 from netdiag.deployment.cluster import cluster_key
-from netdiag.deployment.entrants import advertised_of, container_vantage, listener_of, published_for
+from netdiag.deployment.entrants import advertised_of, listener_of, published_for
 from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.vantage import container_vantage
 from netdiag.findings import Finding, Related, Severity
 
 ID = "listener-sets-differ"

@@ -34,7 +34,8 @@ Sources: Redpanda, metadata handler (21.11 to 24.3); redpanda-data/redpanda#3588
 
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import advertised_of, dependents_entering, published_for
+from netdiag.deployment.clients import dependents_entering
+from netdiag.deployment.entrants import advertised_of, published_for
 from netdiag.deployment.member import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode

@@ -38,11 +38,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netdiag.deployment.clients import NOBODY, is_asleep, members_called
-from netdiag.deployment.cluster import inside
 from netdiag.deployment.control_ports import zookeeper_port, zookeeper_ports
 from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
 from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, network_owner, resolve
 from netdiag.deployment.repairs import rewrite
+from netdiag.deployment.vantage import inside
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import ImageFamily
