@@ -9,9 +9,9 @@ from netdiag.app.progress import SILENT, Listener
 from netdiag.app.reports import interrupted, unread
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.fragments import fragment_findings, fragment_note, unfinished_services
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.platform import HostKind, Platform
-from netdiag.deployment.provenance import all_traced
+from netdiag.deployment.model.platform import HostKind, Platform
+from netdiag.deployment.sources.compose import from_compose
+from netdiag.deployment.sources.compose_text import with_origins
 from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import FileLocation, Severity
 from netdiag.io.config_files import read_config
@@ -123,7 +123,7 @@ class Check:
         also_read = tuple(path for path in reader.contents if path != files.name)
         return Report(
             inputs=(Input(name=files.name, brokers=brokers, also_read=also_read),),
-            findings=all_traced(findings, project),
+            findings=with_origins(findings, project),
             matrices=matrices,
             notes=tuple(notes),
             sources=reader.sources(),

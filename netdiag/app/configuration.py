@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from netdiag.config.document import Configuration, Facts
-from netdiag.deployment.platform import Stated
+from netdiag.deployment.model.platform import PlatformOptions
 from netdiag.errors import UsageError
 from netdiag.findings import Severity
 from netdiag.io.config_files import SHARED, config_candidates, read_config
@@ -28,7 +28,7 @@ class CheckOptions:
     project_files: tuple[str, ...] = ()
     read: ReadOptions = field(default_factory=ReadOptions)
     host_addresses: tuple[str, ...] = ()
-    engine: Stated = field(default_factory=Stated)
+    engine: PlatformOptions = field(default_factory=PlatformOptions)
     matrix: bool = True
     rules: Choice = field(default_factory=Choice)
     ignore_comments: bool = True

@@ -15,15 +15,11 @@ from netdiag.app.reports import interrupted, merged, unread
 from netdiag.app.rerun import sudo_line, via_line
 from netdiag.app.suppression import Part, suppressed_report
 from netdiag.compose.project import Project
-from netdiag.deployment.as_declared import AsDeclared, Foretold
-from netdiag.deployment.declaring import declared_services
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.from_engine import from_engine
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.mesh_edges import mesh_edges
-from netdiag.deployment.observations import Address
-from netdiag.deployment.recording import (
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.vantage import Vantage, bootstraps
+from netdiag.deployment.observation.live_view import LiveView, secured_ports
+from netdiag.deployment.observation.recording import (
     LARGEST,
     Failure,
     Look,
@@ -33,8 +29,10 @@ from netdiag.deployment.recording import (
     seen_cells,
     to_json,
 )
-from netdiag.deployment.secured_ports import secured_ports
-from netdiag.deployment.vantage import Vantage, bootstraps
+from netdiag.deployment.prediction.mesh import mesh_edges
+from netdiag.deployment.sources.compose import from_compose
+from netdiag.deployment.sources.declared_services import DeclaredServices, PredictedRefusal, declared_services
+from netdiag.deployment.sources.engine import from_engine
 from netdiag.errors import InputError, NetdiagError
 from netdiag.findings import Severity
 from netdiag.io.extras import require_live
@@ -47,7 +45,7 @@ from netdiag.rules.declared import check_deployment, startup_errors
 from netdiag.rules.observed import check_live as check_view
 
 if TYPE_CHECKING:
-    from netdiag.deployment.stance import Skipped as Untaken
+    from netdiag.deployment.observation.live_view import SkippedVantage as Untaken
     from netdiag.io.live import Live
 
 
@@ -287,7 +285,7 @@ class _Declared:
     """What the files of a project that runs declare and foretell, and the bytes that may be shown."""
 
     project: Project
-    foretold: tuple[Foretold, ...]
+    foretold: tuple[PredictedRefusal, ...]
     sources: Mapping[str, bytes]
 
 
@@ -315,7 +313,9 @@ def _without_cells(item: Input, seen: "Live", deployment: Deployment, declared: 
         sockets=seen.sockets,
         declared=None
         if declared is None
-        else AsDeclared(services=declared_services(declared.project, deployment.name), foretold=declared.foretold),
+        else DeclaredServices(
+            services=declared_services(declared.project, deployment.name), foretold=declared.foretold
+        ),
         sources=_texts(declared.sources) if declared else {},
     )
 

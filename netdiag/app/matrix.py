@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.observations import Address
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.vantage import Vantage, bootstraps, vantages
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.vantage import Vantage, bootstraps, vantages
+from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.prediction.reachability import predict
 from netdiag.findings import Finding
 from netdiag.render.report import Matrix
 from netdiag.rules.declared import failing_to_start

@@ -13,8 +13,8 @@ from netdiag import __version__
 from netdiag.app.rerun import DEFAULT_SOCKET, sudo_line
 from netdiag.cli.console import Console, say
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.listener_ports import listener_ports
+from netdiag.deployment.prediction.listener_access import listener_ports
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.errors import InputError, MissingRight, NetdiagError, UsageError, cannot_import
 from netdiag.io.projects import ProjectFiles, ProjectReader, ReadOptions, find_project, project_at, project_of
 from netdiag.render.wording import plural

@@ -16,7 +16,7 @@ from netdiag.cli.console import Console, is_terminal, report_error, say, write_b
 from netdiag.cli.exit_status import ExitStatus, status_of
 from netdiag.cli.options import ClientProperties, refuse, words
 from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
-from netdiag.deployment.platform import Firewall, Generation, HostKind, Stated, generation_of
+from netdiag.deployment.model.platform import Firewall, Generation, HostKind, PlatformOptions, generation_of
 from netdiag.errors import NetdiagError
 from netdiag.findings import Severity
 from netdiag.io.files import write_file
@@ -252,7 +252,9 @@ def check_listeners(
                 profiles=tuple(profile) if profile else None,
             ),
             host_addresses=tuple(docker_host_ip or ()),
-            engine=Stated(kind=platform, generation=_generation(engine), userland_proxy=proxy, firewall=firewall),
+            engine=PlatformOptions(
+                kind=platform, generation=_generation(engine), userland_proxy=proxy, firewall=firewall
+            ),
             matrix=matrix and not diff,
             rules=_choice(select, ignore),
             ignore_comments=not no_ignores,

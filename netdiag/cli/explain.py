@@ -9,7 +9,7 @@ from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import Applicability
 from netdiag.render.findings.edits import repair, unified_diff
 from netdiag.render.rule_pages import rule_text

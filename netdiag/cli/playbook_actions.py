@@ -10,7 +10,7 @@ from netdiag.app.check import Check
 from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.cli.console import Console
 from netdiag.cli.playbook_wire import Wire, understood
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.verdict import Cell
 from netdiag.errors import NetdiagError, internal_error
 from netdiag.findings import Finding
 from netdiag.io.projects import ReadOptions

@@ -12,8 +12,8 @@ from netdiag.cli.exit_status import ExitStatus
 from netdiag.cli.trace import target_of
 
 if TYPE_CHECKING:
-    from netdiag.deployment.observations import Address
-    from netdiag.deployment.probe_story import ProbeStory
+    from netdiag.deployment.model.contact import Address
+    from netdiag.deployment.observation.probe import ProbeReport
     from netdiag.render.report import Matrix
 
 _MOST_BOOTSTRAPS = 100
@@ -96,7 +96,7 @@ def probe(
 
 def bootstraps_of(text: str) -> "tuple[Address, ...]":
     """`a:1,b:2`, `[::1]:9092`, also with `PLAINTEXT://` before them; typer.BadParameter for others."""
-    from netdiag.deployment.observations import Address
+    from netdiag.deployment.model.contact import Address
 
     words = [word.strip().rpartition("://")[2] for word in text.split(",") if word.strip()]
     if not words:
@@ -107,7 +107,7 @@ def bootstraps_of(text: str) -> "tuple[Address, ...]":
     return tuple(dict.fromkeys(Address(host=host, port=port) for host, port in targets))
 
 
-def _show(story: "ProbeStory", matrix: "Matrix | None", form: ProbeFormat, console: Console) -> None:
+def _show(story: "ProbeReport", matrix: "Matrix | None", form: ProbeFormat, console: Console) -> None:
     if form is ProbeFormat.JSON:
         from netdiag.render.probe import probe_document
         from netdiag.render.topology.json import json_text

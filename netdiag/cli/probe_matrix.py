@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from netdiag.app.matrix import distinct, observed_matrix, too_large
 from netdiag.cli.console import Console
-from netdiag.deployment.observations import Address
-from netdiag.deployment.probe_story import ProbeStory
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.observation.probe import ProbeReport
 from netdiag.errors import InputError
 from netdiag.render.report import Matrix
 
@@ -16,7 +16,7 @@ _STEP = 4.0
 
 
 def matrix_of(
-    story: ProbeStory, console: Console, *, host: str | None, timeout: float, client: "Client | None" = None
+    story: ProbeReport, console: Console, *, host: str | None, timeout: float, client: "Client | None" = None
 ) -> tuple[Matrix, tuple[str, ...]]:
     """The matrix, predicted and observed, and what else to know; only what the user named, and what that names."""
     from netdiag.io.live import look
@@ -44,7 +44,7 @@ def matrix_of(
     return found, notes
 
 
-def addresses_of(story: ProbeStory) -> tuple[Address, ...]:
+def addresses_of(story: ProbeReport) -> tuple[Address, ...]:
     """The addresses that were named, then those that their answers name."""
     named = [one.dialogue.address for one in story.bootstraps]
     told = [outcome.endpoint.address for one in story.bootstraps for outcome in one.verdict.endpoints]

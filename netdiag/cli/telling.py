@@ -1,6 +1,6 @@
 """From playbooks and their runs to what is told of them: sentences, and the few things that matter most."""
 
-from netdiag.deployment.secret_names import masked, masked_text
+from netdiag.deployment.observation.secrets import masked, masked_text
 from netdiag.playbook.actions import ACTIONS
 from netdiag.playbook.document import Conclusion, Playbook
 from netdiag.playbook.outcome import Item, Outcome

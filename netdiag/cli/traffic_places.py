@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from netdiag.cli.console import Console
-from netdiag.deployment.addresses import listening, names_of_addresses
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.prediction.listener_access import listening_addresses, names_by_address
 from netdiag.io.extras import require_live
 from netdiag.traffic.native import AddressNames
 
@@ -22,8 +22,10 @@ def places_that_run(host: str | None, project: str | None, console: Console) -> 
 
 def places_of(deployment: Deployment) -> AddressNames:
     """The names of a deployment, as the engine of captures takes them."""
-    endpoints = {_endpoint(each.address, each.port): (each.broker, each.listener) for each in listening(deployment)}
-    return AddressNames(hosts=names_of_addresses(deployment), endpoints=endpoints)
+    endpoints = {
+        _endpoint(each.address, each.port): (each.broker, each.listener) for each in listening_addresses(deployment)
+    }
+    return AddressNames(hosts=names_by_address(deployment), endpoints=endpoints)
 
 
 def _endpoint(address: str, port: int) -> str:

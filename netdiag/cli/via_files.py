@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.io.config_files import config_candidates
 from netdiag.io.files import read_file, read_stdin

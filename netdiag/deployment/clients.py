@@ -1,7 +1,8 @@
-"""What becomes of the clients that the files show: each address of a bootstrap list, tried from its container.
+"""What becomes of the declared clients: each address of a bootstrap list, tried from the client's container.
 
-Contract: an `Attempt` is an address whose client stands where the model can say something. The rules about
-dependents divide the attempts among themselves, so that each is reported by one of them.
+Contract: an `Attempt` is an address whose client stands where the model can say something. The rules about clients
+divide the attempts among themselves, so that each is reported by one of them. Behind the bootstrap address, the first
+hop, are the endpoints that the listener advertises, the second.
 """
 
 import re
@@ -9,10 +10,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from netdiag.deployment.delivery import Landed, deliver
-from netdiag.deployment.entrants import advertised_of
-from netdiag.deployment.member import BootstrapAddress, Broker, Dependent, Deployment, Member, NetworkMode, State
-from netdiag.deployment.naming import (
+from netdiag.deployment.model.contact import Address, Failed
+from netdiag.deployment.model.deployment import (
+    BootstrapAddress,
+    Broker,
+    Deployment,
+    KafkaClient,
+    Member,
+    NetworkMode,
+    State,
+)
+from netdiag.deployment.model.vantage import Vantage, container_vantage
+from netdiag.deployment.prediction.client_namespace import (
     HOST_ALIASES,
     MemberAddress,
     Unmodelled,
@@ -20,11 +29,13 @@ from netdiag.deployment.naming import (
     network_owner,
     resolve,
 )
-from netdiag.deployment.observations import Address, Failed
-from netdiag.deployment.vantage import Vantage, container_vantage
+from netdiag.deployment.prediction.connection import connect
+from netdiag.deployment.prediction.listener_access import advertised_of, other_brokers
+from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.findings import Location, Severity
+from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import runs_broker
-from netdiag.kafka.listeners import SECURITY_PROTOCOLS
+from netdiag.kafka.listeners import SECURITY_PROTOCOLS, ListenerEntry
 
 NOBODY: frozenset[str] = frozenset()
 
@@ -42,7 +53,7 @@ _REGISTRY_PROTOCOL = "SCHEMA_REGISTRY_KAFKASTORE_SECURITY_PROTOCOL"
 class Attempt:
     """One address of a client's bootstrap list, tried from where the client stands."""
 
-    dependent: Dependent
+    dependent: KafkaClient
     vantage: Vantage
     address: Address
     told: BootstrapAddress
@@ -58,7 +69,7 @@ class Attempt:
         return self.dependent.declared.at(self.told.start, self.told.end)
 
 
-class Nameless(Enum):
+class UnresolvedName(Enum):
     """Why a name that stands in a bootstrap list means nothing in the client's container."""
 
     HOST_MODE = "one of the two uses the network of the docker host"
@@ -70,16 +81,16 @@ class Nameless(Enum):
 def attempts(deployment: Deployment) -> Iterator[Attempt]:
     """Every bootstrap address that is for Kafka, of every client whose network can be told."""
     for attempt in _attempts(deployment, deployment.dependents):
-        if _is_for_kafka(deployment, attempt) and not is_overlooked(attempt):
+        if _is_for_kafka(deployment, attempt) and not is_overlooked_by_registry(attempt):
             yield attempt
 
 
-def overlooked(deployment: Deployment) -> Iterator[Attempt]:
+def overlooked_by_registry(deployment: Deployment) -> Iterator[Attempt]:
     """Every address that a schema registry leaves out of its list."""
-    return (attempt for attempt in _attempts(deployment, deployment.dependents) if is_overlooked(attempt))
+    return (attempt for attempt in _attempts(deployment, deployment.dependents) if is_overlooked_by_registry(attempt))
 
 
-def is_overlooked(attempt: Attempt) -> bool:
+def is_overlooked_by_registry(attempt: Attempt) -> bool:
     """Whether a schema registry leaves the address out, because another protocol than its own stands before it."""
     protocol = registry_protocol(attempt)
     return protocol is not None and attempt.told.scheme not in ("", protocol)
@@ -93,19 +104,19 @@ def registry_protocol(attempt: Attempt) -> str | None:
     return protocol if protocol in SECURITY_PROTOCOLS else None
 
 
-def waits(deployment: Deployment) -> Iterator[Attempt]:
+def waiting_attempts(deployment: Deployment) -> Iterator[Attempt]:
     """Every address with a broker's name that some container only waits for."""
     for attempt in _attempts(deployment, deployment.waiting):
         if names_broker(deployment, attempt.address.host):
             yield attempt
 
 
-def health_checks(deployment: Deployment) -> Iterator[Attempt]:
+def health_check_attempts(deployment: Deployment) -> Iterator[Attempt]:
     """Every address that a broker's health check asks."""
     return _attempts(deployment, deployment.health_checks)
 
 
-def _attempts(deployment: Deployment, dependents: Iterable[Dependent]) -> Iterator[Attempt]:
+def _attempts(deployment: Deployment, dependents: Iterable[KafkaClient]) -> Iterator[Attempt]:
     for dependent in dependents:
         mode = network_owner(deployment, dependent.member).mode
         if mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE, NetworkMode.HOST):
@@ -116,39 +127,39 @@ def _attempts(deployment: Deployment, dependents: Iterable[Dependent]) -> Iterat
             yield Attempt(dependent=dependent, vantage=vantage, address=address, told=told)
 
 
-def severity(deployment: Deployment, attempt: Attempt) -> Severity:
+def severity_of(deployment: Deployment, attempt: Attempt) -> Severity:
     """An error; a warning where the client may be inactive, or has another address that a broker answers at."""
     if not attempt.dependent.active:
         return Severity.WARNING
     others = (
         a for a in attempt.dependent.bootstraps if (a.host, a.port) != (attempt.address.host, attempt.address.port)
     )
-    spare = any(landing(deployment, attempt.vantage, a.host, a.port) for a in others)
+    spare = any(accepting_listener(deployment, attempt.vantage, a.host, a.port) for a in others)
     return Severity.WARNING if spare else Severity.ERROR
 
 
-def landing(deployment: Deployment, vantage: Vantage, host: str, port: int) -> Landed | None:
+def accepting_listener(deployment: Deployment, vantage: Vantage, host: str, port: int) -> Accepted | None:
     """The listener that a connection ends at; None where it fails or nobody can tell."""
     resolution = resolve(deployment, vantage, host, NOBODY)
     if isinstance(resolution, Unresolved | Unmodelled) or len(resolution) > 1:
         return None
-    delivery = deliver(deployment, vantage, resolution[0], port, NOBODY)
-    return delivery if isinstance(delivery, Landed) else None
+    delivery = connect(deployment, vantage, resolution[0], port, NOBODY)
+    return delivery if isinstance(delivery, Accepted) else None
 
 
-def failure(deployment: Deployment, vantage: Vantage, host: str, port: int) -> str | None:
+def why_failing(deployment: Deployment, vantage: Vantage, host: str, port: int) -> str | None:
     """Why a connection provably fails; None where it does not, or nobody can tell."""
     resolution = resolve(deployment, vantage, host, NOBODY)
     if isinstance(resolution, Unmodelled):
         return None
     if isinstance(resolution, Unresolved):
         return None if _may_be_known_elsewhere(deployment, host) else resolution.because
-    ends = [deliver(deployment, vantage, target, port, NOBODY) for target in resolution]
+    ends = [connect(deployment, vantage, target, port, NOBODY) for target in resolution]
     failed = [end.because for end in ends if isinstance(end, Failed)]
     return failed[0] if len(failed) == len(ends) else None
 
 
-def target(deployment: Deployment, attempt: Attempt) -> Member | None:
+def target_member(deployment: Deployment, attempt: Attempt) -> Member | None:
     """The one member that the host of an attempt leads to."""
     resolution = resolve(deployment, attempt.vantage, attempt.address.host, NOBODY)
     if isinstance(resolution, Unresolved | Unmodelled):
@@ -160,12 +171,12 @@ def target(deployment: Deployment, attempt: Attempt) -> Member | None:
             return None
 
 
-def nameless(deployment: Deployment, attempt: Attempt) -> Nameless | None:
+def why_unresolved(deployment: Deployment, attempt: Attempt) -> UnresolvedName | None:
     """Why the host of an attempt does not resolve; None where it does, or nobody can tell."""
     host = attempt.address.host
     if not isinstance(resolve(deployment, attempt.vantage, host, NOBODY), Unresolved) or host in HOST_ALIASES:
         return None
-    if host in attempt.client.links or host in deployment.absent or is_asleep(deployment, host):
+    if host in attempt.client.links or host in deployment.absent or is_inactive(deployment, host):
         return None
     if not attempt.dependent.active and host in attempt.client.extra_hosts:
         return None
@@ -175,15 +186,15 @@ def nameless(deployment: Deployment, attempt: Attempt) -> Nameless | None:
     if not called:
         # Not every container of a running client's networks need be shown.
         elsewhere = "." in host or mode is NetworkMode.HOST or attempt.client.state is not State.DECLARED
-        return None if elsewhere else Nameless.NOBODY
+        return None if elsewhere else UnresolvedName.NOBODY
     if mode is NetworkMode.HOST or modes == {NetworkMode.HOST}:
-        return Nameless.HOST_MODE
+        return UnresolvedName.HOST_MODE
     if mode is NetworkMode.DEFAULT_BRIDGE or modes == {NetworkMode.DEFAULT_BRIDGE}:
-        return Nameless.DEFAULT_BRIDGE
+        return UnresolvedName.DEFAULT_BRIDGE
     shared = any(member.on(a.network) for member in called for a in attempt.client.attachments)
     own = {member.mode for member in called}
     # A name of a shared network that does not resolve is that of a container that has stopped.
-    return Nameless.NOT_SHARED if own == {NetworkMode.NETWORKS} and not shared else None
+    return UnresolvedName.NOT_SHARED if own == {NetworkMode.NETWORKS} and not shared else None
 
 
 def members_called(deployment: Deployment, host: str) -> tuple[Member, ...]:
@@ -191,7 +202,7 @@ def members_called(deployment: Deployment, host: str) -> tuple[Member, ...]:
     return deployment.known_as.get(host, ())
 
 
-def is_asleep(deployment: Deployment, host: str) -> bool:
+def is_inactive(deployment: Deployment, host: str) -> bool:
     """Whether a name is that of a member whose profile is not switched on."""
     return any(host in member.all_names for member in deployment.sleeping)
 
@@ -208,7 +219,7 @@ def holds_broker(member: Member) -> bool:
     return _HOLDS_BROKER.search(member.image) is not None
 
 
-def runs_a_job(attempt: Attempt) -> bool:
+def runs_only_tools(attempt: Attempt) -> bool:
     """Whether a client uses a broker's image for Kafka's tools alone: its command is another, it has no listeners."""
     client = attempt.client
     listeners = any(name.upper().endswith("LISTENERS") for name in client.variables)
@@ -223,8 +234,8 @@ def usable_address(deployment: Deployment, attempt: Attempt, brokers: tuple[Brok
             told = advertised_of(broker, entry.endpoint.listener)
             if told is None:
                 continue
-            first = landing(deployment, attempt.vantage, host, entry.endpoint.port)
-            second = landing(deployment, attempt.vantage, told.endpoint.host, told.endpoint.port)
+            first = accepting_listener(deployment, attempt.vantage, host, entry.endpoint.port)
+            second = accepting_listener(deployment, attempt.vantage, told.endpoint.host, told.endpoint.port)
             if all(end and end.broker is broker and end.entry == entry for end in (first, second)):
                 return Address(host=host, port=entry.endpoint.port)
     return None
@@ -234,7 +245,7 @@ def _is_for_kafka(deployment: Deployment, attempt: Attempt) -> bool:
     """Whether a list means Kafka: by its setting, or because a broker has the host or the port."""
     address, dependent = attempt.address, attempt.dependent
     if not dependent.certain:
-        landed = landing(deployment, attempt.vantage, address.host, address.port)
+        landed = accepting_listener(deployment, attempt.vantage, address.host, address.port)
         return landed is not None and landed.entry.endpoint.listener not in landed.broker.config.controller_names
     if _SAYS_KAFKA.search(dependent.setting.upper()) or dependent.tool or names_broker(deployment, address.host):
         return True
@@ -247,25 +258,111 @@ def _may_be_known_elsewhere(deployment: Deployment, host: str) -> bool:
     """Whether a name that nobody here has may be one of a public or company name server, or of Docker Desktop."""
     if members_called(deployment, host):
         return False
-    return "." in host or is_asleep(deployment, host)
+    return "." in host or is_inactive(deployment, host)
 
 
-def dependents_entering(deployment: Deployment, broker: Broker, listener: str) -> tuple[Dependent, ...]:
+def clients_entering(deployment: Deployment, broker: Broker, listener: str) -> tuple[KafkaClient, ...]:
     """The clients shown in the same files whose bootstrap lands on this listener of this broker."""
     return tuple(
         dependent
         for dependent in deployment.dependents
         if any(
-            _lands(deployment, dependent.member, address.host, address.port, broker, listener)
+            _enters(deployment, dependent.member, address.host, address.port, broker, listener)
             for address in dependent.bootstraps
         )
     )
 
 
-def _lands(deployment: Deployment, member: Member, host: str, port: int, broker: Broker, listener: str) -> bool:
+def _enters(deployment: Deployment, member: Member, host: str, port: int, broker: Broker, listener: str) -> bool:
     vantage = container_vantage(member)
     resolution = resolve(deployment, vantage, host, NOBODY)
     if isinstance(resolution, Unresolved | Unmodelled):
         return False
-    delivery = deliver(deployment, vantage, resolution[0], port, NOBODY)
-    return isinstance(delivery, Landed) and delivery.broker is broker and delivery.entry.endpoint.listener == listener
+    delivery = connect(deployment, vantage, resolution[0], port, NOBODY)
+    return isinstance(delivery, Accepted) and delivery.broker is broker and delivery.entry.endpoint.listener == listener
+
+
+# Programs that speak PLAINTEXT unless their command line or a file named there says otherwise.
+_PLAIN_TOOLS = re.compile(r"kafka-[a-z-]+|ksql-datagen")
+# Services that are configured by their variables alone, and speak PLAINTEXT unless one of them says otherwise.
+_PLAIN_SERVICES = {
+    "CONNECT_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-(?:kafka|server)-connect(?:-base)?(?:[:@]|$)"),
+    "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-schema-registry(?:[:@]|$)"),
+    "KSQL_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)(?:cp-)?ksqldb?-server(?:[:@]|$)"),
+}
+_SAYS_SECURITY = re.compile(r"SECURITY|SASL|SSL|TLS|JAAS")
+
+
+def client_protocol(attempt: Attempt) -> str | None:
+    """The security protocol that a client declares, or is known to speak while nothing is declared."""
+    dependent = attempt.dependent
+    if dependent.protocol is not None:
+        return dependent.protocol
+    if dependent.tool:
+        plain = _PLAIN_TOOLS.fullmatch(dependent.tool) is not None and not dependent.configured
+        return "PLAINTEXT" if plain else None
+    image = _PLAIN_SERVICES.get(dependent.setting)
+    if image is None or not image.search(attempt.client.image) or attempt.client.mounts:
+        return None
+    says = any(_SAYS_SECURITY.search(name.upper()) for name in attempt.client.variables)
+    return None if says else "PLAINTEXT"
+
+
+def listener_protocol(landed: Accepted) -> str | None:
+    """The security protocol of the listener that a client has entered; None where that is unknown."""
+    return landed.broker.config.protocol_map.get(landed.entry.endpoint.listener)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondHop:
+    """An endpoint that a client is told: `because` is why it fails there, empty where it works.
+
+    `known` is false where nobody can tell.
+    """
+
+    broker: Broker
+    entry: ListenerEntry
+    because: str = ""
+    known: bool = True
+
+    @property
+    def works(self) -> bool:
+        """Whether the client gets to the right broker."""
+        return self.known and not self.because
+
+
+def advertised_endpoints(deployment: Deployment, landed: Accepted) -> tuple[tuple[Broker, ListenerEntry], ...]:
+    """What the brokers of the cluster advertise on the listener that a client entered through."""
+    name = landed.entry.endpoint.listener
+    brokers = (landed.broker, *other_brokers(deployment, landed.broker))
+    return tuple((broker, entry) for broker in brokers if (entry := advertised_of(broker, name)))
+
+
+def second_hops(deployment: Deployment, vantage: Vantage, landed: Accepted) -> tuple[SecondHop, ...]:
+    """What becomes of a client at each endpoint that it is told."""
+    return tuple(
+        _second_hop(deployment, vantage, broker, entry) for broker, entry in advertised_endpoints(deployment, landed)
+    )
+
+
+def advertises_nothing(deployment: Deployment, landed: Accepted) -> bool:
+    """Whether a client is told no broker at all, because nobody advertises the listener that it entered through."""
+    config = landed.broker.config
+    if landed.broker.is_configured_by_file or not config.is_readable or config.is_unknown("advertised.listeners"):
+        return False
+    # What a Redpanda does not advertise is redpanda-listener-mismatch.
+    if landed.entry.endpoint.listener in config.controller_names or config.mode is Mode.REDPANDA:
+        return False
+    return not advertised_endpoints(deployment, landed)
+
+
+def _second_hop(deployment: Deployment, vantage: Vantage, broker: Broker, entry: ListenerEntry) -> SecondHop:
+    host, port = entry.endpoint.host, entry.endpoint.port
+    if not host:
+        return SecondHop(broker=broker, entry=entry, known=False)
+    landed = accepting_listener(deployment, vantage, host, port)
+    if landed is not None:
+        because = "" if landed.broker is broker else f"{landed.broker.name} answers there"
+        return SecondHop(broker=broker, entry=entry, because=because)
+    because = why_failing(deployment, vantage, host, port) or ""
+    return SecondHop(broker=broker, entry=entry, because=because, known=bool(because))

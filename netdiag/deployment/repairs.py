@@ -1,21 +1,167 @@
-"""The repairs that several rules ask for, by what they do; each gives the edits, none where it cannot be made."""
+"""The repairs that several rules ask for, by what they do; each gives the edits, none where it cannot be made.
+
+A repair is put together of steps that belong together: all of them can be made, or there is none. Each step names
+what is to be written, not where: properties by their Kafka name, ports by their numbers. Steps that come to lie at one
+place become one edit, in the order in which they were asked for.
+"""
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Self
 
 from netdiag.deployment.clients import Attempt, usable_address
-from netdiag.deployment.entrants import is_host_address, listener_of
-from netdiag.deployment.member import Broker, Deployment, Member, PublishedPort
-from netdiag.deployment.rewriting import BrokerRewriting, Rewriting
+from netdiag.deployment.model.deployment import Broker, DeclaredValue, Deployment, Member, NetworkMode, PublishedPort
+from netdiag.deployment.prediction.listener_access import is_host_address, listener_of, published_for
 from netdiag.findings import Applicability, Edit
-from netdiag.kafka.listeners import ListenerEntry, MalformedEntry
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.images.settings import Provenance
+from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, bracketed, is_wildcard
 from netdiag.kafka.quorum import Voter
+
+
+class MemberChange:
+    """The steps so far; `edits` is their end."""
+
+    def __init__(self, member: Member) -> None:
+        self.member = member
+        self._edits: list[Edit] = []
+        self._closing: list[Edit] = []
+        self._failed = member.written is None
+
+    def replace(self, source: DeclaredValue | None, start: int, end: int, text: str) -> Self:
+        """Put `text` in the place of characters start..end of a value that somebody wrote."""
+        edit = source.edit(start, end, text) if source is not None else None
+        if source is None or edit is None:
+            return self._step(None)
+        quotes = source.quotes() if "," in text else None
+        if quotes is not None and quotes[0].path == edit.path and quotes[0] not in self._edits:
+            self._edits.insert(0, quotes[0])
+            self._closing.append(quotes[1])
+        return self._step(edit)
+
+    def add_variable(self, name: str, value: str, beside: str | None = None) -> Self:
+        """One variable more."""
+        return self._step(self.member.written.add_variable(name, value, beside) if self.member.written else None)
+
+    def rename_variable(self, name: str, new: str) -> Self:
+        """Another name for a variable."""
+        return self._step(self.member.written.rename_variable(name, new) if self.member.written else None)
+
+    def remove_variable(self, name: str) -> Self:
+        """One variable less."""
+        return self._step(self.member.written.remove_variable(name) if self.member.written else None)
+
+    def publish(self, published: int, target: int) -> Self:
+        """One published port more."""
+        return self._step(self.member.written.add_port(published, target) if self.member.written else None)
+
+    def change_port(self, port: PublishedPort, *, published: int | None = None, target: int | None = None) -> Self:
+        """Another number in a published port."""
+        written = self.member.written
+        return self._step(written.change_port(port, published=published, target=target) if written else None)
+
+    def pin_port(self, port: PublishedPort, number: int) -> Self:
+        """A given number in the place of any free one."""
+        return self._step(self.member.written.pin_port(port, number) if self.member.written else None)
+
+    def offer_everywhere(self, port: PublishedPort) -> Self:
+        """A published port without its address of the docker host."""
+        return self._step(self.member.written.offer_everywhere(port) if self.member.written else None)
+
+    def edits(self, applicability: Applicability = Applicability.UNSAFE) -> tuple[Edit, ...]:
+        """All steps as edits; none where one of them could not be made or two of them touch the same text."""
+        if self._failed:
+            return ()
+        made: dict[tuple[str, int, int], Edit] = {}
+        for edit in (*self._edits, *self._closing):
+            key = (edit.path, edit.start, edit.end)
+            earlier = made.get(key)
+            if earlier is None:
+                made[key] = replace(edit, applicability=applicability)
+            elif edit.start == edit.end:
+                made[key] = replace(earlier, replacement=earlier.replacement + edit.replacement)
+            elif earlier.replacement != edit.replacement:
+                return ()
+        ordered = sorted(made.values(), key=lambda edit: (edit.path, edit.start, edit.end))
+        for before, after in pairwise(ordered):
+            if before.path == after.path and after.start < before.end:
+                return ()
+        return tuple(ordered)
+
+    def _step(self, edit: Edit | None) -> Self:
+        if edit is None:
+            self._failed = True
+        else:
+            self._edits.append(edit)
+        return self
+
+
+class BrokerChange(MemberChange):
+    """A rewriting of a broker, whose properties are variables of its image's spelling."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker.member)
+        self.broker = broker
+
+    def stretch(self, property_name: str, start: int, end: int, text: str) -> Self:
+        """Put `text` in the place of characters start..end of a property that is written."""
+        self.replace(self.broker.source_of(property_name), start, end, text)
+        return self
+
+    def append(self, property_name: str, item: str) -> Self:
+        """One item more at the end of a comma list that is written as one."""
+        if self.broker.config.mode is Mode.REDPANDA:
+            self._failed = True
+            return self
+        value = self.broker.config.value(property_name) or ""
+        end = len(value.rstrip().rstrip(",").rstrip())
+        self.stretch(property_name, end, end, f",{item}" if end else item)
+        return self
+
+    def put(self, property_name: str, value: str, beside: str = "advertised.listeners") -> Self:
+        """The whole value of a property, written anew where it is written, else beside another property.
+
+        Redpanda has flags in the place of variables: there nothing can be put beside.
+        """
+        if self.broker.config.mode is Mode.REDPANDA:
+            self._failed = True
+            return self
+        source = self.broker.source_of(property_name)
+        if source is not None:
+            self.replace(source, 0, len(source.value), value)
+            return self
+        near = self.broker.source_of(beside) or self.broker.source_of("listeners")
+        name = variable_for(self.broker, property_name)
+        if name is None or name in self.broker.declared:
+            self._step(None)
+        else:
+            self.add_variable(name, value, near.variable if near else None)
+        return self
+
+    def drop(self, property_name: str) -> Self:
+        """The variable of a property taken away."""
+        source = self.broker.source_of(property_name)
+        self.remove_variable(source.variable if source else "")
+        return self
+
+
+def variable_for(broker: Broker, property_name: str) -> str | None:
+    """The variable that this broker's image turns into a property, spelled as its others are."""
+    for setting in broker.config.settings.values():
+        ending = setting.name.upper().replace(".", "_")
+        variable = setting.variable if setting.provenance is Provenance.VARIABLE else None
+        if variable is not None and variable.endswith(ending) and "-" not in ending:
+            return variable.removesuffix(ending) + property_name.upper().replace(".", "_")
+    return None
+
 
 _MAP = "listener.security.protocol.map"
 _ADVERTISED = "advertised.listeners"
 _VOTERS = "controller.quorum.voters"
 
 
-def rewrite(
+def replace_text(
     broker: Broker,
     name: str,
     start: int,
@@ -24,47 +170,47 @@ def rewrite(
     applicability: Applicability = Applicability.UNSAFE,
 ) -> tuple[Edit, ...]:
     """Other characters in a property."""
-    return BrokerRewriting(broker).stretch(name, start, end, text).edits(applicability)
+    return BrokerChange(broker).stretch(name, start, end, text).edits(applicability)
 
 
-def put(broker: Broker, name: str, value: str, beside: str = _ADVERTISED) -> tuple[Edit, ...]:
+def set_property(broker: Broker, name: str, value: str, beside: str = _ADVERTISED) -> tuple[Edit, ...]:
     """A property set, or set anew."""
-    return BrokerRewriting(broker).put(name, value, beside).edits()
+    return BrokerChange(broker).put(name, value, beside).edits()
 
 
-def append(broker: Broker, name: str, item: str) -> tuple[Edit, ...]:
+def append_item(broker: Broker, name: str, item: str) -> tuple[Edit, ...]:
     """One item more in a list that is written."""
-    return BrokerRewriting(broker).append(name, item).edits()
+    return BrokerChange(broker).append(name, item).edits()
 
 
-def drop(broker: Broker, name: str) -> tuple[Edit, ...]:
+def remove_property(broker: Broker, name: str) -> tuple[Edit, ...]:
     """A property taken away."""
-    return BrokerRewriting(broker).drop(name).edits()
+    return BrokerChange(broker).drop(name).edits()
 
 
-def drop_variable(member: Member, name: str) -> tuple[Edit, ...]:
+def remove_variable(member: Member, name: str) -> tuple[Edit, ...]:
     """A variable taken away."""
-    return Rewriting(member).remove_variable(name).edits()
+    return MemberChange(member).remove_variable(name).edits()
 
 
 def rename_variable(member: Member, name: str, new: str) -> tuple[Edit, ...]:
     """A variable called otherwise."""
-    return Rewriting(member).rename_variable(name, new).edits()
+    return MemberChange(member).rename_variable(name, new).edits()
 
 
 def publish(deployment: Deployment, member: Member, published: int, target: int) -> tuple[Edit, ...]:
     """A port published, where nobody has the number on the docker host."""
     if published in deployment.publishing or not 0 < published < 65536:
         return ()
-    return Rewriting(member).publish(published, target).edits()
+    return MemberChange(member).publish(published, target).edits()
 
 
-def lead(member: Member, port: PublishedPort, target: int) -> tuple[Edit, ...]:
+def change_target(member: Member, port: PublishedPort, target: int) -> tuple[Edit, ...]:
     """A published port led to another container port."""
-    return Rewriting(member).change_port(port, target=target).edits()
+    return MemberChange(member).change_port(port, target=target).edits()
 
 
-def own_name(broker: Broker) -> str:
+def service_name(broker: Broker) -> str:
     """What other containers call the broker."""
     return broker.member.service or broker.name
 
@@ -76,7 +222,7 @@ def advertise(broker: Broker, entry: ListenerEntry, host: str, port: int | None 
     """
     port = entry.endpoint.port if port is None else port
     if broker.config.value(_ADVERTISED):
-        rewriting = BrokerRewriting(broker)
+        rewriting = BrokerChange(broker)
         if entry.endpoint.host != host:
             start = entry.host_start
             # The brackets of an IPv6 literal are no part of the host.
@@ -89,7 +235,7 @@ def advertise(broker: Broker, entry: ListenerEntry, host: str, port: int | None 
         f"{e.endpoint.listener}://{host}:{port if e is entry else e.endpoint.port}"
         for e in broker.config.advertised_listeners
     ]
-    return BrokerRewriting(broker).put(_ADVERTISED, ",".join(told), beside="listeners").edits() if told else ()
+    return BrokerChange(broker).put(_ADVERTISED, ",".join(told), beside="listeners").edits() if told else ()
 
 
 def map_listener(broker: Broker, listener: str) -> tuple[Edit, ...]:
@@ -101,16 +247,16 @@ def map_listener(broker: Broker, listener: str) -> tuple[Edit, ...]:
     if "SSL" in listener or "SASL" in listener or "TLS" in listener:
         return ()
     if config.value(_MAP):
-        return append(broker, _MAP, f"{listener}:PLAINTEXT")
+        return append_item(broker, _MAP, f"{listener}:PLAINTEXT")
     names = dict.fromkeys(
         (*(e.endpoint.listener for e in config.listeners), *(n.strip() for n in config.controller_names), listener)
     )
     if any(n not in config.protocol_map and ("SSL" in n or "SASL" in n) for n in names):
         return ()
-    return put(broker, _MAP, ",".join(f"{n}:{config.protocol_map.get(n, 'PLAINTEXT')}" for n in names))
+    return set_property(broker, _MAP, ",".join(f"{n}:{config.protocol_map.get(n, 'PLAINTEXT')}" for n in names))
 
 
-def without(
+def remove_entry(
     broker: Broker,
     name: str,
     entries: tuple[ListenerEntry | MalformedEntry, ...],
@@ -121,21 +267,21 @@ def without(
     before = [other for other in entries if other.end <= entry.start]
     after = [other for other in entries if other.start >= entry.end]
     if before:
-        return rewrite(broker, name, before[-1].end, entry.end, "", applicability)
-    return rewrite(broker, name, entry.start, after[0].start, "", applicability) if after else ()
+        return replace_text(broker, name, before[-1].end, entry.end, "", applicability)
+    return replace_text(broker, name, entry.start, after[0].start, "", applicability) if after else ()
 
 
-def pin(member: Member, port: PublishedPort, number: int) -> tuple[Edit, ...]:
+def pin_port(member: Member, port: PublishedPort, number: int) -> tuple[Edit, ...]:
     """A port that is published on whichever is free, on a given one."""
-    return Rewriting(member).pin_port(port, number).edits()
+    return MemberChange(member).pin_port(port, number).edits()
 
 
 def offer_everywhere(member: Member, port: PublishedPort) -> tuple[Edit, ...]:
     """A port that is published on one address of the docker host, on all of them."""
-    return Rewriting(member).offer_everywhere(port).edits()
+    return MemberChange(member).offer_everywhere(port).edits()
 
 
-def move_host_port(deployment: Deployment, member: Member, port: PublishedPort) -> tuple[Edit, ...]:
+def change_published_port(deployment: Deployment, member: Member, port: PublishedPort) -> tuple[Edit, ...]:
     """Another free number of the docker host, and the same one where the member tells it to clients."""
     if port.published is None:
         return ()
@@ -144,8 +290,8 @@ def move_host_port(deployment: Deployment, member: Member, port: PublishedPort) 
     if free is None:
         return ()
     if broker is None:
-        return Rewriting(member).change_port(port, published=free).edits()
-    rewriting = BrokerRewriting(broker)
+        return MemberChange(member).change_port(port, published=free).edits()
+    rewriting = BrokerChange(broker)
     rewriting.change_port(port, published=free)
     for entry in broker.config.advertised_listeners:
         bound = listener_of(broker, entry.endpoint.listener)
@@ -156,7 +302,7 @@ def move_host_port(deployment: Deployment, member: Member, port: PublishedPort) 
 
 def name_voters(deployment: Deployment, broker: Broker, wrong: Callable[[Voter], bool]) -> tuple[Edit, ...]:
     """The voter entries that are wrong, with the name and port of the controller that has their id."""
-    rewriting = BrokerRewriting(broker)
+    rewriting = BrokerChange(broker)
     for voter in broker.config.well_formed_voters:
         if not wrong(voter):
             continue
@@ -167,13 +313,13 @@ def name_voters(deployment: Deployment, broker: Broker, wrong: Callable[[Voter],
     return rewriting.edits()
 
 
-def put_voters(deployment: Deployment, broker: Broker) -> tuple[Edit, ...]:
+def set_voters(deployment: Deployment, broker: Broker) -> tuple[Edit, ...]:
     """The list of all controllers that the files show, where each of them can be told by its id."""
     ids = [b.config.node_id for b in deployment.configured if b.config.is_controller]
     told = [_voter_of(deployment, number) for number in ids if number is not None]
     if not told or len(told) < len(ids) or None in told:
         return ()
-    return put(broker, _VOTERS, ",".join(filter(None, told)), "process.roles")
+    return set_property(broker, _VOTERS, ",".join(filter(None, told)), "process.roles")
 
 
 def _voter_of(deployment: Deployment, node_id: int) -> str | None:
@@ -181,7 +327,7 @@ def _voter_of(deployment: Deployment, node_id: int) -> str | None:
     having = [b for b in deployment.configured if b.config.is_controller and b.config.node_id == node_id]
     if len(having) != 1 or len(having[0].config.controller_listeners) != 1:
         return None
-    return f"{node_id}@{own_name(having[0])}:{having[0].config.controller_listeners[0].endpoint.port}"
+    return f"{node_id}@{service_name(having[0])}:{having[0].config.controller_listeners[0].endpoint.port}"
 
 
 def bind_controller(broker: Broker, listener: str) -> tuple[Edit, ...]:
@@ -191,7 +337,7 @@ def bind_controller(broker: Broker, listener: str) -> tuple[Edit, ...]:
     if len(ports) != 1 or ports & {e.endpoint.port for e in config.listeners}:
         return ()
     entry = f"{listener}://:{ports.pop()}"
-    rewriting = BrokerRewriting(broker)
+    rewriting = BrokerChange(broker)
     if broker.source_of("listeners") is not None:
         rewriting.append("listeners", entry)
     else:
@@ -201,7 +347,7 @@ def bind_controller(broker: Broker, listener: str) -> tuple[Edit, ...]:
     return rewriting.edits()
 
 
-def point(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker, ...] = ()) -> tuple[Edit, ...]:
+def point_client(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker, ...] = ()) -> tuple[Edit, ...]:
     """A client's bootstrap address replaced by one that works from where the client is."""
     better = usable_address(deployment, attempt, brokers)
     if better is None:
@@ -213,4 +359,90 @@ def point(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker, ...] 
     if others:
         # It would stand in the list twice: which of them is meant to go is not for us to say.
         return ()
-    return Rewriting(attempt.client).replace(declared, start, told.end, str(better)).edits()
+    return MemberChange(attempt.client).replace(declared, start, told.end, str(better)).edits()
+
+
+_SplittingMAP = "listener.security.protocol.map"
+_HOST_LISTENER_NAMES = ("EXTERNAL", "HOST", "OUTSIDE")
+_FIRST_FREE_PORT = 29092
+
+
+def split_listener(deployment: Deployment, broker: Broker, advertised: ListenerEntry) -> tuple[Edit, ...]:
+    """The edits that leave `advertised` to containers and lead the docker host to a new listener on localhost.
+
+    None where the listener is not plain, is published on no or several ports, or the broker shares a network
+    namespace: then it is a decision.
+    """
+    config, listener = broker.config, advertised.endpoint.listener
+    bound = listener_of(broker, listener)
+    name = next((n for n in _HOST_LISTENER_NAMES if _is_free(broker, n)), None)
+    if bound is None or name is None or broker.member.mode is not NetworkMode.NETWORKS:
+        return ()
+    if config.protocol_map.get(listener) != "PLAINTEXT" or broker.is_configured_by_file:
+        return ()
+    ports = published_for(broker, bound)
+    if len(ports) != 1 or ports[0].published is None or not (is_wildcard(bound.endpoint.host)):
+        return ()
+    rewriting = BrokerChange(broker)
+    _advertise_both(rewriting, broker, advertised, f"{name}://localhost:{ports[0].published}", bound)
+    port = _free_port(deployment, broker)
+    _bind_host_listener(rewriting, broker, f"{name}://{bracketed(bound.endpoint.host)}:{port}")
+    _map_host_listener(rewriting, broker, name)
+    if config.inter_broker_listener not in _taken_names(broker):
+        rewriting.put("inter.broker.listener.name", listener)
+    rewriting.change_port(ports[0], target=port)
+    return rewriting.edits()
+
+
+def _taken_names(broker: Broker) -> set[str]:
+    entries = (*broker.config.listeners, *broker.config.advertised_listeners)
+    return {entry.endpoint.listener for entry in entries} | set(broker.config.controller_names)
+
+
+def _is_free(broker: Broker, name: str) -> bool:
+    return name not in _taken_names(broker) and broker.config.protocol_map.get(name, "PLAINTEXT") == "PLAINTEXT"
+
+
+def _free_port(deployment: Deployment, broker: Broker) -> int:
+    taken = {port for (_, port) in deployment.listening} | {p.target for p in broker.member.published}
+    return next(port for port in range(_FIRST_FREE_PORT, 65536) if port not in taken)
+
+
+def _advertise_both(
+    rewriting: BrokerChange, broker: Broker, advertised: ListenerEntry, added: str, bound: ListenerEntry
+) -> None:
+    """The old entry by the service's name and the port that is bound, the new one behind it."""
+    property_name = "advertised.listeners"
+    host = broker.member.service or broker.name
+    if broker.source_of(property_name) is None:
+        others = [e.text for e in broker.config.advertised_listeners if e is not advertised]
+        own = f"{advertised.endpoint.listener}://{host}:{bound.endpoint.port}"
+        rewriting.put(property_name, ",".join([own, *others, added]), beside="listeners")
+        return
+    if advertised.endpoint.host not in broker.member.all_names:
+        rewriting.stretch(property_name, advertised.host_start, advertised.host_end, host)
+    if advertised.endpoint.port != bound.endpoint.port:
+        rewriting.stretch(property_name, advertised.port_start, advertised.port_end, str(bound.endpoint.port))
+    rewriting.append(property_name, added)
+
+
+def _bind_host_listener(rewriting: BrokerChange, broker: Broker, entry: str) -> None:
+    if broker.source_of("listeners") is not None:
+        rewriting.append("listeners", entry)
+        return
+    bound = ",".join(item.text for item in broker.config.listeners)
+    rewriting.put("listeners", f"{bound},{entry}")
+
+
+def _map_host_listener(rewriting: BrokerChange, broker: Broker, name: str) -> None:
+    """The new name beside the others; a map that is new must name them all."""
+    mapped = broker.config.protocol_map
+    if name in mapped:
+        return
+    if broker.source_of(_SplittingMAP) is not None:
+        rewriting.append(_SplittingMAP, f"{name}:PLAINTEXT")
+        return
+    used = [e.endpoint.listener for e in broker.config.listeners]
+    names = dict.fromkeys((*used, *broker.config.controller_names))
+    pairs = [f"{n}:{mapped.get(n, 'PLAINTEXT')}" for n in names]
+    rewriting.put(_SplittingMAP, ",".join((*pairs, f"{name}:PLAINTEXT")))

@@ -12,8 +12,16 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.contact import (
+    Address,
+    Answered,
+    Contact,
+    Failed,
+    Mechanism,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+)
 from netdiag.io.limits import AnswerAllowance
 from netdiag.io.lines import Line, TlsBroken
 from netdiag.kafka import conversation

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from netdiag.deployment.from_engine import runs_kafka
+from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.errors import InputError
 from netdiag.io.docker_engine import connect
 from netdiag.io.engine_address import find_engine

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from netdiag.deployment.platform import Firewall, HostKind, Platform, generation_of
-from netdiag.deployment.stance import Stance
+from netdiag.deployment.model.platform import Firewall, HostKind, Platform, generation_of
+from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.engine.container import Container
 from netdiag.errors import NetdiagError
 from netdiag.io.docker_engine import EngineHost, EngineVersion
@@ -18,7 +18,7 @@ def read_platform(
     version: EngineVersion,
     host: EngineHost,
     kernel: SameKernel | OtherKernel,
-    docker_host: Stance,
+    docker_host: LiveVantage,
     containers: Sequence[Container],
 ) -> Platform:
     """The platform of an engine; of a machine that is not this one only what the engine says."""
@@ -38,7 +38,7 @@ def _kind(host: EngineHost) -> HostKind:
     return HostKind.WSL2 if "wsl2" in host.kernel.lower() else HostKind.LINUX
 
 
-def _bridge_filter(docker_host: Stance) -> bool | None:
+def _bridge_filter(docker_host: LiveVantage) -> bool | None:
     try:
         with open_namespace(docker_host.entrance) as namespace:
             return namespace.run(_read_bridge_filter)

@@ -9,8 +9,8 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from netdiag.deployment.observations import Address, Contact, Failed, Reason
-from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.deployment.model.contact import Address, Contact, Failed, Reason
+from netdiag.deployment.model.verdict import Cell, Verdict
 from netdiag.errors import NetdiagError
 from netdiag.io.deciding import decide
 from netdiag.io.hosts_files import read_hosts_file

@@ -8,8 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Answered, Failed, Reason
+from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
 from netdiag.io.connection import Target, converse
 from netdiag.io.limits import AnswerAllowance
 from netdiag.io.lines import PlainLine

@@ -8,17 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from netdiag.deployment.from_engine import from_engine, member_names, projects_of, runs_kafka, select
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.stance import (
-    Skipped,
-    Stance,
-    container_stances,
-    docker_host_stance,
-    elsewhere_stances,
-    named_stance,
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.observation.live_view import (
+    LiveVantage,
+    SkippedVantage,
+    StoppedContainer,
+    container_vantages,
+    docker_host_vantage,
+    is_down,
+    log_tail,
+    netns_vantage,
+    stopped_container,
+    unrelated_vantages,
 )
-from netdiag.deployment.stopped import Stopped, is_down, stopped, tail
+from netdiag.deployment.sources.engine import from_engine, member_names, projects_of, runs_kafka, select
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError, NetdiagError
@@ -43,9 +46,9 @@ class Live:
     version: EngineVersion
     containers: tuple[Container, ...]
     deployment: Deployment
-    stances: tuple[Stance, ...]
-    skipped: tuple[Skipped, ...] = ()
-    stopped: Mapping[str, Stopped]
+    stances: tuple[LiveVantage, ...]
+    skipped: tuple[SkippedVantage, ...] = ()
+    stopped: Mapping[str, StoppedContainer]
     sockets: Mapping[str, tuple[ListeningSocket, ...]]
     logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     networks: tuple[EngineNetwork, ...] = ()
@@ -75,7 +78,7 @@ def look(
         chosen = select(everything, project=project, names=names)
         _must_exist(everything, names)
         logs = {c.id: engine.log(c) for c in chosen if runs_kafka(c) and is_down(c)}
-    reasons = {c.id: stopped(c, logs[c.id]) for c in chosen if c.id in logs}
+    reasons = {c.id: stopped_container(c, logs[c.id]) for c in chosen if c.id in logs}
     kernel = locate(address, everything)
     host_stance = _docker_host(kernel)
     called = member_names(chosen)
@@ -88,11 +91,11 @@ def look(
         platform=read_platform(version, machine, kernel, host_stance, everything),
         sockets=sockets,
     )
-    inside = (*container_stances(deployment, chosen), *elsewhere_stances(everything, chosen))
-    named = tuple(named_stance(name) for name in netns)
-    outside: tuple[Skipped, ...] = ()
+    inside = (*container_vantages(deployment, chosen), *unrelated_vantages(everything, chosen))
+    named = tuple(netns_vantage(name) for name in netns)
+    outside: tuple[SkippedVantage, ...] = ()
     if isinstance(kernel, OtherKernel):
-        outside = tuple(Skipped(vantage=stance.vantage, because=kernel.because) for stance in inside)
+        outside = tuple(SkippedVantage(vantage=stance.vantage, because=kernel.because) for stance in inside)
         inside = ()
     return Live(
         address=address,
@@ -103,7 +106,7 @@ def look(
         skipped=outside,
         stopped={called[identifier]: reason for identifier, reason in reasons.items()},
         networks=tuple(networks),
-        logs={called[identifier]: tail(lines) for identifier, lines in logs.items()},
+        logs={called[identifier]: log_tail(lines) for identifier, lines in logs.items()},
         sockets=sockets,
     )
 
@@ -132,14 +135,14 @@ def _must_exist(containers: Sequence[Container], names: Sequence[str]) -> None:
             )
 
 
-def _docker_host(kernel: SameKernel | OtherKernel) -> Stance:
+def _docker_host(kernel: SameKernel | OtherKernel) -> LiveVantage:
     """Where the engine's namespace is ours, no rights are needed to stand there; elsewhere, ours is all there is."""
     if isinstance(kernel, OtherKernel) or kernel.docker_host is None or same_namespace_as(kernel.docker_host):
-        return docker_host_stance(OwnNamespace())
-    return docker_host_stance(ProcessNamespace(pid=kernel.docker_host))
+        return docker_host_vantage(OwnNamespace())
+    return docker_host_vantage(ProcessNamespace(pid=kernel.docker_host))
 
 
-def _addresses(docker_host: Stance, networks: Sequence[EngineNetwork]) -> tuple[str, ...]:
+def _addresses(docker_host: LiveVantage, networks: Sequence[EngineNetwork]) -> tuple[str, ...]:
     bridges = frozenset(network.bridge_name for network in networks if network.bridge_name)
     try:
         with open_namespace(docker_host.entrance) as namespace:

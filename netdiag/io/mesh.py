@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
-from netdiag.deployment.mesh_edges import as_a_member
-from netdiag.deployment.observations import Answered, Contact, Failed, Reason
-from netdiag.deployment.stance import Stance
+from netdiag.deployment.model.contact import Answered, Contact, Failed, Reason
+from netdiag.deployment.observation.live_view import LiveVantage
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, contact_between_members
 from netdiag.errors import NetdiagError
 from netdiag.io.connection import Target
 from netdiag.io.limits import many_sockets
@@ -33,7 +32,7 @@ _NOT_ENTERED = "no place to look from was found in it"
 class Look:
     """What is to be looked at, for a run of its own."""
 
-    stances: tuple[Stance, ...]
+    stances: tuple[LiveVantage, ...]
     edges: tuple[Edge, ...]
     timeout: float = TIMEOUT
 
@@ -85,7 +84,7 @@ async def look_along(prober: Prober, places: Mapping[str, Place], edges: Sequenc
         if key not in known:
             known[key] = asyncio.create_task(_contact(prober, place, edge))
         contact = await known[key]
-        return replace(edge, observed=as_a_member(contact, edge.kind))
+        return replace(edge, observed=contact_between_members(contact, edge.kind))
 
     return tuple(await asyncio.gather(*(look(edge) for edge in edges)))
 

@@ -9,11 +9,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from netdiag.deployment.live_view import SecuredPort
-from netdiag.deployment.mesh import Edge, Mesh
-from netdiag.deployment.observations import Address
-from netdiag.deployment.stance import Skipped, Stance
-from netdiag.deployment.verdict import Cell, judge
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.observation.live_view import LiveVantage, SecuredPort, SkippedVantage
+from netdiag.deployment.prediction.mesh import Edge, Mesh
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.client_identity import Client
 from netdiag.io.limits import many_sockets
@@ -40,14 +39,14 @@ class Observed:
     """
 
     cells: tuple[Cell, ...]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedVantage, ...] = ()
     notes: tuple[str, ...] = ()
     mesh: Mesh = field(default_factory=Mesh)
     security: tuple[SecuredPort, ...] = ()
 
 
 def observe(
-    stances: Sequence[Stance],
+    stances: Sequence[LiveVantage],
     addresses: Sequence[Address],
     *,
     timeout: float = TIMEOUT,
@@ -60,8 +59,8 @@ def observe(
     `timeout` is seconds for one step: resolve, connect, or converse. `client` is who connects, None a plaintext
     client; certificates that end within `warn_days` are told of.
     """
-    places: list[tuple[Stance, Place]] = []
-    skipped: list[Skipped] = []
+    places: list[tuple[LiveVantage, Place]] = []
+    skipped: list[SkippedVantage] = []
     notes: list[str] = []
     with ExitStack() as opened:
         sockets = opened.enter_context(many_sockets())
@@ -70,7 +69,7 @@ def observe(
                 namespace = opened.enter_context(open_namespace(stance.entrance))
             except NetdiagError as error:
                 skipped.append(
-                    Skipped(vantage=stance.vantage, because=str(error), rights=isinstance(error, MissingRight))
+                    SkippedVantage(vantage=stance.vantage, because=str(error), rights=isinstance(error, MissingRight))
                 )
                 continue
             names = read_name_service(namespace)
@@ -97,12 +96,12 @@ class _Looking:
     warn_days: int
 
 
-def _inside(places: Sequence[tuple[Stance, Place]]) -> dict[str, Place]:
+def _inside(places: Sequence[tuple[LiveVantage, Place]]) -> dict[str, Place]:
     return {stance.vantage.member: place for stance, place in places if stance.vantage.member}
 
 
 async def _look(
-    places: Sequence[tuple[Stance, Place]],
+    places: Sequence[tuple[LiveVantage, Place]],
     addresses: Sequence[Address],
     looking: _Looking,
     cells: list[Cell],
@@ -126,7 +125,7 @@ async def _look(
 
 
 def _security(
-    sights: Mapping[tuple[Place, Address], tuple[Hashable, SecuritySight]], places: Sequence[tuple[Stance, Place]]
+    sights: Mapping[tuple[Place, Address], tuple[Hashable, SecuritySight]], places: Sequence[tuple[LiveVantage, Place]]
 ) -> list[SecuredPort]:
     """Each target by each name once, from the first vantage; what did not tell anything is left out."""
     order = {place: number for number, (_, place) in enumerate(places)}
@@ -138,6 +137,6 @@ def _security(
     return list(found.values())
 
 
-def _cell(prober: Prober, stance: Stance, place: Place, address: Address) -> Cell:
+def _cell(prober: Prober, stance: LiveVantage, place: Place, address: Address) -> Cell:
     verdict = judge(prober.known(place, address), lambda endpoint: prober.known(place, endpoint.address))
     return Cell(vantage=stance.vantage.label, bootstrap=address, observed=verdict)

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.io.connection import Target, connect, connect_failure
 from netdiag.io.introductions import plaintext_instead
 from netdiag.io.limits import Allowance, Gates

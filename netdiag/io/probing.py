@@ -9,19 +9,19 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
-from netdiag.deployment.probe_story import (
-    Act,
-    Attempt,
-    BootstrapStory,
-    Dialogue,
-    GroupStory,
-    ProbeStory,
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.verdict import judge, outcomes
+from netdiag.deployment.observation.probe import (
+    AddressReport,
+    BootstrapReport,
+    ConnectionAttempt,
+    GroupReport,
+    ProbeReport,
     Step,
+    StepKind,
+    answered_steps,
     failed_step,
-    steps_of,
 )
-from netdiag.deployment.verdict import judge, outcomes
 from netdiag.io.client_identity import Client
 from netdiag.io.connection import Target, connect, connect_failure
 from netdiag.io.introductions import introduced, plaintext_instead
@@ -57,19 +57,19 @@ class Question:
     client: Client | None = None
 
 
-def probe(place: str, entrance: Entrance, question: Question) -> ProbeStory:
+def probe(place: str, entrance: Entrance, question: Question) -> ProbeReport:
     """Look from one place; NetdiagError where it cannot be entered."""
-    stories: list[BootstrapStory] = []
+    stories: list[BootstrapReport] = []
     with many_sockets() as sockets, open_namespace(entrance) as namespace:
         names = read_name_service(namespace)
         standing = Place(namespace=namespace, resolver=Resolver(namespace, names))
         # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
         asyncio.run(_tell(standing, question, min(sockets, _MOST_AT_ONCE), stories))
     notes = tuple(f"cannot read {because}" for because in names.unreadable)
-    return ProbeStory(place=place, bootstraps=tuple(stories), speaks=Speaker(question.client).protocol, notes=notes)
+    return ProbeReport(place=place, bootstraps=tuple(stories), speaks=Speaker(question.client).protocol, notes=notes)
 
 
-async def _tell(place: Place, question: Question, sockets: int, stories: list[BootstrapStory]) -> None:
+async def _tell(place: Place, question: Question, sockets: int, stories: list[BootstrapReport]) -> None:
     teller = _Teller(place, question, sockets)
     stories += await asyncio.gather(*(teller.bootstrap(address) for address in dict.fromkeys(question.bootstraps)))
 
@@ -85,52 +85,56 @@ class _Teller:
         self._patience = question.timeout * _SHARE
         self._sockets = asyncio.Semaphore(sockets)
         self._allowance = Allowance()
-        self._dialogues: dict[Address, asyncio.Task[Dialogue]] = {}
+        self._dialogues: dict[Address, asyncio.Task[AddressReport]] = {}
 
-    async def bootstrap(self, address: Address) -> BootstrapStory:
+    async def bootstrap(self, address: Address) -> BootstrapReport:
         """Both hops, and the coordinator of the group."""
         dialogue = await self._dialogue(address, None)
         if not isinstance(dialogue.contact, Answered):
-            return BootstrapStory(dialogue=dialogue, endpoints=(), verdict=judge(dialogue.contact, _nobody))
+            return BootstrapReport(dialogue=dialogue, endpoints=(), verdict=judge(dialogue.contact, _nobody))
         answered = dialogue.contact
         named = sorted(answered.brokers, key=lambda endpoint: endpoint.node_id)[:_MOST_ENDPOINTS]
         group, *endpoints = await asyncio.gather(
             self._coordinator(dialogue, answered),
             *(self._dialogue(endpoint.address, endpoint.node_id) for endpoint in named),
         )
-        assert isinstance(group, GroupStory)
-        seen = tuple(one for one in endpoints if isinstance(one, Dialogue))
+        assert isinstance(group, GroupReport)
+        seen = tuple(one for one in endpoints if isinstance(one, AddressReport))
         contacts = {one.address: one.contact for one in seen}
         verdict = judge(answered, lambda endpoint: contacts.get(endpoint.address) or _TOO_MANY)
-        return BootstrapStory(dialogue=dialogue, endpoints=seen, verdict=verdict, group=group)
+        return BootstrapReport(dialogue=dialogue, endpoints=seen, verdict=verdict, group=group)
 
-    async def _dialogue(self, address: Address, expected: int | None) -> Dialogue:
+    async def _dialogue(self, address: Address, expected: int | None) -> AddressReport:
         """Each address once: an endpoint that is the bootstrap address itself is known already."""
         if address not in self._dialogues:
             self._dialogues[address] = asyncio.create_task(self._speak(address, expected))
         return await self._dialogues[address]
 
-    async def _speak(self, address: Address, expected: int | None) -> Dialogue:
+    async def _speak(self, address: Address, expected: int | None) -> AddressReport:
         begin = self._now()
         resolution = await self._place.resolver.resolve(address.host, min(self._deadline, begin + self._patience))
         seconds = self._now() - begin
         if not isinstance(resolution, Resolved):
             failed = Failed(reason=Reason.UNRESOLVED, because=resolution.because)
-            step = Step(act=Act.RESOLVE, well=False, said=resolution.because, seconds=seconds)
-            return Dialogue(address=address, resolve=step, attempts=(), contact=failed)
-        step = Step(act=Act.RESOLVE, well=True, said=_resolved(address, resolution), seconds=seconds)
+            step = Step(act=StepKind.RESOLVE, well=False, said=resolution.because, seconds=seconds)
+            return AddressReport(address=address, resolve=step, attempts=(), contact=failed)
+        step = Step(act=StepKind.RESOLVE, well=True, said=_resolved(address, resolution), seconds=seconds)
         targets = [Target(ip=ip, port=address.port) for ip in resolution.addresses]
         told = await asyncio.gather(*(self._attempt(target, address.host, expected) for target in targets))
         attempts = tuple(attempt for attempt, _ in told)
         answered = next((one for one in told if isinstance(one[0].contact, Answered)), None)
         if answered is not None:
             contact, versions = answered[0].contact, answered[1]
-            return Dialogue(address=address, resolve=step, attempts=attempts, contact=contact, api_versions=versions)
-        return Dialogue(
+            return AddressReport(
+                address=address, resolve=step, attempts=attempts, contact=contact, api_versions=versions
+            )
+        return AddressReport(
             address=address, resolve=step, attempts=attempts, contact=furthest([one.contact for one in attempts])
         )
 
-    async def _attempt(self, target: Target, host: str, expected: int | None) -> tuple[Attempt, tuple[ApiVersion, ...]]:
+    async def _attempt(
+        self, target: Target, host: str, expected: int | None
+    ) -> tuple[ConnectionAttempt, tuple[ApiVersion, ...]]:
         try:
             return await self._tried(target, host, expected)
         except TrustedAsItIs:
@@ -138,7 +142,7 @@ class _Teller:
 
     async def _tried(
         self, target: Target, host: str, expected: int | None, *, pinned: bool = False
-    ) -> tuple[Attempt, tuple[ApiVersion, ...]]:
+    ) -> tuple[ConnectionAttempt, tuple[ApiVersion, ...]]:
         async with self._sockets:
             begin = self._now()
             try:
@@ -150,7 +154,7 @@ class _Teller:
                 connected = self._now()
                 if failure is not None:
                     return _not_connected(target, failure, connected - begin), ()
-                accepted = Step(act=Act.CONNECT, well=True, said=f"{target} accepts", seconds=connected - begin)
+                accepted = Step(act=StepKind.CONNECT, well=True, said=f"{target} accepts", seconds=connected - begin)
                 return await self._converse(channel, target, host, expected, accepted, pinned=pinned)
 
     async def _converse(
@@ -162,7 +166,7 @@ class _Teller:
         accepted: Step,
         *,
         pinned: bool,
-    ) -> tuple[Attempt, tuple[ApiVersion, ...]]:
+    ) -> tuple[ConnectionAttempt, tuple[ApiVersion, ...]]:
         steps = [accepted]
         versions: list[ApiVersion] = []
         last = self._now()
@@ -170,7 +174,7 @@ class _Teller:
         def told(events: Sequence[Event]) -> None:
             nonlocal last
             now = self._now()
-            found = steps_of(events, now - last)
+            found = answered_steps(events, now - last)
             if found:
                 steps.extend(found)
                 last = now
@@ -181,7 +185,7 @@ class _Teller:
         def entered(said: str) -> None:
             nonlocal last
             now = self._now()
-            steps.append(Step(act=Act.ENTER, well=True, said=said, seconds=now - last))
+            steps.append(Step(act=StepKind.ENTER, well=True, said=said, seconds=now - last))
             last = now
 
         talk = Conversation(expected_node_id=expected)
@@ -193,9 +197,9 @@ class _Teller:
         if isinstance(contact, Failed) and contact.reason in _ASKED_AGAIN:
             channel.close()
             contact = await self._introduced(target, contact)
-        inside = sum(step.act is Act.ENTER for step in steps) == self._speaker.entries
-        steps += failed_step(contact, self._now() - last, act=Act.ASK if inside else Act.ENTER)
-        return Attempt(ip=target.ip, steps=tuple(steps), contact=contact), tuple(versions)
+        inside = sum(step.act is StepKind.ENTER for step in steps) == self._speaker.entries
+        steps += failed_step(contact, self._now() - last, act=StepKind.ASK if inside else StepKind.ENTER)
+        return ConnectionAttempt(ip=target.ip, steps=tuple(steps), contact=contact), tuple(versions)
 
     async def _introduced(self, target: Target, failed: Failed) -> Failed:
         """Who is there; a client that speaks TLS is told whether plaintext is spoken instead."""
@@ -215,21 +219,21 @@ class _Teller:
         channel.close()
         return None
 
-    async def _coordinator(self, dialogue: Dialogue, answered: Answered) -> GroupStory:
+    async def _coordinator(self, dialogue: AddressReport, answered: Answered) -> GroupReport:
         """Who coordinates the group, and whether a client gets there."""
         begin = self._now()
         found = await self._ask_for_coordinator(dialogue, answered)
         seconds = self._now() - begin
         if isinstance(found, NoCoordinator):
-            return GroupStory(group=self._group, said=found.because, seconds=seconds, harmless=found.harmless)
+            return GroupReport(group=self._group, said=found.because, seconds=seconds, harmless=found.harmless)
         named = found.endpoint
         endpoint = NodeEndpoint(node_id=named.node_id, host=named.host, port=named.port)
         reached = await self._dialogue(endpoint.address, endpoint.node_id)
         (outcome,) = outcomes(replace(answered, brokers=(endpoint,)), lambda _: reached.contact)
         said = f"broker {endpoint.node_id} coordinates it, at {endpoint.address}"
-        return GroupStory(group=self._group, said=said, seconds=seconds, endpoint=endpoint, outcome=outcome.outcome)
+        return GroupReport(group=self._group, said=said, seconds=seconds, endpoint=endpoint, outcome=outcome.outcome)
 
-    async def _ask_for_coordinator(self, dialogue: Dialogue, answered: Answered) -> Coordinator | NoCoordinator:
+    async def _ask_for_coordinator(self, dialogue: AddressReport, answered: Answered) -> Coordinator | NoCoordinator:
         talk = CoordinatorConversation(self._group, dialogue.api_versions)
         first = talk.start()
         if talk.outcome is not None or answered.ip is None:
@@ -283,10 +287,10 @@ def _nobody(endpoint: NodeEndpoint) -> Contact:
     return Unknown(because=f"{endpoint.address} was not tried")
 
 
-def _not_connected(target: Target, failure: Failed | Unknown, seconds: float) -> Attempt:
+def _not_connected(target: Target, failure: Failed | Unknown, seconds: float) -> ConnectionAttempt:
     reason = f"{failure.reason.value}: " if isinstance(failure, Failed) else ""
-    step = Step(act=Act.CONNECT, well=False, said=f"{reason}{failure.because}", seconds=seconds)
-    return Attempt(ip=target.ip, steps=(step,), contact=failure)
+    step = Step(act=StepKind.CONNECT, well=False, said=f"{reason}{failure.because}", seconds=seconds)
+    return ConnectionAttempt(ip=target.ip, steps=(step,), contact=failure)
 
 
 def _resolved(address: Address, resolution: Resolved) -> str:

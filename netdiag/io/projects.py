@@ -14,8 +14,8 @@ from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.load import ALL_PROFILES, load, normalized_name
 from netdiag.compose.positions import Source, Text
 from netdiag.compose.project import Project
-from netdiag.deployment.facts import with_images
-from netdiag.deployment.from_compose import runs_kafka
+from netdiag.deployment.sources.compose import runs_kafka
+from netdiag.deployment.sources.images import with_images
 from netdiag.errors import InputError, NetdiagError
 from netdiag.io.files import (
     BASE_NAMES,

@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from netdiag.deployment.observations import Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.contact import Contact, Failed, Reason, Unknown
 from netdiag.io.certificates import anchored, read_certificates
 from netdiag.io.client_identity import Client, context_of
 from netdiag.io.connection import Target, converse

@@ -25,7 +25,7 @@ from netdiag.topology.join import join
 from netdiag.topology.published_ports import PROXY_COMMAND
 
 if TYPE_CHECKING:
-    from netdiag.deployment.member import Deployment
+    from netdiag.deployment.model.deployment import Deployment
 
 TIMEOUT = 10.0
 
@@ -174,8 +174,8 @@ def _deployment(
     said: _Said, project: str | None, *, addresses: tuple[str, ...] = (), proxied: bool | None = None
 ) -> "Deployment":
     # Loading these takes longer than reading the kernel of a machine without an engine.
-    from netdiag.deployment.from_engine import from_engine, select
-    from netdiag.deployment.platform import Platform
+    from netdiag.deployment.model.platform import Platform
+    from netdiag.deployment.sources.engine import from_engine, select
 
     chosen = select(said.containers, project=project)
     if project is not None and not chosen:

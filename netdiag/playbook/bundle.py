@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netdiag import __version__
-from netdiag.deployment.secret_names import masked, masked_text
+from netdiag.deployment.observation.secrets import masked, masked_text
 from netdiag.errors import InputError
 from netdiag.playbook.outcome import Item, Outcome
 from netdiag.playbook.recognise import Recognised

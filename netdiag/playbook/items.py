@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from netdiag.deployment.mesh import Edge
-from netdiag.deployment.mesh_edges import is_cut, worth
-from netdiag.deployment.observations import Address, Contact, Failed, Unknown
-from netdiag.deployment.probe_story import Step
-from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.deployment.model.contact import Address, Contact, Failed, Unknown
+from netdiag.deployment.model.verdict import Cell, Verdict
+from netdiag.deployment.observation.probe import Step
+from netdiag.deployment.prediction.mesh import Edge, edge_outcome, is_cut
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
 from netdiag.playbook.outcome import Item
 from netdiag.topology.causes.failed_connection import Cause
@@ -57,7 +56,7 @@ def of_edge(edge: Edge) -> Item:
         "target": edge.target,
         "address": str(edge.address),
         "worth": "unknown" if cut is None else "cut" if cut else "ok",
-        "reason": "" if contact is None else _told(worth(edge, contact), contact),
+        "reason": "" if contact is None else _told(edge_outcome(edge, contact), contact),
     }
     return Item(of="edges", fields=_cut(fields))
 

@@ -4,10 +4,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from netdiag import __version__
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Unknown
-from netdiag.deployment.probe_advice import next_step
-from netdiag.deployment.probe_story import BootstrapStory, Dialogue, GroupStory, ProbeStory, Step
-from netdiag.deployment.verdict import Cell, EndpointOutcome, Word
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Unknown
+from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Word
+from netdiag.deployment.observation.probe import (
+    AddressReport,
+    BootstrapReport,
+    GroupReport,
+    ProbeReport,
+    Step,
+    next_step,
+)
 from netdiag.render.matrix.matrix_text import matrix_lines
 from netdiag.render.report import Matrix
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, paint, width, wrap
@@ -16,7 +22,7 @@ _ACT = 9
 _TIME = 9
 
 
-def probe_text(story: ProbeStory, screen: Screen, matrix: Matrix | None = None) -> str:
+def probe_text(story: ProbeReport, screen: Screen, matrix: Matrix | None = None) -> str:
     """The text; `matrix` is how the same addresses fare from elsewhere."""
     drawing = _Drawing(story.place, screen, story.speaks)
     lines = [line for one in story.bootstraps for line in drawing.bootstrap(one)]
@@ -33,7 +39,7 @@ class _Drawing:
         self._as = "" if speaks == "PLAINTEXT" else f", in {speaks}"
         self._screen = screen
 
-    def bootstrap(self, story: BootstrapStory) -> Iterator[Line]:
+    def bootstrap(self, story: BootstrapReport) -> Iterator[Line]:
         yield (self._screen.run(f"{story.dialogue.address} from {self._place}{self._as}", Style.BOLD),)
         yield from self._dialogue(story.dialogue)
         for outcome, dialogue in zip(story.verdict.endpoints, story.endpoints, strict=False):
@@ -51,13 +57,13 @@ class _Drawing:
     def note(self, text: str) -> Line:
         return (self._screen.run(f"note: {text}", Style.DIM),)
 
-    def _dialogue(self, dialogue: Dialogue) -> Iterator[Line]:
+    def _dialogue(self, dialogue: AddressReport) -> Iterator[Line]:
         yield from self._step(dialogue.resolve)
         for attempt in dialogue.attempts:
             for step in attempt.steps:
                 yield from self._step(step)
 
-    def _endpoint(self, story: BootstrapStory, outcome: EndpointOutcome, dialogue: Dialogue) -> Iterator[Line]:
+    def _endpoint(self, story: BootstrapReport, outcome: EndpointOutcome, dialogue: AddressReport) -> Iterator[Line]:
         endpoint = outcome.endpoint
         style = Style.GOOD if outcome.outcome == Word.OK.value else Style.BAD
         yield (
@@ -69,7 +75,7 @@ class _Drawing:
         else:
             yield from self._dialogue(dialogue)
 
-    def _group(self, group: GroupStory) -> Iterator[Line]:
+    def _group(self, group: GroupReport) -> Iterator[Line]:
         word, style = group.outcome or ("no coordinator" if not group.harmless else "not asked for"), Style.BAD
         if group.harmless or group.outcome == Word.OK.value:
             style = Style.GOOD if group.outcome else Style.DIM
@@ -96,7 +102,7 @@ class _Drawing:
             yield (Run(" " * width(head)), Run(more))
 
 
-def _verdict(story: BootstrapStory) -> str:
+def _verdict(story: BootstrapReport) -> str:
     if story.verdict.usable and not story.usable:
         return "ok, but not for consumer groups"
     return str(story.verdict)
@@ -114,7 +120,7 @@ VERSION = 1
 Value = dict[str, Any]
 
 
-def probe_document(story: ProbeStory, matrix: Matrix | None = None) -> Value:
+def probe_document(story: ProbeReport, matrix: Matrix | None = None) -> Value:
     """The document; times are in milliseconds. `matrix` is how the same addresses fare from elsewhere."""
     return {
         "format": FORMAT,
@@ -129,7 +135,7 @@ def probe_document(story: ProbeStory, matrix: Matrix | None = None) -> Value:
     }
 
 
-def _bootstrap_value(whole: ProbeStory, story: BootstrapStory) -> Value:
+def _bootstrap_value(whole: ProbeReport, story: BootstrapReport) -> Value:
     verdict = story.verdict
     return {
         **_dialogue_value(story.dialogue),
@@ -154,7 +160,7 @@ def _cell_value(cell: Cell) -> Value:
     }
 
 
-def _dialogue_value(dialogue: Dialogue) -> Value:
+def _dialogue_value(dialogue: AddressReport) -> Value:
     return {
         "address": _address_value(dialogue.address),
         "resolve": _step_value(dialogue.resolve),
@@ -183,7 +189,7 @@ def _contact_value(contact: Contact) -> Value:
     }
 
 
-def _group_value(group: GroupStory) -> Value:
+def _group_value(group: GroupReport) -> Value:
     return {
         "name": group.group,
         "said": group.said,

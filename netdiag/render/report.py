@@ -20,10 +20,10 @@ from netdiag.render.findings.places import harmless, path_text
 from netdiag.render.wording import plural
 
 if TYPE_CHECKING:
-    from netdiag.deployment.live_view import SecuredPort
-    from netdiag.deployment.mesh import Mesh
-    from netdiag.deployment.vantage import Vantage
-    from netdiag.deployment.verdict import Cell
+    from netdiag.deployment.model.vantage import Vantage
+    from netdiag.deployment.model.verdict import Cell
+    from netdiag.deployment.observation.live_view import SecuredPort
+    from netdiag.deployment.prediction.mesh import Mesh
     from netdiag.topology.causes.failed_connection import Explanation
 
 # Findings of one kind in one place beyond this are counted: more than anybody reads or wrote by hand.

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from netdiag.deployment.observations import Address
+from netdiag.deployment.model.contact import Address
 from netdiag.kafka.listeners import bracketed
 
 _NUMBERED = re.compile(r"(?P<head>.*?)(?P<number>\d+)(?P<tail>\D*)", re.DOTALL)

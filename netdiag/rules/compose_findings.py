@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from netdiag.compose.positions import Span, Text
 from netdiag.compose.problems import Problem
 from netdiag.compose.project import Project
-from netdiag.deployment.written import location
+from netdiag.deployment.sources.compose_text import location
 from netdiag.findings import Finding, Related, Severity
 
 

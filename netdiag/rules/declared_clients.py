@@ -8,11 +8,11 @@ An address whose port nothing here has is another project's.
 from collections.abc import Iterator
 
 from netdiag.config.document import DeclaredClient
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.observations import Address, Answered, Failed
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.vantage import Vantage, VantageKind
-from netdiag.deployment.verdict import EndpointOutcome, Word
+from netdiag.deployment.model.contact import Address, Answered, Failed
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import EndpointOutcome, Word
+from netdiag.deployment.prediction.reachability import predict
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, bracketed, is_loopback
 

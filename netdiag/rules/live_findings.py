@@ -7,12 +7,12 @@ is a client that is sent somewhere, or told an address that is meant for it, and
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from netdiag.deployment.as_declared import DeclaredService, Foretold
-from netdiag.deployment.live_view import LiveView, SecuredPort
-from netdiag.deployment.member import Broker, Dependent, Deployment, Member, NetworkMode
-from netdiag.deployment.observations import Address, Answered, Failed, Reason
-from netdiag.deployment.vantage import Vantage, VantageKind
-from netdiag.deployment.verdict import Cell, EndpointOutcome, Word
+from netdiag.deployment.model.contact import Address, Answered, Failed, Reason
+from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, Member, NetworkMode
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Word
+from netdiag.deployment.observation.live_view import LiveView, SecuredPort
+from netdiag.deployment.sources.declared_services import DeclaredService, PredictedRefusal
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, Severity
 from netdiag.kafka.listeners import is_loopback
 from netdiag.kafka.security import CertificateFault
@@ -205,7 +205,7 @@ def _is_for(deployment: Deployment, broker: Broker, host: str, vantage: Vantage)
     return vantage.kind in _OUTSIDE
 
 
-def cells_of_client(view: LiveView, client: Dependent) -> tuple[Cell, ...]:
+def cells_of_client(view: LiveView, client: KafkaClient) -> tuple[Cell, ...]:
     """What a client that is shown gets at its own addresses, from its own container."""
     if not client.active or client.waits or not client.certain:
         return ()
@@ -321,7 +321,7 @@ def written_for(view: LiveView, finding: Finding) -> tuple[Related, ...]:
     return written_variable(view, broker.member, part)
 
 
-def foretelling(view: LiveView, broker: Broker) -> tuple[Foretold, ...]:
+def foretelling(view: LiveView, broker: Broker) -> tuple[PredictedRefusal, ...]:
     """What the files foretell of a broker that did not start, and its log holds."""
     name = broker.member.service or broker.name
     said = (view.stopped.get(broker.name, ""), *view.logs.get(broker.name, ()))

@@ -13,8 +13,8 @@ from netdiag.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from netdiag.compose.project import Project
-    from netdiag.deployment.live_view import LiveView
-    from netdiag.deployment.member import Deployment
+    from netdiag.deployment.model.deployment import Deployment
+    from netdiag.deployment.observation.live_view import LiveView
     from netdiag.topology.graph import Topology
     from netdiag.traffic.facts import WireView
 

@@ -19,7 +19,7 @@ from netdiag.topology.inventory import Inventory, LinkId
 from netdiag.topology.segments import Segment, segments
 
 if TYPE_CHECKING:
-    from netdiag.deployment.member import Deployment
+    from netdiag.deployment.model.deployment import Deployment
 
 
 class PathEnd(StrEnum):

@@ -23,7 +23,7 @@ from netdiag.topology.places import (
 from netdiag.topology.published_ports import GATEWAY_BRIDGE, published_ports
 
 if TYPE_CHECKING:
-    from netdiag.deployment.member import Broker, Deployment
+    from netdiag.deployment.model.deployment import Broker, Deployment
     from netdiag.kafka.listeners import ListenerEntry
 
 _BRIDGE = "bridge"

@@ -9,8 +9,8 @@ import pytest
 from netdiag.app.check import check
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.reports import merged
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.platform import Firewall, Generation, HostKind, Platform, Stated
+from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.platform import Firewall, Generation, HostKind, Platform, PlatformOptions
 from netdiag.errors import InputError
 from netdiag.io.projects import ProjectReader, ReadOptions
 from netdiag.render.report import Input, Report
@@ -92,15 +92,15 @@ def test_a_declared_host_address_gets_its_row_and_a_matrix_can_be_left_out(folde
 @pytest.mark.parametrize(
     ("stated", "vantage", "bootstrap", "expected", "mechanism"),
     [
-        (Stated(), "container elsewhere", "192.168.8.133:9091", "unknown", None),
-        (Stated(generation=Generation.V28), "container elsewhere", "192.168.8.133:9091", "bootstrap", HAIRPIN),
-        (Stated(generation=Generation.V29), "container elsewhere", "192.168.8.133:9091", "advertised", None),
-        (Stated(userland_proxy=True), "container elsewhere", "192.168.8.133:9091", "advertised", None),
-        (Stated(kind=HostKind.DESKTOP), "docker host", "localhost:9091", "ok", None),
+        (PlatformOptions(), "container elsewhere", "192.168.8.133:9091", "unknown", None),
+        (PlatformOptions(generation=Generation.V28), "container elsewhere", "192.168.8.133:9091", "bootstrap", HAIRPIN),
+        (PlatformOptions(generation=Generation.V29), "container elsewhere", "192.168.8.133:9091", "advertised", None),
+        (PlatformOptions(userland_proxy=True), "container elsewhere", "192.168.8.133:9091", "advertised", None),
+        (PlatformOptions(kind=HostKind.DESKTOP), "docker host", "localhost:9091", "ok", None),
     ],
 )
 def test_predictions_follow_what_is_said_of_the_engine(
-    folder: Path, stated: Stated, vantage: str, bootstrap: str, expected: str, mechanism: Mechanism | None
+    folder: Path, stated: PlatformOptions, vantage: str, bootstrap: str, expected: str, mechanism: Mechanism | None
 ) -> None:
     (folder / "compose.yml").write_text(five_brokers(), encoding="utf-8")
     engine = replace(stated, userland_proxy=bool(stated.userland_proxy))
@@ -112,7 +112,9 @@ def test_predictions_follow_what_is_said_of_the_engine(
 
 
 def test_what_is_stated_goes_before_what_is_found() -> None:
-    stated = Stated(kind=HostKind.WSL2, generation=Generation.V28, userland_proxy=False, firewall=Firewall.NFTABLES)
+    stated = PlatformOptions(
+        kind=HostKind.WSL2, generation=Generation.V28, userland_proxy=False, firewall=Firewall.NFTABLES
+    )
     found = Platform(generation=Generation.V20, userland_proxy=True, bridge_filter=False)
     assert stated.over(found) == Platform(
         kind=HostKind.WSL2,
@@ -121,7 +123,7 @@ def test_what_is_stated_goes_before_what_is_found() -> None:
         firewall=Firewall.NFTABLES,
         bridge_filter=False,
     )
-    assert Stated().over(found) == found
+    assert PlatformOptions().over(found) == found
 
 
 def test_an_interrupt_is_in_the_report_of_every_input_not_reached(

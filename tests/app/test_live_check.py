@@ -14,12 +14,11 @@ from netdiag.app.live_check import check_live, with_causes
 from netdiag.app.progress import SILENT
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.mesh import Edge
-from netdiag.deployment.stance import Skipped, Stance, docker_host_stance
-from netdiag.deployment.stopped import Stopped
-from netdiag.deployment.vantage import Vantage, VantageKind
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.observation.live_view import LiveVantage, SkippedVantage, StoppedContainer, docker_host_vantage
+from netdiag.deployment.prediction.mesh import Edge
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.distribution import install_line
 from netdiag.errors import EngineError
 from netdiag.io import live as live_module
@@ -35,7 +34,7 @@ from tests.render.literals import OK, REFUSED
 
 SCHEMA = json.loads((ROOT / "netdiag/render/schema/check-listeners.v1.json").read_text(encoding="utf-8"))
 ARGV = ("/opt/netdiag", "check-listeners", "--live")
-INSIDE = Stance(
+INSIDE = LiveVantage(
     vantage=Vantage(kind=VantageKind.BROKER, label="inside kafka", member="kafka", networks=("default",)),
     entrance=ProcessNamespace(pid=1, container_id="c"),
 )
@@ -50,9 +49,11 @@ def running() -> Live:
         version=EngineVersion(release="28", api_version="1.51", operating_system="linux"),
         containers=(),
         deployment=replace(deployment, host_addresses=("192.168.8.133",)),
-        stances=(docker_host_stance(), INSIDE),
+        stances=(docker_host_vantage(), INSIDE),
         stopped={
-            "spare": Stopped(container="spare", exit_code=1, oom_killed=False, crash_looping=False, line="it says why")
+            "spare": StoppedContainer(
+                container="spare", exit_code=1, oom_killed=False, crash_looping=False, line="it says why"
+            )
         },
         sockets={},
     )
@@ -72,7 +73,7 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
             Cell(vantage="docker host", bootstrap=a, observed=OK if str(a) == "localhost:9092" else REFUSED)  # type: ignore[arg-type]
             for a in addresses
         )
-        untaken = Skipped(vantage=INSIDE.vantage, because="takes CAP_SYS_ADMIN", rights=True)
+        untaken = SkippedVantage(vantage=INSIDE.vantage, because="takes CAP_SYS_ADMIN", rights=True)
         return Observed(cells=cells, skipped=(untaken,), notes=("a note",))
 
     monkeypatch.setattr(live_module, "look", look)
@@ -106,8 +107,8 @@ def test_prediction_and_observation_meet_in_a_cell(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_vantage_on_another_machine_is_told_with_the_way_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    elsewhere = Skipped(vantage=INSIDE.vantage, because="the engine runs on another machine")
-    seen = replace(running(), stances=(docker_host_stance(),), skipped=(elsewhere,))
+    elsewhere = SkippedVantage(vantage=INSIDE.vantage, because="the engine runs on another machine")
+    seen = replace(running(), stances=(docker_host_vantage(),), skipped=(elsewhere,))
     monkeypatch.setattr(live_module, "look", lambda **_: seen)
     monkeypatch.setattr(observe_module, "observe", lambda *_, **__: Observed(cells=()))
     (skipped,) = check_live(CheckOptions(isolated=True), LiveOptions(containers=("kafka",), argv=ARGV)).report.skipped

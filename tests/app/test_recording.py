@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from netdiag.app.live_check import judged, record, replayed
-from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason
-from netdiag.deployment.recording import Failure, Look, seen_cells
-from netdiag.deployment.vantage import Vantage, VantageKind
-from netdiag.deployment.verdict import Cell, judge
+from netdiag.deployment.model.contact import Address, Answered, Failed, NodeEndpoint, Reason
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.observation.recording import Failure, Look, seen_cells
 from netdiag.engine.container import parse_container
 from netdiag.engine.network import parse_network
 from netdiag.errors import InputError

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from netdiag.deployment.from_engine import runs_kafka
+from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.engine.container import parse_container
 from tests.cli.shell import NETDIAG, environment
 from tests.engine.test_container import BROKER

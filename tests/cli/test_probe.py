@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from netdiag.cli.probe import bootstraps_of
-from netdiag.deployment.observations import Address
+from netdiag.deployment.model.contact import Address
 from tests.cli.shell import netdiag
 from tests.io.hostile import ScriptedBroker, serving
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from netdiag.cli.probe_matrix import addresses_of
-from netdiag.deployment.observations import Address
+from netdiag.deployment.model.contact import Address
 from netdiag.io.probing import Question, probe
 from netdiag.linux.netns import OwnNamespace
 from tests.cli.shell import netdiag

@@ -1,7 +1,7 @@
 """A running deployment as names for the ends of connections."""
 
 from netdiag.cli.traffic_places import places_of
-from netdiag.deployment.from_engine import from_engine
+from netdiag.deployment.sources.engine import from_engine
 from tests.deployment.test_addresses import PUBLISHED
 from tests.deployment.test_from_engine import attached, container, network
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from netdiag.deployment.member import Deployment, Member, State
-from netdiag.deployment.naming import member_at
-from netdiag.deployment.observations import Address, Failed, Unknown
-from netdiag.deployment.platform import Firewall, HostInput, HostKind, Platform
-from netdiag.deployment.reachability import predict
+from netdiag.deployment.model.contact import Address, Failed, Unknown
+from netdiag.deployment.model.deployment import Deployment, Member, State
+from netdiag.deployment.model.platform import Firewall, HostInput, HostKind, Platform
+from netdiag.deployment.prediction.client_namespace import member_at
+from netdiag.deployment.prediction.reachability import predict
 from tests.deployment.worlds import LAN_ADDRESS, at, broker, world
 
 _NETWORKS = """\

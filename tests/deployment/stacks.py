@@ -3,8 +3,8 @@
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Project
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.sources.compose import from_compose
 
 
 def deployment_of(text: str, *, path: str = "compose.yml", host_addresses: tuple[str, ...] = ()) -> Deployment:

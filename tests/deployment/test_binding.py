@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.binding import Reach, binding
+from netdiag.deployment.prediction.sockets import Reach, binding
 from tests.deployment.stacks import deployment_of, five_brokers
 
 

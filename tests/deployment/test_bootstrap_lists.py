@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.bootstrap_lists import MOST, bootstrap_list_at, parse_bootstrap_list
+from netdiag.deployment.sources.client_settings import MOST, bootstrap_list_at, parse_bootstrap_list
 
 
 @pytest.mark.parametrize(

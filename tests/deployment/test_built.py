@@ -4,8 +4,8 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import FileLocation
 from netdiag.rules.declared import check_deployment
 

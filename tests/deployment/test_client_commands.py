@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.client_commands import given_by_command
+from netdiag.deployment.sources.client_settings import bootstraps_in_command
 
 Row = tuple[str, str, str, bool]
 
@@ -10,7 +10,7 @@ Row = tuple[str, str, str, bool]
 def rows(words: list[str], image: str = "") -> list[Row]:
     return [
         (given.option, words[given.word][a.start : a.end], given.tool, given.waits)
-        for given in given_by_command(words, image=image)
+        for given in bootstraps_in_command(words, image=image)
         for a in given.addresses
     ]
 
@@ -59,7 +59,7 @@ def rows(words: list[str], image: str = "") -> list[Row]:
 )
 def test_what_a_command_gives(words: list[str], expected: list[Row]) -> None:
     if len(words) > 3 and expected and "\0" in expected[0][1]:
-        (given,) = given_by_command(words)
+        (given,) = bootstraps_in_command(words)
         assert [(given.word, a.host, a.port) for a in given.addresses] == [(4, "a", 1)]
     else:
         assert rows(words) == expected
@@ -77,9 +77,9 @@ def test_an_address_counts_once_in_a_script() -> None:
 
 
 def test_what_else_a_command_says() -> None:
-    (plain,) = given_by_command(["kafka-topics --list --bootstrap-server a:1"])
-    (filed,) = given_by_command(["kafka-topics --bootstrap-server a:1 --command-config /tmp/c --list; x"])
-    (said,) = given_by_command(["kcat -b a:1 -X security.protocol=sasl_ssl -L"])
+    (plain,) = bootstraps_in_command(["kafka-topics --list --bootstrap-server a:1"])
+    (filed,) = bootstraps_in_command(["kafka-topics --bootstrap-server a:1 --command-config /tmp/c --list; x"])
+    (said,) = bootstraps_in_command(["kcat -b a:1 -X security.protocol=sasl_ssl -L"])
     assert [(g.protocol, g.configured) for g in (plain, filed, said)] == [
         (None, False),
         (None, True),
@@ -99,4 +99,4 @@ def test_what_else_a_command_says() -> None:
     ],
 )
 def test_a_long_command_is_read_in_linear_time(text: str) -> None:
-    assert given_by_command([text]) == ()
+    assert bootstraps_in_command([text]) == ()

@@ -2,8 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.client_protocol import required, spoken
-from netdiag.deployment.clients import attempts, landing
+from netdiag.deployment.clients import accepting_listener, attempts, client_protocol, listener_protocol
 from tests.deployment.stacks import deployment_of
 
 TEXT = """\
@@ -40,7 +39,7 @@ def _app(image: str, environment: str, extra: str = "") -> str:
 )
 def test_what_a_client_speaks(image: str, environment: str, extra: str, protocol: str | None) -> None:
     (attempt,) = attempts(deployment_of(_app(image, environment, extra)))
-    assert spoken(attempt) == protocol
+    assert client_protocol(attempt) == protocol
 
 
 @pytest.mark.parametrize(
@@ -54,13 +53,13 @@ def test_what_a_client_speaks(image: str, environment: str, extra: str, protocol
 def test_what_a_tool_speaks(command: str, protocol: str | None) -> None:
     text = TEXT.format(client=f"{{image: shop/tools, command: '{command}'}}")
     (attempt,) = attempts(deployment_of(text))
-    assert spoken(attempt) == protocol
+    assert client_protocol(attempt) == protocol
 
 
 @pytest.mark.parametrize(("port", "protocol"), [(29092, "PLAINTEXT"), (9092, "SASL_SSL")])
 def test_what_the_listener_requires(port: int, protocol: str) -> None:
     deployment = deployment_of(_app("shop/app", f"KAFKA_BROKERS: 'kafka:{port}'"))
     (attempt,) = attempts(deployment)
-    landed = landing(deployment, attempt.vantage, "kafka", port)
+    landed = accepting_listener(deployment, attempt.vantage, "kafka", port)
     assert landed is not None
-    assert required(landed) == protocol
+    assert listener_protocol(landed) == protocol

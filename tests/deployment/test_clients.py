@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.clients import Nameless, attempts, nameless, target, usable_address
+from netdiag.deployment.clients import UnresolvedName, attempts, target_member, usable_address, why_unresolved
 from tests.deployment.stacks import deployment_of
 
 TEXT = """\
@@ -54,26 +54,26 @@ def test_only_what_is_for_kafka_is_an_attempt(variable: str, value: str, count: 
     ("value", "broker", "client", "expected"),
     [
         ("kafka:9092", "init: true", "init: true", None),
-        ("nobody:9092", "init: true", "init: true", Nameless.NOBODY),
+        ("nobody:9092", "init: true", "init: true", UnresolvedName.NOBODY),
         ("nobody.example.org:9092", "init: true", "init: true", None),
         ("host.docker.internal:9092", "init: true", "init: true", None),
-        ("kafka:9092", "networks: [a]", "networks: [b]", Nameless.NOT_SHARED),
-        ("kafka:9092", "network_mode: host", "init: true", Nameless.HOST_MODE),
-        ("kafka:9092", "init: true", "network_mode: host", Nameless.HOST_MODE),
-        ("kafka:9092", "network_mode: bridge", "init: true", Nameless.DEFAULT_BRIDGE),
-        ("kafka:9092", "init: true", "network_mode: bridge", Nameless.DEFAULT_BRIDGE),
+        ("kafka:9092", "networks: [a]", "networks: [b]", UnresolvedName.NOT_SHARED),
+        ("kafka:9092", "network_mode: host", "init: true", UnresolvedName.HOST_MODE),
+        ("kafka:9092", "init: true", "network_mode: host", UnresolvedName.HOST_MODE),
+        ("kafka:9092", "network_mode: bridge", "init: true", UnresolvedName.DEFAULT_BRIDGE),
+        ("kafka:9092", "init: true", "network_mode: bridge", UnresolvedName.DEFAULT_BRIDGE),
     ],
 )
-def test_why_a_name_means_nothing(value: str, broker: str, client: str, expected: Nameless | None) -> None:
+def test_why_a_name_means_nothing(value: str, broker: str, client: str, expected: UnresolvedName | None) -> None:
     deployment = deployment_of(text(value, broker=broker, client=client))
     (attempt,) = attempts(deployment)
-    assert nameless(deployment, attempt) is expected
+    assert why_unresolved(deployment, attempt) is expected
 
 
 def test_the_usable_address_is_that_of_the_listener_for_containers() -> None:
     deployment = deployment_of(text("kafka:9092"))
     (attempt,) = attempts(deployment)
     assert str(usable_address(deployment, attempt)) == "kafka:29092"
-    member = target(deployment, attempt)
+    member = target_member(deployment, attempt)
     assert member is not None
     assert member.name == "kafka"

@@ -1,8 +1,8 @@
 """What a broker would answer: its cluster, and whether it has heard of it."""
 
-from netdiag.deployment.cluster import advertised_host, cluster_of, is_informed, metadata, reaches
-from netdiag.deployment.naming import Unmodelled
-from netdiag.deployment.vantage import inside
+from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.prediction.client_namespace import Unmodelled
+from netdiag.deployment.prediction.cluster import advertised_host, cluster_of, is_informed, metadata, reaches
 from tests.deployment.stacks import deployment_of, five_brokers
 
 NOBODY: frozenset[str] = frozenset()
@@ -43,7 +43,7 @@ def test_brokers_reach_each_other_or_not() -> None:
     assert reaches(deployment, one, "broker-2", 29092, NOBODY) is two
     assert reaches(deployment, one, "broker-2", 1, NOBODY) is None
     assert reaches(deployment, one, "nobody", 29092, NOBODY) is None
-    assert inside(one).member == "broker-1"
+    assert broker_vantage(one).member == "broker-1"
 
 
 def test_some_controllers_reach_a_broker_others_do_not() -> None:

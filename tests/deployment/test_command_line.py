@@ -4,7 +4,7 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.command_line import Line, command_lines
+from netdiag.deployment.sources.startup import Line, command_lines
 
 TEXT = """\
 services:

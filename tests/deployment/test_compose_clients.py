@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.member import Dependent
+from netdiag.deployment.model.deployment import KafkaClient
 from netdiag.findings import FileLocation
 from tests.deployment.stacks import deployment_of
 
@@ -35,7 +35,7 @@ def shown(body: str, *, image: str = "shop/app", check: str = "exit 0", reporter
     ]
 
 
-def written(text: str, dependent: Dependent, index: int) -> str:
+def written(text: str, dependent: KafkaClient, index: int) -> str:
     """The bytes of the file at the place of an address."""
     address = dependent.bootstraps[index]
     where = dependent.declared.at(address.start, address.end)

@@ -2,7 +2,13 @@
 
 import pytest
 
-from netdiag.deployment.control_ports import control_port, is_explained, jmx_ports, zookeeper_port, zookeeper_ports
+from netdiag.deployment.prediction.listener_access import (
+    control_port,
+    is_likely_other_port,
+    jmx_ports,
+    zookeeper_port,
+    zookeeper_ports,
+)
 from tests.deployment.stacks import deployment_of
 
 TEXT = """\
@@ -59,7 +65,7 @@ def test_jmx_ports_come_from_variables_and_options() -> None:
 
 @pytest.mark.parametrize(("port", "expected"), [(6003, True), (6005, True), (9101, True), (8090, True), (9092, False)])
 def test_a_variable_or_custom_explains_a_port(port: int, expected: bool) -> None:
-    assert is_explained(deployment_of(TEXT).by_name["kafka"], port) is expected
+    assert is_likely_other_port(deployment_of(TEXT).by_name["kafka"], port) is expected
 
 
 @pytest.mark.parametrize(

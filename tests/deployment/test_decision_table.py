@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.platform import Generation, Platform
+from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.platform import Generation, Platform
 from tests.deployment.decision_rows import ROWS, answer
 from tests.house.tree import ROOT
 

@@ -1,6 +1,6 @@
 """What files say of services, with the places."""
 
-from netdiag.deployment.declaring import declared_services
+from netdiag.deployment.sources.declared_services import declared_services
 from tests.deployment.stacks import project_of
 
 FILE = """\

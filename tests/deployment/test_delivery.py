@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.delivery import Landed, deliver
-from netdiag.deployment.naming import HostAddress, Loopback, MemberAddress, Target, Unmodelled
-from netdiag.deployment.observations import Failed, Reason
-from netdiag.deployment.platform import Platform
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.model.contact import Failed, Reason
+from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.prediction.client_namespace import HostAddress, Loopback, MemberAddress, Target, Unmodelled
+from netdiag.deployment.prediction.connection import connect
+from netdiag.deployment.prediction.sockets import Accepted
 from tests.deployment.stacks import deployment_of, five_brokers
 
 NOBODY: frozenset[str] = frozenset()
@@ -22,9 +23,9 @@ B1 = MemberAddress(member="broker-1", network="kafka")
 
 def end(vantage: Vantage, target: Target, port: int, *, proxy: bool | None = None, bind: str = "0.0.0.0") -> object:
     deployment = replace(deployment_of(five_brokers(external=bind)), platform=Platform(userland_proxy=proxy))
-    delivery = deliver(deployment, vantage, target, port, NOBODY)
+    delivery = connect(deployment, vantage, target, port, NOBODY)
     match delivery:
-        case Landed():
+        case Accepted():
             return (delivery.broker.name, delivery.entry.endpoint.listener)
         case Failed():
             assert delivery.because
@@ -74,6 +75,6 @@ def test_a_listener_on_loopback(vantage: Vantage, target: Target, proxy: bool, e
 
 
 def test_a_stopped_target_times_out() -> None:
-    delivery = deliver(deployment_of(five_brokers()), C, B1, 29092, frozenset({"broker-1"}))
+    delivery = connect(deployment_of(five_brokers()), C, B1, 29092, frozenset({"broker-1"}))
     assert isinstance(delivery, Failed)
     assert delivery.reason is Reason.TIMEOUT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.dependents import is_bootstrap_variable, told_by_variables
+from netdiag.deployment.sources.client_settings import bootstraps_in_variables, is_bootstrap_variable
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ akhq:
     ],
 )
 def test_what_a_variable_tells(name: str, value: str, setting: str, addresses: list[str]) -> None:
-    found = list(told_by_variables({name: value}))
+    found = list(bootstraps_in_variables({name: value}))
     assert [(told.setting, [value[a.start : a.end] for a in told.addresses]) for told in found] == (
         [(setting, addresses)] if addresses else []
     )
@@ -113,7 +113,7 @@ def test_what_a_variable_tells(name: str, value: str, setting: str, addresses: l
     ],
 )
 def test_how_sure_a_name_is(name: str, certain: bool, waits: bool) -> None:
-    (told,) = told_by_variables({name: "kafka:9092"})
+    (told,) = bootstraps_in_variables({name: "kafka:9092"})
     assert (told.certain, told.waits) == (certain, waits)
 
 
@@ -129,7 +129,7 @@ def test_how_sure_a_name_is(name: str, certain: bool, waits: bool) -> None:
     ],
 )
 def test_host_and_port_told_apart(variables: dict[str, str], expected: list[tuple[str, str, int]]) -> None:
-    found = [(t.setting, a.host, a.port) for t in told_by_variables(variables) for a in t.addresses]
+    found = [(t.setting, a.host, a.port) for t in bootstraps_in_variables(variables) for a in t.addresses]
     assert found == expected
 
 
@@ -149,11 +149,11 @@ def test_host_and_port_told_apart(variables: dict[str, str], expected: list[tupl
     ],
 )
 def test_the_protocol_declared_beside_a_list(variables: dict[str, str], expected: str | None) -> None:
-    assert {told.protocol for told in told_by_variables(variables)} == {expected}
+    assert {told.protocol for told in bootstraps_in_variables(variables)} == {expected}
 
 
 @pytest.mark.parametrize(
     "value", ["bootstrap" * 30_000, "a" * 300_000, "brokers:" * 30_000, "bootstrap.servers:" + " " * 200_000]
 )
 def test_a_long_value_is_read_in_linear_time(value: str) -> None:
-    assert list(told_by_variables({"CONF": value})) == []
+    assert list(bootstraps_in_variables({"CONF": value})) == []

@@ -3,10 +3,10 @@
 import pytest
 
 from netdiag.compose.positions import Source
-from netdiag.deployment.dockerfile import Built, read_dockerfile
+from netdiag.deployment.sources.images import BuildStage, read_dockerfile
 
 
-def read(text: str, *, target: str | None = None, **args: str | None) -> Built:
+def read(text: str, *, target: str | None = None, **args: str | None) -> BuildStage:
     made = read_dockerfile(Source("Dockerfile", text), args, target)
     assert made is not None
     return made

@@ -1,8 +1,8 @@
 """Who can enter through a listener."""
 
-from netdiag.deployment.clients import dependents_entering
-from netdiag.deployment.entrants import advertised_of, listener_of, other_brokers, published_for
-from netdiag.deployment.vantage import container_vantage
+from netdiag.deployment.clients import clients_entering
+from netdiag.deployment.model.vantage import container_vantage
+from netdiag.deployment.prediction.listener_access import advertised_of, listener_of, other_brokers, published_for
 from tests.deployment.stacks import deployment_of, five_brokers
 
 TEXT = five_brokers() + "  other:\n"
@@ -36,15 +36,15 @@ def test_a_client_enters_where_its_bootstrap_lands() -> None:
     text = TEXT.replace("services:\n", "services:\n" + CLIENT.format(network="kafka"))
     deployment = deployment_of(text)
     entering = [
-        (b.name, d.member.name) for b in deployment.brokers for d in dependents_entering(deployment, b, "EXTERNAL")
+        (b.name, d.member.name) for b in deployment.brokers for d in clients_entering(deployment, b, "EXTERNAL")
     ]
     assert entering == [("broker-2", "app")]
-    assert dependents_entering(deployment, deployment.brokers[1], "INTERNAL") == ()
+    assert clients_entering(deployment, deployment.brokers[1], "INTERNAL") == ()
 
 
 def test_a_client_on_another_network_does_not_enter() -> None:
     text = TEXT.replace("services:\n", "services:\n" + CLIENT.format(network="other"))
     deployment = deployment_of(text)
-    assert all(dependents_entering(deployment, b, "EXTERNAL") == () for b in deployment.brokers)
+    assert all(clients_entering(deployment, b, "EXTERNAL") == () for b in deployment.brokers)
     app = next(m for m in deployment.others if m.name == "app")
     assert container_vantage(app).networks == ("other",)

@@ -5,11 +5,11 @@ import pytest
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.config.document import ExternalNetwork, Facts
-from netdiag.deployment.facts import image_behind, with_images
-from netdiag.deployment.from_compose import from_compose, runs_kafka
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.prediction.client_namespace import Unmodelled, Unresolved, resolve
+from netdiag.deployment.sources.compose import from_compose, runs_kafka
+from netdiag.deployment.sources.images import image_behind, with_images
 from netdiag.findings import Severity
 from netdiag.rules.declared import check_deployment
 

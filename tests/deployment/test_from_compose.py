@@ -1,6 +1,6 @@
 """Compose services as members: names, modes, ports, and values that know their place."""
 
-from netdiag.deployment.member import NetworkMode
+from netdiag.deployment.model.deployment import NetworkMode
 from netdiag.findings import FileLocation
 from tests.deployment.stacks import deployment_of
 

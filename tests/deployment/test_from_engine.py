@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.from_engine import from_engine, member_names, runs_kafka, select
-from netdiag.deployment.member import NetworkKind, NetworkMode, State
+from netdiag.deployment.model.deployment import NetworkKind, NetworkMode, State
+from netdiag.deployment.sources.engine import from_engine, member_names, runs_kafka, select
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
 from netdiag.findings import ContainerLocation

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.ignored_variables import ignored_aliases, ignored_variables
+from netdiag.deployment.misread_settings import ignored_aliases, ignored_variables
 from tests.deployment.stacks import deployment_of
 
 

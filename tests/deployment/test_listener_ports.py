@@ -4,8 +4,8 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.listener_ports import listener_ports
+from netdiag.deployment.prediction.listener_access import listener_ports
+from netdiag.deployment.sources.compose import from_compose
 
 BROKER = """
 services:

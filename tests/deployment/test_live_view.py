@@ -1,6 +1,6 @@
 """What a live check saw, as a value."""
 
-from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observation.live_view import LiveView
 from tests.deployment.stacks import deployment_of, five_brokers
 
 

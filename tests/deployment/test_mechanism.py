@@ -2,7 +2,7 @@
 
 import re
 
-from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.model.contact import Mechanism
 
 
 def test_the_words_are_kebab_case_and_unlike() -> None:

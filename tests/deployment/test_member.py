@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.member import PublishedPort
+from netdiag.deployment.model.deployment import PublishedPort
 from netdiag.findings import ContainerLocation, FileLocation
 from tests.deployment.stacks import deployment_of, five_brokers
 

@@ -1,7 +1,7 @@
 """Edges as values."""
 
-from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
-from netdiag.deployment.observations import Address
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 
 
 def test_an_edge_that_nobody_looked_at_says_nothing() -> None:

@@ -4,10 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
-from netdiag.deployment.mesh_edges import as_a_member, in_order, is_cut, mesh_edges, worth
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Mechanism, Reason, Unknown
+from netdiag.deployment.prediction.mesh import (
+    Edge,
+    EdgeKind,
+    Mesh,
+    contact_between_members,
+    edge_outcome,
+    is_cut,
+    mesh_edges,
+    sorted_mesh,
+)
 from tests.deployment.stacks import deployment_of, five_brokers
 
 _KRAFT = """\
@@ -58,7 +65,7 @@ def test_zookeeper_form() -> None:
     assert between == {(a, b, f"{b}:29092") for a in names for b in names if a != b}
     assert pairs(edges, EdgeKind.ZOOKEEPER) == {(a, "zookeeper", "zookeeper:2181") for a in names}
     assert len(edges) == 25
-    assert {worth(edge, edge.predicted) for edge in edges if edge.predicted} == {"ok"}
+    assert {edge_outcome(edge, edge.predicted) for edge in edges if edge.predicted} == {"ok"}
     assert {edge.node_id for edge in edges if edge.target == "broker-4"} == {4}
 
 
@@ -73,7 +80,7 @@ def test_kraft_form(quorum: str) -> None:
         ("kafka-3", "kafka-2", "kafka-2:9093"),
     }
     assert not pairs(edges, EdgeKind.ZOOKEEPER)
-    assert all(edge.predicted and worth(edge, edge.predicted) == "ok" for edge in edges)
+    assert all(edge.predicted and edge_outcome(edge, edge.predicted) == "ok" for edge in edges)
 
 
 def test_who_does_not_run_is_looked_for_and_does_not_look() -> None:
@@ -83,13 +90,15 @@ def test_who_does_not_run_is_looked_for_and_does_not_look() -> None:
     assert len(towards) == 4
     assert all(isinstance(edge.predicted, Failed) for edge in towards)
     assert {e.target for e in edges if e.kind is EdgeKind.ZOOKEEPER} == {"zookeeper"}
-    assert {worth(e, e.predicted) for e in edges if e.kind is EdgeKind.ZOOKEEPER and e.predicted} == {"unresolved"}
+    assert {edge_outcome(e, e.predicted) for e in edges if e.kind is EdgeKind.ZOOKEEPER and e.predicted} == {
+        "unresolved"
+    }
 
 
 def test_a_cut_is_foretold_where_the_files_show_it() -> None:
     text = five_brokers().replace("INTERNAL://broker-3:29092", "INTERNAL://localhost:29092")
     edges = mesh_edges(deployment_of(text))
-    words = {(e.source, e.target): worth(e, e.predicted) for e in edges if e.predicted}
+    words = {(e.source, e.target): edge_outcome(e, e.predicted) for e in edges if e.predicted}
     assert words[("broker-1", "broker-3")] == "wrong-broker"
     assert words[("broker-3", "broker-1")] == "ok"
 
@@ -98,7 +107,7 @@ def test_a_secured_listener_is_reached() -> None:
     edges = mesh_edges(deployment_of(kraft(VOTERS, protocol="SSL")))
     between = [edge for edge in edges if edge.kind is EdgeKind.INTER_BROKER]
     assert between
-    assert all(edge.predicted and worth(edge, edge.predicted) == "ok" for edge in between)
+    assert all(edge.predicted and edge_outcome(edge, edge.predicted) == "ok" for edge in between)
 
 
 EDGE = Edge(kind=EdgeKind.INTER_BROKER, source="a", target="b", address=Address(host="b", port=9092), node_id=2)
@@ -120,17 +129,17 @@ EDGE = Edge(kind=EdgeKind.INTER_BROKER, source="a", target="b", address=Address(
 def test_what_a_contact_is_worth(contact: Contact | None, word: str | None, cut: bool | None) -> None:
     assert is_cut(replace(EDGE, observed=contact)) is cut
     if contact is not None:
-        assert worth(EDGE, contact) == word
+        assert edge_outcome(EDGE, contact) == word
 
 
 def test_a_controller_serves_no_clients_and_that_is_well() -> None:
     quorum = Failed(reason=Reason.NOT_KAFKA, because="a controller's", mechanism=Mechanism.CONTROLLER_LISTENER)
     http = Failed(reason=Reason.NOT_KAFKA, because="it answers ApiVersions with HTTP")
-    assert isinstance(as_a_member(quorum, EdgeKind.CONTROLLER), Answered)
-    assert as_a_member(quorum, EdgeKind.INTER_BROKER) is quorum
-    assert as_a_member(http, EdgeKind.CONTROLLER) is http
+    assert isinstance(contact_between_members(quorum, EdgeKind.CONTROLLER), Answered)
+    assert contact_between_members(quorum, EdgeKind.INTER_BROKER) is quorum
+    assert contact_between_members(http, EdgeKind.CONTROLLER) is http
 
 
 def test_edges_have_an_order() -> None:
     edges = mesh_edges(deployment_of(five_brokers()))
-    assert in_order(Mesh(edges=edges[::-1])).edges == edges
+    assert sorted_mesh(Mesh(edges=edges[::-1])).edges == edges

@@ -4,11 +4,11 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.observations import Address
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.vantage import vantages
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.model.vantage import vantages
+from netdiag.deployment.prediction.reachability import predict
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import FileLocation, Severity
 from netdiag.rules.declared import check_deployment
 

@@ -5,7 +5,7 @@ import pytest
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Service
-from netdiag.deployment.mounts import mounted_file, nothing_to_read
+from netdiag.deployment.sources.startup import mounted_file, no_files
 
 FILES = {
     "conf/server.properties": b"in the folder",
@@ -52,6 +52,6 @@ def test_mounted_files(volumes: tuple[str, ...], expected: object) -> None:
 
 
 def test_without_a_reader_everything_is_unread() -> None:
-    found = mounted_file(service("./conf:/mnt/shared/config"), PATH, nothing_to_read)
+    found = mounted_file(service("./conf:/mnt/shared/config"), PATH, no_files)
     assert found is not None
     assert found.source is None

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.member import Deployment, State
-from netdiag.deployment.naming import (
+from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.deployment import Deployment, State
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.prediction.client_namespace import (
     Family,
     HostAddress,
     Loopback,
@@ -15,11 +16,10 @@ from netdiag.deployment.naming import (
     Resolution,
     Unresolved,
     VacantAddress,
+    is_running,
     network_owner,
     resolve,
-    running,
 )
-from netdiag.deployment.vantage import Vantage, VantageKind
 from tests.deployment.stacks import deployment_of, five_brokers
 from tests.deployment.worlds import broker, world
 
@@ -87,8 +87,8 @@ def test_a_shared_namespace_has_one_owner() -> None:
     deployment = deployment_of(text)
     side = next(m for m in deployment.members if m.name == "side")
     assert network_owner(deployment, side).name == "broker-1"
-    assert running(side, NOBODY)
-    assert not running(side, frozenset({"side"}))
+    assert is_running(side, NOBODY)
+    assert not is_running(side, frozenset({"side"}))
 
 
 def test_an_address_that_nobody_has_is_known_of_bridges_only() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.observations import Address, NodeEndpoint
+from netdiag.deployment.model.contact import Address, NodeEndpoint
 
 
 @pytest.mark.parametrize(("host", "text"), [("kafka", "kafka:1"), ("::1", "[::1]:1"), ("10.0.0.1", "10.0.0.1:1")])

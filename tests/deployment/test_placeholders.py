@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.placeholders import is_placeholder, placeholder_in
+from netdiag.deployment.misread_settings import is_placeholder, placeholder_in
 
 PLACEHOLDERS = (
     "MY_EXTERNAL_IP YOUR_HOST HOST_IP DOCKER_HOST_IP your-ip your.server.com YOURIP MYIP x.x.x.x XXX.XXX.XXX.XXX "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.platform import Generation, generation_of
+from netdiag.deployment.model.platform import Generation, generation_of
 
 
 @pytest.mark.parametrize(

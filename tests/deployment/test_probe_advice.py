@@ -2,19 +2,18 @@
 
 import pytest
 
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
-from netdiag.deployment.probe_advice import next_step
-from netdiag.deployment.probe_story import Act, BootstrapStory, Dialogue, GroupStory, Step
-from netdiag.deployment.verdict import judge
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.verdict import judge
+from netdiag.deployment.observation.probe import AddressReport, BootstrapReport, GroupReport, Step, StepKind, next_step
 
 HERE = Address(host="kafka", port=9092)
-STEP = Step(act=Act.RESOLVE, well=True, said="", seconds=0)
+STEP = Step(act=StepKind.RESOLVE, well=True, said="", seconds=0)
 
 
-def story(contact: Contact, second: Contact | None = None, group: GroupStory | None = None) -> BootstrapStory:
-    dialogue = Dialogue(address=HERE, resolve=STEP, attempts=(), contact=contact)
+def story(contact: Contact, second: Contact | None = None, group: GroupReport | None = None) -> BootstrapReport:
+    dialogue = AddressReport(address=HERE, resolve=STEP, attempts=(), contact=contact)
     verdict = judge(contact, lambda _: second or contact)
-    return BootstrapStory(dialogue=dialogue, endpoints=(), verdict=verdict, group=group)
+    return BootstrapReport(dialogue=dialogue, endpoints=(), verdict=verdict, group=group)
 
 
 def failed(reason: Reason) -> Failed:
@@ -44,7 +43,7 @@ def advertises(host: str, node_id: int = 1) -> Answered:
         (story(advertises("kafka"), failed(Reason.TLS)), "security.protocol=SSL"),
     ],
 )
-def test_advice(told: BootstrapStory, expected: str | None) -> None:
+def test_advice(told: BootstrapReport, expected: str | None) -> None:
     advice = next_step("host", told)
     assert advice is None if expected is None else expected in (advice or "")
 
@@ -52,9 +51,9 @@ def test_advice(told: BootstrapStory, expected: str | None) -> None:
 def test_advice_about_groups() -> None:
     well = advertises("kafka")
     endpoint = NodeEndpoint(node_id=2, host="kafka-2", port=9092)
-    lost = GroupStory(group="shop", said="", seconds=0, endpoint=endpoint, outcome="refused")
+    lost = GroupReport(group="shop", said="", seconds=0, endpoint=endpoint, outcome="refused")
     assert "kafka-2:9092" in (next_step("host", story(well, group=lost)) or "")
-    nobody = GroupStory(group="shop", said="", seconds=0)
+    nobody = GroupReport(group="shop", said="", seconds=0)
     assert "__consumer_offsets" in (next_step("host", story(well, group=nobody)) or "")
-    unused = GroupStory(group="shop", said="", seconds=0, harmless=True)
+    unused = GroupReport(group="shop", said="", seconds=0, harmless=True)
     assert next_step("host", story(well, group=unused)) is None

@@ -2,19 +2,19 @@
 
 from dataclasses import replace
 
-from netdiag.deployment.observations import Address, Answered, Failed, Reason
-from netdiag.deployment.observations import NodeEndpoint as Named
-from netdiag.deployment.probe_story import (
-    Act,
-    BootstrapStory,
-    Dialogue,
-    GroupStory,
-    ProbeStory,
+from netdiag.deployment.model.contact import Address, Answered, Failed, Reason
+from netdiag.deployment.model.contact import NodeEndpoint as Named
+from netdiag.deployment.model.verdict import judge
+from netdiag.deployment.observation.probe import (
+    AddressReport,
+    BootstrapReport,
+    GroupReport,
+    ProbeReport,
     Step,
+    StepKind,
+    answered_steps,
     failed_step,
-    steps_of,
 )
-from netdiag.deployment.verdict import judge
 from netdiag.kafka.conversation import (
     ApiVersion,
     ApiVersionsReceived,
@@ -31,7 +31,7 @@ def test_events_that_come_together_share_their_time() -> None:
         ApiVersion(api_key=3, min_version=0, max_version=12),
     )
     brokers = (NodeEndpoint(node_id=1, host="a", port=1),)
-    steps = steps_of(
+    steps = answered_steps(
         (
             ApiVersionsReceived(api_version=4, api_versions=offered),
             MetadataReceived(cluster_id="abc", controller_id=-1, brokers=brokers),
@@ -46,7 +46,7 @@ def test_events_that_come_together_share_their_time() -> None:
         "DescribeConfigs: who answers stays unknown, it was not asked",
     ]
     assert [step.seconds for step in steps] == [0.5, 0, 0]
-    assert {step.act for step in steps} == {Act.ASK}
+    assert {step.act for step in steps} == {StepKind.ASK}
 
 
 def test_a_conversation_that_breaks_off_ends_with_that_step() -> None:
@@ -55,18 +55,18 @@ def test_a_conversation_that_breaks_off_ends_with_that_step() -> None:
     assert failed_step(Answered(node_id=1, cluster_id=None), 1) == ()
 
 
-def story(group: GroupStory | None) -> BootstrapStory:
+def story(group: GroupReport | None) -> BootstrapReport:
     answered = Answered(node_id=1, cluster_id="abc", brokers=(Named(node_id=1, host="a", port=1),))
-    step = Step(act=Act.RESOLVE, well=True, said="", seconds=0)
-    dialogue = Dialogue(address=Address(host="a", port=1), resolve=step, attempts=(), contact=answered)
+    step = Step(act=StepKind.RESOLVE, well=True, said="", seconds=0)
+    dialogue = AddressReport(address=Address(host="a", port=1), resolve=step, attempts=(), contact=answered)
     verdict = judge(answered, lambda _: answered)
-    return BootstrapStory(dialogue=dialogue, endpoints=(dialogue,), verdict=verdict, group=group)
+    return BootstrapReport(dialogue=dialogue, endpoints=(dialogue,), verdict=verdict, group=group)
 
 
 def test_a_coordinator_that_cannot_be_reached_spoils_it() -> None:
-    group = GroupStory(group="g", said="", seconds=0, outcome="ok")
+    group = GroupReport(group="g", said="", seconds=0, outcome="ok")
     assert story(None).usable
     assert story(group).usable
     assert story(replace(group, outcome="", harmless=True)).usable
     assert not story(replace(group, outcome="refused")).usable
-    assert not ProbeStory(place="host", bootstraps=(story(group), story(replace(group, outcome="refused")))).usable
+    assert not ProbeReport(place="host", bootstraps=(story(group), story(replace(group, outcome="refused")))).usable

@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.compose.positions import Source
-from netdiag.deployment.properties_file import read_properties
+from netdiag.deployment.sources.startup import read_properties
 
 
 def read(text: str) -> dict[str, str]:

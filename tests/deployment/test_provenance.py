@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from netdiag.compose.origins import Origin
 from netdiag.compose.positions import Span
-from netdiag.deployment.provenance import Ways
+from netdiag.deployment.sources.compose_text import OriginIndex
 from netdiag.findings import FileLocation, Finding
 from tests.app.checks import report_of
 from tests.cli.shell import BROKEN, CLEAN
@@ -102,4 +102,4 @@ SPANS = st.tuples(st.integers(0, 30), st.integers(0, 8)).map(lambda p: span_of_b
 @given(st.lists(SPANS, max_size=12), SPANS)
 def test_the_variables_at_a_place_are_those_that_touch_it(areas: list[Span], place: Span) -> None:
     origins = [Origin(area=area, by=area, how="variable", name=str(n)) for n, area in enumerate(areas)]
-    assert Ways(origins).given(place) == [origin for origin in origins if origin.covers(place)]
+    assert OriginIndex(origins).given(place) == [origin for origin in origins if origin.covers(place)]

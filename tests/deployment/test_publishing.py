@@ -2,12 +2,11 @@
 
 import pytest
 
-from netdiag.deployment.naming import Family, HostAddress, Unmodelled
-from netdiag.deployment.observations import Failed
-from netdiag.deployment.platform import Platform
-from netdiag.deployment.publishing import to_host, to_host_loopback
-from netdiag.deployment.sockets import Delivery, Landed
-from netdiag.deployment.standing import standing
+from netdiag.deployment.model.contact import Failed
+from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.prediction.client_namespace import Family, HostAddress, Unmodelled, client_namespace
+from netdiag.deployment.prediction.connection import _to_docker_host, _to_host_loopback
+from netdiag.deployment.prediction.sockets import Accepted, ConnectionResult
 from tests.deployment.worlds import LAN_ADDRESS, NOBODY, at, broker, world
 
 NETWORKS = "  a:\n  o: {driver: overlay}\n  d: {driver: macvlan}\n  b: {internal: true}\n"
@@ -26,9 +25,9 @@ SERVICES = (
 )
 
 
-def word(delivery: Delivery) -> str:
+def word(delivery: ConnectionResult) -> str:
     match delivery:
-        case Landed():
+        case Accepted():
             return delivery.broker.name
         case Failed():
             return str(delivery.mechanism)
@@ -55,8 +54,8 @@ def word(delivery: Delivery) -> str:
 @pytest.mark.parametrize("client", ["host", "lan", "c"])
 def test_at_the_docker_host(client: str, port: int, expected: str) -> None:
     deployment = world(SERVICES, NETWORKS)
-    stand = standing(deployment, at(deployment, client))
-    assert word(to_host(deployment, stand, HostAddress(text=LAN_ADDRESS), port, NOBODY)) == expected
+    stand = client_namespace(deployment, at(deployment, client))
+    assert word(_to_docker_host(deployment, stand, HostAddress(text=LAN_ADDRESS), port, NOBODY)) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,18 +70,18 @@ def test_at_the_docker_host(client: str, port: int, expected: str) -> None:
 )
 def test_at_its_loopback(family: Family, port: int, expected: str) -> None:
     deployment = world(SERVICES, NETWORKS, Platform(userland_proxy=True))
-    stand = standing(deployment, at(deployment, "host"))
-    assert word(to_host_loopback(deployment, stand, port, NOBODY, family)) == expected
+    stand = client_namespace(deployment, at(deployment, "host"))
+    assert word(_to_host_loopback(deployment, stand, port, NOBODY, family)) == expected
 
 
 def test_a_publisher_that_does_not_run() -> None:
     deployment = world(SERVICES, NETWORKS)
-    stand = standing(deployment, at(deployment, "lan"))
+    stand = client_namespace(deployment, at(deployment, "lan"))
     target = HostAddress(text=LAN_ADDRESS)
-    assert word(to_host(deployment, stand, target, 9092, frozenset({"k"}))) == "not-running"
+    assert word(_to_docker_host(deployment, stand, target, 9092, frozenset({"k"}))) == "not-running"
 
 
 def test_another_name_of_the_docker_host_may_be_the_address_that_is_published_on() -> None:
     deployment = world(SERVICES, NETWORKS)
-    stand = standing(deployment, at(deployment, "lan"))
-    assert word(to_host(deployment, stand, HostAddress(text="<docker-host>"), 9101, NOBODY)) == "unknown"
+    stand = client_namespace(deployment, at(deployment, "lan"))
+    assert word(_to_docker_host(deployment, stand, HostAddress(text="<docker-host>"), 9101, NOBODY)) == "unknown"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from netdiag.deployment.observations import Address
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.prediction.reachability import predict
 from tests.deployment.stacks import deployment_of, five_brokers
 
 H = Vantage(kind=VantageKind.DOCKER_HOST, label="H")

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.as_declared import AsDeclared, DeclaredService, DeclaredText
-from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason, Unknown
-from netdiag.deployment.recording import (
+from netdiag.deployment.model.contact import Address, Answered, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.observation.recording import (
     FORMAT,
     VERSION,
     Failure,
@@ -18,8 +19,7 @@ from netdiag.deployment.recording import (
     seen_cells,
     to_json,
 )
-from netdiag.deployment.vantage import Vantage, VantageKind
-from netdiag.deployment.verdict import Cell, judge
+from netdiag.deployment.sources.declared_services import DeclaredService, DeclaredServices, DeclaredText
 from netdiag.engine.container import parse_container
 from netdiag.errors import InputError
 from netdiag.linux.socket import ListeningSocket
@@ -65,7 +65,7 @@ LOOK = Look(
     cells=seen_cells(CELLS),
     not_taken=(NotTaken(vantage="inside kafka", reason="no right", command="sudo x"),),
     notes=("a note",),
-    declared=AsDeclared(
+    declared=DeclaredServices(
         services={
             "kafka": DeclaredService(name="kafka", where=None, environment={"A_SECRET": DeclaredText(value="hunter2")})
         }

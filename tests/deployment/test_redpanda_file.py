@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.compose.positions import Source, literal
-from netdiag.deployment.redpanda_file import read_redpanda_yaml, set_values
+from netdiag.deployment.sources.redpanda import read_redpanda_yaml, settings_of_set_option
 from netdiag.findings import Edit, FileLocation
 
 TEXT = """\
@@ -75,7 +75,7 @@ def test_what_is_no_configuration(text: str) -> None:
 )
 def test_set(name: str, value: str, expected: str | None) -> None:
     text = literal(value, "compose.yml", line=7, column=3, start=100)
-    settings, declared = set_values(name, value, text.slice)
+    settings, declared = settings_of_set_option(name, value, text.slice)
     assert settings["advertised.listeners"].value == expected
     if expected is not None:
         (source,) = declared.values()
@@ -86,4 +86,4 @@ def test_set(name: str, value: str, expected: str | None) -> None:
 
 
 def test_set_of_something_else_says_nothing() -> None:
-    assert set_values("redpanda.auto_create_topics_enabled", "true", literal("true").slice) == ({}, {})
+    assert settings_of_set_option("redpanda.auto_create_topics_enabled", "true", literal("true").slice) == ({}, {})

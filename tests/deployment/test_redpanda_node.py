@@ -2,11 +2,11 @@
 
 import pytest
 
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.observations import Address
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.redpanda_node import container_flags
-from netdiag.deployment.vantage import vantages
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.vantage import vantages
+from netdiag.deployment.prediction.reachability import predict
+from netdiag.deployment.sources.redpanda import container_flags
 from netdiag.kafka.broker_config import Mode
 from tests.deployment.stacks import deployment_of
 from tests.deployment.test_from_engine import container

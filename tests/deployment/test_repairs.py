@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.deployment.clients import attempts
-from netdiag.deployment.repairs import advertise, map_listener, own_name, point, publish, without
+from netdiag.deployment.repairs import advertise, map_listener, point_client, publish, remove_entry, service_name
 from tests.deployment.stacks import deployment_of
 from tests.deployment.test_rewriting import STACK, after, broker
 
@@ -14,8 +14,8 @@ def test_an_advertised_host_is_replaced_brackets_and_all() -> None:
     text = STACK.replace("//kafka", "//[::]")
     one = broker(text)
     (entry,) = one.config.advertised_listeners
-    assert after(text, advertise(one, entry, own_name(one))) == STACK
-    assert after(text, advertise(one, entry, own_name(one), 1)) == STACK.replace("kafka:9092", "kafka:1")
+    assert after(text, advertise(one, entry, service_name(one))) == STACK
+    assert after(text, advertise(one, entry, service_name(one), 1)) == STACK.replace("kafka:9092", "kafka:1")
 
 
 def test_what_is_inherited_from_listeners_gets_a_list_of_its_own() -> None:
@@ -23,7 +23,7 @@ def test_what_is_inherited_from_listeners_gets_a_list_of_its_own() -> None:
     text = text.replace("confluentinc/cp-kafka:7.9.2", "apache/kafka:3.9.1")
     one = broker(text)
     (entry,) = one.config.advertised_listeners
-    made = after(text, advertise(one, entry, own_name(one)))
+    made = after(text, advertise(one, entry, service_name(one)))
     assert made == text + "      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092\n"
 
 
@@ -49,11 +49,11 @@ def test_one_entry_less() -> None:
     first, second, third = one.config.advertised_listeners
     entries = one.config.advertised_entries
     name = "advertised.listeners"
-    assert after(text, without(one, name, entries, first)) == text.replace("PLAINTEXT://kafka:9092,", "")
-    assert after(text, without(one, name, entries, second)) == text.replace(",A://kafka:1", "")
-    assert after(text, without(one, name, entries, third)) == text.replace(" , B://kafka:2", "")
+    assert after(text, remove_entry(one, name, entries, first)) == text.replace("PLAINTEXT://kafka:9092,", "")
+    assert after(text, remove_entry(one, name, entries, second)) == text.replace(",A://kafka:1", "")
+    assert after(text, remove_entry(one, name, entries, third)) == text.replace(" , B://kafka:2", "")
     alone = broker()
-    assert without(alone, name, alone.config.advertised_entries, alone.config.advertised_listeners[0]) == ()
+    assert remove_entry(alone, name, alone.config.advertised_entries, alone.config.advertised_listeners[0]) == ()
 
 
 def test_a_port_that_somebody_has_is_not_published() -> None:
@@ -66,6 +66,6 @@ def test_a_client_is_pointed_to_what_works_for_it() -> None:
     text = STACK + "  app:\n    image: app\n    environment:\n      KAFKA_BROKERS: a:1,PLAINTEXT://kafak:9092\n"
     deployment = deployment_of(text)
     _, attempt = attempts(deployment)
-    assert after(text, point(deployment, attempt)) == text.replace("kafak", "kafka")
+    assert after(text, point_client(deployment, attempt)) == text.replace("kafak", "kafka")
     twice = deployment_of(text.replace("a:1", "kafka:9092"))
-    assert point(twice, list(attempts(twice))[-1]) == ()
+    assert point_client(twice, list(attempts(twice))[-1]) == ()

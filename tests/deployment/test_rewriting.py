@@ -4,9 +4,9 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.member import Broker
-from netdiag.deployment.rewriting import BrokerRewriting, Rewriting, variable_for
+from netdiag.deployment.model.deployment import Broker
+from netdiag.deployment.repairs import BrokerChange, MemberChange, variable_for
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import Applicability, Edit
 from tests.deployment.stacks import deployment_of
 
@@ -35,7 +35,7 @@ def after(text: str, edits: tuple[Edit, ...]) -> str:
 
 
 def test_steps_at_one_place_become_one_edit_in_their_order() -> None:
-    rewriting = BrokerRewriting(broker())
+    rewriting = BrokerChange(broker())
     rewriting.append(ADVERTISED, "A://kafka:1").append(ADVERTISED, "B://kafka:2")
     rewriting.put("listeners", "x").put("inter.broker.listener.name", "PLAINTEXT")
     edits = rewriting.edits()
@@ -46,14 +46,14 @@ def test_steps_at_one_place_become_one_edit_in_their_order() -> None:
 
 
 def test_one_step_that_cannot_be_made_takes_all_away() -> None:
-    rewriting = BrokerRewriting(broker())
+    rewriting = BrokerChange(broker())
     rewriting.append(ADVERTISED, "A://kafka:1").stretch("listeners", 0, 0, "x")
     assert rewriting.edits() == ()
-    assert BrokerRewriting(broker()).append(ADVERTISED, "A").drop("node.id").edits() == ()
+    assert BrokerChange(broker()).append(ADVERTISED, "A").drop("node.id").edits() == ()
 
 
 def test_steps_that_contradict_each_other() -> None:
-    rewriting = BrokerRewriting(broker()).stretch(ADVERTISED, 0, 5, "x").stretch(ADVERTISED, 3, 8, "y")
+    rewriting = BrokerChange(broker()).stretch(ADVERTISED, 0, 5, "x").stretch(ADVERTISED, 3, 8, "y")
     assert rewriting.edits() == ()
 
 
@@ -62,7 +62,7 @@ def test_a_plain_value_in_braces_gets_quotes() -> None:
         "services: {kafka: {image: 'apache/kafka:3.9.1', environment: {KAFKA_NODE_ID: 1, KAFKA_PROCESS_ROLES: broker, "
         "KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092}}}"
     )
-    edits = BrokerRewriting(broker(text)).append(ADVERTISED, "A://kafka:1").edits()
+    edits = BrokerChange(broker(text)).append(ADVERTISED, "A://kafka:1").edits()
     assert after(text, edits) == text.replace("PLAINTEXT://kafka:9092", '"PLAINTEXT://kafka:9092,A://kafka:1"')
 
 
@@ -81,10 +81,10 @@ def test_variables_are_spelled_as_the_image_wants_them(variables: str, expected:
 def test_ports() -> None:
     one = broker()
     port, ephemeral = one.member.published
-    assert after(STACK, Rewriting(one.member).change_port(port, target=1).edits()) == STACK.replace(':9092"', ':1"')
-    assert after(STACK, Rewriting(one.member).change_port(port, published=1).edits()) == STACK.replace('"9092', '"1')
-    assert Rewriting(one.member).change_port(ephemeral, published=1).edits() == ()
-    assert after(STACK, Rewriting(one.member).publish(2, 3).edits()) == STACK.replace("9100]", '9100, "2:3"]')
+    assert after(STACK, MemberChange(one.member).change_port(port, target=1).edits()) == STACK.replace(':9092"', ':1"')
+    assert after(STACK, MemberChange(one.member).change_port(port, published=1).edits()) == STACK.replace('"9092', '"1')
+    assert MemberChange(one.member).change_port(ephemeral, published=1).edits() == ()
+    assert after(STACK, MemberChange(one.member).publish(2, 3).edits()) == STACK.replace("9100]", '9100, "2:3"]')
 
 
 def test_variables_live_where_they_stand() -> None:
@@ -94,12 +94,12 @@ def test_variables_live_where_they_stand() -> None:
     }
     project = load(Source("c.yml", files["c.yml"]), read=lambda path: files[path].encode(), default_name="t")
     (one,) = from_compose(project).brokers
-    edits = BrokerRewriting(one).put("listeners", "x").edits()
+    edits = BrokerChange(one).put("listeners", "x").edits()
     assert {edit.path for edit in edits} == {"one.env"}
     assert after(files["one.env"], edits) == files["one.env"].replace("\r\nA", "\r\nKAFKA_LISTENERS=x\r\nA")
-    gone = Rewriting(one.member).remove_variable("A").edits()
+    gone = MemberChange(one.member).remove_variable("A").edits()
     assert after(files["one.env"], gone) == files["one.env"].removesuffix("A=1\r\n")
-    renamed = Rewriting(one.member).rename_variable("A", "B").edits()
+    renamed = MemberChange(one.member).rename_variable("A", "B").edits()
     assert after(files["one.env"], renamed) == files["one.env"].replace("A=1", "B=1")
 
 
@@ -110,5 +110,5 @@ def test_a_file_that_others_have_too_is_left_alone() -> None:
     env = b"KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://kafka:9092\n"
     project = load(Source("c.yml", text), read=lambda path: env, default_name="t")
     one = from_compose(project).brokers[0]
-    assert BrokerRewriting(one).put("listeners", "x").edits() == ()
-    assert BrokerRewriting(one).drop(ADVERTISED).edits() == ()
+    assert BrokerChange(one).put("listeners", "x").edits() == ()
+    assert BrokerChange(one).drop(ADVERTISED).edits() == ()

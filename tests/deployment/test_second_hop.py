@@ -2,8 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.clients import attempts, landing
-from netdiag.deployment.second_hop import sent_to, tells_nothing
+from netdiag.deployment.clients import accepting_listener, advertises_nothing, attempts, second_hops
 from tests.deployment.stacks import deployment_of
 
 TEXT = """\
@@ -39,9 +38,9 @@ def test_each_broker_of_the_cluster_is_told(second: str, expected: list[tuple[st
     text = TEXT.format(first=_broker(1, "INTERNAL://kafka-1:29092"), second=_broker(2, second))
     deployment = deployment_of(text)
     (attempt,) = attempts(deployment)
-    landed = landing(deployment, attempt.vantage, "kafka-1", 29092)
+    landed = accepting_listener(deployment, attempt.vantage, "kafka-1", 29092)
     assert landed is not None
-    sent = sent_to(deployment, attempt.vantage, landed)
+    sent = second_hops(deployment, attempt.vantage, landed)
     assert [(s.broker.name, s.known, s.because) for s in sent] == expected
     assert [s.works for s in sent] == [known and not because for _, known, because in expected]
 
@@ -50,9 +49,9 @@ def test_an_endpoint_that_fails_says_why() -> None:
     text = TEXT.format(first=_broker(1, "INTERNAL://kafka-1:29092"), second=_broker(2, "INTERNAL://kafka-2:9"))
     deployment = deployment_of(text)
     (attempt,) = attempts(deployment)
-    landed = landing(deployment, attempt.vantage, "kafka-1", 29092)
+    landed = accepting_listener(deployment, attempt.vantage, "kafka-1", 29092)
     assert landed is not None
-    assert [bool(sent.because) for sent in sent_to(deployment, attempt.vantage, landed)] == [False, True]
+    assert [bool(sent.because) for sent in second_hops(deployment, attempt.vantage, landed)] == [False, True]
 
 
 @pytest.mark.parametrize(("advertised", "nothing"), [("INTERNAL://kafka-1:29092", False), ("OTHER://kafka-1:9", True)])
@@ -60,6 +59,6 @@ def test_a_listener_that_nobody_advertises_tells_nothing(advertised: str, nothin
     first = _broker(1, advertised, "INTERNAL://:29092,OTHER://:9")
     deployment = deployment_of(TEXT.format(first=first, second="{image: shop/other}"))
     (attempt,) = attempts(deployment)
-    landed = landing(deployment, attempt.vantage, "kafka-1", 29092)
+    landed = accepting_listener(deployment, attempt.vantage, "kafka-1", 29092)
     assert landed is not None
-    assert tells_nothing(deployment, landed) is nothing
+    assert advertises_nothing(deployment, landed) is nothing

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.secret_names import HIDDEN, is_secret, masked, masked_text
+from netdiag.deployment.observation.secrets import HIDDEN, is_secret, masked, masked_text
 
 
 @pytest.mark.parametrize(

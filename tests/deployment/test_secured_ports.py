@@ -5,11 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.live_view import SecuredPort
-from netdiag.deployment.observations import Address
-from netdiag.deployment.secured_ports import secured_ports
-from netdiag.deployment.vantage import vantages
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.vantage import vantages
+from netdiag.deployment.observation.live_view import SecuredPort, secured_ports
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.kafka.security import Certificate, CertificateFault, SecuritySight, Spoken, TlsSight
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -4,10 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.member import Deployment, State
-from netdiag.deployment.naming import Family, Unmodelled
-from netdiag.deployment.observations import Failed
-from netdiag.deployment.sockets import Delivery, Landed, enter, enter_loopback, in_host_mode
+from netdiag.deployment.model.contact import Failed
+from netdiag.deployment.model.deployment import Deployment, State
+from netdiag.deployment.prediction.client_namespace import Family, Unmodelled
+from netdiag.deployment.prediction.sockets import (
+    Accepted,
+    ConnectionResult,
+    accept_at_address,
+    accept_at_loopback,
+    accept_in_host_mode,
+)
 from tests.deployment.worlds import LAN_ADDRESS, NOBODY, broker, world
 
 SERVICES = (
@@ -21,9 +27,9 @@ def made() -> Deployment:
     return world(SERVICES, "  a:\n  b:\n")
 
 
-def word(delivery: Delivery | None) -> str:
+def word(delivery: ConnectionResult | None) -> str:
     match delivery:
-        case Landed():
+        case Accepted():
             return delivery.entry.endpoint.listener
         case Failed():
             return str(delivery.mechanism)
@@ -46,7 +52,7 @@ def word(delivery: Delivery | None) -> str:
 )
 def test_at_an_address(network: str, port: int, expected: str) -> None:
     deployment = made()
-    assert word(enter(deployment, deployment.by_name["k"], network, port, NOBODY)) == expected
+    assert word(accept_at_address(deployment, deployment.by_name["k"], network, port, NOBODY)) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,7 +68,7 @@ def test_at_an_address(network: str, port: int, expected: str) -> None:
 )
 def test_at_loopback(family: Family, port: int, expected: str) -> None:
     deployment = made()
-    assert word(enter_loopback(deployment, deployment.by_name["k"], port, NOBODY, family)) == expected
+    assert word(accept_at_loopback(deployment, deployment.by_name["k"], port, NOBODY, family)) == expected
 
 
 @pytest.mark.parametrize(
@@ -80,7 +86,7 @@ def test_at_loopback(family: Family, port: int, expected: str) -> None:
     ],
 )
 def test_in_host_mode(port: int, address: str | None, expected: str) -> None:
-    assert word(in_host_mode(made(), port, NOBODY, address=address)) == expected
+    assert word(accept_in_host_mode(made(), port, NOBODY, address=address)) == expected
 
 
 @pytest.mark.parametrize(
@@ -95,14 +101,14 @@ def test_in_host_mode(port: int, address: str | None, expected: str) -> None:
 def test_without_a_broker_the_sockets_count(sockets: tuple[tuple[str, int], ...] | None, expected: str) -> None:
     deployment = made()
     member = replace(deployment.by_name["db"], sockets=sockets)
-    assert word(enter(deployment, member, "a", 5432, NOBODY)) == expected
+    assert word(accept_at_address(deployment, member, "a", 5432, NOBODY)) == expected
 
 
 def test_a_paused_broker_accepts_and_says_nothing() -> None:
     deployment = made()
     paused = [replace(b, member=replace(b.member, state=State.PAUSED)) for b in deployment.brokers]
     deployment = replace(deployment, brokers=tuple(paused))
-    delivery = enter(deployment, deployment.by_name["k"], "a", 9092, NOBODY)
+    delivery = accept_at_address(deployment, deployment.by_name["k"], "a", 9092, NOBODY)
     assert word(delivery) == "paused"
     assert isinstance(delivery, Failed)
     assert delivery.reason.value == "timeout"

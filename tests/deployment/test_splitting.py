@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.splitting import split
+from netdiag.deployment.repairs import split_listener
 from netdiag.findings import Edit
 from tests.deployment.stacks import deployment_of
 from tests.deployment.test_rewriting import STACK, after
@@ -23,7 +23,7 @@ services:
 def edits(text: str) -> tuple[Edit, ...]:
     deployment = deployment_of(text)
     broker = deployment.brokers[0]
-    return split(deployment, broker, broker.config.advertised_listeners[0])
+    return split_listener(deployment, broker, broker.config.advertised_listeners[0])
 
 
 @pytest.mark.parametrize("host", ["kafka", "localhost"])

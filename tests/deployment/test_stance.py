@@ -2,9 +2,14 @@
 
 from dataclasses import replace
 
-from netdiag.deployment.from_engine import from_engine
-from netdiag.deployment.stance import container_stances, docker_host_stance, elsewhere_stances, named_stance
-from netdiag.deployment.vantage import VantageKind
+from netdiag.deployment.model.vantage import VantageKind
+from netdiag.deployment.observation.live_view import (
+    container_vantages,
+    docker_host_vantage,
+    netns_vantage,
+    unrelated_vantages,
+)
+from netdiag.deployment.sources.engine import from_engine
 from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace
 from tests.deployment.test_from_engine import EXITED, NETWORKS, attached, container, network
 
@@ -15,7 +20,7 @@ def test_inside_each_running_container_brokers_first() -> None:
     gone = container("gone", labels={}, state=EXITED)
     containers = (ui, container(), far, gone)
     deployment = from_engine(containers, (*NETWORKS, network("other")))
-    stances = container_stances(deployment, containers)
+    stances = container_vantages(deployment, containers)
     assert [(s.vantage.kind, s.vantage.label, s.vantage.member) for s in stances] == [
         (VantageKind.BROKER, "inside broker-1", "broker-1"),
         (VantageKind.CONTAINER, "container a-ui", "a-ui"),
@@ -31,7 +36,7 @@ def test_containers_elsewhere_one_for_each_set_of_networks() -> None:
     default = container("plain", labels={}, state=alive, networks=(attached("bridge"),))
     hosted = container("hosted", labels={}, state=alive, networks=(attached("host"),))
     gone = container("gone", labels={}, state=EXITED, networks=(attached("third"),))
-    stances = elsewhere_stances([*far, default, hosted, gone, container()], [container()])
+    stances = unrelated_vantages([*far, default, hosted, gone, container()], [container()])
     assert [(s.vantage.label, s.vantage.networks, s.vantage.member) for s in stances] == [
         ("container far-0", ("other",), None),
         ("container plain", ("bridge",), None),
@@ -39,6 +44,6 @@ def test_containers_elsewhere_one_for_each_set_of_networks() -> None:
 
 
 def test_the_others() -> None:
-    assert docker_host_stance().entrance == OwnNamespace()
-    assert named_stance("lan").entrance == NamedNamespace(name="lan")
-    assert named_stance("lan").vantage.kind is VantageKind.LAN
+    assert docker_host_vantage().entrance == OwnNamespace()
+    assert netns_vantage("lan").entrance == NamedNamespace(name="lan")
+    assert netns_vantage("lan").vantage.kind is VantageKind.LAN

@@ -2,8 +2,16 @@
 
 import pytest
 
-from netdiag.deployment.platform import HostKind, Platform
-from netdiag.deployment.standing import Ground, has_wire, is_bridge, network_of, on_wire, outward, standing
+from netdiag.deployment.model.platform import HostKind, Platform
+from netdiag.deployment.prediction.client_namespace import (
+    NamespaceKind,
+    client_namespace,
+    has_real_parent,
+    is_bridge,
+    network_of,
+    publishing_network,
+    uses_parent_device,
+)
 from tests.deployment.worlds import at, broker, world
 
 NETWORKS = (
@@ -23,38 +31,38 @@ SERVICES = (
 @pytest.mark.parametrize(
     ("place", "ground", "egress"),
     [
-        ("host", Ground.DOCKER_HOST, None),
-        ("lan", Ground.LAN, None),
-        ("elsewhere", Ground.CONTAINER, ""),
-        ("two", Ground.CONTAINER, "b"),
-        ("beside", Ground.CONTAINER, "b"),
-        ("closed", Ground.CONTAINER, None),
-        ("lonely", Ground.NOWHERE, None),
-        ("hosted", Ground.DOCKER_HOST, None),
-        ("lost", Ground.UNKNOWN, None),
+        ("host", NamespaceKind.DOCKER_HOST, None),
+        ("lan", NamespaceKind.LAN, None),
+        ("elsewhere", NamespaceKind.CONTAINER, ""),
+        ("two", NamespaceKind.CONTAINER, "b"),
+        ("beside", NamespaceKind.CONTAINER, "b"),
+        ("closed", NamespaceKind.CONTAINER, None),
+        ("lonely", NamespaceKind.NOWHERE, None),
+        ("hosted", NamespaceKind.DOCKER_HOST, None),
+        ("lost", NamespaceKind.UNKNOWN, None),
     ],
 )
-def test_ground(place: str, ground: Ground, egress: str | None) -> None:
+def test_ground(place: str, ground: NamespaceKind, egress: str | None) -> None:
     deployment = world(SERVICES, NETWORKS)
-    found = standing(deployment, at(deployment, place))
+    found = client_namespace(deployment, at(deployment, place))
     assert (found.ground, found.egress.key if found.egress else None) == (ground, egress)
 
 
 def test_on_desktop_the_docker_host_is_the_user_s_machine() -> None:
     deployment = world(SERVICES, NETWORKS, Platform(kind=HostKind.DESKTOP))
-    assert standing(deployment, at(deployment, "host")).ground is Ground.USER_MACHINE
-    assert standing(deployment, at(deployment, "hosted")).ground is Ground.DOCKER_HOST
+    assert client_namespace(deployment, at(deployment, "host")).ground is NamespaceKind.USER_MACHINE
+    assert client_namespace(deployment, at(deployment, "hosted")).ground is NamespaceKind.DOCKER_HOST
 
 
 def test_networks() -> None:
     deployment = world(SERVICES, NETWORKS)
     wired, dummy, plain = (network_of(deployment, key) for key in "mda")
-    assert on_wire(wired)
-    assert has_wire(wired)
-    assert on_wire(dummy)
-    assert not has_wire(dummy)
+    assert uses_parent_device(wired)
+    assert has_real_parent(wired)
+    assert uses_parent_device(dummy)
+    assert not has_real_parent(dummy)
     assert is_bridge(plain)
     assert not is_bridge(wired)
     assert network_of(deployment, "never heard of").name == "never heard of"
-    assert outward(deployment, deployment.by_name["closed"]) is None
-    assert standing(deployment, at(deployment, "two")).on(network_of(deployment, "i"))
+    assert publishing_network(deployment, deployment.by_name["closed"]) is None
+    assert client_namespace(deployment, at(deployment, "two")).on(network_of(deployment, "i"))

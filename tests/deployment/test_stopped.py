@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.stopped import Stopped, is_down, stopped, telling_line
+from netdiag.deployment.observation.live_view import StoppedContainer, decisive_line, is_down, stopped_container
 from netdiag.engine.container import ContainerState, Status
 from tests.deployment.test_from_engine import container
 
@@ -33,7 +33,7 @@ LOG = [
     ],
 )
 def test_the_line_that_says_why(log: list[str], expected: str | None) -> None:
-    assert telling_line(log) == expected
+    assert decisive_line(log) == expected
 
 
 def state(status: Status, exit_code: int = 1, *, oom: bool = False, error: str = "") -> ContainerState:
@@ -56,20 +56,22 @@ def test_what_is_down(status: Status, down: bool) -> None:
 
 
 def test_an_exited_broker() -> None:
-    found = stopped(container(state=state(Status.EXITED)), LOG)
-    assert found == Stopped(container="p-broker-1-1", exit_code=1, oom_killed=False, crash_looping=False, line=LOG[2])
+    found = stopped_container(container(state=state(Status.EXITED)), LOG)
+    assert found == StoppedContainer(
+        container="p-broker-1-1", exit_code=1, oom_killed=False, crash_looping=False, line=LOG[2]
+    )
     assert str(found) == f"not running, exit code 1: {LOG[2]}"
 
 
 def test_a_crash_loop_and_a_kill() -> None:
-    assert str(stopped(container(state=state(Status.RESTARTING)), [])) == "keeps restarting, last exit code 1"
-    assert "(out of memory)" in str(stopped(container(state=state(Status.EXITED, 137, oom=True)), []))
+    assert str(stopped_container(container(state=state(Status.RESTARTING)), [])) == "keeps restarting, last exit code 1"
+    assert "(out of memory)" in str(stopped_container(container(state=state(Status.EXITED, 137, oom=True)), []))
 
 
 def test_one_that_was_stopped_has_no_fault_to_find() -> None:
-    assert stopped(container(state=state(Status.EXITED, 143)), LOG).line is None
+    assert stopped_container(container(state=state(Status.EXITED, 143)), LOG).line is None
 
 
 def test_one_that_the_engine_could_not_start() -> None:
     error = "driver failed programming external connectivity: port is already allocated"
-    assert stopped(container(state=state(Status.CREATED, 128, error=error)), []).line == error
+    assert stopped_container(container(state=state(Status.CREATED, 128, error=error)), []).line == error

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.unexpanded import Cause, Unexpanded, is_quoted, unexpanded
+from netdiag.deployment.misread_settings import MisreadCause, MisreadValue, is_quoted, misread_values
 from tests.deployment.stacks import deployment_of
 
 STACK = """\
@@ -15,34 +15,34 @@ services:
 """
 
 
-def causes(value: str) -> list[tuple[Cause, str, bool]]:
+def causes(value: str) -> list[tuple[MisreadCause, str, bool]]:
     (broker,) = deployment_of(STACK.format(value=value)).brokers
-    return [(found.cause, found.text, found.is_fatal) for found in unexpanded(broker, "advertised.listeners")]
+    return [(found.cause, found.text, found.is_fatal) for found in misread_values(broker, "advertised.listeners")]
 
 
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
         ("PLAINTEXT://kafka:9092", []),
-        ('"A://kafka:1,B://kafka:2"', [(Cause.QUOTED, '"A://kafka:1,B://kafka:2"', True)]),
-        ("A://kafka:1,B://$$HOST:2", [(Cause.LITERAL, "$HOST", True)]),
-        ("A://$$(hostname -f):1", [(Cause.LITERAL, "$(hostname -f)", True)]),
-        ("A://${HOST}:1", [(Cause.BLANK, "HOST", False)]),
-        ("A://kafka:1,B://kafka:${PORT}", [(Cause.BLANK, "PORT", True)]),
+        ('"A://kafka:1,B://kafka:2"', [(MisreadCause.QUOTED, '"A://kafka:1,B://kafka:2"', True)]),
+        ("A://kafka:1,B://$$HOST:2", [(MisreadCause.LITERAL, "$HOST", True)]),
+        ("A://$$(hostname -f):1", [(MisreadCause.LITERAL, "$(hostname -f)", True)]),
+        ("A://${HOST}:1", [(MisreadCause.BLANK, "HOST", False)]),
+        ("A://kafka:1,B://kafka:${PORT}", [(MisreadCause.BLANK, "PORT", True)]),
         # a blank that leaves a whole entry, and a variable that is a part of a name
         ("A://kafka:1,${MORE}", []),
         ("A://kafka${SUFFIX}:1", []),
     ],
 )
-def test_causes(value: str, expected: list[tuple[Cause, str, bool]]) -> None:
+def test_causes(value: str, expected: list[tuple[MisreadCause, str, bool]]) -> None:
     assert causes(value) == expected
 
 
 def test_a_list_that_nobody_wrote_has_none() -> None:
     (broker,) = deployment_of(STACK.format(value='"A://kafka:1"')).brokers
-    assert unexpanded(broker, "listeners") == ()
-    (found,) = unexpanded(broker, "advertised.listeners")
-    assert found == Unexpanded(cause=Cause.QUOTED, text='"A://kafka:1"', start=0, end=13)
+    assert misread_values(broker, "listeners") == ()
+    (found,) = misread_values(broker, "advertised.listeners")
+    assert found == MisreadValue(cause=MisreadCause.QUOTED, text='"A://kafka:1"', start=0, end=13)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.unseen_variables import config_of_shown
+from netdiag.deployment.sources.compose import _config_of_visible_variables
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import parse_image
 from netdiag.rules.declared import DECLARED
@@ -57,7 +57,7 @@ def test_what_is_shown_wins_over_any_file() -> None:
 
 
 def test_a_default_of_the_image_is_unknown() -> None:
-    config = config_of_shown(parse_image("apache/kafka:3.9.1"), {})
+    config = _config_of_visible_variables(parse_image("apache/kafka:3.9.1"), {})
     assert config.is_unknown("advertised.listeners")
     assert config.mode is Mode.UNDECIDED
     assert config.cluster_id is None
@@ -65,7 +65,7 @@ def test_a_default_of_the_image_is_unknown() -> None:
 
 def test_what_is_given_stays() -> None:
     shown = {"KAFKA_PROCESS_ROLES": "broker", "CLUSTER_ID": "abc", "KAFKA_ADVERTISED_LISTENERS": "A://localhost:9092"}
-    config = config_of_shown(parse_image("confluentinc/cp-kafka:7.9.2"), shown)
+    config = _config_of_visible_variables(parse_image("confluentinc/cp-kafka:7.9.2"), shown)
     assert config.value("advertised.listeners") == "A://localhost:9092"
     assert config.cluster_id == "abc"
     assert config.refusal is None

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
-from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason
-from netdiag.deployment.value_json import decode, encode
+from netdiag.deployment.model.contact import Address, Answered, Failed, NodeEndpoint, Reason
+from netdiag.deployment.observation.value_json import decode, encode
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 
 
 class Colour(Enum):

@@ -1,7 +1,7 @@
 """Where clients stand and what they try first."""
 
-from netdiag.deployment.observations import Address
-from netdiag.deployment.vantage import DOCKER_HOST, bootstraps, vantages
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.vantage import DOCKER_HOST, bootstraps, vantages
 from tests.deployment.stacks import deployment_of, five_brokers
 
 

@@ -2,16 +2,8 @@
 
 import pytest
 
-from netdiag.deployment.observations import (
-    Address,
-    Answered,
-    Contact,
-    Failed,
-    NodeEndpoint,
-    Reason,
-    Unknown,
-)
-from netdiag.deployment.verdict import Cell, Verdict, judge
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.verdict import Cell, Verdict, judge
 
 
 def endpoint(node_id: int) -> NodeEndpoint:

@@ -2,11 +2,22 @@
 
 import pytest
 
-from netdiag.deployment.naming import MemberAddress, OutsideAddress, Unmodelled, VacantAddress
-from netdiag.deployment.observations import Failed
-from netdiag.deployment.platform import Generation, Platform
-from netdiag.deployment.standing import standing
-from netdiag.deployment.ways import Obstacle, end_at_vacant, end_outside, obstacle_to_member, way_out
+from netdiag.deployment.model.contact import Failed
+from netdiag.deployment.model.platform import Generation, Platform
+from netdiag.deployment.prediction.client_namespace import (
+    MemberAddress,
+    OutsideAddress,
+    Unmodelled,
+    VacantAddress,
+    client_namespace,
+)
+from netdiag.deployment.prediction.connection import (
+    Obstacle,
+    _missing_route,
+    _obstacle_to_member,
+    _to_outside_address,
+    _to_vacant_address,
+)
 from tests.deployment.worlds import at, broker, world
 
 NETWORKS = """\
@@ -61,33 +72,33 @@ def word(obstacle: Obstacle | None) -> str:
 )
 def test_to_a_member(client: str, target: str, expected: str) -> None:
     network = DEPLOYMENT.by_name[target].attachments[0].network
-    stand = standing(DEPLOYMENT, at(DEPLOYMENT, client))
-    assert word(obstacle_to_member(DEPLOYMENT, stand, MemberAddress(member=target, network=network), 9092)) == expected
+    stand = client_namespace(DEPLOYMENT, at(DEPLOYMENT, client))
+    assert word(_obstacle_to_member(DEPLOYMENT, stand, MemberAddress(member=target, network=network), 9092)) == expected
 
 
 def test_ipv6_between_networks_is_not_modelled() -> None:
-    stand = standing(DEPLOYMENT, at(DEPLOYMENT, "host"))
+    stand = client_namespace(DEPLOYMENT, at(DEPLOYMENT, "host"))
     target = MemberAddress(member="ka", network="a", six=True)
-    assert word(obstacle_to_member(DEPLOYMENT, stand, target, 9092)) == "unknown"
+    assert word(_obstacle_to_member(DEPLOYMENT, stand, target, 9092)) == "unknown"
 
 
 @pytest.mark.parametrize(
     ("client", "expected"), [("ka", "nobody-has-address"), ("host", "nobody-has-address"), ("kb", "network-isolation")]
 )
 def test_to_an_address_that_nobody_has(client: str, expected: str) -> None:
-    stand = standing(DEPLOYMENT, at(DEPLOYMENT, client))
-    assert word(end_at_vacant(DEPLOYMENT, stand, VacantAddress(text="10.5.1.9", network="a"))) == expected
+    stand = client_namespace(DEPLOYMENT, at(DEPLOYMENT, client))
+    assert word(_to_vacant_address(DEPLOYMENT, stand, VacantAddress(text="10.5.1.9", network="a"))) == expected
 
 
 @pytest.mark.parametrize("client", ["host", "lan", "ka", "ki", "km"])
 def test_what_nothing_explains_is_unknown(client: str) -> None:
     # ki: its network's subnet is the engine's choice, so the address may be a sibling's.
-    stand = standing(DEPLOYMENT, at(DEPLOYMENT, client))
-    assert word(end_outside(DEPLOYMENT, stand, OutsideAddress(text="203.0.113.1"))) == "unknown"
+    stand = client_namespace(DEPLOYMENT, at(DEPLOYMENT, client))
+    assert word(_to_outside_address(DEPLOYMENT, stand, OutsideAddress(text="203.0.113.1"))) == "unknown"
 
 
 def test_ways_out() -> None:
-    assert word(way_out(DEPLOYMENT.platform, standing(DEPLOYMENT, at(DEPLOYMENT, "ka")))) == "free"
-    closed = standing(DEPLOYMENT, at(DEPLOYMENT, "ki"))
-    assert word(way_out(DEPLOYMENT.platform, closed)) == "internal-egress"
-    assert word(way_out(Platform(), closed)) == "unknown"
+    assert word(_missing_route(DEPLOYMENT.platform, client_namespace(DEPLOYMENT, at(DEPLOYMENT, "ka")))) == "free"
+    closed = client_namespace(DEPLOYMENT, at(DEPLOYMENT, "ki"))
+    assert word(_missing_route(DEPLOYMENT.platform, closed)) == "internal-egress"
+    assert word(_missing_route(Platform(), closed)) == "unknown"

@@ -3,10 +3,9 @@
 from netdiag.compose.layout import Change
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.member import Member
-from netdiag.deployment.written import edit_of
-from netdiag.deployment.written_form import Written
+from netdiag.deployment.model.deployment import Member, MemberEditor
+from netdiag.deployment.sources.compose import from_compose
+from netdiag.deployment.sources.compose_text import _edit_of
 from netdiag.findings import Edit
 
 BASE = "services:\n  k:\n    image: i\n    environment:\n      A: 1\n"
@@ -17,7 +16,7 @@ def member(base: str, override: str | None = None) -> Member:
     return from_compose(load(Source("c.yml", base), overrides=overrides, default_name="t")).by_name["k"]
 
 
-def written(base: str, override: str | None = None) -> Written:
+def written(base: str, override: str | None = None) -> MemberEditor:
     found = member(base, override).written
     assert found is not None
     return found
@@ -60,4 +59,4 @@ def test_ports_that_come_from_elsewhere_get_no_second_list() -> None:
 
 
 def test_a_change_is_an_edit() -> None:
-    assert edit_of(Change(path="c", start=1, end=2, text="x")) == Edit(path="c", start=1, end=2, replacement="x")
+    assert _edit_of(Change(path="c", start=1, end=2, text="x")) == Edit(path="c", start=1, end=2, replacement="x")

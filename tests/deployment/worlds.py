@@ -1,9 +1,9 @@
 """A small world for rows of the decision table: brokers on every kind of network, and where to stand in it."""
 
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.platform import Platform
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.sources.compose import from_compose
 from tests.deployment.stacks import project_of
 
 LAN_ADDRESS = "192.168.8.133"

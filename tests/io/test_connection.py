@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from netdiag.deployment.observations import Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.contact import Answered, Contact, Failed, Reason, Unknown
 from netdiag.io.connection import Target, connect, connect_failure, converse
 from netdiag.io.limits import Allowance
 from netdiag.io.lines import PlainLine

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.platform import Firewall, Generation, HostKind
-from netdiag.deployment.stance import docker_host_stance
+from netdiag.deployment.model.platform import Firewall, Generation, HostKind
+from netdiag.deployment.observation.live_view import docker_host_vantage
 from netdiag.io.docker_engine import EngineHost, EngineVersion
 from netdiag.io.engine_kernel import OtherKernel, SameKernel
 from netdiag.io.engine_platform import read_platform
 
 ELSEWHERE = OtherKernel(because="another machine")
-HERE = docker_host_stance()
+HERE = docker_host_vantage()
 
 
 def version(release: str) -> EngineVersion:

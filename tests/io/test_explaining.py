@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason
-from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.deployment.model.contact import Address, Answered, Failed, Mechanism, NodeEndpoint, Reason
+from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.io.explaining import explain, explain_proof, namespace_of, unexplained, watched
 from netdiag.io.proving import prove
 from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace

@@ -145,9 +145,9 @@ SERVERS: dict[str, Answerer] = {
 
 _LOOK = """
 import json, re, sys, time
-from netdiag.deployment.observations import Address
-from netdiag.deployment.stance import Stance
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.observation.live_view import Stance
+from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.io.observe import observe
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.render import json as as_json, text

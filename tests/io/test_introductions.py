@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from netdiag.deployment.observations import Address, Failed, Reason
+from netdiag.deployment.model.contact import Address, Failed, Reason
 from netdiag.io.probing import Question, probe
 from netdiag.linux.netns import OwnNamespace
 from tests.io import hostile

@@ -8,11 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from netdiag.deployment.mesh import Edge, EdgeKind
-from netdiag.deployment.mesh_edges import is_cut, worth
-from netdiag.deployment.observations import Address, Answered
-from netdiag.deployment.stance import Stance
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.model.contact import Address, Answered
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.observation.live_view import LiveVantage
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, edge_outcome, is_cut
 from netdiag.io.mesh import Look, observe_mesh
 from netdiag.io.netns import open_namespace
 from netdiag.io.observe import observe
@@ -22,9 +21,9 @@ from tests.io.hostile import ScriptedBroker, serving
 from tests.io.namespaces import FAR, joined_namespaces
 
 
-def stance(member: str, entrance: Entrance) -> Stance:
+def stance(member: str, entrance: Entrance) -> LiveVantage:
     vantage = Vantage(kind=VantageKind.BROKER, label=f"inside {member}", member=member)
-    return Stance(vantage=vantage, entrance=entrance)
+    return LiveVantage(vantage=vantage, entrance=entrance)
 
 
 def edge(kind: EdgeKind, port: int, *, source: str = "a", host: str = "127.0.0.1", node_id: int | None = None) -> Edge:
@@ -34,7 +33,7 @@ def edge(kind: EdgeKind, port: int, *, source: str = "a", host: str = "127.0.0.1
 def seen(*edges: Edge, timeout: float = 4) -> list[str]:
     mesh = observe_mesh(Look(stances=(stance("a", OwnNamespace()),), edges=edges, timeout=timeout))
     assert not mesh.skipped
-    return [worth(one, one.observed) for one in mesh.edges if one.observed is not None]
+    return [edge_outcome(one, one.observed) for one in mesh.edges if one.observed is not None]
 
 
 def zookeeper(channel: socket.socket, over: threading.Event) -> None:

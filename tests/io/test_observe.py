@@ -12,9 +12,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from netdiag.deployment.observations import Address, Answered, Failed
-from netdiag.deployment.stance import docker_host_stance
-from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.deployment.model.contact import Address, Answered, Failed
+from netdiag.deployment.model.verdict import Cell, Verdict
+from netdiag.deployment.observation.live_view import docker_host_vantage
 from netdiag.io.observe import observe
 from tests.figures import Report
 from tests.io import hostile
@@ -27,7 +27,7 @@ BOUND = TIMEOUT + 2
 
 
 def look(*addresses: Address, timeout: float = TIMEOUT) -> tuple[Cell, ...]:
-    return observe([docker_host_stance()], addresses, timeout=timeout).cells
+    return observe([docker_host_vantage()], addresses, timeout=timeout).cells
 
 
 def verdict_of(address: Address) -> Verdict:
@@ -181,8 +181,8 @@ def test_nothing_is_left_behind() -> None:
 
 _MEASURED = """
 import re, sys
-from netdiag.deployment.observations import Address
-from netdiag.deployment.stance import docker_host_stance
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.observation.live_view import docker_host_stance
 from netdiag.io.observe import observe
 
 def peak():

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.observations import Address, Failed
-from netdiag.deployment.stance import named_stance
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.model.contact import Address, Failed
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.observation.live_view import netns_vantage
 from netdiag.io.netns import open_namespace
 from netdiag.io.observe import Observed, observe
 from netdiag.linux.netns import NamedNamespace
@@ -27,7 +27,7 @@ def pair() -> Iterator[Pair]:
 
 
 def look(pair: Pair, *addresses: Address, timeout: float = 4.0) -> Observed:
-    return observe([named_stance(pair.near)], addresses, timeout=timeout)
+    return observe([netns_vantage(pair.near)], addresses, timeout=timeout)
 
 
 def words(observed: Observed) -> list[str]:
@@ -83,7 +83,9 @@ def test_advertised_black_holes_fit_into_the_same_time(pair: Pair) -> None:
 
 @pytest.mark.alone
 def test_one_swallowed_target_is_not_stormed_and_not_serial(pair: Pair, figure: Report) -> None:
-    stances = [replace(named_stance(pair.near), vantage=Vantage(kind=VantageKind.LAN, label=f"{n}")) for n in range(80)]
+    stances = [
+        replace(netns_vantage(pair.near), vantage=Vantage(kind=VantageKind.LAN, label=f"{n}")) for n in range(80)
+    ]
     begin = time.perf_counter()
     observed = observe(stances, [Address(host=SWALLOWED.format(1), port=9092)])
     taken = time.perf_counter() - begin
@@ -93,7 +95,7 @@ def test_one_swallowed_target_is_not_stormed_and_not_serial(pair: Pair, figure: 
 
 
 def test_a_namespace_that_is_not_there_is_a_skipped_vantage(pair: Pair) -> None:
-    observed = observe([named_stance("netdiag-typo"), named_stance(pair.near)], [Address(host=FAR, port=1)])
+    observed = observe([netns_vantage("netdiag-typo"), netns_vantage(pair.near)], [Address(host=FAR, port=1)])
     assert words(observed) == ["bootstrap: refused"]
     (skipped,) = observed.skipped
     assert skipped.vantage.label == "netns:netdiag-typo"

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason, Unknown
 from netdiag.io.name_service import NameService
 from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, Prober

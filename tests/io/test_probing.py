@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from netdiag.deployment.observations import Address, Answered, Failed, Reason
-from netdiag.deployment.probe_story import Act, BootstrapStory, ProbeStory
+from netdiag.deployment.model.contact import Address, Answered, Failed, Reason
+from netdiag.deployment.observation.probe import BootstrapReport, ProbeReport, StepKind
 from netdiag.io.netns import open_namespace
 from netdiag.io.probing import Question, probe
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
@@ -19,12 +19,12 @@ from tests.io.hostile import ScriptedBroker, serving
 from tests.io.namespaces import FAR, joined_namespaces
 
 
-def ask(*addresses: tuple[str, int], timeout: float = 10) -> ProbeStory:
+def ask(*addresses: tuple[str, int], timeout: float = 10) -> ProbeReport:
     bootstraps = tuple(Address(host=host, port=port) for host, port in addresses)
     return probe("host", OwnNamespace(), Question(bootstraps=bootstraps, group="shop", timeout=timeout))
 
 
-def only(story: ProbeStory) -> BootstrapStory:
+def only(story: ProbeReport) -> BootstrapReport:
     (one,) = story.bootstraps
     return one
 
@@ -39,7 +39,7 @@ def test_the_steps_of_a_conversation_that_goes_well() -> None:
     assert str(one.verdict) == "ok"
     (attempt,) = one.dialogue.attempts
     assert isinstance(attempt.contact, Answered)
-    assert [step.act for step in attempt.steps] == [Act.CONNECT, *[Act.ASK] * 4]
+    assert [step.act for step in attempt.steps] == [StepKind.CONNECT, *[StepKind.ASK] * 4]
     assert all(step.well and step.seconds >= 0 for step in attempt.steps)
     assert "Metadata: cluster without id, controller 7, brokers 7" in attempt.steps[3].said
     assert "broker 7 answers" in attempt.steps[4].said
@@ -148,7 +148,7 @@ def broker_side_slack() -> int:
 
 
 def test_a_probe_can_run_beside_a_loop_of_somebody_else() -> None:
-    async def scene() -> ProbeStory:
+    async def scene() -> ProbeReport:
         return await asyncio.to_thread(ask, ("127.0.0.1", 1))
 
     assert not asyncio.run(scene()).usable

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.observations import Address, Failed, Reason
-from netdiag.deployment.probe_advice import next_step
-from netdiag.deployment.probe_story import Act, ProbeStory
+from netdiag.deployment.model.contact import Address, Failed, Reason
+from netdiag.deployment.observation.probe import ProbeReport, StepKind, next_step
 from netdiag.io.client_identity import read_client
 from netdiag.io.probing import Question, probe
 from netdiag.linux.netns import OwnNamespace
@@ -28,7 +27,7 @@ def good(world: World) -> Path:
     return world.server(issue("kafka", by=world.root, names=["localhost"], addresses=["127.0.0.1"]))
 
 
-def ask(port: int, properties: Path) -> ProbeStory:
+def ask(port: int, properties: Path) -> ProbeReport:
     question = Question(
         bootstraps=(Address(host="127.0.0.1", port=port),),
         group="shop",
@@ -40,9 +39,9 @@ def ask(port: int, properties: Path) -> ProbeStory:
     return story
 
 
-def entries(story: ProbeStory) -> list[str]:
+def entries(story: ProbeReport) -> list[str]:
     steps = [step for attempt in story.bootstraps[0].dialogue.attempts for step in attempt.steps]
-    return [step.said for step in steps if step.act is Act.ENTER]
+    return [step.said for step in steps if step.act is StepKind.ENTER]
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
@@ -59,7 +58,7 @@ def test_tls_then_the_login_then_the_questions(world: World, good: Path, mechani
     assert tls.endswith("its certificate is trusted for 127.0.0.1")
     assert login == f"logged in with {mechanism}"
     acts = [step.act for step in story.bootstraps[0].dialogue.attempts[0].steps]
-    assert acts[:4] == [Act.CONNECT, Act.ENTER, Act.ENTER, Act.ASK]
+    assert acts[:4] == [StepKind.CONNECT, StepKind.ENTER, StepKind.ENTER, StepKind.ASK]
 
 
 def test_the_coordinator_is_asked_by_the_same_client(world: World, good: Path) -> None:
@@ -77,7 +76,7 @@ def test_wrong_credentials_are_no_way_in(world: World, good: Path) -> None:
         story = ask(port, world.properties("SASL_SSL", mechanism="PLAIN", password="not it"))
     assert str(story.bootstraps[0].verdict) == "sasl"
     last = story.bootstraps[0].dialogue.attempts[0].steps[-1]
-    assert (last.act, last.well) == (Act.ENTER, False)
+    assert (last.act, last.well) == (StepKind.ENTER, False)
     assert len(broker.tokens) == 1
     advice = next_step(story.place, story.bootstraps[0], speaks=story.speaks)
     assert advice is not None

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.live_view import SecuredPort
-from netdiag.deployment.observations import Address
-from netdiag.deployment.stance import docker_host_stance
-from netdiag.deployment.verdict import Verdict
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Verdict
+from netdiag.deployment.observation.live_view import SecuredPort, docker_host_vantage
 from netdiag.io.client_identity import read_client
 from netdiag.io.observe import observe
 from netdiag.kafka.security import CertificateFault, Spoken
@@ -36,7 +35,7 @@ def look(
 ) -> tuple[Verdict, list[SecuredPort]]:
     client = None if properties is None else read_client(str(properties))
     seen = observe(
-        [docker_host_stance()],
+        [docker_host_vantage()],
         [Address(host=host, port=port)],
         timeout=TIMEOUT,
         client=client,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netdiag.compose.positions import Source
-from netdiag.deployment.properties_file import read_properties
+from netdiag.deployment.sources.startup import read_properties
 from netdiag.kafka.java_properties import parse_properties
 
 

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from netdiag.deployment.mesh import Edge, Mesh
-from netdiag.deployment.mesh_edges import is_cut, mesh_edges
+from netdiag.deployment.prediction.mesh import Edge, Mesh, is_cut, mesh_edges
 from netdiag.io.live import look
 from netdiag.io.mesh import Look, observe_mesh
 from tests.lab.errors import LabError

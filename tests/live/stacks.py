@@ -4,10 +4,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from netdiag.deployment.observations import Address
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.vantage import bootstraps
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.vantage import bootstraps
+from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.prediction.reachability import predict
 from netdiag.io.live import Live, look
 from netdiag.io.observe import Observed, observe
 from tests.lab.stack import Stack

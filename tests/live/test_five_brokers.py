@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from netdiag.deployment.member import State
-from netdiag.deployment.observations import Address, Answered
+from netdiag.deployment.model.contact import Address, Answered
+from netdiag.deployment.model.deployment import State
 from netdiag.io.netns import open_namespace
 from tests.figures import Report
 from tests.lab.lab import Lab

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from netdiag.deployment.mesh_edges import is_cut
+from netdiag.deployment.prediction.mesh import is_cut
 from tests.cli.shell import process
 from tests.figures import Report
 from tests.lab.lab import Lab

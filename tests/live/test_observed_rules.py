@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from netdiag.app.live_check import deployment_of
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.recording import from_json
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.observation.recording import from_json
 from netdiag.io.live import look
 from tests.cli.shell import environment
 from tests.lab.lab import Lab

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.bar("rights")
 _TOP = Path(__file__).resolve().parents[2]
 _LOOK = """
 import json, sys
-from netdiag.deployment.observations import Address
+from netdiag.deployment.model.contact import Address
 from netdiag.io.live import look
 from netdiag.io.observe import observe
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.observations import Address
-from netdiag.deployment.stance import Stance
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.io.client_identity import read_client
 from netdiag.io.live import look
 from netdiag.io.observe import Observed, observe
@@ -96,7 +96,7 @@ class Running:
     stack: Stack
     world: World
     place: Vantage
-    stance: Stance
+    stance: LiveVantage
     java: JavaTools
 
     def netdiag(self, listener: Listener, client: Client | None) -> Observed:

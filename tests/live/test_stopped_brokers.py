@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.member import State
+from netdiag.deployment.model.deployment import State
 from tests.lab.lab import Lab
 from tests.live.stacks import SCENARIOS, check
 

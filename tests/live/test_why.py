@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Address, Failed
-from netdiag.deployment.stance import Stance
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.model.contact import Address, Failed, Mechanism
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.io.explaining import Unexplained, explain
 from netdiag.io.observe import observe
 from netdiag.io.topology import look
@@ -126,7 +125,7 @@ def explained(topology: Topology, cases: tuple[Case, ...]) -> list[tuple[Cause, 
         assert place is not None
         pid = topology.inventory.namespaces[place.netns].netns.pids[0]
         vantage = Vantage(kind=VantageKind.CONTAINER, label=case.source)
-        stances[case.source] = Stance(vantage=vantage, entrance=ProcessNamespace(pid=pid))
+        stances[case.source] = LiveVantage(vantage=vantage, entrance=ProcessNamespace(pid=pid))
         asked.append(Address(host=address_of(topology, case.host), port=case.port))
     cells = {(one.vantage, one.bootstrap): one.observed for one in observe(tuple(stances.values()), asked).cells}
     found = []

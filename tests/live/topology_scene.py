@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from netdiag.deployment.from_engine import from_engine
-from netdiag.deployment.platform import Platform
+from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
 from netdiag.findings import Finding

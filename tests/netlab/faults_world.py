@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from netdiag.deployment.observations import Address, Contact
-from netdiag.deployment.stance import named_stance
+from netdiag.deployment.model.contact import Address, Contact
+from netdiag.deployment.observation.live_view import netns_vantage
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
 from netdiag.io.kernel.inventory import read_inventory
@@ -189,7 +189,7 @@ class Faulty:
 
     def seen(self, space: str, address: str, port: int, *, timeout: float = 3.6) -> Contact:
         """What a client of Kafka really gets."""
-        stance = named_stance(self.made.names[space])
+        stance = netns_vantage(self.made.names[space])
         found = observe((stance,), (Address(host=address, port=port),), timeout=timeout)
         (cell,) = found.cells
         assert cell.observed is not None

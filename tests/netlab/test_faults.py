@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Answered
+from netdiag.deployment.model.contact import Answered, Mechanism
 from netdiag.io.deciding import decide
 from netdiag.topology.causes.failed_connection import Cause, Certainty, FailedConnection
 from netdiag.topology.causes.find_causes import find_causes

@@ -2,11 +2,10 @@
 
 import pytest
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.mesh import Edge, EdgeKind
-from netdiag.deployment.observations import Address, Answered, Failed, NodeEndpoint, Reason
-from netdiag.deployment.probe_story import Act, Step
-from netdiag.deployment.verdict import Cell, judge
+from netdiag.deployment.model.contact import Address, Answered, Failed, Mechanism, NodeEndpoint, Reason
+from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.observation.probe import Step, StepKind
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind
 from netdiag.findings import (
     ContainerLocation,
     FileLocation,
@@ -93,7 +92,7 @@ def test_places(location: Location, text: str) -> None:
 
 
 def test_steps_of_a_conversation() -> None:
-    fields = of_step(BROKER, Step(act=Act.CONNECT, well=False, said="refused", seconds=0.1)).fields
+    fields = of_step(BROKER, Step(act=StepKind.CONNECT, well=False, said="refused", seconds=0.1)).fields
     assert tuple(fields) == ACTIONS[ActionName.PROBE].gives["steps"]
     assert (fields["step"], fields["outcome"]) == ("connect", "failed")
 

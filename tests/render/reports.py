@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.verdict import Cell
 from netdiag.findings import ContainerLocation, Edit, Finding, Overlooked, Related, Severity, Suppressed
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 from tests.render.literals import HOST, OK, REFUSED, UNKNOWN, address, five_brokers, inside, place

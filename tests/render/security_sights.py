@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from netdiag.deployment.live_view import SecuredPort
-from netdiag.deployment.observations import Address
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.observation.live_view import SecuredPort
 from netdiag.kafka.security import Certificate, CertificateFault, SaslSight, SecuritySight, Spoken, TlsSight
 from netdiag.render.report import SeenPort
 

@@ -1,7 +1,6 @@
 """Causes as text and as JSON."""
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Address
+from netdiag.deployment.model.contact import Address, Mechanism
 from netdiag.render.matrix.causes import cause_lines, cause_value, explained_lines, explained_value
 from netdiag.render.screen import Screen, paint
 from netdiag.topology.causes.failed_connection import Cause, Certainty, Explanation, Repair

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.verdict import Cell
 from netdiag.render.matrix.matrix_text import Footnotes
 from netdiag.render.screen import Screen, paint
 from tests.render.literals import OK, PARTIAL, REFUSED, address, failed

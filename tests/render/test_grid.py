@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.verdict import Cell
 from netdiag.render.matrix.grid import Grid, Part, fold_matrix
 from netdiag.render.report import Matrix
 from tests.render.literals import (

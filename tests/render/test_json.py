@@ -8,9 +8,8 @@ import jsonschema
 import pytest
 
 import netdiag.render
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Failed, Reason, Unknown
-from netdiag.deployment.verdict import judge
+from netdiag.deployment.model.contact import Failed, Mechanism, Reason, Unknown
+from netdiag.deployment.model.verdict import judge
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.formats.json import render
 from netdiag.render.report import Input, Report

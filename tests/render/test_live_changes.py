@@ -8,10 +8,10 @@ from datetime import datetime
 import jsonschema
 import pytest
 
-from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
-from netdiag.deployment.observations import Answered, Contact, Failed, Reason, Unknown
-from netdiag.deployment.vantage import Vantage
-from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.deployment.model.contact import Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.vantage import Vantage
+from netdiag.deployment.model.verdict import Cell, Verdict
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.render.matrix.watch import Change, Kind, Turn, WatchState, change_line, change_lines, changes, kept
 from netdiag.render.report import Input, Matrix, Problem, Report
 from netdiag.render.screen import Screen, paint

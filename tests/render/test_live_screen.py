@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.vantage import Vantage
+from netdiag.deployment.model.vantage import Vantage
 from netdiag.render.matrix.watch import change_lines, changes, watch_screen
 from netdiag.render.report import Report
 from netdiag.render.screen import Line, Screen, line_width, paint

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.verdict import Cell
 from netdiag.render.matrix.matrix_text import matrix_lines
 from netdiag.render.report import Matrix
 from netdiag.render.screen import Screen, line_width, paint

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason, Unknown
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.render.matrix.mesh import mesh_lines
 from netdiag.render.screen import Screen, paint
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 
 import netdiag.render
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.verdict import Cell
 from netdiag.render.probe import probe_document
 from netdiag.render.report import Matrix
 from netdiag.render.topology.json import json_text

@@ -1,7 +1,7 @@
 """A probe as text."""
 
-from netdiag.deployment.observations import Address
-from netdiag.deployment.probe_story import ProbeStory
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.observation.probe import ProbeReport
 from netdiag.io.probing import Question, probe
 from netdiag.linux.netns import OwnNamespace
 from netdiag.render.probe import probe_text
@@ -9,7 +9,7 @@ from netdiag.render.screen import Screen
 from tests.io.hostile import ScriptedBroker, serving
 
 
-def probed() -> ProbeStory:
+def probed() -> ProbeReport:
     """One broker as it should be, one whose name has a control character, one that is somebody else."""
     broker = ScriptedBroker(node_id=1, brokers=[])
     with serving(broker) as port:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.deployment.verdict import Cell, Verdict
+from netdiag.deployment.model.verdict import Cell, Verdict
 from netdiag.render.matrix.matrix_text import effective_verdict, verdict_explanation, verdict_style, verdict_word
 from netdiag.render.screen import ASCII, UNICODE, Style
 from tests.render.literals import OK, PARTIAL, REFUSED, SENT_AWAY, UNKNOWN, UNRESOLVED, address, answered, failed

@@ -12,14 +12,13 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from netdiag.deployment.as_declared import AsDeclared
-from netdiag.deployment.declaring import declared_services
-from netdiag.deployment.live_view import LiveView, SecuredPort
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
-from netdiag.deployment.observations import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
-from netdiag.deployment.vantage import Vantage, VantageKind
-from netdiag.deployment.verdict import Cell, Verdict, Word, judge
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Cell, Verdict, Word, judge
+from netdiag.deployment.observation.live_view import LiveView, SecuredPort
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
+from netdiag.deployment.sources.declared_services import DeclaredServices, declared_services
 from netdiag.kafka.security import CertificateFault, SaslSight, SecuritySight, Spoken, TlsSight
 from netdiag.rules.declared import check_deployment, startup_errors
 from tests.deployment.stacks import deployment_of, project_of
@@ -65,13 +64,13 @@ def contact_of(cell: Mapping[str, Any]) -> Contact:
     )
 
 
-def _declared(files: Mapping[str, Any]) -> AsDeclared:
+def _declared(files: Mapping[str, Any]) -> DeclaredServices:
     """The compose file that lies beside what runs, as it is now."""
     written = StringIO()
     YAML().dump(files, written)
     project = project_of(written.getvalue(), path="now/compose.yml")
     found = check_deployment(deployment_of(written.getvalue(), path="now/compose.yml"))
-    return AsDeclared(services=declared_services(project), foretold=startup_errors(found))
+    return DeclaredServices(services=declared_services(project), foretold=startup_errors(found))
 
 
 def _edge(edge: Mapping[str, Any]) -> Edge:

@@ -7,7 +7,7 @@ from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.errors import ComposeError
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import Finding
 from netdiag.render.report import Input, Problem, Report
 from netdiag.rules.declared import check_deployment

@@ -1,6 +1,6 @@
 """Checking a deployment: the order of findings, which brokers fail to start, what a log confirms."""
 
-from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import FileLocation
 from netdiag.rules.declared import check_deployment, failing_to_start
 from netdiag.rules.observed import check_live

@@ -5,7 +5,7 @@ import pytest
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.config.document import DeclaredClient, Facts
-from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.declared import check_deployment
 from netdiag.rules.declared_clients import ID

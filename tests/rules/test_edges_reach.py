@@ -4,7 +4,7 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import Severity
 from netdiag.rules.declared import check_deployment
 from tests.deployment.stacks import deployment_of

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from netdiag.deployment.live_view import LiveView, SecuredPort
-from netdiag.deployment.observations import Address, Reason
+from netdiag.deployment.model.contact import Address, Reason
+from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
 from netdiag.kafka.security import CertificateFault, SecuritySight, Spoken, TlsSight
 from netdiag.rules.live_findings import blocked, certificate_findings, listed, owner, service_of, told, traps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netdiag.deployment.observations import Address
+from netdiag.deployment.model.contact import Address
 from netdiag.linux.netns import ProcessNamespace
 from tests.lab.stack import Stack as Running
 from tests.live.stacks import check

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import DEFAULT_BRIDGE, from_compose
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.observations import Address
-from netdiag.deployment.platform import HostKind, Platform, generation_of
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.vantage import Vantage, VantageKind
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.platform import HostKind, Platform, generation_of
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.prediction.reachability import predict
+from netdiag.deployment.sources.compose import DEFAULT_BRIDGE, from_compose
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.declared import check_deployment, failing_to_start
 from tests.scenarios.expectations import Engine, ExpectedFinding, Stack

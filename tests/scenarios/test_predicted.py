@@ -2,8 +2,8 @@
 
 import pytest
 
-from netdiag.deployment.clients import attempts, health_checks
-from netdiag.deployment.reachability import predict
+from netdiag.deployment.clients import attempts, health_check_attempts
+from netdiag.deployment.prediction.reachability import predict
 from netdiag.findings import FileLocation
 from tests.figures import Report
 from tests.scenarios.expectations import Engine, Stack, stacks
@@ -56,7 +56,7 @@ def test_every_cell_is_predicted_on_a_desktop(stack: Stack, figure: Report) -> N
 def test_a_client_has_a_finding_on_its_line_exactly_where_its_cell_is_not_ok(stack: Stack) -> None:
     made = prediction(stack)
     judged = {f.location.line for f in made.findings if isinstance(f.location, FileLocation)}
-    for attempt in (*attempts(made.deployment), *health_checks(made.deployment)):
+    for attempt in (*attempts(made.deployment), *health_check_attempts(made.deployment)):
         (cell,) = predict(made.deployment, [attempt.vantage], [attempt.address])
         if not attempt.dependent.active or str(cell.predicted) == "unknown":
             continue

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
-from netdiag.deployment.from_engine import from_engine
-from netdiag.deployment.platform import Platform
+from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
 from netdiag.linux.kernel_settings import KernelSettings

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Answered, Failed, Reason
+from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
 from netdiag.linux.link import Link
 from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.topology.causes.failed_connection import Certainty, FailedConnection

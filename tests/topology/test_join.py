@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netdiag.deployment.from_engine import from_engine
+from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import Container, parse_container
 from netdiag.engine.network import EngineNetwork, parse_network
 from netdiag.linux.link import Link

@@ -18,14 +18,14 @@ from random import Random
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.deployment.from_compose import from_compose
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.observations import Address, Failed
-from netdiag.deployment.platform import Firewall, Platform, generation_of
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.stance import Stance
-from netdiag.deployment.vantage import Vantage, VantageKind
-from netdiag.deployment.verdict import Cell, Verdict, Word
+from netdiag.deployment.model.contact import Address, Failed
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.platform import Firewall, Platform, generation_of
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Cell, Verdict, Word
+from netdiag.deployment.observation.live_view import LiveVantage
+from netdiag.deployment.prediction.reachability import predict
+from netdiag.deployment.sources.compose import from_compose
 from netdiag.io.live import Live, look
 from netdiag.io.observe import observe
 from netdiag.linux.netns import ProcessNamespace
@@ -162,7 +162,7 @@ def _listens(container: Container) -> bool:
     return wanted <= open_ports
 
 
-def _once_more(stances: Sequence[Stance], seen: Sequence[Cell], foretold: Iterable[Cell]) -> tuple[Cell, ...]:
+def _once_more(stances: Sequence[LiveVantage], seen: Sequence[Cell], foretold: Iterable[Cell]) -> tuple[Cell, ...]:
     """Cells that came out otherwise are looked at again, alone: the machine may have been busy."""
     words = {(cell.vantage, cell.bootstrap): str(cell.observed) for cell in seen}
     doubtful = {

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.deployment.observations import Answered, Contact, Failed
-from netdiag.deployment.reachability import predict
-from netdiag.deployment.stance import Stance
-from netdiag.deployment.vantage import VantageKind
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.contact import Answered, Contact, Failed
+from netdiag.deployment.model.vantage import VantageKind
+from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.observation.live_view import LiveVantage
+from netdiag.deployment.prediction.reachability import predict
 from netdiag.io.live import look
 from netdiag.io.observe import observe
 from tests.figures import Report
@@ -135,7 +135,7 @@ def _look(lab: Lab, stack: Stack, rows: Sequence[Row]) -> list[Seen]:
     return [_seen(names, before, after) for before, after in zip(foretold, observed, strict=True)]
 
 
-def _name(stance: Stance, *, routed: bool) -> str:
+def _name(stance: LiveVantage, *, routed: bool) -> str:
     match stance.vantage.kind:
         case VantageKind.DOCKER_HOST:
             return HOST

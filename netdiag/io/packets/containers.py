@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from netdiag.deployment.from_engine import from_engine, member_names, projects_of, runs_kafka, select
-from netdiag.deployment.listener_ports import listener_ports
+from netdiag.deployment.prediction.listener_access import listener_ports
+from netdiag.deployment.sources.engine import from_engine, member_names, projects_of, runs_kafka, select
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError

@@ -3,9 +3,8 @@
 import json
 from typing import Any
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Answered, Contact, Failed
-from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.deployment.model.contact import Answered, Contact, Failed, Mechanism
+from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.render.json_values import finding_value, sound
 from netdiag.render.matrix.causes import explained_value
 from netdiag.render.matrix.mesh import edge_value

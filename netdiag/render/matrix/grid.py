@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
-from netdiag.deployment.observations import Address
-from netdiag.deployment.vantage import Vantage, VantageKind
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.vantage import Vantage, VantageKind
+from netdiag.deployment.model.verdict import Cell
 from netdiag.render.report import Matrix
 
 # Vantages of one group may share a column; the docker host always has its own.

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from netdiag.deployment.observations import Answered, Failed, Unknown
-from netdiag.deployment.vantage import DOCKER_HOST
-from netdiag.deployment.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.deployment.model.contact import Answered, Failed, Unknown
+from netdiag.deployment.model.vantage import DOCKER_HOST
+from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.render.matrix.grid import Column, Grid, Part, Row, fold_matrix
 from netdiag.render.redact import redacted
 from netdiag.render.report import Matrix

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
-from netdiag.deployment.mesh_edges import is_cut, worth
-from netdiag.deployment.observations import Answered, Contact, Unknown
+from netdiag.deployment.model.contact import Answered, Contact, Unknown
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, edge_outcome, is_cut
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, width, wrap
 from netdiag.render.wording import names_text, plural
@@ -79,7 +78,7 @@ def _cell(edge: Edge | None) -> Run:
         return Run("-", Style.DIM)
     if edge.observed is None:
         return Run("?", Style.DIM)
-    word = worth(edge, edge.observed)
+    word = edge_outcome(edge, edge.observed)
     cut = is_cut(edge)
     return Run(word, Style.HALF if cut is None else Style.BAD if cut else Style.GOOD)
 
@@ -91,10 +90,10 @@ def _target(edge: Edge) -> str:
 def _named(edge: Edge, screen: Screen) -> Iterator[Line]:
     assert edge.observed is not None
     at = f" at {edge.address}" if edge.target else ""
-    word = worth(edge, edge.observed)
+    word = edge_outcome(edge, edge.observed)
     head = f"{edge.source} {screen.glyphs.arrow} {_target(edge)}{at}: {word}"
     predicted = edge.predicted
-    expected = None if predicted is None or isinstance(predicted, Unknown) else worth(edge, predicted)
+    expected = None if predicted is None or isinstance(predicted, Unknown) else edge_outcome(edge, predicted)
     differs = f"; predicted was {expected}" if expected not in (None, word) else ""
     text = screen.visible(redacted(f"{head}, {edge.observed.because}{differs}"))
     for number, part in enumerate(wrap(text, max(30, screen.width - len(_INDENT) * 3))):
@@ -131,7 +130,7 @@ def _contact_value(edge: Edge, contact: Contact | None) -> dict[str, Any] | None
         return None
     answered = contact if isinstance(contact, Answered) else None
     return {
-        "outcome": worth(edge, contact),
+        "outcome": edge_outcome(edge, contact),
         "answered_by": answered.node_id if answered else None,
         "because": redacted(contact.because) or None,
     }

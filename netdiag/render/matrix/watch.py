@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from netdiag.deployment.mesh import Edge, EdgeKind, Mesh
-from netdiag.deployment.mesh_edges import is_cut, worth
-from netdiag.deployment.observations import Address
-from netdiag.deployment.verdict import Cell, Verdict, Word
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.verdict import Cell, Verdict, Word
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, edge_outcome, is_cut
 from netdiag.render.json_values import sound
 from netdiag.render.matrix.matrix_text import matrix_lines, verdict_explanation
 from netdiag.render.matrix.mesh import mesh_lines
@@ -302,7 +301,7 @@ def _as_known(matrix: Matrix, before: _Edges) -> Mesh | None:
 def _got(edge: Edge | None) -> str | None:
     if edge is None or edge.observed is None or is_cut(edge) is None:
         return None
-    return worth(edge, edge.observed)
+    return edge_outcome(edge, edge.observed)
 
 
 _Cells = dict[tuple[str, str, Address], Cell]

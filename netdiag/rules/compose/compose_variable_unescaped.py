@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project
 from netdiag.compose.unescaped import Unescaped, unescaped
-from netdiag.deployment.written import location
+from netdiag.deployment.sources.compose_text import location
 from netdiag.findings import Edit, Finding, Severity
 
 ID = "compose-variable-unescaped"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from netdiag.deployment.as_declared import Foretold
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.sources.declared_services import PredictedRefusal
 from netdiag.findings import FileLocation, Finding, Severity, by_place
 from netdiag.rules.declared import (
     advertised_empty_host,
@@ -221,10 +221,10 @@ def failing_to_start(findings: Iterable[Finding], deployment: Deployment) -> fro
     )
 
 
-def startup_errors(findings: Iterable[Finding]) -> tuple[Foretold, ...]:
+def startup_errors(findings: Iterable[Finding]) -> tuple[PredictedRefusal, ...]:
     """What brokers print instead of starting, as findings about files predict it."""
     return tuple(
-        Foretold(
+        PredictedRefusal(
             rule=finding.rule,
             service=finding.service,
             prints=finding.broker_prints,

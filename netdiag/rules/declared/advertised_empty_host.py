@@ -27,10 +27,10 @@ Sources: ListenerInfo.withWildcardHostnamesResolved (KRaft), KafkaServer.createB
 
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import listener_of, published_for
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.repairs import advertise, own_name
-from netdiag.deployment.unexpanded import unexpanded
+from netdiag.deployment.misread_settings import misread_values
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.prediction.listener_access import listener_of, published_for
+from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Finding, Related, Severity
 
 ID = "advertised-empty-host"
@@ -46,7 +46,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         name = "advertised.listeners" if written else "listeners"
         if name not in broker.config.settings:
             continue
-        unset = {found.start for found in unexpanded(broker, name)}
+        unset = {found.start for found in misread_values(broker, name)}
         for entry in broker.config.advertised_listeners:
             if entry.endpoint.host or entry.start in unset:
                 continue
@@ -67,5 +67,5 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 f"{entry.endpoint.port} to containers, and a name or address of the docker host to other clients",
                 service=broker.name,
                 listener=entry.endpoint.listener,
-                edits=advertise(broker, entry, own_name(broker)),
+                edits=advertise(broker, entry, service_name(broker)),
             )

@@ -30,13 +30,13 @@ Sources: Docker's embedded DNS resolves service names, container_name, hostname 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import NOBODY, dependents_entering, is_asleep, members_called
-from netdiag.deployment.entrants import listener_of, other_brokers
-from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
-from netdiag.deployment.naming import HOST_ALIASES, Unresolved, resolve
-from netdiag.deployment.placeholders import is_placeholder
-from netdiag.deployment.repairs import advertise, own_name
-from netdiag.deployment.vantage import inside
+from netdiag.deployment.clients import NOBODY, clients_entering, is_inactive, members_called
+from netdiag.deployment.misread_settings import is_placeholder
+from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, NetworkMode
+from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.prediction.client_namespace import HOST_ALIASES, Unresolved, resolve
+from netdiag.deployment.prediction.listener_access import listener_of, other_brokers
+from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback, is_wildcard
 
@@ -67,17 +67,17 @@ def _is_nobody(deployment: Deployment, broker: Broker, host: str) -> bool:
         or is_placeholder(host)
     ):
         return False
-    if members_called(deployment, host) or is_asleep(deployment, host):
+    if members_called(deployment, host) or is_inactive(deployment, host):
         return False
-    return isinstance(resolve(deployment, inside(broker), host, NOBODY), Unresolved)
+    return isinstance(resolve(deployment, broker_vantage(broker), host, NOBODY), Unresolved)
 
 
-def _sent_astray(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> tuple[Dependent, ...]:
-    entering = dependents_entering(deployment, broker, entry.endpoint.listener)
+def _sent_astray(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> tuple[KafkaClient, ...]:
+    entering = clients_entering(deployment, broker, entry.endpoint.listener)
     return tuple(d for d in entering if entry.endpoint.host not in d.member.extra_hosts)
 
 
-def _finding(broker: Broker, entry: ListenerEntry, astray: tuple[Dependent, ...]) -> Finding:
+def _finding(broker: Broker, entry: ListenerEntry, astray: tuple[KafkaClient, ...]) -> Finding:
     endpoint = entry.endpoint
     better = endpoint_text(endpoint.listener, broker.member.service or broker.name, endpoint.port)
     return Finding(
@@ -94,5 +94,5 @@ def _finding(broker: Broker, entry: ListenerEntry, astray: tuple[Dependent, ...]
         hint=f'advertise {better}, or give the container the network alias "{endpoint.host}"',
         service=broker.name,
         listener=endpoint.listener,
-        edits=advertise(broker, entry, own_name(broker)),
+        edits=advertise(broker, entry, service_name(broker)),
     )

@@ -31,12 +31,12 @@ Sources: KIP-103; Docker's embedded DNS answers only inside its networks.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.entrants import listener_of, nothing_gets_out, published_for
-from netdiag.deployment.member import Broker, Deployment, PublishedPort
-from netdiag.deployment.naming import MemberAddress, resolve
-from netdiag.deployment.splitting import split
-from netdiag.deployment.vantage import inside
+from netdiag.deployment.model.deployment import Broker, Deployment, PublishedPort
+from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.prediction.client_namespace import MemberAddress, resolve
+from netdiag.deployment.prediction.listener_access import is_on_internal_networks_only, listener_of, published_for
+from netdiag.deployment.prediction.sockets import Reach, binding
+from netdiag.deployment.repairs import split_listener
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 
@@ -47,14 +47,14 @@ SEVERITY = Severity.WARNING
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every published listener that advertises a container's name."""
     for broker in deployment.serving:
-        if nothing_gets_out(deployment, broker):
+        if is_on_internal_networks_only(deployment, broker):
             continue
         published = [(e, ports) for e in broker.config.advertised_listeners if (ports := _ports(broker, e))]
         internal = [e for e, _ in published if _is_container_name(deployment, broker, e.endpoint.host)]
         served = any(_serves_host(deployment, broker, entry) for entry in broker.config.advertised_listeners)
         for entry, ports in published:
             if entry in internal:
-                edits = () if served else split(deployment, broker, entry)
+                edits = () if served else split_listener(deployment, broker, entry)
                 yield _finding(broker, entry, ports[0], edits, served=served)
 
 
@@ -76,7 +76,7 @@ def _serves_host(deployment: Deployment, broker: Broker, advertised: ListenerEnt
 def _is_container_name(deployment: Deployment, broker: Broker, host: str) -> bool:
     if not host:
         return False
-    resolution = resolve(deployment, inside(broker), host, frozenset())
+    resolution = resolve(deployment, broker_vantage(broker), host, frozenset())
     return (
         isinstance(resolution, tuple)
         and isinstance(resolution[0], MemberAddress)

@@ -40,11 +40,11 @@ Sources: KIP-103: a client gets the advertised endpoint of the listener that it 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import dependents_entering, landing
-from netdiag.deployment.entrants import faces_containers, sends_all_to_loopback
-from netdiag.deployment.member import Broker, Dependent, Deployment
-from netdiag.deployment.splitting import split
-from netdiag.deployment.vantage import container_vantage
+from netdiag.deployment.clients import accepting_listener, clients_entering
+from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient
+from netdiag.deployment.model.vantage import container_vantage
+from netdiag.deployment.prediction.listener_access import faces_containers, sends_all_to_loopback
+from netdiag.deployment.repairs import split_listener
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import ListenerEntry
@@ -83,22 +83,22 @@ def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Fi
         f"for both, and let containers use {service}:29092",
         service=broker.name,
         listener=name,
-        edits=split(deployment, broker, entry),
+        edits=split_listener(deployment, broker, entry),
     )
 
 
-def _sent_astray(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> tuple[Dependent, ...]:
+def _sent_astray(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> tuple[KafkaClient, ...]:
     """The clients that enter and do not get back to the broker: one in the docker host's network does."""
     endpoint = entry.endpoint
     found = []
-    for dependent in dependents_entering(deployment, broker, endpoint.listener):
-        landed = landing(deployment, container_vantage(dependent.member), endpoint.host, endpoint.port)
+    for dependent in clients_entering(deployment, broker, endpoint.listener):
+        landed = accepting_listener(deployment, container_vantage(dependent.member), endpoint.host, endpoint.port)
         if landed is None or landed.broker is not broker:
             found.append(dependent)
     return tuple(found)
 
 
-def _severity(entering: tuple[Dependent, ...]) -> Severity:
+def _severity(entering: tuple[KafkaClient, ...]) -> Severity:
     if any(dependent.active for dependent in entering):
         return Severity.ERROR
     return Severity.WARNING if entering else Severity.NOTE

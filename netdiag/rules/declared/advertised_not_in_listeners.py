@@ -31,8 +31,8 @@ Sources: KafkaConfig.validateValues (3.9, 4.x).
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import append, rewrite
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import append_item, replace_text
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, well_formed
 
@@ -76,8 +76,8 @@ def _edits(broker: Broker, entry: ListenerEntry, told: set[str]) -> tuple[Edit, 
     same_port = [e for e in bound if e.endpoint.port == entry.endpoint.port]
     if len(same_port) == 1 or (len(bound) == 1 and name not in config.protocol_map):
         end = entry.start + len(name)
-        return rewrite(broker, "advertised.listeners", entry.start, end, (same_port or bound)[0].endpoint.listener)
+        return replace_text(broker, "advertised.listeners", entry.start, end, (same_port or bound)[0].endpoint.listener)
     ports = {e.endpoint.port for e in config.listeners}
     if name in config.protocol_map and entry.endpoint.port not in ports:
-        return append(broker, "listeners", f"{name}://:{entry.endpoint.port}")
+        return append_item(broker, "listeners", f"{name}://:{entry.endpoint.port}")
     return ()

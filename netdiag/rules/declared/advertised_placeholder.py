@@ -29,9 +29,9 @@ Sources: RFC 952 and RFC 1123 allow neither underscores nor angle brackets in ho
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import is_asleep, members_called
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.placeholders import is_placeholder, placeholder_in
+from netdiag.deployment.clients import is_inactive, members_called
+from netdiag.deployment.misread_settings import is_placeholder, placeholder_in
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry
 
@@ -50,7 +50,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                     yield _finding(broker, entry, text, f"Unable to parse {entry.text} to a broker endpoint")
                 continue
             host = entry.endpoint.host
-            known = members_called(deployment, host) or is_asleep(deployment, host)
+            known = members_called(deployment, host) or is_inactive(deployment, host)
             if is_placeholder(host) and not known and host not in broker.member.extra_hosts:
                 yield _finding(broker, entry, host, None)
 

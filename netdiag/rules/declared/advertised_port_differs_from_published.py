@@ -32,9 +32,9 @@ Sources: KIP-103; compose-spec, ports.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import listener_of, published_astray, published_for
-from netdiag.deployment.member import Broker, Deployment, PublishedPort
-from netdiag.deployment.repairs import rewrite
+from netdiag.deployment.model.deployment import Broker, Deployment, PublishedPort
+from netdiag.deployment.prediction.listener_access import listener_of, published_for, published_to_wrong_port
+from netdiag.deployment.repairs import replace_text
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback
 
@@ -50,7 +50,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             bound = listener_of(broker, entry.endpoint.listener)
             if bound is None or not (is_loopback(host) or host in deployment.host_addresses):
                 continue
-            if published_astray(deployment, broker, entry):
+            if published_to_wrong_port(deployment, broker, entry):
                 continue
             ports = published_for(broker, bound)
             numbers = [p.published for p in ports]
@@ -90,4 +90,4 @@ def _edits(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> tuple[E
     if entry.port_start == entry.port_end:
         # Redpanda's default, which no file sets.
         return ()
-    return rewrite(broker, "advertised.listeners", entry.port_start, entry.port_end, str(port.published))
+    return replace_text(broker, "advertised.listeners", entry.port_start, entry.port_end, str(port.published))

@@ -32,11 +32,16 @@ Sources: compose-spec, ports; a container port that is not published is not reac
 
 from collections.abc import Iterator
 
-from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.clients import dependents_entering
-from netdiag.deployment.control_ports import is_explained
-from netdiag.deployment.entrants import listener_of, other_brokers, published_for, sends_all_to_loopback
-from netdiag.deployment.member import Broker, Deployment, NetworkMode
+from netdiag.deployment.clients import clients_entering
+from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
+from netdiag.deployment.prediction.listener_access import (
+    is_likely_other_port,
+    listener_of,
+    other_brokers,
+    published_for,
+    sends_all_to_loopback,
+)
+from netdiag.deployment.prediction.sockets import Reach, binding
 from netdiag.deployment.repairs import publish
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
@@ -55,7 +60,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if broker.member.mode is not NetworkMode.NETWORKS:
             continue
         own = {e.endpoint.port for e in broker.config.broker_listeners}
-        published = [p for p in broker.member.published if p.target in own or not is_explained(broker.member, p.target)]
+        published = [
+            p for p in broker.member.published if p.target in own or not is_likely_other_port(broker.member, p.target)
+        ]
         own_way = _own_way(deployment, broker)
         for entry in broker.config.advertised_listeners:
             bound = listener_of(broker, entry.endpoint.listener)
@@ -63,7 +70,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 continue
             if binding(deployment, broker, bound).reach is Reach.LOOPBACK or _published_elsewhere(broker, entry):
                 continue
-            if sends_all_to_loopback(deployment, broker) and dependents_entering(
+            if sends_all_to_loopback(deployment, broker) and clients_entering(
                 deployment, broker, bound.endpoint.listener
             ):
                 # A listener for containers that advertises localhost: its port is not the problem.

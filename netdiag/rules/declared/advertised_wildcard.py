@@ -29,8 +29,8 @@ Sources: KafkaConfig.validateValues, KAFKA-4260 (1.0); Redpanda, node_config, re
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import advertise, own_name
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images import redpanda
@@ -66,7 +66,7 @@ def _finding(broker: Broker, entry: ListenerEntry) -> Finding:
         hint=f"advertise a name that clients resolve, for example {told} for containers",
         service=broker.name,
         listener=entry.endpoint.listener,
-        edits=advertise(broker, entry, own_name(broker)),
+        edits=advertise(broker, entry, service_name(broker)),
         broker_prints=_prints(broker),
     )
 

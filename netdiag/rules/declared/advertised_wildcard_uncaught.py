@@ -28,8 +28,8 @@ Sources: KafkaConfig.validateValues compares with 0.0.0.0 only (KAFKA-4260); RFC
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.repairs import advertise, own_name
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Finding, Severity
 
 ID = "advertised-wildcard-uncaught"
@@ -59,5 +59,5 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 f"{broker.member.service or broker.name}:{entry.endpoint.port} for containers",
                 service=broker.name,
                 listener=entry.endpoint.listener,
-                edits=advertise(broker, entry, own_name(broker)),
+                edits=advertise(broker, entry, service_name(broker)),
             )

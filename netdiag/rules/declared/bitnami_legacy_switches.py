@@ -32,7 +32,7 @@ Sources: kafka_validate in libkafka.sh of bitnami/containers, folders 2, 3.1 and
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.bitnami_tag import Generation, generation

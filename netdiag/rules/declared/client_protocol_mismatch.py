@@ -49,10 +49,16 @@ Sources: SocketServer: each endpoint gets the channel builder of its own securit
 
 from collections.abc import Iterator
 
-from netdiag.deployment.client_protocol import required, spoken
-from netdiag.deployment.clients import Attempt, attempts, landing, severity
-from netdiag.deployment.delivery import Landed
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.clients import (
+    Attempt,
+    accepting_listener,
+    attempts,
+    client_protocol,
+    listener_protocol,
+    severity_of,
+)
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 
@@ -63,24 +69,24 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every bootstrap address whose listener requires another protocol than the client uses."""
     for attempt in attempts(deployment):
-        landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
+        landed = accepting_listener(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
         if landed is None or landed.broker not in deployment.configured or landed.broker.is_configured_by_file:
             continue
         if landed.entry.endpoint.listener in landed.broker.config.controller_names:
             continue
-        speaks, wanted = spoken(attempt), required(landed)
+        speaks, wanted = client_protocol(attempt), listener_protocol(landed)
         if speaks and wanted and speaks != wanted:
             yield _finding(deployment, attempt, landed, speaks, wanted)
 
 
-def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, speaks: str, wanted: str) -> Finding:
+def _finding(deployment: Deployment, attempt: Attempt, landed: Accepted, speaks: str, wanted: str) -> Finding:
     broker, name = landed.broker, landed.entry.endpoint.listener
     other = _speaking(landed, speaks)
     use = f"use port {other.endpoint.port} (listener {other.endpoint.listener}), or " if other else ""
     place = broker.place("listeners", landed.entry.start, landed.entry.end)
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt),
+        severity=severity_of(deployment, attempt),
         message=f'{attempt.client.name} uses {speaks} for "{attempt.address}", but listener {name} of {broker.name} '
         f"requires {wanted}",
         location=attempt.where,
@@ -92,7 +98,7 @@ def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, speaks: s
     )
 
 
-def _speaking(landed: Landed, protocol: str) -> ListenerEntry | None:
+def _speaking(landed: Accepted, protocol: str) -> ListenerEntry | None:
     config = landed.broker.config
     found = (e for e in config.broker_listeners if config.protocol_map.get(e.endpoint.listener) == protocol)
     return next(found, None)

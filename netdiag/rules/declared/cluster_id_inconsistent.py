@@ -56,8 +56,8 @@ Sources: KafkaRaftClient.hasValidClusterId, KIP-595; docker/resources/common-scr
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.rewriting import BrokerRewriting
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import BrokerChange
 from netdiag.findings import Edit, Finding, Location, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import ImageFamily
@@ -141,7 +141,7 @@ def _place(node: Broker) -> Location:
 
 def _edits(node: Broker, usual: str) -> tuple[Edit, ...]:
     declared = node.declared.get(_variable(node))
-    rewriting = BrokerRewriting(node)
+    rewriting = BrokerChange(node)
     if declared is not None:
         return rewriting.replace(declared, 0, len(declared.value), usual).edits()
     setting = node.config.settings.get("node.id")

@@ -36,7 +36,7 @@ Sources: KafkaConfig.validateValues and getControlPlaneListenerNameAndSecurityPr
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 

@@ -36,7 +36,7 @@ Sources: KafkaConfig.effectiveAdvertisedControllerListeners (3.9.0), KAFKA-18281
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.images.reference import KafkaVersion
 

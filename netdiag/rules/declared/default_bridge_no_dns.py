@@ -36,8 +36,8 @@ Sources: docs.docker.com, bridge network driver: only user-defined bridges provi
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, Nameless, attempts, nameless, severity
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.clients import Attempt, UnresolvedName, attempts, severity_of, why_unresolved
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Severity
 
 ID = "default-bridge-no-dns"
@@ -47,14 +47,14 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every bootstrap host whose container, or whose client, is on the default bridge."""
     for attempt in attempts(deployment):
-        if nameless(deployment, attempt) is Nameless.DEFAULT_BRIDGE:
+        if why_unresolved(deployment, attempt) is UnresolvedName.DEFAULT_BRIDGE:
             yield _finding(deployment, attempt)
 
 
 def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt),
+        severity=severity_of(deployment, attempt),
         message=f'{attempt.client.name} bootstraps from "{attempt.address.host}", but the default bridge does not '
         f"resolve container names",
         location=attempt.where,

@@ -44,10 +44,10 @@ Sources: KIP-631: controllers serve brokers and do not answer METADATA requests.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts, severity, target, usable_address
-from netdiag.deployment.control_ports import control_port
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.repairs import point
+from netdiag.deployment.clients import Attempt, attempts, severity_of, target_member, usable_address
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.prediction.listener_access import control_port
+from netdiag.deployment.repairs import point_client
 from netdiag.findings import Finding, Severity
 
 ID = "dependent-bootstrap-control-port"
@@ -57,7 +57,7 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every bootstrap address that leads to something other than a broker's listener."""
     for attempt in attempts(deployment):
-        member = target(deployment, attempt)
+        member = target_member(deployment, attempt)
         what = control_port(deployment, member, attempt.address.port) if member else None
         if what is not None:
             yield _finding(deployment, attempt, what)
@@ -68,11 +68,11 @@ def _finding(deployment: Deployment, attempt: Attempt, what: str) -> Finding:
     variable = attempt.dependent.setting
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt),
+        severity=severity_of(deployment, attempt),
         message=f'{attempt.client.name} bootstraps from "{attempt.address}", which is {what}',
         location=attempt.where,
         why="only a broker listener answers the metadata request that a client sends first",
         hint=f"set {variable} to {better}" if better else "use the port of a listener that serves clients",
         service=attempt.client.name,
-        edits=point(deployment, attempt),
+        edits=point_client(deployment, attempt),
     )

@@ -43,22 +43,22 @@ Sources: KIP-103: a client gets the advertised endpoint of the listener that it 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.binding import Reach, binding
 from netdiag.deployment.clients import (
     Attempt,
+    accepting_listener,
+    advertised_endpoints,
+    advertises_nothing,
     attempts,
-    failure,
-    landing,
     members_called,
-    severity,
+    severity_of,
     usable_address,
+    why_failing,
 )
-from netdiag.deployment.delivery import Landed
-from netdiag.deployment.entrants import advertised_of, other_brokers, sends_all_to_loopback
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.naming import HOST_ALIASES
-from netdiag.deployment.repairs import point
-from netdiag.deployment.second_hop import tells_nothing, told_endpoints
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.client_namespace import HOST_ALIASES
+from netdiag.deployment.prediction.listener_access import advertised_of, other_brokers, sends_all_to_loopback
+from netdiag.deployment.prediction.sockets import Accepted, Reach, binding
+from netdiag.deployment.repairs import point_client
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, bracketed, is_loopback, is_wildcard
 
@@ -69,19 +69,19 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every bootstrap address that works but returns no endpoint that does."""
     for attempt in attempts(deployment):
-        landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
+        landed = accepting_listener(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
         if landed is None or landed.broker not in deployment.serving or _is_reported(deployment, landed):
             continue
-        if tells_nothing(deployment, landed):
+        if advertises_nothing(deployment, landed):
             yield _told_nothing(deployment, attempt, landed)
             continue
-        named = [entry for _, entry in told_endpoints(deployment, landed)]
+        named = [entry for _, entry in advertised_endpoints(deployment, landed)]
         failures = [_failure(deployment, attempt, entry) for entry in named]
         if failures and failures[0] is not None and None not in failures:
             yield _finding(deployment, attempt, landed, named[0], failures[0])
 
 
-def _is_reported(deployment: Deployment, landed: Landed) -> bool:
+def _is_reported(deployment: Deployment, landed: Accepted) -> bool:
     """Whether another rule reports that no client can use the advertised endpoint, or the files do not show it."""
     broker, name = landed.broker, landed.entry.endpoint.listener
     if (
@@ -108,14 +108,14 @@ def _failure(deployment: Deployment, attempt: Attempt, entry: ListenerEntry) -> 
         return None
     if not (is_loopback(host) or members_called(deployment, host)):
         return None
-    return failure(deployment, attempt.vantage, host, port)
+    return why_failing(deployment, attempt.vantage, host, port)
 
 
-def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, entry: ListenerEntry, because: str) -> Finding:
+def _finding(deployment: Deployment, attempt: Attempt, landed: Accepted, entry: ListenerEntry, because: str) -> Finding:
     broker, name = landed.broker, landed.entry.endpoint.listener
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt),
+        severity=severity_of(deployment, attempt),
         message=f"{attempt.client.name} bootstraps from {broker.name} at {attempt.address} and is sent to "
         f'"{bracketed(entry.endpoint.host)}:{entry.endpoint.port}": {because}',
         location=attempt.where,
@@ -126,16 +126,16 @@ def _finding(deployment: Deployment, attempt: Attempt, landed: Landed, entry: Li
         hint=_hint(deployment, attempt, broker),
         service=attempt.client.name,
         listener=name,
-        edits=point(deployment, attempt, (broker,)),
+        edits=point_client(deployment, attempt, (broker,)),
     )
 
 
-def _told_nothing(deployment: Deployment, attempt: Attempt, landed: Landed) -> Finding:
+def _told_nothing(deployment: Deployment, attempt: Attempt, landed: Accepted) -> Finding:
     broker, name = landed.broker, landed.entry.endpoint.listener
     place = broker.place("listeners", landed.entry.start, landed.entry.end)
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt),
+        severity=severity_of(deployment, attempt),
         message=f"{attempt.client.name} bootstraps from {broker.name} at {attempt.address} through listener {name}, "
         f"which is not advertised, so it gets no broker address",
         location=attempt.where,

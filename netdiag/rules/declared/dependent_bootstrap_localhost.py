@@ -35,9 +35,17 @@ Sources: network_namespaces(7): every container has a loopback interface of its 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts, failure, holds_broker, runs_a_job, severity, usable_address
-from netdiag.deployment.member import Deployment, NetworkMode
-from netdiag.deployment.repairs import point
+from netdiag.deployment.clients import (
+    Attempt,
+    attempts,
+    holds_broker,
+    runs_only_tools,
+    severity_of,
+    usable_address,
+    why_failing,
+)
+from netdiag.deployment.model.deployment import Deployment, NetworkMode
+from netdiag.deployment.repairs import point_client
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import is_loopback
 
@@ -51,11 +59,11 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         address, client = attempt.address, attempt.client
         if not is_loopback(address.host) or client.mode is NetworkMode.HOST:
             continue
-        if holds_broker(client) and not runs_a_job(attempt):
+        if holds_broker(client) and not runs_only_tools(attempt):
             continue
         if any(port.target == address.port for port in client.published):
             continue
-        if failure(deployment, attempt.vantage, address.host, address.port):
+        if why_failing(deployment, attempt.vantage, address.host, address.port):
             yield _finding(deployment, attempt)
 
 
@@ -64,7 +72,7 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
     better = usable_address(deployment, attempt)
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt) if deployment.brokers else Severity.WARNING,
+        severity=severity_of(deployment, attempt) if deployment.brokers else Severity.WARNING,
         message=f'{client.name} bootstraps from "{attempt.address}", which is {client.name} itself',
         location=attempt.where,
         why="localhost inside a container is that container, not the docker host and not the broker",
@@ -72,5 +80,5 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
         if better
         else "use the name of the broker's service and a port it listens on",
         service=client.name,
-        edits=point(deployment, attempt),
+        edits=point_client(deployment, attempt),
     )

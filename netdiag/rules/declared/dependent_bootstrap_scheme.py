@@ -43,8 +43,8 @@ Sources: Utils.HOST_PORT_PATTERN of Kafka's clients; rd_kafka_broker_name_parse 
 import re
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts, severity
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.clients import Attempt, attempts, severity_of
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import SECURITY_PROTOCOLS
 
@@ -71,9 +71,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _severity(deployment: Deployment, attempt: Attempt) -> Severity | None:
     dependent, scheme = attempt.dependent, attempt.told.scheme.upper()
     if _CONSOLE.search(attempt.client.image):
-        return severity(deployment, attempt)
+        return severity_of(deployment, attempt)
     if dependent.tool in ("kcat", "kafkacat"):
-        return None if scheme == (dependent.protocol or "PLAINTEXT") else severity(deployment, attempt)
+        return None if scheme == (dependent.protocol or "PLAINTEXT") else severity_of(deployment, attempt)
     if dependent.tool.startswith(("kafka-", "ksql-")) or _JAVA_IMAGES.search(attempt.client.image):
         return None
     if _JAVA_SETTINGS.fullmatch(dependent.setting):

@@ -36,9 +36,9 @@ Sources: Docker's embedded DNS; compose-spec, aliases, container_name, hostname,
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, Nameless, attempts, nameless, severity, usable_address
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.repairs import point
+from netdiag.deployment.clients import Attempt, UnresolvedName, attempts, severity_of, usable_address, why_unresolved
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.repairs import point_client
 from netdiag.findings import Finding, Severity
 
 ID = "dependent-bootstrap-unknown-host"
@@ -50,7 +50,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     if not deployment.brokers:
         return
     for attempt in attempts(deployment):
-        if nameless(deployment, attempt) is Nameless.NOBODY:
+        if why_unresolved(deployment, attempt) is UnresolvedName.NOBODY:
             yield _finding(deployment, attempt)
 
 
@@ -59,12 +59,12 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
     variable = attempt.dependent.setting
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt),
+        severity=severity_of(deployment, attempt),
         message=f'{attempt.client.name} bootstraps from "{attempt.address.host}", but no container on its networks has '
         f"that name",
         location=attempt.where,
         why="Docker resolves service names, container_name, hostname and aliases of containers on the same network",
         hint=f"set {variable} to {better}" if better else "use the name of the broker's service",
         service=attempt.client.name,
-        edits=point(deployment, attempt),
+        edits=point_client(deployment, attempt),
     )

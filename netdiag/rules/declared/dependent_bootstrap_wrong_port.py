@@ -41,12 +41,12 @@ Sources: compose-spec, ports: HOST:CONTAINER; other containers use the second.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts, severity, target, usable_address, waits
-from netdiag.deployment.control_ports import control_port, is_explained
-from netdiag.deployment.member import Broker, Deployment, NetworkMode
-from netdiag.deployment.naming import network_owner
-from netdiag.deployment.observations import Address
-from netdiag.deployment.repairs import point
+from netdiag.deployment.clients import Attempt, attempts, severity_of, target_member, usable_address, waiting_attempts
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
+from netdiag.deployment.prediction.client_namespace import network_owner
+from netdiag.deployment.prediction.listener_access import control_port, is_likely_other_port
+from netdiag.deployment.repairs import point_client
 from netdiag.findings import Finding, Related, Severity
 
 ID = "dependent-bootstrap-wrong-port"
@@ -55,8 +55,8 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every broker address, to bootstrap from or to wait for, whose port has no listener."""
-    for attempt in (*attempts(deployment), *waits(deployment)):
-        member = target(deployment, attempt)
+    for attempt in (*attempts(deployment), *waiting_attempts(deployment)):
+        member = target_member(deployment, attempt)
         broker = deployment.broker(member.name) if member else None
         if member is None or broker is None or broker not in deployment.serving or not broker.config.is_readable:
             continue
@@ -66,7 +66,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             continue
         if (member.name, attempt.address.port) in deployment.listening:
             continue
-        if attempt.dependent.waits and is_explained(member, attempt.address.port):
+        if attempt.dependent.waits and is_likely_other_port(member, attempt.address.port):
             continue
         if control_port(deployment, member, attempt.address.port) is None:
             yield _finding(deployment, attempt, broker)
@@ -94,7 +94,7 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
         )
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt),
+        severity=severity_of(deployment, attempt),
         message=f'{attempt.client.name} {does} "{address}", but {broker.name} has no listener on that port',
         location=attempt.where,
         related=(
@@ -104,7 +104,7 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
         why=why,
         hint=_hint(attempt, better),
         service=attempt.client.name,
-        edits=point(deployment, attempt, (broker,)),
+        edits=point_client(deployment, attempt, (broker,)),
     )
 
 

@@ -58,13 +58,20 @@ Sources: KIP-103; a metadata response has one endpoint of every broker, for the 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts, failure, landing, members_called
-from netdiag.deployment.delivery import Landed
-from netdiag.deployment.entrants import other_brokers, sends_all_to_loopback
-from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
-from netdiag.deployment.naming import HOST_ALIASES
-from netdiag.deployment.second_hop import Sent, sent_to
-from netdiag.deployment.vantage import inside
+from netdiag.deployment.clients import (
+    Attempt,
+    SecondHop,
+    accepting_listener,
+    attempts,
+    members_called,
+    second_hops,
+    why_failing,
+)
+from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode
+from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.prediction.client_namespace import HOST_ALIASES
+from netdiag.deployment.prediction.listener_access import other_brokers, sends_all_to_loopback
+from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, bracketed, is_loopback, is_wildcard
 
@@ -74,12 +81,12 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every advertised endpoint that fails for a client which other brokers of the cluster serve."""
-    found: dict[tuple[str, str], tuple[Sent, list[Attempt]]] = {}
+    found: dict[tuple[str, str], tuple[SecondHop, list[Attempt]]] = {}
     for attempt in attempts(deployment):
-        landed = landing(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
+        landed = accepting_listener(deployment, attempt.vantage, attempt.address.host, attempt.address.port)
         if landed is None or landed.broker not in deployment.configured:
             continue
-        sent = sent_to(deployment, attempt.vantage, landed)
+        sent = second_hops(deployment, attempt.vantage, landed)
         if not any(one.works for one in sent):
             continue
         for one in sent:
@@ -90,7 +97,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         yield _finding(one, clients)
 
 
-def _is_reported(deployment: Deployment, landed: Landed, one: Sent) -> bool:
+def _is_reported(deployment: Deployment, landed: Accepted, one: SecondHop) -> bool:
     """Whether another rule reports that no client can use the endpoint, or the files do not show what it is."""
     broker, host, port = one.broker, one.entry.endpoint.host, one.entry.endpoint.port
     if broker not in deployment.configured or broker.is_configured_by_file or sends_all_to_loopback(deployment, broker):
@@ -102,7 +109,7 @@ def _is_reported(deployment: Deployment, landed: Landed, one: Sent) -> bool:
         return True
     if one.entry.endpoint.listener != landed.broker.config.inter_broker_listener:
         return False
-    return any(failure(deployment, inside(other), host, port) for other in others)
+    return any(why_failing(deployment, broker_vantage(other), host, port) for other in others)
 
 
 def _advertises(broker: Broker, entry: ListenerEntry) -> bool:
@@ -110,7 +117,7 @@ def _advertises(broker: Broker, entry: ListenerEntry) -> bool:
     return any((e.endpoint.host, e.endpoint.port) == same for e in broker.config.advertised_listeners)
 
 
-def _finding(one: Sent, clients: list[Attempt]) -> Finding:
+def _finding(one: SecondHop, clients: list[Attempt]) -> Finding:
     endpoint, first = one.entry.endpoint, clients[0]
     names = list(dict.fromkeys(attempt.client.name for attempt in clients))
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""

@@ -48,8 +48,8 @@ Sources: KafkaServer.createBrokerInfo (2.0 to 3.9, KAFKA-6394); ClusterControlMa
 
 from collections.abc import Iterator
 
-from netdiag.deployment.cluster import cluster_key
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.cluster import cluster_key
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import ListenerEntry

@@ -39,8 +39,8 @@ Sources: libnetwork's port allocator; an address of 0.0.0.0 conflicts with every
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment, Member, NetworkMode, PublishedPort
-from netdiag.deployment.repairs import move_host_port
+from netdiag.deployment.model.deployment import Deployment, Member, NetworkMode, PublishedPort
+from netdiag.deployment.repairs import change_published_port
 from netdiag.findings import Finding, Related, Severity
 
 ID = "duplicate-host-port"
@@ -97,5 +97,5 @@ def _finding(
         why="the engine refuses to start the second container",
         hint="publish another port of the docker host, and advertise that port",
         service=member.name,
-        edits=move_host_port(deployment, member, port),
+        edits=change_published_port(deployment, member, port),
     )

@@ -40,8 +40,8 @@ Sources: KafkaZkClient.CheckedEphemeral, ClusterControlManager.registerBroker.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.cluster import cluster_key
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.cluster import cluster_key
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import is_loopback

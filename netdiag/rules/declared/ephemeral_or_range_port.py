@@ -32,9 +32,14 @@ Sources: compose-spec, ports: the engine publishes a container port without a ho
 
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import is_host_address, listener_of, nothing_gets_out, published_for
-from netdiag.deployment.member import Broker, Deployment, PublishedPort
-from netdiag.deployment.repairs import pin
+from netdiag.deployment.model.deployment import Broker, Deployment, PublishedPort
+from netdiag.deployment.prediction.listener_access import (
+    is_host_address,
+    is_on_internal_networks_only,
+    listener_of,
+    published_for,
+)
+from netdiag.deployment.repairs import pin_port
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 
@@ -45,7 +50,7 @@ SEVERITY = Severity.WARNING
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every listener for the docker host that has no fixed published port."""
     for broker in deployment.serving:
-        if nothing_gets_out(deployment, broker):
+        if is_on_internal_networks_only(deployment, broker):
             continue
         for entry in broker.config.advertised_listeners:
             bound = listener_of(broker, entry.endpoint.listener)
@@ -74,5 +79,5 @@ def _finding(broker: Broker, entry: ListenerEntry, port: PublishedPort) -> Findi
         hint=f'publish "{endpoint.port}:{port.target}"',
         service=broker.name,
         listener=endpoint.listener,
-        edits=pin(broker.member, port, endpoint.port),
+        edits=pin_port(broker.member, port, endpoint.port),
     )

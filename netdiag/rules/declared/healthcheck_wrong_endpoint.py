@@ -35,12 +35,19 @@ Sources: Dockerfile reference, HEALTHCHECK: the command runs inside the containe
 import re
 from collections.abc import Iterator
 
-from netdiag.deployment.client_protocol import required, spoken
-from netdiag.deployment.clients import Attempt, failure, health_checks, landing
-from netdiag.deployment.control_ports import is_explained
-from netdiag.deployment.delivery import Landed
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.second_hop import sent_to, tells_nothing
+from netdiag.deployment.clients import (
+    Attempt,
+    accepting_listener,
+    advertises_nothing,
+    client_protocol,
+    health_check_attempts,
+    listener_protocol,
+    second_hops,
+    why_failing,
+)
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.listener_access import is_likely_other_port
+from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import bracketed
 
@@ -53,7 +60,7 @@ _GOES_ON = re.compile(r"kafka-(?:topics|configs|consumer-groups|console-[a-z]+|r
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every address in a broker's health check that certainly does not work."""
-    for attempt in health_checks(deployment):
+    for attempt in health_check_attempts(deployment):
         broker = deployment.broker(attempt.client.name)
         if broker is None or broker not in deployment.configured or broker.is_configured_by_file:
             continue
@@ -68,27 +75,27 @@ def _because(deployment: Deployment, broker: Broker, attempt: Attempt) -> str | 
     """Why the check fails; None if it does not, or if this is unknown."""
     host, port = attempt.address.host, attempt.address.port
     connects_only = attempt.dependent.waits
-    if connects_only and is_explained(attempt.client, port) and (broker.name, port) not in deployment.listening:
+    if connects_only and is_likely_other_port(attempt.client, port) and (broker.name, port) not in deployment.listening:
         return None
-    landed = landing(deployment, attempt.vantage, host, port)
+    landed = accepting_listener(deployment, attempt.vantage, host, port)
     if landed is None:
-        return failure(deployment, attempt.vantage, host, port)
+        return why_failing(deployment, attempt.vantage, host, port)
     if connects_only or landed.broker not in deployment.configured:
         return None
     name = landed.entry.endpoint.listener
     if name in landed.broker.config.controller_names:
         return f"{name} is a controller listener, which does not serve clients"
-    speaks, wanted = spoken(attempt), required(landed)
+    speaks, wanted = client_protocol(attempt), listener_protocol(landed)
     if speaks and wanted and speaks != wanted:
         return f"{name} requires {wanted}, but the check uses {speaks}"
     return _sent_astray(deployment, attempt, landed) if _GOES_ON.fullmatch(attempt.dependent.tool) else None
 
 
-def _sent_astray(deployment: Deployment, attempt: Attempt, landed: Landed) -> str | None:
+def _sent_astray(deployment: Deployment, attempt: Attempt, landed: Accepted) -> str | None:
     name = landed.entry.endpoint.listener
-    if tells_nothing(deployment, landed):
+    if advertises_nothing(deployment, landed):
         return f"{name} is not advertised, so the check gets no broker address"
-    sent = sent_to(deployment, attempt.vantage, landed)
+    sent = second_hops(deployment, attempt.vantage, landed)
     if not sent or any(not one.because for one in sent):
         return None
     endpoint = sent[0].entry.endpoint

@@ -42,8 +42,8 @@ Sources: docs.docker.com, Docker Desktop networking; moby 20.10, host-gateway.
 import re
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts, dependents_entering
-from netdiag.deployment.member import Broker, Dependent, Deployment, NetworkMode
+from netdiag.deployment.clients import Attempt, attempts, clients_entering
+from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, NetworkMode
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 
@@ -68,7 +68,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             yield _bootstrap(deployment, attempt)
 
 
-def _maps(dependent: Dependent, host: str) -> bool:
+def _maps(dependent: KafkaClient, host: str) -> bool:
     return host in dependent.member.extra_hosts
 
 
@@ -79,7 +79,7 @@ def _severity(deployment: Deployment) -> Severity:
 
 def _advertised(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Finding:
     name, host = entry.endpoint.listener, entry.endpoint.host
-    entering = [d for d in dependents_entering(deployment, broker, name) if not _maps(d, host)]
+    entering = [d for d in clients_entering(deployment, broker, name) if not _maps(d, host)]
     return Finding(
         rule=ID,
         severity=_severity(deployment) if entering else Severity.NOTE,

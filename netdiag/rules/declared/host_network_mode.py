@@ -39,9 +39,9 @@ Sources: docs.docker.com, host network driver; compose-spec, network_mode.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, Nameless, attempts, nameless, severity
-from netdiag.deployment.member import Broker, Deployment, NetworkMode, PublishedPort
-from netdiag.deployment.naming import network_owner
+from netdiag.deployment.clients import Attempt, UnresolvedName, attempts, severity_of, why_unresolved
+from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode, PublishedPort
+from netdiag.deployment.prediction.client_namespace import network_owner
 from netdiag.findings import Finding, Related, Severity
 
 ID = "host-network-mode"
@@ -51,7 +51,7 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every name that host mode makes unresolvable, and for every broker whose ports it discards."""
     for attempt in attempts(deployment):
-        if nameless(deployment, attempt) is Nameless.HOST_MODE:
+        if why_unresolved(deployment, attempt) is UnresolvedName.HOST_MODE:
             yield _nameless(deployment, attempt)
     for broker in deployment.brokers:
         if broker.member.mode is NetworkMode.HOST and broker.member.published:
@@ -64,7 +64,7 @@ def _nameless(deployment: Deployment, attempt: Attempt) -> Finding:
     who = client.name if in_host else f'the container called "{host}"'
     return Finding(
         rule=ID,
-        severity=Severity.WARNING if in_host else severity(deployment, attempt),
+        severity=Severity.WARNING if in_host else severity_of(deployment, attempt),
         message=f'{client.name} bootstraps from "{host}", which it cannot resolve: {who} uses the docker host\'s '
         f"network",
         location=attempt.where,

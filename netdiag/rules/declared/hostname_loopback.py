@@ -35,9 +35,9 @@ Sources: compose-spec, extra_hosts; hosts(5), nsswitch.conf(5).
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, attempts, failure, severity
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.naming import network_owner
+from netdiag.deployment.clients import Attempt, attempts, severity_of, why_failing
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.prediction.client_namespace import network_owner
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import is_loopback
 
@@ -52,7 +52,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         given = network_owner(deployment, attempt.client).extra_hosts.get(host)
         if given is None or not is_loopback(given) or is_loopback(host):
             continue
-        if failure(deployment, attempt.vantage, host, attempt.address.port):
+        if why_failing(deployment, attempt.vantage, host, attempt.address.port):
             yield _finding(deployment, attempt, given)
 
 
@@ -60,7 +60,7 @@ def _finding(deployment: Deployment, attempt: Attempt, given: str) -> Finding:
     client, host = attempt.client, attempt.address.host
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt),
+        severity=severity_of(deployment, attempt),
         message=f'{client.name} bootstraps from "{host}", which its extra_hosts map to {given}: {client.name} itself',
         location=attempt.where,
         why="a container asks its hosts file before Docker's DNS",

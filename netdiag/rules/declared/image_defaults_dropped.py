@@ -30,7 +30,7 @@ Sources: KafkaDockerWrapper.prepareServerConfigs, StorageTool, KAFKA-18331.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.images.reference import ImageFamily
 

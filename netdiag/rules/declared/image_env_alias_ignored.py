@@ -37,8 +37,8 @@ Sources: kafka_create_alias_environment_variables in libkafka.sh of bitnami/cont
 
 from collections.abc import Iterator
 
-from netdiag.deployment.ignored_variables import ignored_aliases
-from netdiag.deployment.member import Broker, Declared, Deployment
+from netdiag.deployment.misread_settings import ignored_aliases
+from netdiag.deployment.model.deployment import Broker, DeclaredValue, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.bitnami import PREFIX
 from netdiag.kafka.images.reference import ImageFamily
@@ -91,7 +91,7 @@ def _beaten(broker: Broker) -> Iterator[Finding]:
             )
 
 
-def _winner(broker: Broker, variable: str) -> Declared | None:
+def _winner(broker: Broker, variable: str) -> DeclaredValue | None:
     """The value that overrides this variable's."""
     if not variable.startswith(PREFIX):
         return None

@@ -31,7 +31,7 @@ Sources: compose-spec, environment; compose-go, types.NewMappingWithEquals.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Related, Severity
 
 ID = "image-env-duplicate"

@@ -27,8 +27,8 @@ Sources: the images' configure scripts: Confluent Platform 7.2 to 8.0, Apache Ka
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.repairs import drop_variable
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.repairs import remove_variable
 from netdiag.findings import Finding, Severity
 
 ID = "image-env-rejected"
@@ -50,6 +50,6 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             why="the image's start script exits before Kafka starts",
             hint=f"remove {refusal.variable}",
             service=broker.name,
-            edits=drop_variable(broker.member, refusal.variable),
+            edits=remove_variable(broker.member, refusal.variable),
             broker_prints=refusal.prints,
         )

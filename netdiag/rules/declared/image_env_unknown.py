@@ -30,7 +30,7 @@ Sources: AbstractConfig.logUnused; KafkaDockerWrapper.getKafkaConfigFromEnv.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.images.bitnami import PREFIX
 from netdiag.kafka.images.reference import ImageFamily

@@ -37,9 +37,9 @@ Sources: KafkaDockerWrapper.getKafkaConfigFromEnv; kafka-env.sh and libkafka.sh 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.ignored_variables import ignored_aliases, ignored_variables
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import drop_variable, rename_variable
+from netdiag.deployment.misread_settings import ignored_aliases, ignored_variables
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import remove_variable, rename_variable
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.bitnami import property_of
 
@@ -91,7 +91,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 why="KAFKA_CFG_ is the prefix of Bitnami's images; Kafka ignores properties that it does not know",
                 hint=f"remove {variable}" if known else f"rename it to {variable.replace('KAFKA_CFG_', 'KAFKA_', 1)}",
                 service=broker.name,
-                edits=drop_variable(broker.member, variable)
+                edits=remove_variable(broker.member, variable)
                 if known
                 else rename_variable(broker.member, variable, variable.replace("KAFKA_CFG_", "KAFKA_", 1)),
             )

@@ -37,7 +37,7 @@ Sources: bitnami/containers#83267, #85621, #85636, #86597; wurstmeister/kafka-do
 import re
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment, State
+from netdiag.deployment.model.deployment import Deployment, State
 from netdiag.findings import Finding, Severity
 
 ID = "image-gone"

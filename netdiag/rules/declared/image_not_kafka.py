@@ -29,7 +29,7 @@ Sources: zookeeper's docker-entrypoint.sh; configure of cp-zookeeper; wurstmeist
 import re
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Severity
 
 ID = "image-not-kafka"

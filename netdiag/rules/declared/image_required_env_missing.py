@@ -24,10 +24,9 @@ Sources: the images' start scripts: Confluent Platform 7.2 to 8.0, bitnami/conta
 
 from collections.abc import Iterator
 
-from netdiag.deployment.control_ports import zookeeper_port
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import own_name
-from netdiag.deployment.rewriting import BrokerRewriting
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.listener_access import zookeeper_port
+from netdiag.deployment.repairs import BrokerChange, service_name
 from netdiag.findings import Edit, Finding, Severity
 
 ID = "image-required-env-missing"
@@ -70,7 +69,7 @@ def _edits(deployment: Deployment, broker: Broker, variable: str) -> tuple[Edit,
     value = None
     if variable == "KAFKA_ADVERTISED_LISTENERS":
         entries = broker.config.broker_listeners
-        value = ",".join(f"{e.endpoint.listener}://{own_name(broker)}:{e.endpoint.port}" for e in entries)
+        value = ",".join(f"{e.endpoint.listener}://{service_name(broker)}:{e.endpoint.port}" for e in entries)
     elif variable == "KAFKA_ZOOKEEPER_CONNECT":
         ports = [(member.name, port) for member in deployment.members if (port := zookeeper_port(member))]
         value = f"{ports[0][0]}:{ports[0][1]}" if len(ports) == 1 else None
@@ -78,4 +77,4 @@ def _edits(deployment: Deployment, broker: Broker, variable: str) -> tuple[Edit,
         known = {b.config.cluster_id for b in deployment.brokers if b is not broker and b.config.cluster_id}
         value = known.pop() if len(known) == 1 else None
     last = list(broker.declared)[-1] if broker.declared else None
-    return BrokerRewriting(broker).add_variable(variable, value, last).edits() if value else ()
+    return BrokerChange(broker).add_variable(variable, value, last).edits() if value else ()

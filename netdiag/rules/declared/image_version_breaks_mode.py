@@ -26,7 +26,7 @@ Sources: configure of cp-kafka 8.0; libkafka.sh of bitnami/kafka 4.0; KIP-500, K
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment, State
+from netdiag.deployment.model.deployment import Broker, Deployment, State
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.images.reference import ImageFamily
 

@@ -29,8 +29,8 @@ Sources: KafkaConfig.getInterBrokerListenerNameAndSecurityProtocol, KIP-103.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
-from netdiag.deployment.repairs import drop
+from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.repairs import remove_property
 from netdiag.findings import Finding, Related, Severity
 
 ID = "inter-broker-both-settings"
@@ -53,6 +53,6 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             why="each of the two sets the listener for connections between brokers",
             hint=f"remove {_PROTOCOL}: listener.security.protocol.map sets the protocol of the listener",
             service=broker.name,
-            edits=drop(broker, _PROTOCOL),
+            edits=remove_property(broker, _PROTOCOL),
             broker_prints=f"Only one of {_NAME} and {_PROTOCOL} should be set.",
         )

@@ -44,15 +44,15 @@ Sources: ReplicaFetcherThread, ControllerChannelManager; KIP-103.
 
 from collections.abc import Iterable, Iterator
 
-from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.delivery import Landed, deliver
-from netdiag.deployment.entrants import advertised_of, listener_of, other_brokers
-from netdiag.deployment.member import Broker, Deployment, Member
-from netdiag.deployment.naming import Unmodelled, Unresolved, resolve
-from netdiag.deployment.observations import Failed
-from netdiag.deployment.placeholders import is_placeholder
-from netdiag.deployment.repairs import advertise, own_name
-from netdiag.deployment.vantage import inside
+from netdiag.deployment.misread_settings import is_placeholder
+from netdiag.deployment.model.contact import Failed
+from netdiag.deployment.model.deployment import Broker, Deployment, Member
+from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.prediction.client_namespace import Unmodelled, Unresolved, resolve
+from netdiag.deployment.prediction.connection import connect
+from netdiag.deployment.prediction.listener_access import advertised_of, listener_of, other_brokers
+from netdiag.deployment.prediction.sockets import Accepted, Reach, binding
+from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Edit, Finding, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_wildcard
 
@@ -90,16 +90,16 @@ def _of_each_kind(brokers: Iterable[Broker], host: str) -> Iterable[Broker]:
 
 def _failure(deployment: Deployment, source: Broker, target: Broker, entry: ListenerEntry) -> str | None:
     """Why a connection from inside `source` does not reach `target`; None if it does, or if this is unknown."""
-    vantage = inside(source)
+    vantage = broker_vantage(source)
     resolution = resolve(deployment, vantage, entry.endpoint.host, _NOBODY)
     if isinstance(resolution, Unmodelled):
         return None
     if isinstance(resolution, Unresolved):
         return resolution.because
-    delivery = deliver(deployment, vantage, resolution[0], entry.endpoint.port, _NOBODY)
+    delivery = connect(deployment, vantage, resolution[0], entry.endpoint.port, _NOBODY)
     if isinstance(delivery, Failed):
         return delivery.because
-    if isinstance(delivery, Landed) and delivery.broker is not target:
+    if isinstance(delivery, Accepted) and delivery.broker is not target:
         if any(_address(mine) == _address(entry) for mine in delivery.broker.config.advertised_listeners):
             # duplicate-advertised-endpoint reports two brokers that advertise one endpoint.
             return None
@@ -129,4 +129,4 @@ def _finding(broker: Broker, entry: ListenerEntry, other: Broker, failure: str) 
 
 def _edits(broker: Broker, entry: ListenerEntry) -> tuple[Edit, ...]:
     bound = listener_of(broker, entry.endpoint.listener)
-    return advertise(broker, entry, own_name(broker), bound.endpoint.port) if bound else ()
+    return advertise(broker, entry, service_name(broker), bound.endpoint.port) if bound else ()

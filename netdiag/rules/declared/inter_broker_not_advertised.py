@@ -31,8 +31,8 @@ Sources: KafkaConfig.validateValues and getInterBrokerListenerNameAndSecurityPro
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import put
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import set_property
 from netdiag.findings import Edit, Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import is_loopback
@@ -84,4 +84,4 @@ def _edits(broker: Broker) -> tuple[Edit, ...]:
         return ()
     told = [e.endpoint for e in broker.config.advertised_listeners if e.endpoint.listener in broker.config.protocol_map]
     best = [e for e in told if not is_loopback(e.host)] or told
-    return put(broker, _NAME, best[0].listener) if best else ()
+    return set_property(broker, _NAME, best[0].listener) if best else ()

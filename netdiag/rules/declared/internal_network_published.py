@@ -40,8 +40,8 @@ Sources: compose-spec, internal; the bridge driver does not map ports on interna
 
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import nothing_gets_out
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.listener_access import is_on_internal_networks_only
 from netdiag.findings import Finding, Related, Severity
 
 ID = "internal-network-published"
@@ -51,7 +51,7 @@ SEVERITY = Severity.WARNING
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every broker whose published ports the engine ignores."""
     for broker in deployment.brokers:
-        if broker.member.published and nothing_gets_out(deployment, broker):
+        if broker.member.published and is_on_internal_networks_only(deployment, broker):
             yield _finding(deployment, broker)
 
 

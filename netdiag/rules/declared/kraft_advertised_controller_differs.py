@@ -53,7 +53,7 @@ Sources: KafkaConfig.effectiveAdvertisedControllerListeners (3.9 and newer), KIP
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
 from netdiag.kafka.quorum import Voter

@@ -35,8 +35,8 @@ Sources: KafkaConfig.validateValues (2.8 to 3.8), KAFKA-13456, KIP-853 (3.9).
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import without
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import remove_entry
 from netdiag.findings import Applicability, Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry
 
@@ -86,4 +86,4 @@ def _edits(broker: Broker, entry: ListenerEntry) -> tuple[Edit, ...]:
     entries: tuple[ListenerEntry | MalformedEntry, ...] = broker.config.advertised_entries
     if broker.source_of("listeners") is None or not broker.config.advertised_listeners:
         return ()
-    return without(broker, _NAME, entries, entry, Applicability.SAFE)
+    return remove_entry(broker, _NAME, entries, entry, Applicability.SAFE)

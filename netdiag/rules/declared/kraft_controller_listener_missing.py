@@ -35,8 +35,8 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.ignored_variables import ignored_aliases
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.misread_settings import ignored_aliases
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.repairs import bind_controller
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.settings import Provenance

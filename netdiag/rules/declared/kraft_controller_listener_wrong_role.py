@@ -33,8 +33,8 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import without
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import remove_entry
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
@@ -83,6 +83,6 @@ def _finding(broker: Broker, entry: ListenerEntry, *, role: str, prints: str) ->
         hint=f"remove {listener} from listeners, or add the other role to process.roles",
         service=broker.name,
         listener=listener,
-        edits=without(broker, "listeners", broker.config.listener_entries, entry),
+        edits=remove_entry(broker, "listeners", broker.config.listener_entries, entry),
         broker_prints=prints,
     )

@@ -54,7 +54,7 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-13456.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.repairs import map_listener
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import MalformedEntry

@@ -37,7 +37,7 @@ Sources: StorageTool (3.9 and newer), KIP-853, KAFKA-18737.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.images.reference import ImageFamily
 

@@ -36,7 +36,7 @@ Sources: KafkaConfig.validateValues (3.9), AbstractKafkaConfig (4.x), KAFKA-1830
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 

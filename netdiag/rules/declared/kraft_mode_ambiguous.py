@@ -27,8 +27,8 @@ Sources: KafkaConfig.validateValues (3.1 to 3.9), KAFKA-13456; KIP-866.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import drop
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import remove_property
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.bitnami_tag import Generation, generation
@@ -92,6 +92,6 @@ def _finding(
         why="a node runs either in KRaft mode or in ZooKeeper mode",
         hint=hint,
         service=broker.name,
-        edits=drop(broker, at),
+        edits=remove_property(broker, at),
         broker_prints=prints,
     )

@@ -35,8 +35,8 @@ Sources: KafkaConfig.validateValues, KAFKA-13456, KIP-853.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import own_name, put
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import service_name, set_property
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 
@@ -77,5 +77,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _edits(broker: Broker) -> tuple[Edit, ...]:
-    told = [f"{e.endpoint.listener}://{own_name(broker)}:{e.endpoint.port}" for e in broker.config.broker_listeners]
-    return put(broker, "advertised.listeners", ",".join(told)) if told and broker.source_of("listeners") else ()
+    told = [f"{e.endpoint.listener}://{service_name(broker)}:{e.endpoint.port}" for e in broker.config.broker_listeners]
+    return (
+        set_property(broker, "advertised.listeners", ",".join(told)) if told and broker.source_of("listeners") else ()
+    )

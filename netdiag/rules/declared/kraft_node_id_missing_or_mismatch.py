@@ -35,8 +35,8 @@ Sources: KafkaConfig.validateValues (3.1 and newer), KAFKA-18331 (4.0).
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import drop, put
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import remove_property, set_property
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.bitnami_tag import Generation, generation
@@ -64,7 +64,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
                 why="both are names of the same setting",
                 hint="remove KAFKA_BROKER_ID, or set both to the same value",
                 service=broker.name,
-                edits=drop(broker, "broker.id"),
+                edits=remove_property(broker, "broker.id"),
                 broker_prints="You must set `node.id` to the same value as `broker.id`.",
             )
 
@@ -96,6 +96,6 @@ def _missing(broker: Broker) -> Finding:
         why="the nodes of the quorum identify one another by ID",
         hint=f"set {'KAFKA_CFG_NODE_ID' if bitnami else 'KAFKA_NODE_ID'} to a number that no other node has",
         service=broker.name,
-        edits=put(broker, "node.id", str(own[0]), "process.roles") if len(own) == 1 else (),
+        edits=set_property(broker, "node.id", str(own[0]), "process.roles") if len(own) == 1 else (),
         broker_prints=prints,
     )

@@ -34,8 +34,8 @@ Sources: KRaftConfigs (ConfigDef.ValidList, which comes before KafkaConfig.parse
 import difflib
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import rewrite
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import replace_text
 from netdiag.findings import Applicability, Edit, Finding, Severity
 from netdiag.kafka.listeners import split_items
 
@@ -82,4 +82,4 @@ def _edits(broker: Broker) -> tuple[Edit, ...]:
     if not words or None in meant:
         return ()
     applicability = Applicability.SAFE if words == meant else Applicability.UNSAFE
-    return rewrite(broker, _ROLES, 0, len(value), ",".join(dict.fromkeys(filter(None, meant))), applicability)
+    return replace_text(broker, _ROLES, 0, len(value), ",".join(dict.fromkeys(filter(None, meant))), applicability)

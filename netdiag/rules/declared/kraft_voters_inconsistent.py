@@ -72,7 +72,7 @@ Sources: KIP-595; QuorumState, KafkaRaftClient; seen with 3.9.1 and 4.3.1.
 
 from collections.abc import Iterator, Mapping
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import BrokerConfig
 

@@ -34,8 +34,8 @@ Sources: QuorumConfig.parseVoterConnections, KafkaConfig.validateValues (3.0 and
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import put_voters
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import set_voters
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.quorum import MalformedVoter
@@ -74,7 +74,7 @@ def _missing(deployment: Deployment, broker: Broker) -> Finding:
         why="without the list, a node does not know any controller",
         hint="set KAFKA_CONTROLLER_QUORUM_VOTERS to ID@HOST:PORT of every controller",
         service=broker.name,
-        edits=put_voters(deployment, broker),
+        edits=set_voters(deployment, broker),
         broker_prints=f"{_VOTERS} must contain a parseable set of",
     )
 
@@ -88,7 +88,7 @@ def _malformed(deployment: Deployment, broker: Broker, voter: MalformedVoter) ->
         why="the broker exits at the first entry that it cannot parse",
         hint="write the controller's node ID, @, its host, a colon and the port of its controller listener",
         service=broker.name,
-        edits=put_voters(deployment, broker),
+        edits=set_voters(deployment, broker),
         broker_prints=voter.prints,
     )
 

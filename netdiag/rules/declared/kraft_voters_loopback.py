@@ -52,8 +52,8 @@ Sources: QuorumConfig.parseVoterConnections (0.0.0.0 is refused since 3.8), KIP-
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment, NetworkMode
-from netdiag.deployment.naming import network_owner
+from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
+from netdiag.deployment.prediction.client_namespace import network_owner
 from netdiag.deployment.repairs import name_voters
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import is_loopback

@@ -32,9 +32,9 @@ Sources: SocketServer.openServerSocket, bind(2) EADDRNOTAVAIL.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.binding import Binding, Reach, binding
-from netdiag.deployment.entrants import published_for
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.listener_access import published_for
+from netdiag.deployment.prediction.sockets import Binding, Reach, binding
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, bracketed
 

@@ -32,11 +32,11 @@ Sources: SocketServer.openServerSocket; Docker delivers connections to the conta
 
 from collections.abc import Iterator
 
-from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.cluster import cluster_of
-from netdiag.deployment.entrants import advertised_of, other_brokers, published_for
-from netdiag.deployment.member import Broker, Deployment, NetworkMode
-from netdiag.deployment.repairs import rewrite
+from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
+from netdiag.deployment.prediction.cluster import cluster_of
+from netdiag.deployment.prediction.listener_access import advertised_of, other_brokers, published_for
+from netdiag.deployment.prediction.sockets import Reach, binding
+from netdiag.deployment.repairs import replace_text
 from netdiag.findings import Applicability, Edit, Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text, is_loopback
@@ -101,7 +101,7 @@ def _finding(
 def _edits(broker: Broker, entry: ListenerEntry, severity: Severity) -> tuple[Edit, ...]:
     """Safe if a published port, the other brokers or the quorum use the listener: the file can mean nothing else."""
     meant = Applicability.SAFE if severity is Severity.ERROR else Applicability.UNSAFE
-    return rewrite(broker, "listeners", entry.host_start, entry.host_end, _everywhere(broker), meant)
+    return replace_text(broker, "listeners", entry.host_start, entry.host_end, _everywhere(broker), meant)
 
 
 def _everywhere(broker: Broker) -> str:

@@ -36,9 +36,9 @@ Sources: InetSocketAddress uses the first address of a name; Docker's DNS return
 
 from collections.abc import Iterator
 
-from netdiag.deployment.binding import Reach, binding
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import rewrite
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.sockets import Reach, binding
+from netdiag.deployment.repairs import replace_text
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text
 
@@ -75,5 +75,5 @@ def _finding(broker: Broker, entry: ListenerEntry, network: str) -> Finding:
         hint=f"bind all addresses: {endpoint_text(endpoint.listener, everywhere, endpoint.port)}",
         service=broker.name,
         listener=endpoint.listener,
-        edits=rewrite(broker, "listeners", entry.host_start, entry.host_end, everywhere),
+        edits=replace_text(broker, "listeners", entry.host_start, entry.host_end, everywhere),
     )

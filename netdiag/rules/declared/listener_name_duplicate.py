@@ -30,7 +30,7 @@ Sources: CoreUtils.validate (3.9), SocketServerConfigs (4.x).
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry, well_formed

@@ -34,8 +34,8 @@ Sources: SocketServerConfigs.listenerListToEndPoints, ListenerName.normalised.
 import re
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.unexpanded import is_quoted
+from netdiag.deployment.misread_settings import is_quoted
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Edit, Finding, Severity
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry, is_odd_name, well_formed

@@ -33,9 +33,9 @@ Sources: SocketServerConfigs.listenerListToEndPoints, KIP-103, KAFKA-13456.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.misread_settings import is_quoted
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.repairs import map_listener
-from netdiag.deployment.unexpanded import is_quoted
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, is_odd_name, well_formed
 

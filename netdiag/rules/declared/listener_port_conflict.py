@@ -33,7 +33,7 @@ Sources: CoreUtils.checkDuplicateListenerPorts (3.9), KAFKA-13299 (3.6).
 import ipaddress
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 

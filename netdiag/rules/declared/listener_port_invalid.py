@@ -28,7 +28,7 @@ Sources: SocketServer.openServerSocket, java.net.InetSocketAddress; ListenerInfo
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.settings import Provenance

@@ -33,7 +33,7 @@ Sources: KafkaDockerWrapper.getKafkaConfigFromEnv; env_to_props of Confluent's i
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.images.reference import ImageFamily
 

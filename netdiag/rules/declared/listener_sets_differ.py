@@ -52,11 +52,11 @@ Sources: KIP-103; MetadataCache omits brokers that lack the listener of the requ
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import landing
-from netdiag.deployment.cluster import cluster_key
-from netdiag.deployment.entrants import advertised_of, listener_of, published_for
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.vantage import container_vantage
+from netdiag.deployment.clients import accepting_listener
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.model.vantage import container_vantage
+from netdiag.deployment.prediction.cluster import cluster_key
+from netdiag.deployment.prediction.listener_access import advertised_of, listener_of, published_for
 from netdiag.findings import Finding, Related, Severity
 
 ID = "listener-sets-differ"
@@ -89,7 +89,11 @@ def _lacks(broker: Broker, name: str) -> bool:
 def _entered(deployment: Deployment) -> frozenset[tuple[str, str]]:
     """The (broker, listener) pairs that clients in the files connect to."""
     active = (d for d in deployment.dependents if d.active)
-    tried = (landing(deployment, container_vantage(d.member), a.host, a.port) for d in active for a in d.bootstraps)
+    tried = (
+        accepting_listener(deployment, container_vantage(d.member), a.host, a.port)
+        for d in active
+        for a in d.bootstraps
+    )
     return frozenset((end.broker.name, end.entry.endpoint.listener) for end in tried if end)
 
 

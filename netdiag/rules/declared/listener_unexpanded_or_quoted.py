@@ -27,8 +27,8 @@ Sources: compose-spec, environment and interpolation; SocketServerConfigs.listen
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.unexpanded import Cause, Unexpanded, unexpanded
+from netdiag.deployment.misread_settings import MisreadCause, MisreadValue, misread_values
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Edit, Finding, Severity
 
 ID = "listener-unexpanded-or-quoted"
@@ -40,27 +40,27 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every list in quotes and every entry with a variable; a warning if the variable is only unset."""
     for broker in deployment.configured:
         for name in _LISTS:
-            for found in unexpanded(broker, name):
+            for found in misread_values(broker, name):
                 yield _finding(broker, name, found)
 
 
-def _finding(broker: Broker, name: str, found: Unexpanded) -> Finding:
+def _finding(broker: Broker, name: str, found: MisreadValue) -> Finding:
     match found.cause:
-        case Cause.QUOTED:
+        case MisreadCause.QUOTED:
             message = f"the quotes around {name} of {broker.name} are part of the value"
             why = "in the list form of environment, everything after the = is the value"
             hint = "remove the quotes, or put them around the whole entry"
-        case Cause.LITERAL:
+        case MisreadCause.LITERAL:
             message = f'"{found.text}" in {name} of {broker.name} reaches the broker unchanged'
             why = "neither Compose nor Kafka expands it"
             hint = f"write the value instead of {found.text}, or ${{VARIABLE}} for Compose to replace"
-        case Cause.BLANK:
+        case MisreadCause.BLANK:
             message = f'variable "{found.text}" is not set, which leaves a gap in {name} of {broker.name}'
             why = "Compose replaces an unset variable by nothing"
             hint = f"set {found.text} in .env or in the shell, or give it a default: ${{{found.text}:-kafka}}"
     return Finding(
         rule=ID,
-        severity=Severity.WARNING if found.cause is Cause.BLANK else SEVERITY,
+        severity=Severity.WARNING if found.cause is MisreadCause.BLANK else SEVERITY,
         message=message,
         location=broker.place(name, found.start, found.end),
         why=why,
@@ -71,9 +71,9 @@ def _finding(broker: Broker, name: str, found: Unexpanded) -> Finding:
     )
 
 
-def _edits(broker: Broker, name: str, found: Unexpanded) -> tuple[Edit, ...]:
+def _edits(broker: Broker, name: str, found: MisreadValue) -> tuple[Edit, ...]:
     """Remove the quotes, both or none."""
-    if found.cause is not Cause.QUOTED:
+    if found.cause is not MisreadCause.QUOTED:
         return ()
     edits = (
         *broker.edit(name, found.start, found.start + 1, ""),

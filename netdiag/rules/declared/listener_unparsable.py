@@ -27,10 +27,9 @@ Sources: SocketServerConfigs.listenerListToEndPoints (3.9, 4.x), EndPoint (3.8 a
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.placeholders import placeholder_in
-from netdiag.deployment.repairs import rewrite
-from netdiag.deployment.unexpanded import unexpanded
+from netdiag.deployment.misread_settings import misread_values, placeholder_in
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import replace_text
 from netdiag.findings import Applicability, Edit, Finding, Severity
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import MalformedEntry
@@ -49,7 +48,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         for name, entries in lists:
             if name == "listeners" and _repeats_the_advertised(broker):
                 continue
-            said = unexpanded(broker, name)
+            said = misread_values(broker, name)
             for entry in entries:
                 if name == "advertised.listeners" and placeholder_in(entry.text):
                     continue
@@ -87,10 +86,10 @@ def _edits(broker: Broker, name: str, entry: MalformedEntry) -> tuple[Edit, ...]
     """The probable meaning: a port without a colon, a slash at the end, a missing name if only one is possible."""
     listener, slashes, rest = entry.text.partition("://")
     if slashes and rest.isdigit() and name == "listeners":
-        return rewrite(broker, name, entry.start, entry.end, f"{listener}://:{rest}", Applicability.SAFE)
+        return replace_text(broker, name, entry.start, entry.end, f"{listener}://:{rest}", Applicability.SAFE)
     if slashes and rest.endswith("/") and rest.strip("/").rpartition(":")[2].isdigit():
-        return rewrite(broker, name, entry.start, entry.end, entry.text.rstrip("/"), Applicability.SAFE)
+        return replace_text(broker, name, entry.start, entry.end, entry.text.rstrip("/"), Applicability.SAFE)
     alone = len(broker.config.listener_entries) == 1 == len(broker.config.advertised_entries)
     if not slashes and alone and entry.text.rpartition(":")[2].isdigit() and ":" in entry.text:
-        return rewrite(broker, name, entry.start, entry.start, "PLAINTEXT://")
+        return replace_text(broker, name, entry.start, entry.start, "PLAINTEXT://")
     return ()

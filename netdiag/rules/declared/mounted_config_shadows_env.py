@@ -27,7 +27,7 @@ Sources: kafka.Kafka; Bitnami's libkafka.sh, kafka_initialize; KafkaDockerWrappe
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, ConfigFile, Deployment
+from netdiag.deployment.model.deployment import Broker, ConfigFile, Deployment
 from netdiag.findings import Finding, Related, Severity
 
 ID = "mounted-config-shadows-env"

@@ -38,8 +38,8 @@ Sources: moby, runconfig/hostconfig_unix.go; docs.docker.com, none and container
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment, NetworkMode, State
-from netdiag.deployment.naming import network_owner
+from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode, State
+from netdiag.deployment.prediction.client_namespace import network_owner
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_wildcard
 

@@ -45,8 +45,16 @@ Sources: Docker's embedded DNS answers for the networks of the asking container;
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, Nameless, attempts, members_called, nameless, severity, waits
-from netdiag.deployment.member import Deployment, Member
+from netdiag.deployment.clients import (
+    Attempt,
+    UnresolvedName,
+    attempts,
+    members_called,
+    severity_of,
+    waiting_attempts,
+    why_unresolved,
+)
+from netdiag.deployment.model.deployment import Deployment, Member
 from netdiag.findings import Finding, Related, Severity
 
 ID = "networks-not-shared"
@@ -55,8 +63,8 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every bootstrap host that is a container on none of the client's networks."""
-    for attempt in (*attempts(deployment), *waits(deployment)):
-        if nameless(deployment, attempt) is Nameless.NOT_SHARED:
+    for attempt in (*attempts(deployment), *waiting_attempts(deployment)):
+        if why_unresolved(deployment, attempt) is UnresolvedName.NOT_SHARED:
             yield _finding(deployment, attempt, members_called(deployment, attempt.address.host)[0])
 
 
@@ -64,7 +72,7 @@ def _finding(deployment: Deployment, attempt: Attempt, member: Member) -> Findin
     client = attempt.client
     return Finding(
         rule=ID,
-        severity=severity(deployment, attempt),
+        severity=severity_of(deployment, attempt),
         message=f'{client.name} bootstraps from "{attempt.address.host}", but {client.name} is on '
         f"{_networks(client)} and {member.name} is on {_networks(member)}",
         location=attempt.where,

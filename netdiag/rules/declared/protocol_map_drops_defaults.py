@@ -31,8 +31,8 @@ Sources: KafkaConfig.effectiveListenerSecurityProtocolMap, KIP-103, KAFKA-13456.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.unexpanded import is_quoted
+from netdiag.deployment.misread_settings import is_quoted
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Edit, Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, well_formed
 

@@ -32,7 +32,7 @@ Sources: KafkaConfig.getSecurityProtocol and getMap (3.9), AbstractKafkaConfig (
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import SECURITY_PROTOCOLS, MalformedEntry
 

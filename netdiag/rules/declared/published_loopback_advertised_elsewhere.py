@@ -32,8 +32,13 @@ Sources: compose-spec, ports: the engine binds only the address before the port.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import is_host_address, listener_of, nothing_gets_out, published_for
-from netdiag.deployment.member import Broker, Deployment, PublishedPort
+from netdiag.deployment.model.deployment import Broker, Deployment, PublishedPort
+from netdiag.deployment.prediction.listener_access import (
+    is_host_address,
+    is_on_internal_networks_only,
+    listener_of,
+    published_for,
+)
 from netdiag.deployment.repairs import offer_everywhere
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
@@ -45,7 +50,7 @@ SEVERITY = Severity.WARNING
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every advertised address of the docker host whose port is published on loopback only."""
     for broker in deployment.serving:
-        if nothing_gets_out(deployment, broker):
+        if is_on_internal_networks_only(deployment, broker):
             continue
         for entry in broker.config.advertised_listeners:
             host = entry.endpoint.host

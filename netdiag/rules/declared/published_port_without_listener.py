@@ -34,10 +34,9 @@ Sources: compose-spec, ports; docker-proxy accepts before it finds that nothing 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.control_ports import is_explained, other_ports
-from netdiag.deployment.entrants import published_astray
-from netdiag.deployment.member import Broker, Deployment, NetworkMode, PublishedPort, State
-from netdiag.deployment.naming import network_owner
+from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode, PublishedPort, State
+from netdiag.deployment.prediction.client_namespace import network_owner
+from netdiag.deployment.prediction.listener_access import is_likely_other_port, other_ports, published_to_wrong_port
 from netdiag.findings import Finding, Location, Related, Severity
 
 ID = "published-port-without-listener"
@@ -50,7 +49,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
         if not _shows_its_ports(deployment, broker):
             continue
         advertised = broker.config.advertised_listeners
-        astray = [port for entry in advertised if (port := published_astray(deployment, broker, entry))]
+        astray = [port for entry in advertised if (port := published_to_wrong_port(deployment, broker, entry))]
         entries: dict[Location, list[PublishedPort]] = {}
         for port in broker.member.published:
             entries.setdefault(port.where, []).append(port)
@@ -77,7 +76,7 @@ def _shows_its_ports(deployment: Deployment, broker: Broker) -> bool:
 def _leads_somewhere(deployment: Deployment, broker: Broker, port: PublishedPort) -> bool:
     if port.protocol != "tcp" or (broker.name, port.target) in deployment.listening:
         return True
-    return is_explained(broker.member, port.target) or port.target in other_ports(broker)
+    return is_likely_other_port(broker.member, port.target) or port.target in other_ports(broker)
 
 
 def _finding(broker: Broker, port: PublishedPort) -> Finding:

@@ -34,9 +34,9 @@ Sources: KIP-103; SocketServer: the port that a connection arrives at decides th
 
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import listener_of, published_astray
-from netdiag.deployment.member import Broker, Deployment, PublishedPort
-from netdiag.deployment.repairs import lead
+from netdiag.deployment.model.deployment import Broker, Deployment, PublishedPort
+from netdiag.deployment.prediction.listener_access import listener_of, published_to_wrong_port
+from netdiag.deployment.repairs import change_target
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
 
@@ -49,7 +49,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     for broker in deployment.serving:
         for entry in broker.config.advertised_listeners:
             bound = listener_of(broker, entry.endpoint.listener)
-            port = published_astray(deployment, broker, entry)
+            port = published_to_wrong_port(deployment, broker, entry)
             if bound is not None and port is not None:
                 yield _finding(broker, entry, bound, port)
 
@@ -74,5 +74,5 @@ def _finding(broker: Broker, entry: ListenerEntry, bound: ListenerEntry, port: P
         hint=f'publish the port of {endpoint.listener}: "{endpoint.port}:{bound.endpoint.port}"',
         service=broker.name,
         listener=endpoint.listener,
-        edits=lead(broker.member, port, bound.endpoint.port),
+        edits=change_target(broker.member, port, bound.endpoint.port),
     )

@@ -34,9 +34,9 @@ Sources: Redpanda, metadata handler (21.11 to 24.3); redpanda-data/redpanda#3588
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import dependents_entering
-from netdiag.deployment.entrants import advertised_of, published_for
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.clients import clients_entering
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.prediction.listener_access import advertised_of, published_for
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.redpanda import ADVERTISED, LISTENERS
@@ -62,7 +62,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _finding(deployment: Deployment, broker: Broker, entry: ListenerEntry, *, alone: bool) -> Finding:
     name, port = entry.endpoint.listener, entry.endpoint.port
     ports = published_for(broker, entry)
-    entering = [d for d in dependents_entering(deployment, broker, name) if d.active]
+    entering = [d for d in clients_entering(deployment, broker, name) if d.active]
     advertised = ", ".join(e.endpoint.listener for e in broker.config.advertised_listeners)
     host = "localhost" if ports else broker.member.service or broker.name
     return Finding(

@@ -29,8 +29,8 @@ Sources: KAFKA-12945 (3.0), KIP-103.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
-from netdiag.deployment.repairs import drop
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.repairs import remove_property
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.reference import ImageFamily
 
@@ -65,7 +65,7 @@ def _finding(broker: Broker, name: str) -> Finding:
         why="Kafka 3.0 removed the property, and brokers ignore unknown properties",
         hint="remove it, and set advertised.listeners instead",
         service=broker.name,
-        edits=drop(broker, name) if advertised else (),
+        edits=remove_property(broker, name) if advertised else (),
     )
 
 

@@ -31,7 +31,7 @@ Sources: compose-spec, deploy.replicas and scale; KafkaZkClient.CheckedEphemeral
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Location, Related, Severity
 from netdiag.kafka.images.settings import Provenance
 

@@ -38,7 +38,7 @@ Sources: KafkaConfig.validateValues, KafkaConfig.saslEnabledMechanisms.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.reference import ImageFamily
 

@@ -43,8 +43,8 @@ Sources: SchemaRegistryConfig.endpointsToBootstrapServers.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.clients import Attempt, overlooked, registry_protocol
-from netdiag.deployment.member import Dependent, Deployment
+from netdiag.deployment.clients import Attempt, overlooked_by_registry, registry_protocol
+from netdiag.deployment.model.deployment import Deployment, KafkaClient
 from netdiag.findings import Finding, Severity
 
 ID = "schema-registry-listener-name"
@@ -53,7 +53,7 @@ SEVERITY = Severity.ERROR
 
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every endpoint that Schema Registry ignores; a note if it has another one."""
-    for attempt in overlooked(deployment):
+    for attempt in overlooked_by_registry(deployment):
         protocol = registry_protocol(attempt)
         if protocol is not None:
             yield _finding(attempt, protocol)
@@ -80,5 +80,5 @@ def _severity(attempt: Attempt) -> Severity:
     return SEVERITY if attempt.dependent.active else Severity.WARNING
 
 
-def _all_left_out(dependent: Dependent, protocol: str) -> bool:
+def _all_left_out(dependent: KafkaClient, protocol: str) -> bool:
     return all(told.scheme not in ("", protocol) for told in dependent.bootstraps)

@@ -34,7 +34,7 @@ Sources: the images' configure scripts, Confluent Platform 7.2 to 8.0, Apache Ka
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Broker, Deployment
+from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import property_name

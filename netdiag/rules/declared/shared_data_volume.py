@@ -55,7 +55,7 @@ Sources: LogManager.lockLogDirs, MetaPropertiesEnsemble; the default log.dirs of
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from netdiag.deployment.member import Broker, Deployment, State, Storage
+from netdiag.deployment.model.deployment import Broker, Deployment, State, Storage
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.images.reference import ImageFamily
 

@@ -44,7 +44,7 @@ Sources: libnetwork's address management; compose-spec, ipv4_address and ipam.
 import ipaddress
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Attachment, Deployment, Member, Network, NetworkKind, State
+from netdiag.deployment.model.deployment import Attachment, Deployment, Member, Network, NetworkKind, State
 from netdiag.findings import Finding, Related, Severity
 
 ID = "static-ip-invalid"

@@ -43,9 +43,9 @@ Sources: docs.docker.com, default address pools and Docker Desktop networking; m
 import ipaddress
 from collections.abc import Iterator
 
-from netdiag.deployment.entrants import in_subnet, listener_of
-from netdiag.deployment.member import Broker, Deployment, NetworkMode
-from netdiag.deployment.repairs import advertise, own_name
+from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
+from netdiag.deployment.prediction.listener_access import in_subnet, listener_of
+from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text
 
@@ -97,5 +97,5 @@ def _finding(broker: Broker, entry: ListenerEntry, severity: Severity) -> Findin
         hint=f"advertise {better} to containers",
         service=broker.name,
         listener=endpoint.listener,
-        edits=advertise(broker, entry, own_name(broker)),
+        edits=advertise(broker, entry, service_name(broker)),
     )

@@ -31,7 +31,7 @@ Sources: start-kafka.sh of wurstmeister/kafka-docker.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.member import Deployment
+from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.images.reference import ImageFamily
 

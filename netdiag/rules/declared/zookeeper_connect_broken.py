@@ -37,12 +37,12 @@ Sources: ZooKeeperClient.waitUntilConnected; zkServer, clientPort.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netdiag.deployment.clients import NOBODY, is_asleep, members_called
-from netdiag.deployment.control_ports import zookeeper_port, zookeeper_ports
-from netdiag.deployment.member import Broker, Deployment, Member, NetworkMode
-from netdiag.deployment.naming import MemberAddress, Unmodelled, Unresolved, network_owner, resolve
-from netdiag.deployment.repairs import rewrite
-from netdiag.deployment.vantage import inside
+from netdiag.deployment.clients import NOBODY, is_inactive, members_called
+from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode
+from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.prediction.client_namespace import MemberAddress, Unmodelled, Unresolved, network_owner, resolve
+from netdiag.deployment.prediction.listener_access import zookeeper_port, zookeeper_ports
+from netdiag.deployment.repairs import replace_text
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import ImageFamily
@@ -108,7 +108,7 @@ def _failure(deployment: Deployment, broker: Broker, address: _Address) -> str |
     if is_loopback(address.host):
         users = [m for m in deployment.members if network_owner(deployment, m) is broker.member]
         return f"which is {broker.name} itself" if users == [broker.member] else None
-    resolution = resolve(deployment, inside(broker), address.host, NOBODY)
+    resolution = resolve(deployment, broker_vantage(broker), address.host, NOBODY)
     if isinstance(resolution, Unmodelled):
         return None
     if isinstance(resolution, Unresolved):
@@ -135,7 +135,7 @@ def _why_nameless(deployment: Deployment, host: str) -> str | None:
     called = members_called(deployment, host)
     if called:
         return f"but shares no network with {called[0].name}"
-    if "." in host or is_asleep(deployment, host):
+    if "." in host or is_inactive(deployment, host):
         return None
     return "but no container on its networks has that name"
 
@@ -144,7 +144,7 @@ def _strangers(deployment: Deployment, broker: Broker, addresses: tuple[_Address
     """The ZooKeepers of the list, if there are several and none of them is configured with another."""
     found: dict[str, Member] = {}
     for address in addresses:
-        resolution = resolve(deployment, inside(broker), address.host, NOBODY)
+        resolution = resolve(deployment, broker_vantage(broker), address.host, NOBODY)
         match resolution:
             case (MemberAddress() as only,):
                 member = deployment.by_name[only.member]
@@ -166,7 +166,7 @@ def _broken(deployment: Deployment, broker: Broker, address: _Address, reason: s
         why="a broker that cannot connect to ZooKeeper exits",
         hint="use the name of the ZooKeeper service and its client port",
         service=broker.name,
-        edits=rewrite(broker, _PROPERTY, address.start, address.end, f"{only[0]}:{only[1]}") if only else (),
+        edits=replace_text(broker, _PROPERTY, address.start, address.end, f"{only[0]}:{only[1]}") if only else (),
     )
 
 

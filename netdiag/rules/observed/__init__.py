@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Related, by_place
 from netdiag.rules.declared import check_deployment
 from netdiag.rules.live_findings import written_for

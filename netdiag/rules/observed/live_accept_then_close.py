@@ -40,8 +40,8 @@ Sources: the connection ends before the first byte of an answer.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.observations import Reason
+from netdiag.deployment.model.contact import Reason
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.rules.live_findings import blocked, told
 

@@ -40,8 +40,8 @@ Sources: Metadata from the broker itself, and the environment of its container.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.observations import Answered
+from netdiag.deployment.model.contact import Answered
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.rules.live_findings import answering, listed, written

@@ -39,8 +39,8 @@ Sources: name resolution in the client's own network namespace: its hosts file a
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.observations import Reason
+from netdiag.deployment.model.contact import Reason
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.rules.live_findings import blocked, told
 

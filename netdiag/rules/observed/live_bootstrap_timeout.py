@@ -39,8 +39,8 @@ Sources: connect(2) and the first response, from the client's network namespace.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.observations import Reason
+from netdiag.deployment.model.contact import Reason
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.rules.live_findings import blocked, told
 

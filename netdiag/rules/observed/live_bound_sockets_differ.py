@@ -30,7 +30,7 @@ Sources: /proc/PID/net/tcp and tcp6 of the container; SocketServer.openServerSoc
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
 
 ID = "live-bound-sockets-differ"

@@ -31,8 +31,8 @@ Sources: the container's state as the engine reports it, and the end of its log.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.member import Broker
+from netdiag.deployment.model.deployment import Broker
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Related, Severity
 from netdiag.rules.live_findings import foretelling, setting_place
 from netdiag.rules.startup_errors import explain

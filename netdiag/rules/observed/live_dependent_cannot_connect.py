@@ -43,10 +43,10 @@ Sources: both hops of a client, tried from the client's network namespace.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.member import Dependent
-from netdiag.deployment.observations import Failed
-from netdiag.deployment.verdict import Cell, Word
+from netdiag.deployment.model.contact import Failed
+from netdiag.deployment.model.deployment import KafkaClient
+from netdiag.deployment.model.verdict import Cell, Word
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.rules.live_findings import cells_of_client, listed, written_variable
 
@@ -68,7 +68,7 @@ def check(view: LiveView) -> Iterator[Finding]:
             yield _finding(view, client, cells)
 
 
-def _finding(view: LiveView, client: Dependent, cells: tuple[Cell, ...]) -> Finding:
+def _finding(view: LiveView, client: KafkaClient, cells: tuple[Cell, ...]) -> Finding:
     gives = listed(f'"{cell.bootstrap}" ({cell.observed})' for cell in cells)
     return Finding(
         rule=ID,

@@ -33,8 +33,8 @@ Sources: docs/architecture.md, section 3.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Severity
 
 ID = "live-differs-from-predicted"

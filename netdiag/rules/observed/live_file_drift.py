@@ -47,10 +47,10 @@ Sources: the container as the engine inspects it (image, environment, ports, net
 
 from collections.abc import Iterator, Mapping
 
-from netdiag.deployment.as_declared import DeclaredPort, DeclaredService
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.member import Broker, Member, NetworkMode
-from netdiag.deployment.secret_names import is_secret
+from netdiag.deployment.model.deployment import Broker, Member, NetworkMode
+from netdiag.deployment.observation.live_view import LiveView
+from netdiag.deployment.observation.secrets import is_secret
+from netdiag.deployment.sources.declared_services import DeclaredPort, DeclaredService
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity
 from netdiag.rules.live_findings import listed, service_of
 

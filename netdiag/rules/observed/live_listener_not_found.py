@@ -52,10 +52,10 @@ Sources: Metadata from every listener that answers, and the brokers that are run
 
 from collections.abc import Iterator
 
-from netdiag.deployment.cluster import cluster_of
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.member import Broker, State
-from netdiag.deployment.observations import Answered
+from netdiag.deployment.model.contact import Answered
+from netdiag.deployment.model.deployment import Broker, State
+from netdiag.deployment.observation.live_view import LiveView
+from netdiag.deployment.prediction.cluster import cluster_of
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.rules.live_findings import answering, listed

@@ -48,10 +48,9 @@ Sources: every endpoint that a broker gets from its peers and the quorum, tried 
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.mesh import Edge
-from netdiag.deployment.mesh_edges import is_cut, worth
-from netdiag.deployment.observations import Answered, Failed
+from netdiag.deployment.model.contact import Answered, Failed
+from netdiag.deployment.observation.live_view import LiveView
+from netdiag.deployment.prediction.mesh import Edge, edge_outcome, is_cut
 from netdiag.findings import ContainerLocation, Finding, Severity
 from netdiag.rules.live_findings import listed
 
@@ -65,7 +64,7 @@ def check(view: LiveView) -> Iterator[Finding]:
     for edge in view.mesh.edges if view.mesh else ():
         # live-config-crash reports a broker that is not running.
         if is_cut(edge) and edge.observed and edge.target not in view.stopped and edge.source not in view.stopped:
-            word = worth(edge, edge.observed)
+            word = edge_outcome(edge, edge.observed)
             groups.setdefault((edge.kind.value, edge.target, str(edge.address), word), []).append(edge)
     for (kind, target, address, word), edges in groups.items():
         yield _finding(kind, target, address, word, edges)

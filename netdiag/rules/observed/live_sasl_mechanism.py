@@ -44,8 +44,8 @@ Sources: the mechanisms in the SaslHandshake response (KIP-43), and the variable
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView, SecuredPort
-from netdiag.deployment.member import Dependent
+from netdiag.deployment.model.deployment import KafkaClient
+from netdiag.deployment.observation.live_view import LiveView, SecuredPort
 from netdiag.findings import ContainerLocation, Finding, Severity
 
 ID = "live-sasl-mechanism"
@@ -68,7 +68,7 @@ def check(view: LiveView) -> Iterator[Finding]:
             yield from _client(client, *wanted, offering)
 
 
-def _mechanism(client: Dependent) -> tuple[str, str] | None:
+def _mechanism(client: KafkaClient) -> tuple[str, str] | None:
     """The variable that names the client's mechanism, and the mechanism."""
     for name, value in client.member.variables.items():
         if name.upper().replace(".", "_").endswith(("SASL_MECHANISM", "SASLMECHANISM")) and value.strip():
@@ -76,7 +76,7 @@ def _mechanism(client: Dependent) -> tuple[str, str] | None:
     return None
 
 
-def _client(client: Dependent, variable: str, mechanism: str, offering: list[SecuredPort]) -> Iterator[Finding]:
+def _client(client: KafkaClient, variable: str, mechanism: str, offering: list[SecuredPort]) -> Iterator[Finding]:
     addresses = {(address.host, address.port) for address in client.bootstraps}
     for seen in offering:
         mechanisms = seen.sight.sasl.mechanisms if seen.sight.sasl else ()

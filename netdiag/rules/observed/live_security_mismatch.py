@@ -34,9 +34,9 @@ Sources: the response to a plaintext request and to a TLS ClientHello; listener.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
-from netdiag.deployment.observations import Answered, Failed, Reason
-from netdiag.deployment.verdict import Cell
+from netdiag.deployment.model.contact import Answered, Failed, Reason
+from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import ContainerLocation, Finding, Location, Severity
 from netdiag.kafka.security import Spoken
 from netdiag.rules.live_findings import answering, meant_for, vantages_of, written

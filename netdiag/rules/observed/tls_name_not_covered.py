@@ -44,7 +44,7 @@ Sources: the certificate that the listener shows for each advertised host; RFC 6
 from collections.abc import Iterator
 from dataclasses import replace
 
-from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.security import CertificateFault
 from netdiag.rules.live_findings import certificate_findings

@@ -41,7 +41,7 @@ Sources: notBefore of every certificate of the chain (RFC 5280, section 4.1.2.5)
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.security import CertificateFault
 from netdiag.rules.live_findings import certificate_findings

@@ -42,7 +42,7 @@ Sources: the chain that the listener sends, and the given authorities (RFC 5280,
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.security import CertificateFault
 from netdiag.rules.live_findings import certificate_findings

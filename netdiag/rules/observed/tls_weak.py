@@ -41,7 +41,7 @@ Sources: jdk.certpath.disabledAlgorithms of Java; NIST SP 800-131A.
 
 from collections.abc import Iterator
 
-from netdiag.deployment.live_view import LiveView
+from netdiag.deployment.observation.live_view import LiveView
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.security import CertificateFault
 from netdiag.rules.live_findings import certificate_findings

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Address, Contact, Failed
+from netdiag.deployment.model.contact import Address, Contact, Failed, Mechanism
 from netdiag.engine.container import Container
 from netdiag.linux.process import Process
 from netdiag.linux.socket import Listener, Protocol

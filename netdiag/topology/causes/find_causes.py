@@ -7,8 +7,7 @@ what the model of the deployment predicts. A repair is confirmed by a prediction
 from collections.abc import Iterator
 from dataclasses import replace
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Answered, Failed, Reason
+from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
 from netdiag.linux.ruleset import RuleAddress, address_of, policy_of
 from netdiag.topology.causes.failed_connection import Cause, Certainty, FailedConnection, Remedy, Repair, Suspect
 from netdiag.topology.causes.links import suspect_lost_packet, suspect_without_route

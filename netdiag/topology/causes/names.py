@@ -3,8 +3,7 @@
 import difflib
 from collections.abc import Iterator
 
-from netdiag.deployment.mechanism import Mechanism
-from netdiag.deployment.observations import Failed
+from netdiag.deployment.model.contact import Failed, Mechanism
 from netdiag.engine.container import Container
 from netdiag.topology.causes import remedies
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy, Suspect

@@ -7,7 +7,7 @@ libnetwork/drivers/bridge, from 20.10 to 29, iptables and nftables).
 import re
 from collections.abc import Iterator
 
-from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.model.contact import Mechanism
 from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.topology.causes import remedies
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy, Suspect

@@ -1,6 +1,6 @@
 """Why a connection is refused, or accepted and not answered: sockets, published ports, docker-proxy, pauses."""
 
-from netdiag.deployment.mechanism import Mechanism
+from netdiag.deployment.model.contact import Mechanism
 from netdiag.engine.container import Container, Status
 from netdiag.linux.socket import Listener
 from netdiag.topology.causes import remedies

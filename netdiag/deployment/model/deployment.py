@@ -1,0 +1,459 @@
+"""What a deployment is made of: members with their attachments, published ports and networks.
+
+A member is a declared service or a running container; from here on the two cannot be told apart.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+from netdiag.config.document import Facts
+from netdiag.deployment.model.platform import Platform
+from netdiag.findings import Edit, Location
+from netdiag.kafka.broker_config import BrokerConfig, Mode
+from netdiag.kafka.images.settings import Provenance
+from netdiag.kafka.listeners import ListenerEntry
+
+
+class PortNumbers(Protocol):
+    """A published port by its numbers."""
+
+    @property
+    def target(self) -> int:
+        """The container's side."""
+        ...
+
+    @property
+    def published(self) -> int | None:
+        """The docker host's side; None is any free one."""
+        ...
+
+    @property
+    def host_ip(self) -> str:
+        """The address of the docker host, empty for all."""
+        ...
+
+    @property
+    def protocol(self) -> str:
+        """`tcp` or another."""
+        ...
+
+
+class MemberEditor:
+    """How a member is written, for repairs: each method gives the edits, None where they cannot be made soundly."""
+
+    __slots__ = ()
+
+    def add_variable(self, name: str, value: str, beside: str | None) -> Edit | None:
+        """One variable more, beside another."""
+        raise NotImplementedError
+
+    def rename_variable(self, name: str, new: str) -> Edit | None:
+        """Another name for a variable."""
+        raise NotImplementedError
+
+    def remove_variable(self, name: str) -> Edit | None:
+        """One variable less."""
+        raise NotImplementedError
+
+    def add_port(self, published: int, target: int) -> Edit | None:
+        """One published port more."""
+        raise NotImplementedError
+
+    def change_port(self, port: PortNumbers, *, published: int | None = None, target: int | None = None) -> Edit | None:
+        """Another number on the host side or the container side of a published port."""
+        raise NotImplementedError
+
+    def pin_port(self, port: PortNumbers, number: int) -> Edit | None:
+        """A given number of the docker host in the place of any free one."""
+        raise NotImplementedError
+
+    def offer_everywhere(self, port: PortNumbers) -> Edit | None:
+        """A published port without its address of the docker host."""
+        raise NotImplementedError
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class NetworkMode(Enum):
+    """How a member is connected."""
+
+    NETWORKS = "networks"
+    DEFAULT_BRIDGE = "bridge"
+    HOST = "host"
+    NONE = "none"
+    SHARED = "shared"
+    UNKNOWN = "unknown"
+
+
+class State(Enum):
+    """Whether a member runs; DECLARED is one that a file describes and nobody has started."""
+
+    DECLARED = "declared"
+    RUNNING = "running"
+    PAUSED = "paused"
+    RESTARTING = "restarting"
+    STOPPED = "stopped"
+
+
+class NetworkKind(Enum):
+    """What connects the members of a network."""
+
+    USER_BRIDGE = "user-defined bridge"
+    DEFAULT_BRIDGE = "default bridge"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """One network; subnets and gateways are those that are declared or known.
+
+    Of an external one `known` are the names of all others on it, None where nobody has said. `driver` is the engine's
+    word; `icc` false where containers are not to reach each other; `gateway_mode` "" (nat), "nat-unprotected", "routed"
+    or "isolated"; `parent` the device of the docker host that a macvlan or ipvlan network stands on.
+    """
+
+    key: str
+    name: str
+    kind: NetworkKind = NetworkKind.USER_BRIDGE
+    internal: bool = False
+    external: bool = False
+    subnets: tuple[str, ...] = ()
+    gateways: tuple[str, ...] = ()
+    where: Location | None = None
+    known: tuple[str, ...] | None = None
+    driver: str = "bridge"
+    icc: bool = True
+    gateway_mode: str = ""
+    ipv6: bool = False
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A member on a network: the names it answers to there, and its addresses where they are known."""
+
+    network: str
+    names: tuple[str, ...]
+    addresses: tuple[str, ...] = ()
+    where: Location | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedPort:
+    """A container port (target) that the engine offers on the docker host; published None is "any free one"."""
+
+    target: int
+    published: int | None
+    host_ip: str
+    protocol: str
+    where: Location
+
+    @property
+    def on_all_addresses(self) -> bool:
+        """Whether every address of the docker host offers it."""
+        return self.host_ip in ("", "0.0.0.0", "::")
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether the docker host itself can use it through 127.0.0.1."""
+        return self.on_all_addresses or self.host_ip.startswith("127.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """Something from outside at a path of a container; `source` is the same for all that mount the same thing."""
+
+    target: str
+    source: str
+    where: Location
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One service or container, Kafka or not.
+
+    `attachments` stand in the order in which the engine's resolver and its published ports take them:
+    internal networks last, then by network name. `hostnames` are the names in the member's own hosts file;
+    `links` lead from an alias to the member it stands for, None for a container that is not shown; `variables`
+    are those of its environment that have a value; `mounts` are the paths inside that come from outside,
+    `storage` those of them whose source is known by a name; `written` is None for what nobody can edit.
+    `sockets` are the TCP sockets that listen in its namespace where they have been looked at, as (address, port).
+    """
+
+    name: str
+    service: str | None
+    image: str
+    where: Location
+    attachments: tuple[Attachment, ...] = ()
+    mode: NetworkMode = NetworkMode.NETWORKS
+    shares_with: str | None = None
+    hostnames: tuple[str, ...] = ()
+    extra_hosts: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str | None] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    mounts: tuple[str, ...] = ()
+    storage: tuple[Storage, ...] = ()
+    replicas: int = 1
+    published: tuple[PublishedPort, ...] = ()
+    state: State = State.DECLARED
+    container: str | None = None
+    sockets: tuple[tuple[str, int], ...] | None = None
+    written: MemberEditor | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        """What this member is called anywhere, on a network or not."""
+        on_networks = (name for attachment in self.attachments for name in attachment.names)
+        return frozenset(filter(None, (self.name, self.service, self.container, *on_networks)))
+
+    def on(self, network: str) -> Attachment | None:
+        """This member's attachment to a network."""
+        return next((a for a in self.attachments if a.network == network), None)
+
+
+class DeclaredValue:
+    """A value as somebody wrote it, able to point at any stretch of itself; subclassed by each source.
+
+    `variable` says under what, in the words of messages: an environment variable, a flag, a property in a file.
+    """
+
+    __slots__ = ("value", "variable")
+
+    def __init__(self, *, variable: str, value: str) -> None:
+        self.variable = variable
+        self.value = value
+
+    def at(self, start: int = 0, end: int | None = None) -> Location:
+        """The place of characters start..end of the value."""
+        raise NotImplementedError
+
+    @property
+    def blanks(self) -> tuple[tuple[int, str], ...]:
+        """Where variables without value and default left nothing behind: (offset in the value, variable)."""
+        return ()
+
+    @property
+    def replaced(self) -> tuple[Location, ...]:
+        """Other values under the same name that stand beside this one, and that this one replaces."""
+        return ()
+
+    def edit(self, start: int, end: int, replacement: str) -> Edit | None:
+        """The edit that replaces characters start..end where they really stand; None where that cannot be done."""
+        raise NotImplementedError
+
+    def quotes(self) -> tuple[Edit, Edit] | None:
+        """The quotes that the value needs before a comma may stand in it; None where it needs none."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigFile:
+    """A file that is mounted and configures a broker: its name, and the mount.
+
+    `unused` are the variables about listeners that nobody looks at because of it, `replaced` those that win over a
+    line of it, by property.
+    """
+
+    name: str
+    where: Location
+    unused: tuple[str, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broker:
+    """A member that runs Kafka (broker, controller or both), with the values that configure it.
+
+    `is_partial` is one that a file configures which nobody here can read.
+    """
+
+    member: Member
+    config: BrokerConfig
+    declared: Mapping[str, DeclaredValue]
+    config_file: ConfigFile | None = None
+    is_partial: bool = False
+
+    @property
+    def name(self) -> str:
+        """The member's name."""
+        return self.member.name
+
+    @property
+    def is_configured_by_file(self) -> bool:
+        """Whether a properties file is mounted that may say otherwise than what is known."""
+        if self.is_partial or self.config_file is not None:
+            return self.is_partial
+        folders = ("/mnt/shared/config", "/opt/kafka/config", "/etc/kafka")
+        return any(
+            path.rstrip("/") in folders or path.endswith(("server.properties", "kafka.properties"))
+            for path in self.member.mounts
+        )
+
+    def place(self, property_name: str, start: int = 0, end: int | None = None) -> Location:
+        """Where characters start..end of a property stand; the member itself where nobody wrote the property.
+
+        A derived property is pointed at as a whole: its characters are those of another one.
+        """
+        setting = self.config.settings.get(property_name)
+        source = self.declared.get(setting.variable) if setting and setting.variable else None
+        if setting is None or source is None:
+            return self.member.where
+        return source.at(start, end) if setting.provenance is Provenance.VARIABLE else source.at()
+
+    def source_of(self, property_name: str) -> DeclaredValue | None:
+        """The value that somebody wrote for a property; None where it is derived, a default or not written."""
+        setting = self.config.settings.get(property_name)
+        if setting is None or setting.variable is None or setting.provenance is not Provenance.VARIABLE:
+            return None
+        return self.declared.get(setting.variable)
+
+    def edit(self, property_name: str, start: int, end: int, replacement: str) -> tuple[Edit, ...]:
+        """The edit of characters start..end of a property; none where it cannot be made there."""
+        source = self.source_of(property_name)
+        edit = source.edit(start, end, replacement) if source else None
+        return (edit,) if edit else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootstrapAddress:
+    """One address of a list: `start` and `end` are its place in the text, the scheme included."""
+
+    host: str
+    port: int
+    start: int = 0
+    end: int = 0
+    scheme: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaClient:
+    """A member that is told a bootstrap list: a client that the files themselves show.
+
+    The list is part of `declared`; `setting` is what a person changes there. `active` is false for a service whose
+    profile is not switched on, `certain` where only a broker's own name tells that the list is for Kafka; `waits` is
+    true for one that connects and does no more. `protocol` is the security protocol declared beside the list; `tool`
+    the program that is given it in a command, `configured` whether a file is named there that may say more.
+    """
+
+    member: Member
+    declared: DeclaredValue
+    setting: str
+    bootstraps: tuple[BootstrapAddress, ...]
+    active: bool = True
+    certain: bool = True
+    waits: bool = False
+    protocol: str | None = None
+    tool: str = ""
+    configured: bool = False
+
+
+# Without slots, so that what is looked up often is indexed once.
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """Brokers, other members and networks, from files or from the engine.
+
+    `sleeping` are the members whose profile is not switched on, of which nothing else here knows; `absent` the
+    services that others wait for and no file holds: the files are a part of something. `waiting` are told an address
+    only to wait until it can be connected to, `health_checks` are what brokers ask themselves.
+    `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the
+    engine and its machine, as far as it is known. `facts` are what the user declares.
+    """
+
+    name: str | None
+    brokers: tuple[Broker, ...]
+    others: tuple[Member, ...] = ()
+    dependents: tuple[KafkaClient, ...] = ()
+    waiting: tuple[KafkaClient, ...] = ()
+    health_checks: tuple[KafkaClient, ...] = ()
+    sleeping: tuple[Member, ...] = ()
+    absent: frozenset[str] = frozenset()
+    networks: Mapping[str, Network] = field(default_factory=dict)
+    host_addresses: tuple[str, ...] = ()
+    platform: Platform = field(default_factory=Platform)
+    facts: Facts = field(default_factory=Facts)
+
+    @cached_property
+    def configured(self) -> tuple[Broker, ...]:
+        """The brokers whose image hands a configuration to Kafka: what rules about that configuration look at."""
+        return tuple(broker for broker in self.serving if broker.config.mode is not Mode.REDPANDA)
+
+    @cached_property
+    def serving(self) -> tuple[Broker, ...]:
+        """Those and the ones that only speak Kafka's protocol: what rules about the ways to a listener look at."""
+        return tuple(
+            broker
+            for broker in self.brokers
+            if broker.config.refusal is None and broker.config.mode is not Mode.UNDECIDED and not broker.is_partial
+        )
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """Every member, brokers first."""
+        return (*(broker.member for broker in self.brokers), *self.others)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Member]:
+        """The members by name."""
+        return {member.name: member for member in self.members}
+
+    @cached_property
+    def owner_names(self) -> Mapping[str, str]:
+        """For each member that shares another's network namespace, the name of the owner."""
+        called = {alias: m.name for m in self.members for alias in (m.container, m.service, m.name) if alias}
+        sharing = (m for m in self.members if m.mode is NetworkMode.SHARED)
+        return {m.name: called.get(m.shares_with or "", m.name) for m in sharing}
+
+    @cached_property
+    def called(self) -> Mapping[tuple[str, str], tuple[Member, ...]]:
+        """Who answers to a name on a network, by (network, name)."""
+        return _grouped(((a.network, name), m) for m in self.members for a in m.attachments for name in a.names)
+
+    @cached_property
+    def known_as(self) -> Mapping[str, tuple[Member, ...]]:
+        """Who has a name, on whatever network or on none."""
+        return _grouped((name, m) for m in self.members for name in m.all_names)
+
+    @cached_property
+    def addressed(self) -> Mapping[str, tuple[tuple[Member, Attachment], ...]]:
+        """Who has an address that is known."""
+        return _grouped((address, (m, a)) for m in self.members for a in m.attachments for address in a.addresses)
+
+    @cached_property
+    def publishing(self) -> Mapping[int, tuple[tuple[Member, PublishedPort], ...]]:
+        """Who publishes a TCP port of the docker host, running or not."""
+        return _grouped(
+            (port.published, (member, port))
+            for member in self.members
+            for port in member.published
+            if port.published is not None and port.protocol == "tcp"
+        )
+
+    @cached_property
+    def in_host_mode(self) -> tuple[Member, ...]:
+        """The members that use the docker host's own network namespace."""
+        return tuple(member for member in self.members if member.mode is NetworkMode.HOST)
+
+    @cached_property
+    def listening(self) -> Mapping[tuple[str, int], tuple[tuple[Broker, ListenerEntry], ...]]:
+        """The listeners in a network namespace, by (name of its owner, port)."""
+        return _grouped(
+            ((self.owner_names.get(broker.name, broker.name), entry.endpoint.port), (broker, entry))
+            for broker in self.brokers
+            for entry in broker.config.listeners
+        )
+
+    def broker(self, name: str) -> Broker | None:
+        """The broker of that member name."""
+        return next((broker for broker in self.brokers if broker.name == name), None)
+
+
+def _grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, tuple[_Value, ...]]:
+    found: dict[_Key, list[_Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return {key: tuple(values) for key, values in found.items()}

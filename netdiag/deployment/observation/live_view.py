@@ -1,0 +1,276 @@
+"""What a live check looks at and what it saw: vantages that can be taken, secured ports, containers that do not run."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from netdiag.deployment.clients import accepting_listener
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.model.deployment import Broker, Deployment, Member
+from netdiag.deployment.model.vantage import Vantage, VantageKind, client_networks
+from netdiag.deployment.model.verdict import Cell
+from netdiag.deployment.prediction.mesh import Mesh
+from netdiag.deployment.sources.declared_services import DeclaredServices
+from netdiag.deployment.sources.engine import member_names
+from netdiag.engine.container import Container, Status
+from netdiag.kafka.certificate_faults import Anchored, faults_of
+from netdiag.kafka.security import CertificateFault, SecuritySight
+from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecuredPort:
+    """What one address told about its security when it was asked from one vantage (its label).
+
+    `member` and `listener` are the broker's that is meant, "" where nobody shown is. The name asked for is the host
+    of `address`: one port is seen as often as hosts are advertised for it.
+    """
+
+    vantage: str
+    address: Address
+    member: str = ""
+    listener: str = ""
+    sight: SecuritySight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveView:
+    """A running deployment and what was seen of it.
+
+    `stopped` tells by member name why a broker does not run, in one line, `logs` the last lines of the log of such a
+    one, oldest first. `cells` carry prediction and observation, `vantages` are the places that they were seen from.
+    `ports` are the TCP ports that listen in a member's namespace, for those that could be read. `security` and `mesh`
+    are empty where nobody looked. `declared` is what the files say that the deployment was started from.
+    """
+
+    deployment: Deployment
+    stopped: Mapping[str, str] = field(default_factory=dict)
+    logs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cells: tuple[Cell, ...] = ()
+    vantages: tuple[Vantage, ...] = ()
+    ports: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    security: tuple[SecuredPort, ...] = ()
+    mesh: Mesh | None = None
+    declared: DeclaredServices | None = None
+
+
+def secured_ports(
+    deployment: Deployment, vantages: Sequence[Vantage], seen: Sequence[SecuredPort], *, now: datetime
+) -> tuple[SecuredPort, ...]:
+    """The ports with member and listener; after them those names of theirs that nobody could ask for.
+
+    A certificate is held against every host that its listener advertises, also where no vantage resolves it.
+    """
+    places = {vantage.label: vantage for vantage in vantages}
+    named = tuple(_with_listener(deployment, places, port) for port in seen)
+    return (*named, *_unasked_names(deployment, named, now))
+
+
+def _with_listener(deployment: Deployment, places: Mapping[str, Vantage], port: SecuredPort) -> SecuredPort:
+    vantage = places.get(port.vantage)
+    landed = accepting_listener(deployment, vantage, port.address.host, port.address.port) if vantage else None
+    if landed is None:
+        return port
+    return replace(port, member=landed.broker.name, listener=landed.entry.endpoint.listener)
+
+
+def _unasked_names(deployment: Deployment, ports: Sequence[SecuredPort], now: datetime) -> Iterator[SecuredPort]:
+    known = {(port.member, port.listener, port.address.host) for port in ports}
+    for port in ports:
+        broker = next((broker for broker in deployment.brokers if broker.name == port.member), None)
+        if broker is None or port.sight.tls is None:
+            continue
+        for address in _advertised(broker, port.listener):
+            key = (port.member, port.listener, address.host)
+            if key not in known:
+                known.add(key)
+                yield _judged_for_name(port, address, now)
+
+
+def _advertised(broker: Broker, listener: str) -> Iterator[Address]:
+    for entry in broker.config.advertised_listeners:
+        endpoint = entry.endpoint
+        if endpoint.listener == listener and endpoint.host:
+            yield Address(host=endpoint.host, port=endpoint.port)
+
+
+def _judged_for_name(port: SecuredPort, address: Address, now: datetime) -> SecuredPort:
+    """What was seen at one address, judged for a client that asks by another."""
+    tls = port.sight.tls
+    assert tls is not None
+    kept = [fault for fault in tls.faults if fault[0] is not CertificateFault.NAME]
+    judged = faults_of(tls.chain, hosts=[address.host], anchored=Anchored.NOT_ASKED, now=now)
+    names = [(fault.fault, fault.detail) for fault in judged if fault.fault is CertificateFault.NAME]
+    sight = replace(port.sight, detail=f"seen at {port.address}", tls=replace(tls, faults=(*names, *kept)))
+    return replace(port, address=address, sight=sight)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveVantage:
+    """A vantage and the network namespace to enter for it."""
+
+    vantage: Vantage
+    entrance: Entrance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedVantage:
+    """A vantage that could not be taken, and why; `rights` where it only takes more rights."""
+
+    vantage: Vantage
+    because: str
+    rights: bool = False
+
+
+def docker_host_vantage(entrance: Entrance | None = None) -> LiveVantage:
+    """The docker host: the namespace of the engine, or our own."""
+    vantage = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
+    return LiveVantage(vantage=vantage, entrance=entrance or OwnNamespace())
+
+
+def netns_vantage(name: str) -> LiveVantage:
+    """A namespace that `ip netns` lists, as a machine beside the docker host."""
+    vantage = Vantage(kind=VantageKind.LAN, label=f"netns:{name}")
+    return LiveVantage(vantage=vantage, entrance=NamedNamespace(name=name))
+
+
+def container_vantages(deployment: Deployment, containers: Sequence[Container]) -> tuple[LiveVantage, ...]:
+    """Inside each running container, brokers first; an isolated controller is none."""
+    names = member_names(containers)
+    members = {member.name: member for member in deployment.members}
+    shared = frozenset(client_networks(deployment))
+    alive = [c for c in containers if c.state.has_process and names[c.id] in members]
+    brokers = frozenset(broker.name for broker in deployment.brokers if broker.config.is_broker)
+    ordered = sorted(alive, key=lambda c: names[c.id] not in brokers)
+    return tuple(
+        LiveVantage(
+            vantage=_vantage(members[names[c.id]], shared, broker=names[c.id] in brokers),
+            entrance=ProcessNamespace(pid=c.state.pid, container_id=c.id),
+        )
+        for c in ordered
+    )
+
+
+def unrelated_vantages(
+    everything: Sequence[Container], chosen: Sequence[Container], *, limit: int = 4
+) -> tuple[LiveVantage, ...]:
+    """Inside containers that share no network with the chosen ones: one for each set of networks, up to `limit`."""
+    taken = {c.id for c in chosen}
+    found: dict[tuple[str, ...], LiveVantage] = {}
+    for container in sorted(everything, key=lambda c: c.name):
+        networks = tuple(sorted(endpoint.network for endpoint in container.networks))
+        alone = not networks or set(networks) <= {"host", "none"}
+        if container.id in taken or alone or not container.state.has_process:
+            continue
+        label = f"container {container.name}"
+        vantage = Vantage(kind=VantageKind.OTHER_NETWORK, label=label, networks=networks)
+        entrance = ProcessNamespace(pid=container.state.pid, container_id=container.id)
+        found.setdefault(networks, LiveVantage(vantage=vantage, entrance=entrance))
+    return tuple(found.values())[:limit]
+
+
+def _vantage(member: Member, shared: frozenset[str], *, broker: bool) -> Vantage:
+    networks = tuple(attachment.network for attachment in member.attachments)
+    if broker:
+        label, kind = f"inside {member.name}", VantageKind.BROKER
+    else:
+        together = shared.intersection(networks)
+        label, kind = f"container {member.name}", VantageKind.CONTAINER if together else VantageKind.OTHER_NETWORK
+    return Vantage(kind=kind, label=label, member=member.name, networks=networks)
+
+
+# What Kafka and the images' start scripts print when they give up, most telling first. Only constant parts.
+_DECISIVE = (
+    "requirement failed:",
+    "ConfigException:",
+    "Socket server failed to bind to",
+    "Error creating broker listeners from",
+    "Error parsing configuration property",
+    "Each listener must have a different",
+    "Cannot serialize",
+    "Host string (0.0.0.0) is not routeable",
+    "already registered by broker",
+    "is required.",
+    "is not set",
+    "environment variable not set",
+    "is not supported on a KRaft controller",
+    "is deprecated. Please use",
+    "file does not exist",
+    "file not writable",
+    "appears to be for a legacy cluster",
+    "Because controller.quorum.voters is not set",
+    "INVALID_VOTER_KEY",
+    "InconsistentClusterIdException",
+    "Invalid cluster.id in",
+    "NoSuchFileException",
+    "port out of range",
+    "Timed out waiting for connection while in state",
+    "OutOfMemoryError",
+    "Could not reserve enough space",
+    "Cannot assign requested address",
+    "Address already in use",
+)
+_ERROR_LINE = re.compile(r"\b(?:FATAL|ERROR)\b|\b(?:[\w.]*(?:Exception|Error)):")
+_FRAMES_BEHIND = re.compile(r"\s+at [\w.$/<>]{1,200}\(.*")
+_STACK_FRAME = re.compile(r"\s+at [\w.$/]+\(|\s*\.\.\. \d+ more")
+_ENDED_BY_REQUEST = (0, 130, 143)
+_TAIL = 200
+_DOWN = (Status.EXITED, Status.DEAD, Status.RESTARTING, Status.CREATED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppedContainer:
+    """A container that should run a broker and does not. `line` is None where its log says nothing to the point.
+
+    `crash_looping` is one that the engine starts again and again.
+    """
+
+    container: str
+    exit_code: int
+    oom_killed: bool
+    crash_looping: bool
+    line: str | None
+
+    def __str__(self) -> str:
+        what = "keeps restarting, last" if self.crash_looping else "not running,"
+        cause = " (out of memory)" if self.oom_killed else ""
+        return f"{what} exit code {self.exit_code}{cause}" + (f": {self.line}" if self.line else "")
+
+
+def is_down(container: Container) -> bool:
+    """Whether it serves nobody: ended, never started, or between two attempts to start."""
+    return container.state.status in _DOWN
+
+
+def stopped_container(container: Container, log: Sequence[str]) -> StoppedContainer:
+    """What is known about a container that `is_down`; `log` holds its last lines, oldest first."""
+    state = container.state
+    by_request = state.exit_code in _ENDED_BY_REQUEST and state.status is Status.EXITED
+    return StoppedContainer(
+        container=container.name,
+        exit_code=state.exit_code,
+        oom_killed=state.oom_killed,
+        crash_looping=state.status is Status.RESTARTING,
+        line=None if by_request else decisive_line(log) or state.error or None,
+    )
+
+
+def log_tail(log: Sequence[str]) -> tuple[str, ...]:
+    """The last lines of a log without the frames of stacks."""
+    return tuple(line for line in log if not _STACK_FRAME.match(line))[-_TAIL:]
+
+
+def decisive_line(log: Sequence[str]) -> str | None:
+    """The line with the most telling message that Kafka is known to give up with, else the last error or exception."""
+    lines = [_without_frames(line).removeprefix("Caused by: ") for line in log if not _STACK_FRAME.match(line)]
+    for part in _DECISIVE:
+        found = [line for line in lines if part in line]
+        if found:
+            return found[-1]
+    return next((line for line in reversed(lines) if _ERROR_LINE.search(line)), None)
+
+
+def _without_frames(line: str) -> str:
+    """Without the frames that some programs print behind the message, on the same line."""
+    return _FRAMES_BEHIND.sub("", line.strip())

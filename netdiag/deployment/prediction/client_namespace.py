@@ -1,0 +1,383 @@
+"""The network namespace of a client: the networks that it is on, and what a host name means in it.
+
+A name is resolved as Docker's embedded DNS, hosts files and literal addresses would. The answer is symbolic: "this
+member's address on that network" is known long before the engine hands out a number. A container asks its own hosts
+file first (own hostname, `extra_hosts`), then the embedded DNS, which knows the members of the container's
+user-defined networks and stops at the first network that has the name. The docker host and the LAN know none of these
+names.
+"""
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.deployment import Deployment, Member, Network, NetworkKind, NetworkMode, State
+from netdiag.deployment.model.platform import Generation, HostKind, Platform
+from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind
+from netdiag.kafka.listeners import is_loopback, is_wildcard
+
+HOST_ALIASES = ("host.docker.internal", "gateway.docker.internal")
+
+
+class Family(Enum):
+    """Of loopback addresses: a name stands for both, and a client takes the one that accepts."""
+
+    ANY = "any"
+    IPV4 = "IPv4"
+    IPV6 = "IPv6"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loopback:
+    """The client's own loopback interface."""
+
+    family: Family = Family.ANY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberAddress:
+    """The address of a member on a network; `six` where only the IPv6 one is meant."""
+
+    member: str
+    network: str
+    six: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VacantAddress:
+    """An address of a network that nobody has."""
+
+    text: str
+    network: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideAddress:
+    """An address that nothing here explains: another machine's, or one that the engine has yet to give."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostAddress:
+    """An address of the docker host other than loopback; `gateway` where it is a bridge's own.
+
+    `desktop` is what Docker Desktop calls the machine of its user.
+    """
+
+    text: str
+    gateway: bool = False
+    desktop: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unresolved:
+    """Nobody answers for the name, and why."""
+
+    because: str
+    mechanism: Mechanism
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmodelled:
+    """The model cannot say what the name or address leads to."""
+
+    because: str
+
+
+Target = Loopback | MemberAddress | HostAddress | VacantAddress | OutsideAddress
+Resolution = tuple[Target, ...] | Unresolved | Unmodelled
+
+
+def resolve(deployment: Deployment, vantage: Vantage, host: str, down: frozenset[str]) -> Resolution:
+    """What `host` means at `vantage`; several targets stand in the order a client tries them."""
+    if host == "localhost":
+        return (Loopback(),)
+    if is_loopback(host) or is_wildcard(host):
+        # Linux connects 0.0.0.0 and :: to the machine itself.
+        return (Loopback(family=_family(host)),)
+    if host == DOCKER_HOST:
+        return (HostAddress(text=host),)
+    literal = _literal(host)
+    if literal is not None:
+        return _resolve_literal(deployment, literal)
+    if vantage.kind is VantageKind.DOCKER_HOST or _in_host_network(deployment, vantage):
+        inside = member_at(deployment, vantage)
+        extra = network_owner(deployment, inside).extra_hosts.get(host) if inside else None
+        if extra is not None:
+            # The engine writes them into the container's own hosts file in host mode, too.
+            return _resolve_extra_host(deployment, extra)
+        because = f'the docker host does not know the name "{host}"'
+        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
+    if vantage.kind is VantageKind.LAN:
+        because = f'a machine on the LAN does not know the name "{host}"'
+        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
+    return _resolve_in_container(deployment, vantage, host, down)
+
+
+def member_at(deployment: Deployment, vantage: Vantage) -> Member | None:
+    """The member whose namespace the vantage stands in."""
+    return deployment.by_name.get(vantage.member) if vantage.member is not None else None
+
+
+def network_owner(deployment: Deployment, member: Member) -> Member:
+    """The member whose network namespace this one uses: itself, unless it shares another's."""
+    owner = deployment.owner_names.get(member.name)
+    return member if owner is None else deployment.by_name[owner]
+
+
+def is_running(member: Member, down: frozenset[str]) -> bool:
+    """Whether a member is up, or is taken to come up."""
+    return member.name not in down and member.state is not State.STOPPED
+
+
+def covers(network: Network, text: str) -> bool:
+    """Whether an address lies in a subnet of a network."""
+    try:
+        address = ipaddress.ip_address(text)
+        return any(address in ipaddress.ip_network(subnet, strict=False) for subnet in network.subnets)
+    except ValueError:
+        return False
+
+
+def _family(host: str) -> Family:
+    literal = _literal(host)
+    if literal is None:
+        return Family.ANY
+    return Family.IPV6 if ":" in literal else Family.IPV4
+
+
+def _in_host_network(deployment: Deployment, vantage: Vantage) -> bool:
+    member = member_at(deployment, vantage)
+    return member is not None and network_owner(deployment, member).mode is NetworkMode.HOST
+
+
+def _literal(host: str) -> str | None:
+    if not (host[:1].isdecimal() or ":" in host):
+        return None
+    try:
+        return str(ipaddress.ip_address(host.partition("%")[0]))
+    except ValueError:
+        return None
+
+
+def _resolve_literal(deployment: Deployment, literal: str) -> Resolution:
+    if literal in deployment.host_addresses:
+        return (HostAddress(text=literal),)
+    bridges = [network for network in deployment.networks.values() if network.kind is not NetworkKind.OTHER]
+    if any(literal in network.gateways for network in bridges):
+        return (HostAddress(text=literal, gateway=True),)
+    for member, attachment in deployment.addressed.get(literal, ()):
+        return (MemberAddress(member=member.name, network=attachment.network, six=":" in literal),)
+    # A macvlan network shares its subnet with machines of the LAN.
+    for network in bridges:
+        if covers(network, literal) and _all_addresses_known(deployment, network):
+            return (VacantAddress(text=literal, network=network.key),)
+    return (OutsideAddress(text=literal),)
+
+
+def _all_addresses_known(deployment: Deployment, network: Network) -> bool:
+    """Whether every address on a network is known: all that are on it run, and the engine has said where."""
+    there = [(m, a) for m in deployment.members for a in m.attachments if a.network == network.key]
+    started = all(m.state is not State.DECLARED and (a.addresses or m.state is State.STOPPED) for m, a in there)
+    return bool(there) and started and not network.external
+
+
+def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str, down: frozenset[str]) -> Resolution:
+    inside = member_at(deployment, vantage)
+    if inside is not None:
+        inside = network_owner(deployment, inside)
+        extra = inside.extra_hosts.get(host)
+        if extra is not None:
+            return _resolve_extra_host(deployment, extra)
+        if host in inside.hostnames and inside.attachments:
+            return tuple(MemberAddress(member=inside.name, network=a.network) for a in inside.attachments)
+        if host in inside.links:
+            linked = inside.links[host]
+            if linked is None:
+                return Unmodelled(because=f'"{host}" is a link to a container that is not shown')
+            host = linked
+    networks = tuple(a.network for a in inside.attachments) if inside else vantage.networks
+    for network in networks:
+        if network in deployment.networks and deployment.networks[network].kind is NetworkKind.DEFAULT_BRIDGE:
+            continue
+        found = tuple(
+            MemberAddress(member=member.name, network=network)
+            for member in _members_called(deployment, network, host)
+            if is_running(member, down)
+        )
+        if found:
+            return found
+    return _not_found(deployment, vantage, networks, host, down)
+
+
+def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Member, ...]:
+    """Who answers to a name on a network: in any case of letters, and with the network's name behind a dot."""
+    found = deployment.called.get((network, host))
+    if found:
+        return found
+    lowered = host.lower().rstrip(".")
+    name = deployment.networks[network].name if network in deployment.networks else network
+    bare = lowered.removesuffix(f".{name.lower()}")
+    if bare == host:
+        return ()
+    return tuple(
+        m
+        for (on, called), members in deployment.called.items()
+        if on == network and called.lower() in (lowered, bare)
+        for m in members
+    )
+
+
+def _resolve_extra_host(deployment: Deployment, address: str) -> Resolution:
+    if address == "host-gateway":
+        if deployment.platform.kind is HostKind.DESKTOP:
+            return (HostAddress(text="host-gateway", gateway=True, desktop=True),)
+        return (HostAddress(text=_default_gateway(deployment) or "host-gateway", gateway=True),)
+    if is_loopback(address):
+        return (Loopback(family=_family(address)),)
+    return _resolve_literal(deployment, address)
+
+
+def _default_gateway(deployment: Deployment) -> str | None:
+    """The docker host's address on the default bridge, which host-gateway stands for; None before the engine runs."""
+    bridges = (n for n in deployment.networks.values() if n.kind is NetworkKind.DEFAULT_BRIDGE)
+    return next((gateway for bridge in bridges for gateway in bridge.gateways if ":" not in gateway), None)
+
+
+def _not_found(
+    deployment: Deployment, vantage: Vantage, networks: tuple[str, ...], host: str, down: frozenset[str]
+) -> Resolution:
+    if any(n in deployment.networks and _may_have_name(deployment.networks[n], host) for n in networks):
+        return Unmodelled(because=f'an external network may hold a container called "{host}"')
+    if host in HOST_ALIASES and deployment.platform.kind is HostKind.DESKTOP:
+        return (HostAddress(text=host, gateway=host == HOST_ALIASES[1], desktop=host == HOST_ALIASES[0]),)
+    if host in HOST_ALIASES:
+        because = f'"{host}" needs an extra_hosts entry on Linux'
+        return Unresolved(because=because, mechanism=Mechanism.HOST_ALIAS_MISSING)
+    owners = deployment.known_as.get(host, ())
+    if not owners:
+        return Unresolved(because=f'no container is called "{host}"', mechanism=Mechanism.NO_SUCH_NAME)
+    if all(not is_running(member, down) for member in owners):
+        because = f'the container called "{host}" is not running'
+        return Unresolved(because=because, mechanism=Mechanism.NAME_OF_STOPPED)
+    if networks and not any(_has_embedded_dns(deployment, network) for network in networks):
+        because = f'the default bridge has no embedded DNS, which alone would know "{host}"'
+        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
+    if not any(host in attachment.names for member in owners for attachment in member.attachments):
+        because = f'the container called "{host}" is on no user-defined network, so nobody serves its name'
+        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
+    because = f'"{host}" is on no network of this container'
+    return Unresolved(because=because, mechanism=Mechanism.NAME_ON_OTHER_NETWORK)
+
+
+def _has_embedded_dns(deployment: Deployment, network: str) -> bool:
+    found = deployment.networks.get(network)
+    return found is None or found.kind is not NetworkKind.DEFAULT_BRIDGE
+
+
+def _may_have_name(network: Network, host: str) -> bool:
+    """Whether a container that is not shown here may have a name."""
+    return network.external and (network.known is None or host in network.known)
+
+
+# Networks that stand on a device of the docker host, and share its wire.
+_PARENT_DRIVERS = frozenset({"macvlan", "ipvlan"})
+_UNSHARED_NETWORK = Network(key="", name="a network of its own")
+
+
+class NamespaceKind(Enum):
+    """What kind of namespace it is.
+
+    USER_MACHINE is the machine of a Docker Desktop user, in front of the one that the engine runs in; NOWHERE a
+    container that has only loopback.
+    """
+
+    DOCKER_HOST = "docker host"
+    USER_MACHINE = "user's machine"
+    LAN = "LAN"
+    CONTAINER = "container"
+    NOWHERE = "nowhere"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientNamespace:
+    """The namespace of a client. `owner` is the member whose it is, where there is one; `networks` in the engine's
+    order: the first that is not internal has the default route."""
+
+    ground: NamespaceKind
+    owner: Member | None = None
+    networks: tuple[Network, ...] = ()
+
+    @property
+    def egress(self) -> Network | None:
+        """The network of the default route; None where all are internal."""
+        return next((network for network in self.networks if not network.internal), None)
+
+    def on(self, network: Network) -> bool:
+        """Whether the client is on a network."""
+        return any(own.key == network.key for own in self.networks)
+
+
+def client_namespace(deployment: Deployment, vantage: Vantage) -> ClientNamespace:
+    """The namespace behind a vantage."""
+    inside = member_at(deployment, vantage)
+    owner = network_owner(deployment, inside) if inside else None
+    if vantage.kind is VantageKind.LAN:
+        return ClientNamespace(ground=NamespaceKind.LAN)
+    if vantage.kind is VantageKind.DOCKER_HOST:
+        desktop = deployment.platform.kind is HostKind.DESKTOP
+        return ClientNamespace(ground=NamespaceKind.USER_MACHINE if desktop else NamespaceKind.DOCKER_HOST)
+    if owner is None:
+        networks = _networks(deployment, vantage.networks)
+        return ClientNamespace(ground=NamespaceKind.CONTAINER, networks=networks or (_UNSHARED_NETWORK,))
+    match owner.mode:
+        case NetworkMode.HOST:
+            return ClientNamespace(ground=NamespaceKind.DOCKER_HOST, owner=owner)
+        case NetworkMode.NONE:
+            return ClientNamespace(ground=NamespaceKind.NOWHERE, owner=owner)
+        case NetworkMode.UNKNOWN | NetworkMode.SHARED:
+            return ClientNamespace(ground=NamespaceKind.UNKNOWN, owner=owner)
+        case NetworkMode.NETWORKS | NetworkMode.DEFAULT_BRIDGE:
+            networks = _networks(deployment, (a.network for a in owner.attachments))
+            ground = NamespaceKind.CONTAINER if networks else NamespaceKind.NOWHERE
+            return ClientNamespace(ground=ground, owner=owner, networks=networks)
+
+
+def network_of(deployment: Deployment, key: str) -> Network:
+    """The network of that key; one that nobody describes is taken for a plain bridge."""
+    return deployment.networks.get(key) or Network(key=key, name=key)
+
+
+def publishing_network(deployment: Deployment, member: Member) -> Network | None:
+    """The network that a member's ports are published through; None where it is on internal ones only."""
+    networks = (network_of(deployment, attachment.network) for attachment in member.attachments)
+    return next((network for network in networks if not network.internal), None)
+
+
+def uses_parent_device(network: Network) -> bool:
+    """Whether the containers of a network stand on the wire of a device of the docker host."""
+    return network.driver in _PARENT_DRIVERS
+
+
+def has_real_parent(network: Network) -> bool:
+    """Whether that device is a real one: without a parent the engine makes a dummy, which leads nowhere."""
+    return bool(network.parent) and not network.parent.startswith(("dm-", "di-"))
+
+
+def has_unsupported_gateway_mode(platform: Platform, network: Network) -> bool:
+    """Whether a gateway mode is chosen on an engine of which only the last release (27) knows any."""
+    return bool(network.gateway_mode) and platform.generation is Generation.V20
+
+
+def is_bridge(network: Network) -> bool:
+    """Whether the engine's bridge driver made a network."""
+    return network.kind is not NetworkKind.OTHER and not uses_parent_device(network)
+
+
+def _networks(deployment: Deployment, keys: Iterable[str]) -> tuple[Network, ...]:
+    networks = tuple(network_of(deployment, key) for key in keys)
+    return networks if len(networks) < 2 else tuple(sorted(networks, key=lambda network: network.internal))

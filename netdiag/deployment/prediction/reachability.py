@@ -1,0 +1,176 @@
+"""The prediction: what a client would get at every vantage x bootstrap address, from declarations alone."""
+
+from collections.abc import Iterable
+
+from netdiag.deployment.model.contact import (
+    Address,
+    Answered,
+    Contact,
+    Failed,
+    Mechanism,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+)
+from netdiag.deployment.model.deployment import Broker, Deployment
+from netdiag.deployment.model.vantage import Vantage
+from netdiag.deployment.model.verdict import Cell, EndpointOutcome, outcomes, weigh
+from netdiag.deployment.prediction.client_namespace import (
+    ClientNamespace,
+    Unmodelled,
+    Unresolved,
+    client_namespace,
+    resolve,
+)
+from netdiag.deployment.prediction.cluster import is_informed, named_brokers
+from netdiag.deployment.prediction.connection import connect_from
+from netdiag.deployment.prediction.sockets import Accepted
+
+# After these a client tries the next address of a name at once.
+_TRY_NEXT_ADDRESS = (Reason.REFUSED, Reason.UNREACHABLE)
+
+
+def predict(
+    deployment: Deployment,
+    vantages: Iterable[Vantage],
+    bootstraps: Iterable[Address],
+    *,
+    down: frozenset[str] = frozenset(),
+    speaks: str = "PLAINTEXT",
+) -> tuple[Cell, ...]:
+    """One cell for every vantage x bootstrap address; `down` names the members that do not run.
+
+    `speaks` is the client's security protocol; what a TLS or SASL listener of its kind says to its certificates and
+    credentials is not known from declarations. Contacts are computed once per vantage and address.
+    """
+    addresses = tuple(bootstraps)
+    answers = _Brokers(deployment, down, speaks)
+    cells: list[Cell] = []
+    for vantage in vantages:
+        client = _Client(answers, vantage)
+        for address in addresses:
+            verdict = weigh(client.contact(address), client.outcomes)
+            cells.append(Cell(vantage=vantage.label, bootstrap=address, predicted=verdict))
+    return tuple(cells)
+
+
+class _Brokers:
+    """What the brokers of a deployment would answer, each asked once."""
+
+    def __init__(self, deployment: Deployment, down: frozenset[str], speaks: str) -> None:
+        self.deployment = deployment
+        self.down = down
+        self.speaks = speaks
+        self._informed: dict[str, bool | Unmodelled] = {}
+        self._named: dict[tuple[str, str], tuple[NodeEndpoint, ...] | Unmodelled] = {}
+
+    def named(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unmodelled:
+        key = (broker.name, listener)
+        if key not in self._named:
+            self._named[key] = self._name(broker, listener)
+        return self._named[key]
+
+    def _name(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unmodelled:
+        if broker.name not in self._informed:
+            self._informed[broker.name] = is_informed(self.deployment, broker, self.down)
+        informed = self._informed[broker.name]
+        if isinstance(informed, Unmodelled):
+            return informed
+        return named_brokers(self.deployment, broker, listener, self.down) if informed else ()
+
+
+class _Client:
+    """A client at one vantage; remembers what each address gave."""
+
+    def __init__(self, answers: _Brokers, vantage: Vantage) -> None:
+        self._answers = answers
+        self._vantage = vantage
+        self._stand = client_namespace(answers.deployment, vantage)
+        self._known: dict[Address, Contact] = {}
+        self._outcomes: dict[tuple[object, ...], tuple[EndpointOutcome, ...]] = {}
+
+    def contact(self, address: Address) -> Contact:
+        if address not in self._known:
+            self._known[address] = _contact(self._answers, self._vantage, self._stand, address)
+        return self._known[address]
+
+    def outcomes(self, answered: Answered) -> tuple[EndpointOutcome, ...]:
+        key = (answered.cluster_id, answered.brokers)
+        if key not in self._outcomes:
+            self._outcomes[key] = tuple(outcomes(answered, lambda endpoint: self.contact(endpoint.address)))
+        return self._outcomes[key]
+
+
+def _contact(answers: _Brokers, vantage: Vantage, stand: ClientNamespace, address: Address) -> Contact:
+    """What one connection from `vantage` to `address` would give."""
+    deployment, down = answers.deployment, answers.down
+    resolution = resolve(deployment, vantage, address.host, down)
+    if isinstance(resolution, Unresolved):
+        return Failed(reason=Reason.UNRESOLVED, because=resolution.because, mechanism=resolution.mechanism)
+    if isinstance(resolution, Unmodelled):
+        return Unknown(because=resolution.because)
+    first, *others = resolution
+    contact = _contact_at(answers, connect_from(deployment, stand, first, address.port, down))
+    if not others:
+        return contact
+    rest = (_contact_at(answers, connect_from(deployment, stand, other, address.port, down)) for other in others)
+    return _first_accepting(address, (contact, *rest))
+
+
+def _first_accepting(address: Address, contacts: tuple[Contact, ...]) -> Contact:
+    """What a client gets that tries one address after the other until one accepts."""
+    turned_away = [c for c in contacts if isinstance(c, Failed) and c.reason in _TRY_NEXT_ADDRESS]
+    taken = [c for c in contacts if c not in turned_away]
+    if len({_identity(contact) for contact in taken}) > 1:
+        return Unknown(because=f'"{address.host}" stands for {len(contacts)} addresses that lead to different places')
+    if taken:
+        return taken[0]
+    if len({contact.reason for contact in turned_away}) > 1:
+        return Unknown(because=f'"{address.host}" stands for {len(contacts)} addresses that fail in different ways')
+    return turned_away[0]
+
+
+def _identity(contact: Contact) -> object:
+    return (contact.node_id, contact.listener) if isinstance(contact, Answered) else contact
+
+
+def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unmodelled) -> Contact:
+    if isinstance(delivery, Failed):
+        return delivery
+    if isinstance(delivery, Unmodelled):
+        return Unknown(because=delivery.because)
+    broker, name = delivery.broker, delivery.entry.endpoint.listener
+    protocol = broker.config.protocol_map.get(name)
+    if protocol is None:
+        return Unknown(because=f"{name} of {broker.name} has no security protocol")
+    failure = _security_mismatch(answers.speaks, protocol)
+    if failure is not None:
+        because = f"{name} of {broker.name} speaks {protocol}"
+        return Failed(reason=failure[0], because=because, mechanism=failure[1])
+    if protocol != "PLAINTEXT":
+        return Unknown(
+            because=f"{name} of {broker.name} speaks {protocol}: whether it takes this client is not declared"
+        )
+    if name in broker.config.controller_names:
+        because = f"{name} of {broker.name} is a KRaft controller listener, which serves no clients"
+        return Failed(reason=Reason.NOT_KAFKA, because=because, mechanism=Mechanism.CONTROLLER_LISTENER)
+    brokers = answers.named(broker, name)
+    if isinstance(brokers, Unmodelled):
+        return Unknown(because=brokers.because)
+    return Answered(
+        node_id=broker.config.node_id,
+        cluster_id=f"{broker.config.quorum} {broker.config.cluster_id or ''}",
+        brokers=brokers,
+        listener=name,
+        because=f"{broker.name} answers on {name}",
+    )
+
+
+def _security_mismatch(client: str, listener: str) -> tuple[Reason, Mechanism | None] | None:
+    """Why a client that speaks one security protocol fails at a listener that speaks another; None where they agree."""
+    tls, wanted = client.endswith("SSL"), listener.endswith("SSL")
+    if tls != wanted:
+        return Reason.TLS, Mechanism.TLS_EXPECTED if wanted else Mechanism.TLS_UNEXPECTED
+    if client.startswith("SASL_") != listener.startswith("SASL_"):
+        return Reason.SASL, Mechanism.SASL_EXPECTED if listener.startswith("SASL_") else None
+    return None

@@ -1,0 +1,258 @@
+"""Which addresses a listener binds in its container, and which socket accepts a connection that arrives there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from ipaddress import ip_address
+
+from netdiag.deployment.model.contact import Failed, Mechanism, Reason
+from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode, State
+from netdiag.deployment.model.vantage import broker_vantage
+from netdiag.deployment.prediction.client_namespace import (
+    Family,
+    Loopback,
+    MemberAddress,
+    OutsideAddress,
+    Unmodelled,
+    Unresolved,
+    VacantAddress,
+    is_running,
+    network_owner,
+    resolve,
+)
+from netdiag.kafka.broker_config import Mode
+from netdiag.kafka.listeners import ListenerEntry, is_loopback, is_wildcard
+
+
+class Reach(Enum):
+    """How much of the container a listener covers."""
+
+    EVERYWHERE = "everywhere"
+    LOOPBACK = "loopback"
+    ONE_NETWORK = "one network"
+    FOREIGN = "foreign"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """What one listener binds; `because` is set for FOREIGN and UNKNOWN.
+
+    `network` is that of ONE_NETWORK; None where it is an address of the docker host, in host mode.
+    """
+
+    reach: Reach
+    network: str | None = None
+    because: str = ""
+
+
+def binding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Binding:
+    """What `entry` binds in this broker's container.
+
+    A name is looked up as the container itself would; with several addresses the JVM takes the first.
+    """
+    host = entry.endpoint.host
+    if is_wildcard(host):
+        return Binding(reach=Reach.EVERYWHERE)
+    if is_loopback(host):
+        return Binding(reach=Reach.LOOPBACK)
+    owner = network_owner(deployment, broker.member)
+    if owner.mode is NetworkMode.HOST:
+        known = host in deployment.host_addresses
+        because = "" if known else f"whether {host} is an address of the docker host cannot be told"
+        return Binding(reach=Reach.ONE_NETWORK if known else Reach.UNKNOWN, because=because)
+    return _binding_by_name(deployment, broker, host)
+
+
+def _binding_by_name(deployment: Deployment, broker: Broker, host: str) -> Binding:
+    owner = network_owner(deployment, broker.member)
+    resolution = resolve(deployment, broker_vantage(broker), host, frozenset())
+    match resolution:
+        case Unresolved():
+            return Binding(reach=Reach.FOREIGN, because=resolution.because)
+        case Unmodelled() | (OutsideAddress(), *_) | (VacantAddress(), *_):
+            return _binding_of_number(deployment, broker, host)
+        case (MemberAddress() as first, *rest) if first.member == owner.name:
+            if rest and host in owner.hostnames:
+                because = "the order of addresses in the container's hosts file is the engine's choice"
+                return Binding(reach=Reach.UNKNOWN, because=because)
+            return Binding(reach=Reach.ONE_NETWORK, network=first.network)
+        case (Loopback(), *_):
+            return Binding(reach=Reach.LOOPBACK)
+        case _:
+            return Binding(reach=Reach.FOREIGN, because=f"{host} is not an address of this container")
+
+
+def _binding_of_number(deployment: Deployment, broker: Broker, host: str) -> Binding:
+    """A number that no declared address explains: foreign once every address of the container is known or chosen."""
+    owner = network_owner(deployment, broker.member)
+    if owner.mode is not NetworkMode.NETWORKS or not owner.attachments:
+        return Binding(reach=Reach.UNKNOWN, because=f"whether the container owns {host} cannot be told")
+    if any(deployment.networks[a.network].external for a in owner.attachments if a.network in deployment.networks):
+        return Binding(reach=Reach.UNKNOWN, because="an external network may give the container this address")
+    return Binding(reach=Reach.FOREIGN, because=f"nothing gives this container the address {host}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The connection is accepted by this listener of this broker."""
+
+    broker: Broker
+    entry: ListenerEntry
+    because: str
+
+
+ConnectionResult = Accepted | Failed | Unmodelled
+_Socket = tuple[Broker, ListenerEntry, Binding]
+
+
+def refused(mechanism: Mechanism, because: str) -> Failed:
+    """Somebody answers that there is nothing."""
+    return Failed(reason=Reason.REFUSED, because=because, mechanism=mechanism)
+
+
+def timed_out(mechanism: Mechanism, because: str) -> Failed:
+    """Nobody answers."""
+    return Failed(reason=Reason.TIMEOUT, because=because, mechanism=mechanism)
+
+
+def unreachable(mechanism: Mechanism, because: str) -> Failed:
+    """The client's own kernel, or one on the way, says that there is no way."""
+    return Failed(reason=Reason.UNREACHABLE, because=because, mechanism=mechanism)
+
+
+def accept_at_address(
+    deployment: Deployment, member: Member, network: str, port: int, down: frozenset[str], *, six: bool = False
+) -> ConnectionResult:
+    """At a member's address on a network."""
+    where = f"{member.name} port {port}"
+    found = list(_sockets(deployment, member, port, down))
+    for broker, entry, bound in found:
+        everywhere = bound.reach is Reach.EVERYWHERE and (not six or _accepts_ipv6(broker, entry))
+        if everywhere or (bound.reach is Reach.ONE_NETWORK and bound.network == network and not six):
+            return _accepted(broker, entry, where)
+        if bound.reach is Reach.UNKNOWN or (six and bound.reach is Reach.ONE_NETWORK):
+            return Unmodelled(because=bound.because or f"which of its addresses {broker.name} binds cannot be told")
+    if not found and _has_unknown_sockets(deployment, member):
+        return _observed_socket(member, port, where)
+    for _, entry, bound in found:
+        if bound.reach is Reach.LOOPBACK:
+            return refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound to {entry.endpoint.host} only")
+        if bound.reach is Reach.ONE_NETWORK:
+            because = f"{where} is bound to its address on {bound.network} only"
+            return refused(Mechanism.BOUND_TO_OTHER_ADDRESS, because)
+        if bound.reach is Reach.EVERYWHERE:
+            return refused(Mechanism.NO_IPV6_BINDING, f"{where} is bound to IPv4 only")
+    return refused(Mechanism.NOBODY_LISTENS, f"{where} has no listener")
+
+
+def accept_at_loopback(
+    deployment: Deployment, owner: Member, port: int, down: frozenset[str], family: Family = Family.ANY
+) -> ConnectionResult:
+    """At the loopback of a namespace, from inside."""
+    found = list(_sockets(deployment, owner, port, down))
+    for broker, entry, bound in found:
+        if bound.reach in (Reach.EVERYWHERE, Reach.LOOPBACK) and _accepts_family(broker, entry, family):
+            return _accepted(broker, entry, "its own loopback")
+        if bound.reach is Reach.UNKNOWN:
+            return Unmodelled(because=bound.because)
+    if not found and _has_unknown_listeners(deployment, owner):
+        return Unmodelled(because=f"what {owner.name} listens on cannot be told")
+    for _, entry, bound in found:
+        host = entry.endpoint.host
+        if bound.reach is Reach.ONE_NETWORK:
+            because = f"port {port} is bound to {host} only, not to the container's loopback"
+            return refused(Mechanism.BOUND_TO_OTHER_ADDRESS, because)
+        if bound.reach is not Reach.FOREIGN:
+            return refused(Mechanism.NO_IPV6_BINDING, f"port {port} is bound to {host}, which is of the other family")
+    return refused(Mechanism.OWN_LOOPBACK, f"nothing listens on port {port} of the container's own loopback")
+
+
+def accept_in_host_mode(
+    deployment: Deployment, port: int, down: frozenset[str], *, address: str | None, family: Family = Family.ANY
+) -> ConnectionResult | None:
+    """A listener in the docker host's own namespace, at an address of it or (None) at its loopback.
+
+    None where no broker there has the port.
+    """
+    loopback, closed = address is None, None
+    for owner in deployment.in_host_mode:
+        for broker, entry, bound in _sockets(deployment, owner, port, down):
+            host = entry.endpoint.host
+            covers = bound.reach is Reach.EVERYWHERE or (loopback and bound.reach is Reach.LOOPBACK)
+            if (covers and _accepts_family(broker, entry, family)) or host == address:
+                return _accepted(broker, entry, "the host's own network")
+            if bound.reach is Reach.UNKNOWN or (bound.reach is Reach.ONE_NETWORK and not _is_number(address)):
+                return Unmodelled(because=bound.because or f"whether {address} is {host} cannot be told")
+            because = f"{broker.name} binds port {port} to the docker host's {host} only"
+            only_loopback = bound.reach is Reach.LOOPBACK
+            mechanism = Mechanism.BOUND_TO_LOOPBACK if only_loopback else Mechanism.BOUND_TO_OTHER_ADDRESS
+            closed = refused(mechanism, because)
+    return closed
+
+
+def _is_number(address: str | None) -> bool:
+    """Whether an address of the docker host (None: its loopback) is known by number."""
+    try:
+        return address is None or bool(ip_address(address))
+    except ValueError:
+        return False
+
+
+def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> ConnectionResult:
+    if broker.member.state is State.PAUSED:
+        because = f"{broker.name} is paused: its kernel accepts, and nobody answers"
+        return timed_out(Mechanism.PAUSED, because)
+    return Accepted(broker=broker, entry=entry, because=because)
+
+
+def _sockets(deployment: Deployment, owner: Member, port: int, down: frozenset[str]) -> Iterator[_Socket]:
+    """The listeners on `port` in the namespace of `owner`, whoever opened them."""
+    for broker, entry in deployment.listening.get((owner.name, port), ()):
+        if is_running(broker.member, down):
+            yield broker, entry, binding(deployment, broker, entry)
+
+
+def _accepts_family(broker: Broker, entry: ListenerEntry, family: Family) -> bool:
+    """Whether a socket takes a family of loopback: a JVM's wildcard is of both, and its localhost is 127.0.0.1."""
+    host = entry.endpoint.host
+    match family:
+        case Family.ANY:
+            return True
+        case Family.IPV4:
+            return host != "::1"
+        case Family.IPV6:
+            return host == "::1" or _accepts_ipv6(broker, entry)
+
+
+def _accepts_ipv6(broker: Broker, entry: ListenerEntry) -> bool:
+    host = entry.endpoint.host
+    return is_wildcard(host) and (broker.config.mode is not Mode.REDPANDA or ":" in host)
+
+
+def _has_unknown_sockets(deployment: Deployment, member: Member) -> bool:
+    return _has_unknown_listeners(deployment, member) or not _is_broker(deployment, member)
+
+
+def _observed_socket(member: Member, port: int, where: str) -> ConnectionResult:
+    """What is known of a namespace without a broker's configuration: its sockets, where somebody has looked."""
+    if member.sockets is None:
+        return Unmodelled(because=f"what {member.name} listens on cannot be told")
+    bound = [address for address, number in member.sockets if number == port]
+    if not bound:
+        return refused(Mechanism.NOBODY_LISTENS, f"{where} has no listener")
+    if all(address == "::1" or address.startswith("127.") for address in bound):
+        return refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound to {bound[0]} only")
+    return Unmodelled(because=f"what listens at {where} cannot be told")
+
+
+def _has_unknown_listeners(deployment: Deployment, owner: Member) -> bool:
+    """Whether a broker in this namespace has listeners that nobody here can know."""
+    return any(
+        broker.config.is_unknown("listeners") and network_owner(deployment, broker.member) is owner
+        for broker in deployment.brokers
+    )
+
+
+def _is_broker(deployment: Deployment, member: Member) -> bool:
+    return any(network_owner(deployment, broker.member) is member for broker in deployment.brokers)

@@ -1,0 +1,333 @@
+"""A deployment from compose files: services as members, Kafka images as brokers, every value with its place."""
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from netdiag.compose.positions import Span, Text
+from netdiag.compose.project import EnvironmentVariable, Project, Service, Volume
+from netdiag.compose.project import Network as DeclaredNetwork
+from netdiag.config.document import Facts
+from netdiag.deployment.model.deployment import (
+    Attachment,
+    Broker,
+    Deployment,
+    Member,
+    Network,
+    NetworkKind,
+    NetworkMode,
+    PublishedPort,
+    Storage,
+)
+from netdiag.deployment.model.platform import HostKind, Platform
+from netdiag.deployment.sources.client_settings import (
+    declared_clients,
+    health_check_clients,
+    metrics_reporters,
+    waiting_containers,
+)
+from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue, location
+from netdiag.deployment.sources.images import built_service
+from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
+from netdiag.deployment.sources.startup import ReadFile, no_files, with_mounted_file, with_unknown_file
+from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
+from netdiag.kafka.images.reference import ImageFamily, ImageReference, parse_image, runs_broker
+from netdiag.kafka.images.settings import Launch, Provenance, image_default
+
+
+def _config_of_visible_variables(
+    image: ImageReference, environment: Mapping[str, str | None], launch: Launch | None = None
+) -> BrokerConfig:
+    """The configuration as far as the variables that are shown decide it."""
+    shown = dict(environment)
+    config = broker_config(image, shown, launch)
+    while (refusal := config.refusal) is not None and refusal.missing and refusal.variable not in shown:
+        shown[refusal.variable] = None
+        config = broker_config(image, shown, launch)
+    settings = {
+        name: replace(setting, value=None) if setting.provenance is Provenance.IMAGE_DEFAULT else setting
+        for name, setting in config.settings.items()
+    }
+    named = any(shown.get(variable) for variable in config.cluster_id_variables)
+    config = replace(config, settings=settings, cluster_id=config.cluster_id if named else None)
+    if config.mode is not Mode.UNDECIDED:
+        return config
+    roles = image_default("process.roles", None)
+    return replace(config, settings={"process.roles": roles, **settings})
+
+
+# The key of the engine's own network; no compose file can declare it under this name.
+DEFAULT_BRIDGE = "(default bridge)"
+# What Go reads as false.
+_GO_FALSE = frozenset({"false", "f", "0"})
+
+
+def from_compose(
+    project: Project,
+    *,
+    host_addresses: tuple[str, ...] = (),
+    facts: Facts | None = None,
+    read: ReadFile = no_files,
+    platform: Platform | None = None,
+) -> Deployment:
+    """The deployment that `docker compose up` would make of the project.
+
+    `host_addresses` are addresses that the user declares to be the docker host's own, `facts` what else they declare;
+    `read` gives the bytes of a file inside the project's folder that a broker mounts; `platform` is the engine that the
+    project is meant for, where that is known.
+    """
+    facts = facts or Facts()
+    origins = {name: built_service(service, read) for name, service in project.services.items()}
+    project = replace(project, services={name: origin.service for name, origin in origins.items()})
+    changed = {name for name, origin in origins.items() if origin.is_changed}
+    members = {name: _member(project, service) for name, service in project.services.items()}
+    sleeping = {name: _member(project, service) for name, service in project.disabled.items()}
+    brokers = with_clusters(
+        [
+            with_unknown_file(broker) if name in changed else broker
+            for name, service in project.services.items()
+            if runs_kafka(service)
+            for broker in [_broker(service, members[name], read)]
+        ]
+    )
+    broker_names = {broker.name for broker in brokers}
+    clients = [(service, members[name]) for name, service in project.services.items() if name not in broker_names]
+    asleep = [(service, sleeping[name]) for name, service in project.disabled.items()]
+    kafka = [(project.services[broker.name], broker.member) for broker in brokers]
+    return Deployment(
+        name=project.name,
+        brokers=brokers,
+        others=tuple(member for name, member in members.items() if name not in broker_names),
+        dependents=(
+            *(d for service, member in clients for d in declared_clients(service, member, ComposeValue)),
+            *(d for service, member in kafka for d in metrics_reporters(service, member, ComposeValue)),
+            *(d for service, member in asleep for d in declared_clients(service, member, ComposeValue, active=False)),
+        ),
+        waiting=tuple(d for service, member in clients for d in waiting_containers(service, member, ComposeValue)),
+        health_checks=tuple(
+            d for service, member in kafka for d in health_check_clients(service, member, ComposeValue)
+        ),
+        sleeping=tuple(sleeping.values()),
+        absent=frozenset(d.service for s in project.services.values() for d in s.depends_on)
+        - {*project.services, *project.disabled},
+        networks=_with_created_only(_networks(project, facts), members.values()),
+        host_addresses=host_addresses,
+        platform=platform or Platform(kind=HostKind.DESKTOP if facts.docker_desktop else HostKind.LINUX),
+        facts=facts,
+    )
+
+
+def runs_kafka(service: Service) -> bool:
+    """Whether a service starts a broker: by its image, unless its command is replaced by something else."""
+    if service.image is not None and parse_image(service.image.value).family is ImageFamily.REDPANDA:
+        return starts_redpanda(service)
+    overrides = (_joined(part) for part in (service.entrypoint, service.command) if part is not None)
+    image = service.image.value if service.image else ""
+    return runs_broker(image, " ".join(filter(None, overrides)), _environment(service))
+
+
+def _environment(service: Service) -> dict[str, str | None]:
+    return {name: v.value.value if v.value is not None else None for name, v in service.environment.items()}
+
+
+def _launch(service: Service) -> Launch:
+    """How the container is started, as far as images look at it."""
+    words = [part for part in (service.entrypoint, service.command) if part is not None]
+    return Launch(
+        command=tuple(w.value for part in words for w in ((part,) if isinstance(part, Text) else part)),
+        mounts=tuple(volume.target for volume in service.volumes),
+        published={port.target: port.published for port in service.ports if port.protocol == "tcp"},
+    )
+
+
+def _joined(command: Text | tuple[Text, ...]) -> str:
+    return command.value if isinstance(command, Text) else " ".join(word.value for word in command)
+
+
+def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
+    if parse_image(member.image).family is ImageFamily.REDPANDA:
+        return redpanda_broker(service, member, read)
+    variables = service.environment
+    made = _config_of_visible_variables if service.lacks_env_file else broker_config
+    broker = Broker(
+        member=member,
+        config=made(parse_image(member.image), _environment(service), _launch(service)),
+        declared={
+            name: ComposeValue(variable=name, text=v.value, replaced=_contradicted_entries(service, v))
+            for name, v in variables.items()
+            if v.value is not None
+        },
+    )
+    return with_mounted_file(broker, service, read)
+
+
+def _contradicted_entries(service: Service, variable: EnvironmentVariable) -> tuple[Span, ...]:
+    """The earlier entries of the same list with another value; a template or another file may say what it likes."""
+    if variable.form != "list" or variable.value is None or variable.value.source is None:
+        return ()
+    data, own = variable.value.source.data, variable.entry_span
+    return tuple(
+        span
+        for span in variable.shadowed
+        if span.path == own.path == service.span.path
+        and service.span.start < span.start < own.start
+        and data[span.start : span.end].strip(b"\"' ") != data[own.start : own.end].strip(b"\"' ")
+    )
+
+
+def _member(project: Project, service: Service) -> Member:
+    mode, shares_with = _mode(service)
+    hostname = service.hostname.value if service.hostname else ""
+    return Member(
+        name=service.name,
+        service=service.name,
+        image=service.image.value if service.image else "",
+        where=location(service.span),
+        attachments=_attachments(project, service, mode),
+        mode=mode,
+        shares_with=shares_with,
+        hostnames=(hostname,) if hostname else (),
+        extra_hosts={extra.name: extra.address for extra in service.extra_hosts},
+        links=_links(service),
+        mounts=tuple(volume.target for volume in service.volumes),
+        storage=tuple(found for volume in service.volumes if (found := _storage(volume))),
+        replicas=service.scale,
+        variables={name: v.value.value for name, v in service.environment.items() if v.value is not None},
+        published=tuple(
+            PublishedPort(
+                target=port.target,
+                published=port.published,
+                host_ip=port.host_ip,
+                protocol=port.protocol,
+                where=location(port.text.span),
+            )
+            for port in service.ports
+        ),
+        container=service.container_name.value if service.container_name else None,
+        written=ComposeServiceEditor(project, service),
+    )
+
+
+def _storage(volume: Volume) -> Storage | None:
+    if volume.source is None or volume.type not in ("volume", "bind"):
+        return None
+    path = posixpath.normpath(volume.host_path) if volume.host_path else volume.source.value
+    source = f"{volume.type} {path}"
+    return Storage(target=volume.target, source=f"{source} {volume.subpath}".rstrip(), where=location(volume.span))
+
+
+def _links(service: Service) -> dict[str, str | None]:
+    outside = (text.value.rpartition(":")[2] for text in service.external_links)
+    return {**dict.fromkeys(outside), **{link.alias: link.service for link in service.links}}
+
+
+def _mode(service: Service) -> tuple[NetworkMode, str | None]:
+    text = service.network_mode.value if service.network_mode else ""
+    kind, _, name = text.partition(":")
+    match kind:
+        case "":
+            return NetworkMode.NETWORKS, None
+        case "host":
+            return NetworkMode.HOST, None
+        case "none":
+            return NetworkMode.NONE, None
+        case "bridge" | "default":
+            return NetworkMode.DEFAULT_BRIDGE, None
+        case "service" | "container":
+            return NetworkMode.SHARED, name
+        case _:
+            return NetworkMode.UNKNOWN, None
+
+
+def _attachments(project: Project, service: Service, mode: NetworkMode) -> tuple[Attachment, ...]:
+    """A service's networks in the engine's order: internal ones last, then by the name the engine knows."""
+    if mode is NetworkMode.DEFAULT_BRIDGE:
+        # Without embedded DNS there are no names.
+        return (Attachment(network=DEFAULT_BRIDGE, names=(), where=location(service.span)),)
+    if mode is not NetworkMode.NETWORKS:
+        return ()
+
+    def order(attachment: Attachment) -> tuple[bool, str]:
+        network = project.networks.get(attachment.network)
+        name = network.name if network and network.name else f"{project.name or ''}_{attachment.network}"
+        return (bool(network and network.internal), name)
+
+    own_names = _own_names(project, service)
+    found = [
+        Attachment(
+            network=n.network,
+            names=tuple(dict.fromkeys((*own_names, *(alias.value for alias in n.aliases)))),
+            addresses=tuple(a.value for a in (n.ipv4_address, n.ipv6_address) if a),
+            where=location(n.span),
+        )
+        for n in service.networks
+    ]
+    if not found:
+        found = [Attachment(network="default", names=own_names, where=location(service.span))]
+    return tuple(sorted(found, key=order))
+
+
+def _own_names(project: Project, service: Service) -> tuple[str, ...]:
+    names = [service.name]
+    if service.container_name:
+        names.append(service.container_name.value)
+    elif project.name:
+        names.append(f"{project.name}-{service.name}-1")
+    if service.hostname:
+        names.append(service.hostname.value)
+    return tuple(names)
+
+
+def _networks(project: Project, facts: Facts) -> dict[str, Network]:
+    networks = {
+        key: Network(
+            key=key,
+            name=declared.name or f"{project.name or ''}_{key}",
+            kind=NetworkKind.USER_BRIDGE if _is_bridge(declared.driver) else NetworkKind.OTHER,
+            internal=declared.internal,
+            external=declared.external,
+            subnets=tuple(subnet.value for subnet in declared.subnets),
+            gateways=(declared.gateway.value,) if declared.gateway else (),
+            where=location(declared.span),
+            driver="bridge" if declared.driver is None or _is_bridge(declared.driver) else declared.driver.value,
+            icc=_option(declared, "com.docker.network.bridge.enable_icc").lower() not in _GO_FALSE,
+            gateway_mode=_gateway_mode(_option(declared, "com.docker.network.bridge.gateway_mode_ipv4")),
+            ipv6=declared.ipv6,
+            parent=_option(declared, "parent"),
+        )
+        for key, declared in project.networks.items()
+    }
+    networks = {key: _with_declared_facts(network, facts) for key, network in networks.items()}
+    networks.setdefault("default", Network(key="default", name=f"{project.name or ''}_default"))
+    networks.setdefault(DEFAULT_BRIDGE, Network(key=DEFAULT_BRIDGE, name="bridge", kind=NetworkKind.DEFAULT_BRIDGE))
+    return networks
+
+
+def _with_created_only(networks: dict[str, Network], members: Iterable[Member]) -> dict[str, Network]:
+    """The networks, without addresses where no service makes compose create one."""
+    used = {attachment.network for member in members for attachment in member.attachments}
+    return {
+        key: network if key in used or network.external else replace(network, gateways=(), subnets=())
+        for key, network in networks.items()
+    }
+
+
+def _option(declared: DeclaredNetwork, name: str) -> str:
+    text = declared.driver_opts.get(name)
+    return text.value.strip() if text else ""
+
+
+def _gateway_mode(word: str) -> str:
+    return "" if word == "nat" else word
+
+
+def _with_declared_facts(network: Network, facts: Facts) -> Network:
+    """An external network with what the user declares of it."""
+    told = facts.external_networks.get(network.key) or facts.external_networks.get(network.name)
+    if told is None or not network.external:
+        return network
+    return replace(network, known=told.members, subnets=network.subnets or told.subnets)
+
+
+def _is_bridge(driver: Text | None) -> bool:
+    return driver is None or driver.value in ("", "bridge", "default")

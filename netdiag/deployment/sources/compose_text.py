@@ -1,0 +1,418 @@
+"""Values of compose files as they are written: their places, the edits that change them, and where they came from."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, chain
+from operator import itemgetter
+
+from netdiag.compose.layout import Change, ServiceLayout, layouts, quotes
+from netdiag.compose.origins import How, Origin, way_home, within
+from netdiag.compose.positions import Segment, Source, Span, Text, joined
+from netdiag.compose.project import EnvironmentVariable, Port, Project, Service
+from netdiag.deployment.model.deployment import DeclaredValue, MemberEditor, PortNumbers
+from netdiag.findings import Edit, FileLocation, Finding, Location, Related
+
+
+class ComposeValue(DeclaredValue):
+    """A value of a compose file (or of what it pulls in); `replaced` are the others of the same list."""
+
+    __slots__ = ("_replaced", "text")
+
+    def __init__(self, *, variable: str, text: Text, replaced: tuple[Span, ...] = ()) -> None:
+        super().__init__(variable=variable, value=text.value)
+        self.text = text
+        self._replaced = replaced
+
+    def at(self, start: int = 0, end: int | None = None) -> FileLocation:
+        """The place of characters start..end in the file."""
+        return location(self.text.span_of(start, len(self.value) if end is None else end))
+
+    @property
+    def blanks(self) -> tuple[tuple[int, str], ...]:
+        """Where variables without value and default left nothing behind."""
+        return tuple((s.value_start, s.variable) for s in self.text.segments if s.unset and s.variable)
+
+    @property
+    def replaced(self) -> tuple[Location, ...]:
+        """The earlier entries of the list that say something else."""
+        return tuple(location(span) for span in self._replaced)
+
+    def edit(self, start: int, end: int, replacement: str) -> Edit | None:
+        """The edit at the bytes that hold these characters; None where an expression or escape produced them."""
+        span = self.text.edit_span(start, end)
+        if span is None:
+            return None
+        return Edit(path=span.path, start=span.start, end=span.end, replacement=replacement)
+
+    def quotes(self) -> tuple[Edit, Edit] | None:
+        """The quotes around a plain value in a flow collection."""
+        if self.text.source is None or not self.text.segments:
+            return None
+        found = quotes(self.text.source, self.text.span.start)
+        return None if found is None else (_edit_of(found[0]), _edit_of(found[1]))
+
+
+class ScatteredValue(DeclaredValue):
+    """A value put together from pieces that stand apart: a flag given twice, the fields of a YAML list.
+
+    `pieces` are (offset in the value, piece), in order; what stands between them is nobody's text.
+    """
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, *, variable: str, value: str, pieces: Sequence[tuple[int, Text]]) -> None:
+        super().__init__(variable=variable, value=value)
+        self.pieces = tuple(pieces)
+
+    def at(self, start: int = 0, end: int | None = None) -> FileLocation:
+        """From the first piece touched to the last one."""
+        end = len(self.value) if end is None else end
+        touched = self._touched(start, end) or self.pieces
+        spans = [text.span_of(max(start - at, 0), min(end - at, len(text))) for at, text in touched]
+        return location(joined(spans[0], spans[-1]))
+
+    @property
+    def blanks(self) -> tuple[tuple[int, str], ...]:
+        """Where variables without value and default left nothing behind."""
+        return tuple(
+            (at + s.value_start, s.variable)
+            for at, text in self.pieces
+            for s in text.segments
+            if s.unset and s.variable
+        )
+
+    def edit(self, start: int, end: int, replacement: str) -> Edit | None:
+        """The edit inside one piece; None across pieces."""
+        touched = self._touched(start, end)
+        if len(touched) != 1:
+            return None
+        at, text = touched[0]
+        if start < at or end > at + len(text):
+            return None
+        span = text.edit_span(start - at, end - at)
+        return None if span is None else Edit(path=span.path, start=span.start, end=span.end, replacement=replacement)
+
+    def _touched(self, start: int, end: int) -> list[tuple[int, Text]]:
+        if start == end:
+            return [(at, text) for at, text in self.pieces if at <= start <= at + len(text)][:1]
+        return [(at, text) for at, text in self.pieces if at < end and at + len(text) > start]
+
+
+def location(span: Span) -> FileLocation:
+    """A compose span as the place of a finding."""
+    return FileLocation(
+        path=span.path,
+        line=span.line,
+        column=span.column,
+        end_line=span.end_line,
+        end_column=span.end_column,
+        start=span.start,
+        end=span.end,
+    )
+
+
+def comma_list(variable: str, items: Iterable[Text]) -> DeclaredValue:
+    """Several texts as one comma list."""
+    texts = tuple(items)
+    if len(texts) == 1:
+        return ComposeValue(variable=variable, text=texts[0])
+    pieces: list[tuple[int, Text]] = []
+    length = 0
+    for text in texts:
+        pieces.append((length, text))
+        length += len(text) + 1
+    return ScatteredValue(variable=variable, value=",".join(text.value for text in texts), pieces=pieces)
+
+
+def concatenated(parts: Sequence[Text]) -> Text:
+    """Texts of one file set end to end, each character still knowing its place; at least one is needed."""
+    segments: list[Segment] = []
+    length = 0
+    for part in parts:
+        for s in part.segments:
+            segments.append(replace(s, value_start=s.value_start + length, value_end=s.value_end + length))
+        length += len(part)
+    return replace(
+        parts[0],
+        value="".join(part.value for part in parts),
+        span=joined(parts[0].span, parts[-1].span),
+        segments=tuple(segments),
+        unset=tuple(dict.fromkeys(name for part in parts for name in part.unset)),
+    )
+
+
+def substituted(place: Text, value: Text, variable: str) -> Text:
+    """What a `$VARIABLE` that a shell expands stands for: it is pointed at there and edited where the value is."""
+    span = place.span
+    segments = [
+        Segment(
+            value_start=s.value_start,
+            value_end=s.value_end,
+            start=span.start,
+            end=span.end,
+            verbatim=False,
+            variable=variable,
+            origin=value.edit_span(s.value_start, s.value_end),
+            origin_source=value.source,
+        )
+        for s in value.segments
+        if s.value_end > s.value_start
+    ]
+    whole = Segment(value_start=0, value_end=len(value), start=span.start, end=span.end, verbatim=False)
+    return replace(place, value=value.value, segments=tuple(segments) or (whole,), unset=())
+
+
+def _edit_of(change: Change) -> Edit:
+    """A change of a compose file as an edit."""
+    return Edit(path=change.path, start=change.start, end=change.end, replacement=change.text)
+
+
+class ComposeServiceEditor(MemberEditor):
+    """A service of a project; the files are those that its values came from."""
+
+    __slots__ = ("project", "service")
+
+    def __init__(self, project: Project, service: Service) -> None:
+        self.project = project
+        self.service = service
+
+    def add_variable(self, name: str, value: str, beside: str | None) -> Edit | None:
+        """In the file that declares `beside` for this service, else in the first that gives it an environment.
+
+        A service that has all its variables from a file of its own gets the new one there.
+        """
+        own = sorted(self._layouts(), key=lambda layout: not (beside and layout.has_variable(beside)))
+        written = [layout for layout in own if layout.field("environment") is not None]
+        if written:
+            return _edit(written[0].add_variable(name, value, beside))
+        near = self.service.environment.get(beside or "")
+        if near is not None and near.form == "env_file":
+            return self._line_in_file(near, f"{name}={value}")
+        return _edit(own[0].add_variable(name, value, beside)) if own and not self.service.environment else None
+
+    def rename_variable(self, name: str, new: str) -> Edit | None:
+        """At the key, be it the service's own or one that it shares."""
+        variable = self.service.environment.get(name)
+        return None if variable is None else self._exact(variable.key_span, name, new)
+
+    def remove_variable(self, name: str) -> Edit | None:
+        """The line, item or pair; None for a variable that the service shares with others or has from two places."""
+        variable = self.service.environment.get(name)
+        if variable is None or variable.shadowed:
+            return None
+        if variable.form == "env_file":
+            return self._without_line(variable)
+        own = [layout for layout in self._layouts() if layout.has_variable(name)]
+        return _edit(own[0].remove_variable(name)) if len(own) == 1 else None
+
+    def add_port(self, published: int, target: int) -> Edit | None:
+        """In the file that publishes ports for this service, else in the first that describes it."""
+        own = sorted(self._layouts(), key=lambda layout: layout.field("ports") is None)
+        if not own or (self.service.ports and own[0].field("ports") is None):
+            return None
+        return _edit(own[0].add_port(f"{published}:{target}"))
+
+    def change_port(self, port: PortNumbers, *, published: int | None = None, target: int | None = None) -> Edit | None:
+        """At the number itself; None for ranges, variables and numbers that stand for both sides."""
+        found = self._port(port)
+        if found is None:
+            return None
+        span, old, new = _number_of(found, published, target)
+        return None if span is None or old is None else self._exact(span, str(old), str(new))
+
+    def pin_port(self, port: PortNumbers, number: int) -> Edit | None:
+        """In front of an entry that is the container port alone, or in the place of a range."""
+        found = self._port(port)
+        if found is None:
+            return None
+        text, target = found.text, str(found.target)
+        if text.value.partition("/")[0] == target:
+            span = text.edit_span(0, 0)
+            return None if span is None else _replace_span(span, f"{number}:")
+        low, high = found.published_range or (None, None)
+        if low is None or text.value.partition("/")[0] != f"{low}-{high}:{target}":
+            return None
+        span = text.edit_span(0, text.value.index(":"))
+        return None if span is None else _replace_span(span, str(number))
+
+    def offer_everywhere(self, port: PortNumbers) -> Edit | None:
+        """Without the address in front of an entry in the short syntax."""
+        found = self._port(port)
+        if found is None or not found.text.value.startswith(f"{found.host_ip}:"):
+            return None
+        span = found.text.edit_span(0, len(found.host_ip) + 1)
+        return None if span is None else _replace_span(span, "")
+
+    def _port(self, port: PortNumbers) -> Port | None:
+        wanted = (port.target, port.published, port.host_ip, port.protocol)
+        found = [p for p in self.service.ports if (p.target, p.published, p.host_ip, p.protocol) == wanted]
+        return found[0] if len(found) == 1 else None
+
+    def _layouts(self) -> Iterator[ServiceLayout]:
+        return layouts(self._sources(), self.service.name)
+
+    def _sources(self) -> tuple[Source, ...]:
+        """The compose files that this service's own values came from."""
+        service = self.service
+        texts = chain(
+            [service.image, service.container_name, service.hostname],
+            (port.text for port in service.ports),
+            (variable.value for variable in service.environment.values() if variable.form != "env_file"),
+            (file.path for file in service.env_files),
+        )
+        sources = (text.source for text in texts if text is not None and text.source is not None)
+        found = {source.path: source for source in sources}
+        first = found.pop(service.span.path, None)
+        return (*((first,) if first else ()), *found.values())
+
+    def _exact(self, span: Span, old: str, new: str) -> Edit | None:
+        """The edit of a span that holds these very characters, quoted or not."""
+        source = next((s for s in self._all_sources() if s.path == span.path), None)
+        if source is None:
+            return None
+        written = source.data[span.start : span.end]
+        start = span.start + (written[:1] in (b"'", b'"') and written[:1] == written[-1:] and len(written) > 1)
+        end = start + len(old.encode())
+        if source.data[start:end] != old.encode() or span.end - end != start - span.start:
+            return None
+        return Edit(path=span.path, start=start, end=end, replacement=new)
+
+    def _all_sources(self) -> Iterator[Source]:
+        yield from self._sources()
+        for variable in self.service.environment.values():
+            if variable.value is not None and variable.value.source is not None:
+                yield variable.value.source
+
+    def _is_shared(self, path: str) -> bool:
+        services = chain(self.project.services.values(), self.project.disabled.values())
+        return sum(any(file.file == path for file in service.env_files) for service in services) > 1
+
+    def _line_in_file(self, near: EnvironmentVariable, line: str) -> Edit | None:
+        source = near.value.source if near.value is not None else None
+        if source is None or self._is_shared(source.path):
+            return None
+        end, newline = _line_end(source.data, near.entry_span.end)
+        return Edit(path=source.path, start=end, end=end, replacement=newline + line)
+
+    def _without_line(self, variable: EnvironmentVariable) -> Edit | None:
+        source = variable.value.source if variable.value is not None else None
+        if source is None or self._is_shared(source.path):
+            return None
+        start = source.data.rfind(b"\n", 0, variable.entry_span.start) + 1
+        end, newline = _line_end(source.data, variable.entry_span.end)
+        end = min(len(source.data), end + len(newline))
+        return Edit(path=source.path, start=start, end=end, replacement="")
+
+
+def _replace_span(span: Span, text: str) -> Edit:
+    return Edit(path=span.path, start=span.start, end=span.end, replacement=text)
+
+
+def _edit(change: Change | None) -> Edit | None:
+    return None if change is None else _edit_of(change)
+
+
+def _number_of(port: Port, published: int | None, target: int | None) -> tuple[Span | None, int | None, int | None]:
+    if published is not None:
+        return port.published_span, port.published, published
+    return port.target_span, port.target, target
+
+
+def _line_end(data: bytes, position: int) -> tuple[int, str]:
+    end = data.find(b"\n", position)
+    end = len(data) if end < 0 else end
+    if data[end - 1 : end] == b"\r" and end > position:
+        end -= 1
+    return end, "\r\n" if b"\r\n" in data else "\n"
+
+
+# More variables than this in one value tell nothing.
+_VARIABLES = 4
+_WORDS: dict[How, str] = {
+    "alias": "drawn in by this alias",
+    "extends": "extended here",
+    "include": "included here",
+    "env_file": "read by this env_file",
+}
+
+
+def with_origins(findings: Iterable[Finding], project: Project) -> tuple[Finding, ...]:
+    """The findings with these places after their own related ones; those that they name already are left out."""
+    ways = OriginIndex(project.origins)
+    return tuple(_with_origins(finding, project, ways) for finding in findings)
+
+
+class OriginIndex:
+    """The origins of a project: the steps from file to file, and the variables by the place of their expressions."""
+
+    def __init__(self, origins: Iterable[Origin]) -> None:
+        steps: list[Origin] = []
+        self._variables: dict[str, list[tuple[int, Origin]]] = {}
+        for number, origin in enumerate(origins):
+            if origin.how == "variable":
+                self._variables.setdefault(origin.area.path, []).append((number, origin))
+            else:
+                steps.append(origin)
+        self.steps = tuple(steps)
+        self._ends: dict[str, list[int]] = {}
+        for path, found in self._variables.items():
+            found.sort(key=_start)
+            self._ends[path] = list(accumulate((origin.area.end for _, origin in found), max))
+
+    def given(self, place: Span) -> list[Origin]:
+        """The variables whose expressions touch a place, in the order of the project."""
+        found = self._variables.get(place.path, [])
+        first = bisect_right(self._ends.get(place.path, []), place.start)
+        near = found[first : bisect_left(found, place.end, lo=first, key=_start)] if found else []
+        return [origin for _, origin in sorted(near, key=itemgetter(0)) if origin.covers(place)]
+
+
+def _start(numbered: tuple[int, Origin]) -> int:
+    return numbered[1].area.start
+
+
+def _with_origins(finding: Finding, project: Project, ways: OriginIndex) -> Finding:
+    if not isinstance(finding.location, FileLocation):
+        return finding
+    place = _span(finding.location)
+    steps = way_home(place, ways.steps, _homes(finding.service, project))
+    given = ways.given(place)
+    found = [*steps, *given[:_VARIABLES]]
+    places = [(location(origin.by), _role(origin)) for origin in found]
+    places += [(location(span), "in place of this") for span in _overridden(finding, place, project)]
+    told = {(r.location.path, r.location.line) for r in finding.related if isinstance(r.location, FileLocation)}
+    more = tuple(Related(location=at, message=text) for at, text in places if (at.path, at.line) not in told)
+    return replace(finding, related=finding.related + more) if more else finding
+
+
+def _homes(service: str | None, project: Project) -> tuple[Span, ...]:
+    """Where a service is written in the files of the project itself; where that is nowhere, these files are."""
+    own = project.homes.get(service, ()) if service is not None else ()
+    return own or project.files
+
+
+def _overridden(finding: Finding, place: Span, project: Project) -> list[Span]:
+    """Declarations in other files that the variable at this place took the place of."""
+    service = project.services.get(finding.service or "")
+    variables = service.environment.values() if service is not None else ()
+    for variable in variables:
+        if within(place, variable.entry_span) and variable.entry_span.path == place.path:
+            return [span for span in variable.shadowed if span.path != place.path][-1:]
+    return []
+
+
+def _role(origin: Origin) -> str:
+    return f"the value of {origin.name}" if origin.how == "variable" else _WORDS[origin.how]
+
+
+def _span(place: FileLocation) -> Span:
+    return Span(
+        path=place.path,
+        start=place.start,
+        end=place.end,
+        line=place.line,
+        column=place.column,
+        end_line=place.end_line,
+        end_column=place.end_column,
+    )

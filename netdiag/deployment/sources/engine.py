@@ -1,0 +1,311 @@
+"""A deployment from running containers: the same values that compose files give, as they are in force.
+
+`select` picks the containers that belong to the question; `from_engine` makes the deployment of them. A member is
+called by its compose service where that name is unique, else by its container.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from netdiag.deployment.model.deployment import (
+    Attachment,
+    Broker,
+    DeclaredValue,
+    Deployment,
+    KafkaClient,
+    Member,
+    Network,
+    NetworkKind,
+    NetworkMode,
+    PublishedPort,
+    State,
+)
+from netdiag.deployment.model.platform import Platform
+from netdiag.deployment.sources.client_settings import bootstraps_in_variables
+from netdiag.deployment.sources.redpanda import UNKNOWN_FILE, container_flags, redpanda_config, with_clusters
+from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
+from netdiag.engine.network import EngineNetwork
+from netdiag.findings import ContainerLocation, Edit
+from netdiag.kafka.broker_config import broker_config
+from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
+from netdiag.kafka.images.settings import Launch
+from netdiag.linux.socket import ListeningSocket
+
+_NO_NETWORKS = ("host", "none")
+
+
+class ContainerValue(DeclaredValue):
+    """The value of an environment variable of a container; nothing can be edited there."""
+
+    __slots__ = ("container",)
+
+    def __init__(self, *, container: str, variable: str, value: str) -> None:
+        super().__init__(variable=variable, value=value)
+        self.container = container
+
+    def at(self, start: int = 0, end: int | None = None) -> ContainerLocation:
+        """The variable, whatever the stretch."""
+        return ContainerLocation(container=self.container, part=self.variable)
+
+    def edit(self, start: int, end: int, replacement: str) -> Edit | None:
+        """None: a container's environment is fixed when it is created."""
+        return None
+
+
+def select(
+    containers: Iterable[Container], *, project: str | None = None, names: Sequence[str] = ()
+) -> tuple[Container, ...]:
+    """The containers of a compose project, or those named, and every other one that shares a network with them.
+
+    Without project and names: all. A name is a container's name, or its id from the first digits on.
+    """
+    everything = tuple(containers)
+    if project is None and not names:
+        return everything
+    chosen = [c for c in everything if (project is not None and c.project == project) or _is_named(c, names)]
+    networks = {e.network for c in chosen for e in c.networks if e.network not in _NO_NETWORKS}
+    identifiers = {c.id for c in chosen}
+    return tuple(c for c in everything if c.id in identifiers or any(e.network in networks for e in c.networks))
+
+
+def projects_of(containers: Iterable[Container], *, project: str | None, compose_file: str | None) -> tuple[str, ...]:
+    """The compose projects that are meant: those started from this very file, else the one of that name.
+
+    The file comes first because `docker compose -p` may have given its project any name.
+    """
+    everything = tuple(containers)
+    started = {c.project for c in everything if compose_file in c.compose_files and c.project}
+    return tuple(sorted(started)) or tuple({c.project for c in everything if c.project and c.project == project})
+
+
+def from_engine(
+    containers: Sequence[Container],
+    networks: Iterable[EngineNetwork],
+    *,
+    name: str | None = None,
+    host_addresses: tuple[str, ...] = (),
+    platform: Platform | None = None,
+    sockets: Mapping[str, Sequence[ListeningSocket]] | None = None,
+) -> Deployment:
+    """The deployment of these containers. `name` is the compose project's, where there is one.
+
+    `sockets` are those that listen, by member, for members that could be looked into.
+    """
+    known = {network.name: _network(network) for network in networks}
+    names = member_names(containers)
+    members = {c.id: _with_sockets(_member(c, names, known), sockets or {}) for c in containers}
+    brokers = [c for c in containers if runs_kafka(c)]
+    found = with_clusters([_broker(c, members[c.id]) for c in brokers])
+    others = [c for c in containers if not runs_kafka(c)]
+    return Deployment(
+        name=name,
+        brokers=found,
+        others=tuple(members[c.id] for c in others),
+        dependents=tuple(dependent for c in others for dependent in _clients(c, members[c.id])),
+        networks=known,
+        host_addresses=host_addresses,
+        platform=platform or Platform(),
+    )
+
+
+def member_names(containers: Iterable[Container]) -> Mapping[str, str]:
+    """What each container is called as a member, by container id."""
+    everything = tuple(containers)
+    services = Counter(c.service for c in everything if c.service)
+    taken = {c.name for c in everything}
+    return {
+        c.id: c.service if c.service and services[c.service] == 1 and c.service not in taken - {c.name} else c.name
+        for c in everything
+    }
+
+
+def runs_kafka(container: Container) -> bool:
+    """Whether its image is a broker's and its command has not been replaced by another (init jobs, shells)."""
+    # The engine always names the command, the image's own included; none at all runs nothing.
+    command = " ".join((*container.entrypoint, *container.command))
+    if parse_image(container.image).family is ImageFamily.REDPANDA:
+        return container_flags(container) is not None
+    return bool(command) and runs_broker(container.image, command, container.environment)
+
+
+def _is_named(container: Container, names: Sequence[str]) -> bool:
+    return any(name.removeprefix("/") == container.name or _is_id(name, container.id) for name in names)
+
+
+def _is_id(name: str, identifier: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{4,64}", name) is not None and identifier.startswith(name)
+
+
+def _network(network: EngineNetwork) -> Network:
+    kind = NetworkKind.OTHER
+    if network.driver == "bridge":
+        kind = NetworkKind.DEFAULT_BRIDGE if network.default_bridge else NetworkKind.USER_BRIDGE
+    return Network(
+        key=network.name,
+        name=network.name,
+        kind=kind,
+        internal=network.internal,
+        subnets=network.subnets,
+        gateways=network.gateways,
+        driver=network.driver,
+        icc=network.icc,
+        gateway_mode="" if network.gateway_mode == "nat" else network.gateway_mode,
+        ipv6=network.ipv6,
+        parent=network.parent,
+    )
+
+
+def _broker(container: Container, member: Member) -> Broker:
+    environment = container.environment
+    image = parse_image(container.image)
+    values = dict(environment)
+    if image.family is ImageFamily.REDPANDA:
+        flags = container_flags(container) or {}
+        config = redpanda_config(image, flags, environment, UNKNOWN_FILE)
+        values |= {flag: value for flag, value in flags.items() if value is not None}
+    else:
+        config = broker_config(image, environment, _launch(container))
+    return Broker(
+        member=member,
+        config=config,
+        declared={
+            name: ContainerValue(container=container.name, variable=name, value=value) for name, value in values.items()
+        },
+    )
+
+
+def _launch(container: Container) -> Launch:
+    published = {p.target: p.published for p in container.requested_ports if p.protocol == "tcp"}
+    return Launch(command=(*container.entrypoint, *container.command), mounts=None, published=published)
+
+
+def _clients(container: Container, member: Member) -> Iterable[KafkaClient]:
+    for told in bootstraps_in_variables(container.environment):
+        if told.waits:
+            continue
+        value = container.environment[told.source]
+        yield KafkaClient(
+            member=member,
+            declared=ContainerValue(container=container.name, variable=told.source, value=value),
+            setting=told.setting,
+            bootstraps=told.addresses,
+            certain=told.certain,
+            protocol=told.protocol,
+        )
+
+
+def _member(container: Container, names: Mapping[str, str], networks: Mapping[str, Network]) -> Member:
+    state = _state(container.state)
+    attachments = _attachments(container, networks)
+    mode, shares_with = _mode(container, attachments, names, networks)
+    alive = state in (State.RUNNING, State.PAUSED)
+    hostname = container.hostname
+    full = f"{hostname}.{container.domainname}" if hostname and container.domainname else ""
+    return Member(
+        name=names[container.id],
+        service=container.service,
+        image=container.image,
+        where=ContainerLocation(container=container.name),
+        attachments=attachments,
+        mode=mode,
+        shares_with=shares_with,
+        hostnames=tuple(text for text in (hostname, full) if text) if mode is not NetworkMode.HOST else (),
+        extra_hosts=dict(container.extra_hosts),
+        variables=container.environment,
+        published=_published(container.name, _bindings_in_force(container, alive=alive)),
+        state=state,
+        container=container.name,
+    )
+
+
+def _with_sockets(member: Member, sockets: Mapping[str, Sequence[ListeningSocket]]) -> Member:
+    found = sockets.get(member.name)
+    return member if found is None else replace(member, sockets=tuple((s.address, s.port) for s in found))
+
+
+def _state(state: ContainerState) -> State:
+    match state.status:
+        case Status.RUNNING:
+            return State.RUNNING
+        case Status.PAUSED:
+            return State.PAUSED
+        case Status.RESTARTING:
+            return State.RESTARTING
+        case Status.UNKNOWN:
+            return State.RUNNING if state.pid > 0 else State.STOPPED
+        case _:
+            return State.STOPPED
+
+
+def _mode(
+    container: Container,
+    attachments: tuple[Attachment, ...],
+    names: Mapping[str, str],
+    networks: Mapping[str, Network],
+) -> tuple[NetworkMode, str | None]:
+    word, _, rest = container.network_mode.partition(":")
+    match word:
+        case "host":
+            return NetworkMode.HOST, None
+        case "none":
+            return (NetworkMode.NETWORKS, None) if attachments else (NetworkMode.NONE, None)
+        case "container":
+            owner = next((name for identifier, name in names.items() if identifier == rest), rest)
+            return NetworkMode.SHARED, owner
+    kinds = {networks[a.network].kind for a in attachments if a.network in networks}
+    if kinds <= {NetworkKind.DEFAULT_BRIDGE} and word in ("", "default", "bridge"):
+        return NetworkMode.DEFAULT_BRIDGE, None
+    return NetworkMode.NETWORKS, None
+
+
+def _attachments(container: Container, networks: Mapping[str, Network]) -> tuple[Attachment, ...]:
+    """The networks in the engine's order: internal ones last, then by name."""
+    endpoints = [e for e in container.networks if e.network not in _NO_NETWORKS]
+
+    def order(endpoint: EndpointSettings) -> tuple[bool, str]:
+        network = networks.get(endpoint.network)
+        return (bool(network and network.internal), endpoint.network)
+
+    return tuple(
+        Attachment(
+            network=endpoint.network,
+            names=_names(container, endpoint, networks),
+            addresses=endpoint.addresses,
+            where=ContainerLocation(container=container.name, part=endpoint.network),
+        )
+        for endpoint in sorted(endpoints, key=order)
+    )
+
+
+def _names(container: Container, endpoint: EndpointSettings, networks: Mapping[str, Network]) -> tuple[str, ...]:
+    """What the embedded DNS answers to; nothing on the default bridge, which has none."""
+    network = networks.get(endpoint.network)
+    if network is not None and network.kind is NetworkKind.DEFAULT_BRIDGE:
+        return ()
+    service = (container.service,) if container.service in endpoint.aliases else ()
+    own = (*service, container.name, *endpoint.aliases, container.short_id, container.hostname)
+    return tuple(dict.fromkeys(name for name in own if name))
+
+
+def _bindings_in_force(container: Container, *, alive: bool) -> tuple[PortBinding, ...]:
+    """The ports in force; where there are none those asked for, so that it can be told why they are not."""
+    in_force = alive and any(port.published is not None for port in container.ports)
+    return container.ports if in_force or not container.requested_ports else container.requested_ports
+
+
+def _published(container: str, bindings: tuple[PortBinding, ...]) -> tuple[PublishedPort, ...]:
+    """The published ports; the IPv6 half of "all addresses" is not listed beside the IPv4 half."""
+    everywhere = {(b.target, b.protocol, b.published) for b in bindings if b.host_ip in ("", "0.0.0.0")}
+    return tuple(
+        PublishedPort(
+            target=b.target,
+            published=b.published,
+            host_ip="" if b.host_ip == "0.0.0.0" else b.host_ip,
+            protocol=b.protocol,
+            where=ContainerLocation(container=container, part=f"port {b.target}/{b.protocol}"),
+        )
+        for b in bindings
+        if not (b.host_ip == "::" and (b.target, b.protocol, b.published) in everywhere)
+    )

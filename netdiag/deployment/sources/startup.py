@@ -1,0 +1,457 @@
+"""How a service starts its broker: the words of its command line, and the properties file that it mounts.
+
+Compose takes a command in text form apart as a shell would, without expanding anything. A script for `sh -c` is taken
+apart into simple commands; a variable in it is expanded where the service's own environment gives it, and a word that
+a shell alone could complete is `open`.
+
+Which file a broker reads, and what wins, is told by `KafkaDockerWrapper` of apache/kafka (the file of
+/mnt/shared/config with the variables behind it, so that they win), Bitnami's `libkafka.sh` (a server.properties in
+KAFKA_MOUNTED_CONF_DIR, by default /bitnami/kafka/config, and no variable is looked at) and `kafka.Kafka` (a command
+that starts Kafka itself reads the file it names, and `--override`).
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from netdiag.compose.positions import Source, Text, assemble
+from netdiag.compose.project import Command, Service, Volume
+from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue
+from netdiag.deployment.sources.compose_text import ComposeValue, concatenated, location, substituted
+from netdiag.kafka.images.reference import ImageFamily
+from netdiag.kafka.images.settings import Provenance, Setting
+
+_SHELLS = frozenset({"sh", "bash", "ash", "dash", "zsh"})
+_NAME = re.compile(r"\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*)")
+_ENDS = frozenset(";&|\n()")
+# Longer ones are programs, not command lines.
+_LONGEST_SCRIPT = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """One word; `is_open` where only a shell could tell the whole of it."""
+
+    text: Text
+    is_open: bool = False
+
+    @property
+    def value(self) -> str:
+        """The characters."""
+        return self.text.value
+
+    def slice(self, start: int, end: int) -> "Word":
+        """Characters start..end as a word of their own."""
+        return Word(text=self.text.slice(start, end), is_open=self.is_open)
+
+
+Line = tuple[Word, ...]
+
+
+def command_lines(service: Service) -> tuple[Line, ...]:
+    """What a container of the service executes, as far as its `entrypoint` and `command` tell; empty for neither."""
+    argv = (*split_command(service.entrypoint), *split_command(service.command))
+    if not argv:
+        return ()
+    script = _script(argv)
+    if script is None:
+        return (argv,)
+    variables = {name: v.value for name, v in service.environment.items() if v.value is not None}
+    return tuple(simple_commands(script.text, variables))
+
+
+def command_words(service: Service) -> tuple[Line, Line]:
+    """The words of the entrypoint and of the command, scripts as they stand."""
+    return split_command(service.entrypoint), split_command(service.command)
+
+
+def split_command(command: Command) -> Line:
+    """The words of an entrypoint or command in either form."""
+    if command is None:
+        return ()
+    if isinstance(command, Text):
+        # Compose splits at blanks and line ends alike.
+        return tuple(word for line in _split_text(command, {}, script=False) for word in line)
+    return tuple(Word(text=text) for text in command)
+
+
+def simple_commands(script: Text, variables: Mapping[str, Text]) -> Iterator[Line]:
+    """The commands of a shell script one by one."""
+    yield from _split_text(script, variables, script=True)
+
+
+def _script(argv: Line) -> Word | None:
+    """The script of `sh -c SCRIPT`, behind an init or not."""
+    for index, word in enumerate(argv[:3]):
+        if word.value.rpartition("/")[2] not in _SHELLS:
+            continue
+        for position in range(index + 1, len(argv) - 1):
+            option = argv[position].value
+            if not option.startswith("-"):
+                return None
+            if not option.startswith("--") and "c" in option:
+                return argv[position + 1]
+    return None
+
+
+def _split_text(text: Text, variables: Mapping[str, Text], *, script: bool) -> Iterator[Line]:
+    if len(text) > _LONGEST_SCRIPT:
+        return
+    builder = _WordBuilder(text, variables)
+    value, index, quote = text.value, 0, ""
+    while index < len(value):
+        char = value[index]
+        if char == "\\" and quote != "'":
+            index = builder.escape(index, quote)
+        elif quote and char == quote:
+            quote = ""
+            index += 1
+        elif not quote and char in "'\"":
+            quote, builder.started = char, True
+            index += 1
+        elif script and quote != "'" and char in "$`":
+            index = builder.expand(index)
+        elif quote or not (char.isspace() or (script and char in _ENDS)):
+            if script and not quote and char == "#" and not builder.started:
+                end = value.find("\n", index)
+                index = len(value) if end < 0 else end
+                continue
+            builder.take(index, index + 1)
+            index += 1
+        else:
+            builder.end_word()
+            if script and char in _ENDS and builder.line:
+                yield builder.end_line()
+            index += 1
+    builder.end_word()
+    if builder.line:
+        yield builder.end_line()
+
+
+def _substitution_end(value: str, index: int) -> int:
+    """Where the `$...` or backtick at `index` ends; at the end of the text where it is not closed."""
+    following = value[index + 1 : index + 2]
+    if value[index] == "`" or following == "{":
+        end = value.find("`" if value[index] == "`" else "}", index + 1)
+        return len(value) if end < 0 else end + 1
+    if following != "(":
+        match = _NAME.match(value, index + 1)
+        return match.end() if match else index + 1
+    depth = 0
+    for position in range(index + 1, len(value)):
+        depth += {"(": 1, ")": -1}.get(value[position], 0)
+        if depth == 0:
+            return position + 1
+    return len(value)
+
+
+class _WordBuilder:
+    """Collects the pieces of a word, and the words of a line."""
+
+    def __init__(self, text: Text, variables: Mapping[str, Text]) -> None:
+        self.text = text
+        self.variables = variables
+        self.line: list[Word] = []
+        self.started = False
+        self._ranges: list[tuple[int, int] | Text] = []
+        self._open = False
+
+    def take(self, start: int, end: int) -> None:
+        """Characters start..end belong to the word as they stand."""
+        self.started = True
+        last = self._ranges[-1] if self._ranges else None
+        if isinstance(last, tuple) and last[1] == start:
+            self._ranges[-1] = (last[0], end)
+        else:
+            self._ranges.append((start, end))
+
+    def escape(self, index: int, quote: str) -> int:
+        """A backslash: a line end behind it is nothing, another character stands for itself."""
+        following = self.text.value[index + 1 : index + 2]
+        if following == "\n":
+            return index + 2
+        if quote and following not in ('"', "\\", "$", "`"):
+            self.take(index, index + 1)
+            return index + 1
+        if following:
+            self.take(index + 1, index + 2)
+        return index + 2
+
+    def expand(self, index: int) -> int:
+        """A `$`: the value of a variable of the service, else the word is open."""
+        match = _NAME.match(self.text.value, index + 1) if self.text.value[index] == "$" else None
+        name = (match["braced"] or match["bare"]) if match else ""
+        self.started = True
+        if match is None or name not in self.variables:
+            self._open = True
+            end = _substitution_end(self.text.value, index)
+            self._ranges.append((index, end))
+            return end
+        place = self.text.slice(index, match.end())
+        self._ranges.append(substituted(place, self.variables[name], name))
+        return match.end()
+
+    def end_word(self) -> None:
+        """A blank: what was collected is a word."""
+        if self.started:
+            parts = [p if isinstance(p, Text) else self.text.slice(*p) for p in self._ranges]
+            text = concatenated(parts) if parts else self.text.slice(0, 0)
+            self.line.append(Word(text=text, is_open=self._open))
+        self.started = self._open = False
+        self._ranges = []
+
+    def end_line(self) -> Line:
+        """The end of a command: its words."""
+        line = tuple(self.line)
+        self.line = []
+        return line
+
+
+# The bytes of a file of the project; None where there is none, or it lies outside the project's folder.
+ReadFile = Callable[[str], bytes | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MountedFile:
+    """The file at a path of the container, and the mount that brings it; `source` is None where nobody can read it."""
+
+    volume: Volume
+    source: Source | None
+
+
+def no_files(path: str) -> bytes | None:
+    """No file can be read."""
+    return None
+
+
+def mounted_file(service: Service, path: str, read: ReadFile) -> MountedFile | None:
+    """What is mounted at `path`; None where the image's own file is there.
+
+    A folder mounted further up need not hold the file; one that is mounted as the file's own folder is taken to.
+    """
+    path = posixpath.normpath(path)
+    over = [v for v in service.volumes if _holds(posixpath.normpath(v.target), path)]
+    if not over:
+        return None
+    volume = max(over, key=lambda v: len(posixpath.normpath(v.target)))
+    target = posixpath.normpath(volume.target)
+    rest = posixpath.relpath(path, target)
+    if volume.type == "bind" and volume.host_path is not None:
+        name = posixpath.normpath(volume.host_path if rest == "." else posixpath.join(volume.host_path, rest))
+        data = read(name)
+        if data is not None:
+            return MountedFile(volume=volume, source=Source(name, data))
+    is_close = rest == "." or posixpath.dirname(path) == target
+    return MountedFile(volume=volume, source=None) if is_close else None
+
+
+def _holds(target: str, path: str) -> bool:
+    return path == target or path.startswith(target.rstrip("/") + "/")
+
+
+Piece = tuple[str, int, int]
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_UNICODE = re.compile("u([0-9a-fA-F]{4})")
+_BLANKS = " \t\f"
+
+
+def read_properties(source: Source) -> dict[str, Text]:
+    """The values by key; UnicodeDecodeError where the file is not text."""
+    found: dict[str, Text] = {}
+    for pieces in _logical_lines(source.text):
+        cut = next((i for i, (char, start, end) in enumerate(pieces) if end - start == 1 and char in "=: \t\f"), None)
+        key = "".join(char for char, _, _ in pieces[:cut])
+        rest = pieces[cut:] if cut is not None else []
+        start = _skip_blanks(rest, 0)
+        if start < len(rest) and rest[start][0] in "=:" and rest[start][2] - rest[start][1] == 1:
+            start = _skip_blanks(rest, start + 1)
+        value = rest[start:]
+        while value and value[-1][0].isspace():
+            value.pop()
+        first = value[0][1] if value else pieces[-1][2]
+        found[key] = assemble(source, _joined_pieces(value), first, value[-1][2] if value else first)
+    return found
+
+
+def _joined_pieces(pieces: list[Piece]) -> Iterator[Piece]:
+    """Neighbours that stand in the file as they are, as one piece."""
+    run: list[Piece] = []
+    for piece in pieces:
+        plain = piece[2] - piece[1] == 1
+        if run and not (plain and run[-1][2] == piece[1]):
+            yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
+            run = []
+        if plain:
+            run.append(piece)
+        else:
+            yield piece
+    if run:
+        yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
+
+
+def _skip_blanks(pieces: list[Piece], start: int) -> int:
+    while start < len(pieces) and pieces[start][0] in _BLANKS and pieces[start][2] - pieces[start][1] == 1:
+        start += 1
+    return start
+
+
+def _logical_lines(text: str) -> Iterator[list[Piece]]:
+    """The logical lines, character by character as (character, from, to) with escapes resolved."""
+    pieces: list[Piece] = []
+    index, at_start = 0, True
+    while index < len(text):
+        char = text[index]
+        if at_start and (char in _BLANKS or char in "\r\n"):
+            index += 1
+        elif at_start and not pieces and char in "#!":
+            index = _line_end(text, index)
+        elif char in "\r\n":
+            if pieces:
+                yield pieces
+            pieces, at_start = [], True
+            index += 1
+        elif char == "\\":
+            at_start = False
+            following = text[index + 1 : index + 2]
+            unicode = _UNICODE.match(text, index + 1)
+            if following in ("\r", "\n", ""):
+                index += 3 if text[index + 1 : index + 3] == "\r\n" else 2
+                at_start = True
+            else:
+                end = unicode.end() if unicode else index + 2
+                pieces.append((chr(int(unicode[1], 16)) if unicode else _ESCAPES.get(following, following), index, end))
+                index = end
+        else:
+            at_start = False
+            pieces.append((char, index, index + 1))
+            index += 1
+    if pieces:
+        yield pieces
+
+
+def _line_end(text: str, index: int) -> int:
+    ends = [end for end in (text.find("\n", index), text.find("\r", index)) if end >= 0]
+    return min(ends, default=len(text))
+
+
+# Where images that start from a relative path stand.
+_KAFKA_HOME = "/opt/kafka"
+_LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
+_LISTENER_VARIABLE = re.compile(
+    "KAFKA_(?:CFG_)?(?:ADVERTISED_LISTENERS|LISTENERS|LISTENER_SECURITY_PROTOCOL_MAP|INTER_BROKER_LISTENER_NAME"
+    "|CONTROLLER_LISTENER_NAMES|CONTROLLER_QUORUM_VOTERS|PROCESS_ROLES|NODE_ID|BROKER_ID|ZOOKEEPER_CONNECT)"
+)
+_EDITORS = frozenset({"sed", "envsubst", "configure", "tee", "awk", "perl", "python", "python3", "cp", "mv", "printf"})
+_SECRET_WORDS = ("password", "jaas", "secret", "token", "credential")
+# Kafka's own file has 7 KiB.
+_LARGEST_PROPERTIES = 64 * 1024
+
+
+def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broker:
+    """The broker as its mounted file and its variables make it; of one whose file cannot be read little is known."""
+    lines = command_lines(service)
+    started = next((line for line in lines if _starts_kafka(line)), None)
+    path = _config_path(broker, started)
+    mounted = mounted_file(service, path, read) if path is not None else None
+    if path is None or mounted is None:
+        return broker
+    name = posixpath.basename(path)
+    over, values = _overrides(started) if started is not None else ({}, {})
+    shadows = broker.config.family is ImageFamily.BITNAMI or started is not None
+    if not shadows:
+        over = {n: s for n, s in broker.config.settings.items() if s.provenance is not Provenance.IMAGE_DEFAULT}
+    properties = None if _is_rewritten(lines) else _properties(mounted.source)
+    settings, declared = _unknown_settings() if properties is None else _file_settings(properties, name)
+    used = {word.value for line in command_words(service) for word in line}
+    variables = tuple(v for v in broker.declared if _LISTENER_VARIABLE.fullmatch(v) and not any(v in w for w in used))
+    replaced = {n: s.variable for n, s in over.items() if s.variable in broker.declared and n in (properties or ())}
+    return replace(
+        broker,
+        config=replace(broker.config, settings={**settings, **over}, refusal=None),
+        declared={**broker.declared, **declared, **values},
+        config_file=ConfigFile(
+            name=name,
+            where=location(mounted.volume.span),
+            unused=variables if shadows and len(lines) <= 1 else (),
+            replaced={n: v for n, v in replaced.items() if v is not None and not shadows},
+        ),
+        is_partial=properties is None,
+    )
+
+
+def with_unknown_file(broker: Broker) -> Broker:
+    """The broker of which a file that nobody here sees may say anything about listeners."""
+    settings, _ = _unknown_settings()
+    return replace(broker, config=replace(broker.config, settings=settings, refusal=None), is_partial=True)
+
+
+def _unknown_settings() -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:
+    """What is known of a file that cannot be read: that it may say anything."""
+    return {name: Setting(name=name, value=None, variable=None) for name in _LISTS}, {}
+
+
+def _is_rewritten(lines: tuple[Line, ...]) -> bool:
+    """Whether a command before the start may change the file."""
+    return any(posixpath.basename(word.value) in _EDITORS or ">" in word.value for line in lines for word in line)
+
+
+def _config_path(broker: Broker, started: Line | None) -> str | None:
+    """The path inside the container of the file that the broker is started with."""
+    if started is not None:
+        words = [word.value for word in started]
+        behind = words[next(i for i, word in enumerate(words) if _is_start_script(word)) + 1 :]
+        named = next((word for word in behind if not word.startswith("-") and "=" not in word), None)
+        return None if named is None else posixpath.join(_KAFKA_HOME, named)
+    match broker.config.family:
+        case ImageFamily.APACHE:
+            return "/mnt/shared/config/server.properties"
+        case ImageFamily.BITNAMI:
+            folder = broker.member.variables.get("KAFKA_MOUNTED_CONF_DIR", "/bitnami/kafka/config")
+            return f"{folder}/server.properties"
+        case _:
+            return None
+
+
+def _starts_kafka(line: Line) -> bool:
+    return any(_is_start_script(word.value) for word in line)
+
+
+def _is_start_script(word: str) -> bool:
+    return posixpath.basename(word) in ("kafka-server-start", "kafka-server-start.sh")
+
+
+def _properties(source: Source | None) -> dict[str, Text] | None:
+    if source is None or len(source.data) > _LARGEST_PROPERTIES:
+        return None
+    try:
+        return read_properties(source)
+    except UnicodeDecodeError:
+        return None
+
+
+def _file_settings(properties: Mapping[str, Text], file: str) -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:
+    settings: dict[str, Setting] = {}
+    declared: dict[str, DeclaredValue] = {}
+    for name, text in properties.items():
+        if any(word in name for word in _SECRET_WORDS):
+            continue
+        variable = f"{name} in {file}"
+        settings[name] = Setting(name=name, value=text.value, variable=variable)
+        declared[variable] = ComposeValue(variable=variable, text=text)
+    return settings, declared
+
+
+def _overrides(line: Line) -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:
+    """The `--override name=value` options of a start."""
+    settings: dict[str, Setting] = {}
+    declared: dict[str, DeclaredValue] = {}
+    for option, word in pairwise(line):
+        name, equals, value = word.value.partition("=")
+        if option.value == "--override" and equals:
+            variable = f"--override {name}"
+            text = word.slice(len(name) + 1, len(word.value)).text
+            settings[name] = Setting(name=name, value=None if word.is_open else value, variable=variable)
+            declared[variable] = ComposeValue(variable=variable, text=text)
+    return settings, declared
