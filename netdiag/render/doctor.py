@@ -1,4 +1,7 @@
-"""What a machine lets netdiag do, as text: a line for each ability, and the command that would give what is missing."""
+"""What a machine lets netdiag do: as text and as JSON, version 1.
+
+The text has a line for each ability, and the command that would give what is missing.
+"""
 
 import json
 from collections.abc import Sequence
@@ -6,10 +9,11 @@ from collections.abc import Sequence
 from netdiag import __version__
 from netdiag.machine.abilities import Ability, State
 from netdiag.machine.facts import Machine
-from netdiag.render.screen import Line, Run, Screen, Style, paint, wrap
+from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint
 
 _STYLES = {State.OK: Style.GOOD, State.LIMITED: Style.HALF, State.MISSING: Style.BAD}
-_INDENT = 2
+FORMAT = "netdiag-doctor"
+VERSION = 1
 
 
 def doctor_text(abilities: Sequence[Ability], screen: Screen) -> str:
@@ -19,31 +23,6 @@ def doctor_text(abilities: Sequence[Ability], screen: Screen) -> str:
     for each in abilities:
         lines += _ability(each, width, screen)
     return paint([*lines, (), (Run(_summary(abilities)),)], screen)
-
-
-def _ability(each: Ability, width: int, screen: Screen) -> list[Line]:
-    head = (Run(f"{each.state.value:<8}", _STYLES[each.state]), Run(f"{each.name:<{width}}  ", Style.BOLD))
-    room = max(30, screen.width - 10 - width)
-    told = wrap(screen.visible(each.told), room)
-    blank = Run(" " * (10 + width))
-    lines: list[Line] = [(*head, Run(told[0] if told else ""))]
-    lines += [(blank, Run(part)) for part in told[1:]]
-    if each.state is not State.OK:
-        lines += [(blank, Run(part, Style.DIM)) for part in wrap(f"for {screen.visible(each.serves)}", room)]
-        if each.fix:
-            lines.append((blank, screen.run(f"{screen.glyphs.arrow} {each.fix}", Style.PLACE)))
-    return lines
-
-
-def _summary(abilities: Sequence[Ability]) -> str:
-    count = {state: sum(each.state is state for each in abilities) for state in State}
-    if count[State.OK] == len(abilities):
-        return "everything that netdiag can use is here"
-    return f"{count[State.OK]} ok, {count[State.LIMITED]} limited, {count[State.MISSING]} missing"
-
-
-FORMAT = "netdiag-doctor"
-VERSION = 1
 
 
 def doctor_json(machine: Machine, abilities: Sequence[Ability]) -> str:
@@ -71,3 +50,21 @@ def doctor_json(machine: Machine, abilities: Sequence[Ability]) -> str:
         ],
     }
     return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+
+
+def _ability(each: Ability, width: int, screen: Screen) -> list[Line]:
+    head = (Run(f"{each.state.value:<8}", _STYLES[each.state]), Run(f"{each.name:<{width}}  ", Style.BOLD))
+    blank = Run(" " * (10 + width))
+    lines = hanging(head, each.told, screen)
+    if each.state is not State.OK:
+        lines += hanging((blank,), f"for {each.serves}", screen, Style.DIM)
+        if each.fix:
+            lines.append((blank, screen.run(f"{screen.glyphs.arrow} {each.fix}", Style.PLACE)))
+    return lines
+
+
+def _summary(abilities: Sequence[Ability]) -> str:
+    count = {state: sum(each.state is state for each in abilities) for state in State}
+    if count[State.OK] == len(abilities):
+        return "everything that netdiag can use is here"
+    return f"{count[State.OK]} ok, {count[State.LIMITED]} limited, {count[State.MISSING]} missing"

@@ -1,4 +1,4 @@
-"""An exchange as a line for people."""
+"""Exchanges as lines for people; and what of their captures was not read, or was read twice."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,17 +12,20 @@ from netdiag.traffic.column import Column
 from netdiag.traffic.native import Copies
 from netdiag.traffic.rows import ExchangeRow, LossRow
 
-
-def time_text(nanoseconds: int) -> str:
-    """RFC 3339 in UTC with nine digits: `2026-01-02T03:04:05.000000006Z`; the plain number where no year holds it."""
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"
-    except (OverflowError, ValueError, OSError):
-        return f"{seconds}.{rest:09}"
-
-
 MAX_TOPICS = 4
+# What a snap length cuts off was not wanted, and what is no TCP is no Kafka.
+_EXPECTED_LOSSES = frozenset({"truncated", "not-tcp"})
+_LOSS_WORDS = {
+    "damage": "of damaged packets",
+    "gap": "of packets that are missing",
+    "resync": "before a message began",
+    "fragment": "of IP fragments",
+    "unsupported-link": "of unknown link layers",
+    "other-protocol": "of other protocols",
+    "tls": "of TLS",
+    "sasl": "of SASL tokens",
+    "limit": "beyond limits",
+}
 
 
 def exchange_line(row: ExchangeRow, screen: Screen) -> Line:
@@ -43,70 +46,9 @@ def exchange_line(row: ExchangeRow, screen: Screen) -> Line:
     )
 
 
-def _ends(row: ExchangeRow, screen: Screen) -> Line:
-    """Both ends, by name where they have one; the listener says more than the port."""
-    listener = f" {row.listener}" if row.listener else ""
-    return (
-        screen.run(_end(row.client_name, row.client), Style.PLACE),
-        Run(" > ", Style.PLACE),
-        screen.run(_end(row.broker_name, row.broker) + listener, Style.PLACE),
-    )
-
-
-def _end(name: str | None, end: str) -> str:
-    return end if name is None else f"{name}:{end.rpartition(':')[2]}"
-
-
-def _about(row: ExchangeRow, screen: Screen) -> Line:
-    parts: list[Run] = []
-    if row.group:
-        parts += [Run("  group "), screen.run(row.group)]
-    if row.topics:
-        more = len(row.topics) - MAX_TOPICS
-        shown = ",".join(row.topics[:MAX_TOPICS]) + (f" and {more} more" if more > 0 else "")
-        parts += [Run("  "), screen.run(shown)]
-    if row.records is not None:
-        parts += [Run(f"  {row.records} record{'' if row.records == 1 else 's'}")]
-    return tuple(parts)
-
-
-def _outcome(row: ExchangeRow) -> Line:
-    if row.outcome == "unanswered":
-        return (Run("  no response in the capture", Style.HALF),)
-    if row.outcome == "no-request":
-        return (Run("  no request in the capture", Style.HALF),)
-    if row.outcome == "no-response":
-        return (Run("  no response is sent (acks=0)", Style.DIM),)
-    parts: list[Run] = []
-    if row.latency_ms is not None:
-        parts.append(Run(f"  {row.latency_ms:.3f} ms"))
-    if row.error_code:
-        parts.append(Run(f"  {error_name(row.error_code)}", Style.BAD))
-    return tuple(parts)
-
-
-def _bytes(size: int | None) -> str:
-    return "-" if size is None else str(size)
-
-
 def csv_header(columns: Sequence[Column]) -> str:
     """The line of names."""
     return ",".join(column.name for column in columns) + "\n"
-
-
-# What a snap length cuts off was not wanted, and what is no TCP is no Kafka.
-_EXPECTED_LOSSES = frozenset({"truncated", "not-tcp"})
-_LOSS_WORDS = {
-    "damage": "of damaged packets",
-    "gap": "of packets that are missing",
-    "resync": "before a message began",
-    "fragment": "of IP fragments",
-    "unsupported-link": "of unknown link layers",
-    "other-protocol": "of other protocols",
-    "tls": "of TLS",
-    "sasl": "of SASL tokens",
-    "limit": "beyond limits",
-}
 
 
 class UnreadCounter:
@@ -142,3 +84,58 @@ def copies_line(copies: Copies) -> str | None:
         which = "each" if copies.like_copies == copies.connections else f"{copies.like_copies:,}"
         line += f"; {which} of them may be a copy or a replay in the file instead"
     return f"{line} (--all-sightings keeps them)"
+
+
+def time_text(nanoseconds: int) -> str:
+    """RFC 3339 in UTC with nine digits: `2026-01-02T03:04:05.000000006Z`; the plain number where no year holds it."""
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds}.{rest:09}"
+
+
+def _ends(row: ExchangeRow, screen: Screen) -> Line:
+    """Both ends, by name where they have one; the listener says more than the port."""
+    listener = f" {row.listener}" if row.listener else ""
+    return (
+        screen.run(_end(row.client_name, row.client), Style.PLACE),
+        Run(" > ", Style.PLACE),
+        screen.run(_end(row.broker_name, row.broker) + listener, Style.PLACE),
+    )
+
+
+def _end(name: str | None, end: str) -> str:
+    return end if name is None else f"{name}:{end.rpartition(':')[2]}"
+
+
+def _about(row: ExchangeRow, screen: Screen) -> Line:
+    parts: list[Run] = []
+    if row.group:
+        parts += [Run("  group "), screen.run(row.group)]
+    if row.topics:
+        more = len(row.topics) - MAX_TOPICS
+        shown = ",".join(row.topics[:MAX_TOPICS]) + (f" and {more} more" if more > 0 else "")
+        parts += [Run("  "), screen.run(shown)]
+    if row.records is not None:
+        parts += [Run(f"  {plural(row.records, 'record')}")]
+    return tuple(parts)
+
+
+def _outcome(row: ExchangeRow) -> Line:
+    if row.outcome == "unanswered":
+        return (Run("  no response in the capture", Style.HALF),)
+    if row.outcome == "no-request":
+        return (Run("  no request in the capture", Style.HALF),)
+    if row.outcome == "no-response":
+        return (Run("  no response is sent (acks=0)", Style.DIM),)
+    parts: list[Run] = []
+    if row.latency_ms is not None:
+        parts.append(Run(f"  {row.latency_ms:.3f} ms"))
+    if row.error_code:
+        parts.append(Run(f"  {error_name(row.error_code)}", Style.BAD))
+    return tuple(parts)
+
+
+def _bytes(size: int | None) -> str:
+    return "-" if size is None else str(size)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from netdiag.render.screen import Line, Run, Screen, Style, paint, wrap
+from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint
 from netdiag.topology.tutorial_lab import Step, Trial, command
 
 _INDENT = "   "
@@ -10,10 +10,9 @@ _INDENT = "   "
 
 def step_text(lab: str, number: int, step: Step, screen: Screen) -> str:
     """What a step is about, why, and how it is done by hand."""
-    told = wrap(screen.visible(step.why), max(30, screen.width - len(_INDENT)))
     lines: list[Line] = [
         (Run(f"{number}. ", Style.BOLD), screen.run(step.title, Style.BOLD)),
-        *((screen.run(_INDENT + line),) for line in told),
+        *hanging((Run(_INDENT),), step.why, screen),
         *((Run(f"{_INDENT}$ ", Style.DIM), screen.run(command(lab, each), Style.PLACE)) for each in step.actions),
         (),
     ]

@@ -1,6 +1,7 @@
-"""What is told of playbooks and runs, as plain values: every format is made of these.
+"""Playbooks and diagnoses: as text, JSON version 1, Markdown, and one HTML page without scripts.
 
-Rendering does not know playbooks (they are beside it, see docs/architecture.md): `cli` fills these in.
+Every format takes the plain values below, because rendering does not know playbooks (see docs/architecture.md). Foreign
+text is escaped in Markdown, for an issue or a chat, and in HTML, which opens offline.
 """
 
 import json
@@ -12,7 +13,20 @@ from typing import Any
 from netdiag import __version__
 from netdiag.render.findings.places import plain
 from netdiag.render.formats.markdown import escaped
-from netdiag.render.screen import Line, Run, Screen, Style, paint, wrap
+from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint
+
+_STEP_STYLES = {"looked": Style.GOOD, "could not look": Style.HALF, "passed over": Style.DIM}
+FORMAT = "netdiag-diagnosis"
+VERSION = 1
+_STYLE = """
+:root { color-scheme: light dark; --edge: #8884; --good: #1a7f37; --half: #9a6700; --dim: #656d76; }
+@media (prefers-color-scheme: dark) { :root { --good: #3fb950; --half: #d29922; --dim: #9198a1; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+blockquote, .cause { border-left: 4px solid var(--edge); margin: 1rem 0; padding: .2rem 1rem; overflow-wrap: anywhere; }
+.proven { border-color: var(--good); } .likely, .possible { border-color: var(--half); }
+table { border-collapse: collapse; width: 100%; } td, th { border-bottom: 1px solid var(--edge); padding: .3rem .5rem;
+text-align: left; vertical-align: top; overflow-wrap: anywhere; } .dim { color: var(--dim); }
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +69,7 @@ class SymptomView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepView:
-    """A step of a run. `state` is "looked", "could not look" or "passed over"; `told` what was seen or why not."""
+    """A step of a run. `state` is "looked", "could not look" or "passed over"; `told`: what was seen, or why not."""
 
     id: str
     title: str
@@ -80,9 +94,6 @@ class RunView:
     variables: tuple[tuple[str, str], ...] = ()
 
 
-_STEP_STYLES = {"looked": Style.GOOD, "could not look": Style.HALF, "passed over": Style.DIM}
-
-
 def playbook_list(playbooks: Sequence[tuple[str, str]], screen: Screen) -> str:
     """Name and title of each."""
     width = max((len(name) for name, _ in playbooks), default=0)
@@ -92,7 +103,7 @@ def playbook_list(playbooks: Sequence[tuple[str, str]], screen: Screen) -> str:
 def playbook_page(playbook: PlaybookView, screen: Screen) -> str:
     """One playbook: what it means, the lines that lead to it, the steps, the causes."""
     lines: list[Line] = [(Run(playbook.name, Style.BOLD),), (screen.run(playbook.title),), ()]
-    lines += _wrapped(playbook.means, screen, 0)
+    lines += hanging((), playbook.means, screen)
     lines += [(), (Run("Lines that lead here", Style.PLACE),)]
     for who, line in playbook.symptoms:
         lines += [(Run("    "), screen.run(who, Style.DIM)), (Run("      "), screen.run(line))]
@@ -116,7 +127,7 @@ def recognised_text(symptoms: Sequence[SymptomView], screen: Screen) -> str:
         times = f", {one.times} times" if one.times > 1 else ""
         lines.append((Run("    "), screen.run(f"line {one.number}, {one.who}{times}:", Style.DIM)))
         lines.append((Run("    "), screen.run(one.line[:400])))
-        lines += _wrapped(one.means, screen, 4)
+        lines += hanging((Run("    "),), one.means, screen)
     return paint(lines, screen)
 
 
@@ -147,28 +158,6 @@ def end_text(run: RunView, screen: Screen) -> str:
     return paint(lines, screen)
 
 
-def _conclusion_lines(one: ConclusionView, screen: Screen, indent: int = 4) -> list[Line]:
-    blank = " " * indent
-    lines: list[Line] = [(Run(blank), Run(one.confidence, Style.WARNING), Run("  "), screen.run(one.name, Style.BOLD))]
-    lines += _wrapped(one.cause, screen, indent + 4)
-    for each in one.evidence:
-        lines += _wrapped(f"seen: {each}", screen, indent + 4, Style.DIM)
-    lines += _wrapped(f"{screen.glyphs.arrow} {one.repair}", screen, indent + 4, Style.GOOD)
-    if one.rules:
-        words = ", ".join(f"netdiag explain {rule}" for rule in one.rules)
-        lines += _wrapped(f"more: {words}", screen, indent + 4, Style.DIM)
-    return lines
-
-
-def _wrapped(text: str, screen: Screen, indent: int, style: Style = Style.PLAIN) -> list[Line]:
-    parts = wrap(screen.visible(text), max(30, screen.width - indent))
-    return [(Run(" " * indent), Run(part, style)) for part in parts]
-
-
-FORMAT = "netdiag-diagnosis"
-VERSION = 1
-
-
 def diagnosis_json(symptoms: Sequence[SymptomView], runs: Sequence[RunView]) -> str:
     """The document and a line break; of a playbook run by name there are no symptoms."""
     document = {
@@ -181,6 +170,37 @@ def diagnosis_json(symptoms: Sequence[SymptomView], runs: Sequence[RunView]) -> 
     return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
 
 
+def diagnosis_markdown(symptoms: Sequence[SymptomView], runs: Sequence[RunView]) -> str:
+    """Recognised lines and runs as Markdown."""
+    blocks = [_symptom_markdown(one) for one in symptoms] + [_run_markdown(run) for run in runs]
+    return "\n\n".join(blocks) + "\n"
+
+
+def diagnosis_html(symptoms: Sequence[SymptomView], runs: Sequence[RunView]) -> str:
+    """Recognised lines and runs as a page."""
+    body = "".join(map(_symptom_html, symptoms)) + "".join(map(_run_html, runs))
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width">\n<title>netdiag: diagnosis</title>\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Diagnosis</h1>\n{body}</main>\n</body>\n</html>\n"
+    )
+
+
+def _conclusion_lines(one: ConclusionView, screen: Screen, indent: int = 4) -> list[Line]:
+    head = (Run(" " * indent), Run(one.confidence, Style.WARNING), Run("  "), screen.run(one.name, Style.BOLD))
+    below = (Run(" " * (indent + 4)),)
+    lines: list[Line] = [head, *hanging(below, one.cause, screen)]
+    for each in one.evidence:
+        lines += hanging(below, f"seen: {each}", screen, Style.DIM)
+    lines += hanging(below, f"{screen.glyphs.arrow} {one.repair}", screen, Style.GOOD)
+    if one.rules:
+        commands = ", ".join(f"netdiag explain {rule}" for rule in one.rules)
+        lines += hanging(below, f"more: {commands}", screen, Style.DIM)
+    return lines
+
+
 def _run_value(run: RunView) -> dict[str, Any]:
     return {
         "playbook": run.playbook,
@@ -189,18 +209,8 @@ def _run_value(run: RunView) -> dict[str, Any]:
         "end": run.end,
         "summary": run.summary,
         "steps": [asdict(step) for step in run.steps],
-        "conclusions": [_conclusion_value(one) for one in run.reached],
+        "conclusions": [asdict(one) for one in run.reached],
     }
-
-
-def _conclusion_value(one: ConclusionView) -> dict[str, Any]:
-    return asdict(one)
-
-
-def diagnosis_markdown(symptoms: Sequence[SymptomView], runs: Sequence[RunView]) -> str:
-    """The markdown."""
-    blocks = [_symptom_markdown(one) for one in symptoms] + [_run_markdown(run) for run in runs]
-    return "\n\n".join(blocks) + "\n"
 
 
 def _symptom_markdown(one: SymptomView) -> str:
@@ -226,29 +236,6 @@ def _conclusion_markdown(one: ConclusionView) -> str:
 
 def _markdown(text: str) -> str:
     return escaped(plain(text))
-
-
-_STYLE = """
-:root { color-scheme: light dark; --edge: #8884; --good: #1a7f37; --half: #9a6700; --dim: #656d76; }
-@media (prefers-color-scheme: dark) { :root { --good: #3fb950; --half: #d29922; --dim: #9198a1; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-blockquote, .cause { border-left: 4px solid var(--edge); margin: 1rem 0; padding: .2rem 1rem; overflow-wrap: anywhere; }
-.proven { border-color: var(--good); } .likely, .possible { border-color: var(--half); }
-table { border-collapse: collapse; width: 100%; } td, th { border-bottom: 1px solid var(--edge); padding: .3rem .5rem;
-text-align: left; vertical-align: top; overflow-wrap: anywhere; } .dim { color: var(--dim); }
-"""
-
-
-def diagnosis_html(symptoms: Sequence[SymptomView], runs: Sequence[RunView]) -> str:
-    """The page."""
-    body = "".join(map(_symptom_html, symptoms)) + "".join(map(_run_html, runs))
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width">\n<title>netdiag: diagnosis</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Diagnosis</h1>\n{body}</main>\n</body>\n</html>\n"
-    )
 
 
 def _symptom_html(one: SymptomView) -> str:

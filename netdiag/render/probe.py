@@ -1,4 +1,7 @@
-"""A probe as text: every step with its time, then for each address what a client gets there, and what to do next."""
+"""A probe as text and as JSON, version 1.
+
+The text has every step with its time, then for each address what a client gets there, and what to do next.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,20 +19,38 @@ from netdiag.deployment.observation.probe import (
 )
 from netdiag.render.matrix.matrix_text import matrix_lines
 from netdiag.render.report import Matrix
-from netdiag.render.screen import Line, Run, Screen, Style, line_width, paint, width, wrap
+from netdiag.render.screen import Line, Run, Screen, Style, hanging, line_width, paint, width, wrap
 
 _ACT = 9
 _TIME = 9
+FORMAT = "netdiag-probe"
+VERSION = 1
+Value = dict[str, Any]
 
 
 def probe_text(story: ProbeReport, screen: Screen, matrix: Matrix | None = None) -> str:
-    """The text; `matrix` is how the same addresses fare from elsewhere."""
+    """The text; `matrix` holds what the same addresses give from elsewhere."""
     drawing = _Drawing(story.place, screen, story.speaks)
     lines = [line for one in story.bootstraps for line in drawing.bootstrap(one)]
     if matrix is not None and matrix.cells:
         lines += [*matrix_lines(matrix, screen, named=False), ()]
     lines += [drawing.note(note) for note in story.notes]
     return paint(lines, screen)
+
+
+def probe_document(story: ProbeReport, matrix: Matrix | None = None) -> Value:
+    """The document; times are in milliseconds. `matrix` holds what the same addresses give from elsewhere."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "netdiag": __version__,
+        "from": story.place,
+        "speaks": story.speaks,
+        "usable": story.usable,
+        "bootstraps": [_bootstrap_value(story, one) for one in story.bootstraps],
+        "matrix": None if matrix is None else [_cell_value(cell) for cell in matrix.cells],
+        "notes": list(story.notes),
+    }
 
 
 class _Drawing:
@@ -51,7 +72,7 @@ class _Drawing:
         yield (Run("verdict: ", Style.BOLD), self._screen.run(_verdict(story), style))
         step = next_step(self._place, story, speaks=self._speaks)
         if step is not None:
-            yield from self._wrapped("next:    ", step)
+            yield from hanging((Run("next:    ", Style.BOLD),), step, self._screen)
         yield ()
 
     def note(self, text: str) -> Line:
@@ -95,12 +116,6 @@ class _Drawing:
         for more in rest:
             yield (Run(" " * width(head)), Run(more, style))
 
-    def _wrapped(self, head: str, text: str) -> Iterator[Line]:
-        first, *rest = wrap(self._screen.visible(text), max(30, self._screen.width - width(head)))
-        yield (Run(head, Style.BOLD), Run(first))
-        for more in rest:
-            yield (Run(" " * width(head)), Run(more))
-
 
 def _verdict(story: BootstrapReport) -> str:
     if story.verdict.usable and not story.usable:
@@ -112,27 +127,6 @@ def _duration(seconds: float) -> str:
     if not seconds:
         return ""
     return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
-
-
-FORMAT = "netdiag-probe"
-VERSION = 1
-
-Value = dict[str, Any]
-
-
-def probe_document(story: ProbeReport, matrix: Matrix | None = None) -> Value:
-    """The document; times are in milliseconds. `matrix` is how the same addresses fare from elsewhere."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "netdiag": __version__,
-        "from": story.place,
-        "speaks": story.speaks,
-        "usable": story.usable,
-        "bootstraps": [_bootstrap_value(story, one) for one in story.bootstraps],
-        "matrix": None if matrix is None else [_cell_value(cell) for cell in matrix.cells],
-        "notes": list(story.notes),
-    }
 
 
 def _bootstrap_value(whole: ProbeReport, story: BootstrapReport) -> Value:

@@ -87,8 +87,8 @@ class SeenPort:
 class Report:
     """Everything a renderer may show. `sources` holds the bytes of the files that findings point into.
 
-    `suppressed` are those that the user asked to overlook, which are in `findings` no more.
-    `interrupted` says that the user stopped the run: inputs that were not reached carry that as their error.
+    `suppressed` are the findings that the user asked to overlook, which are not in `findings`. `interrupted`: the user
+    stopped the run, and inputs that were not reached carry that as their error.
     """
 
     inputs: tuple[Input, ...] = ()
@@ -101,11 +101,16 @@ class Report:
     sources: Mapping[str, bytes] = field(default_factory=dict)
     interrupted: bool = False
 
+    @property
+    def unread(self) -> list[tuple[Input, Problem]]:
+        """The inputs that could not be read, and why."""
+        return [(item, item.error) for item in self.inputs if item.error]
+
 
 def summary(report: Report) -> str:
     """What was found in what, in one line."""
     read = [item for item in report.inputs if item.error is None]
-    unread = [item for item in report.inputs if item.error is not None]
+    unread = [item for item, _ in report.unread]
     failed = f"{_inputs(unread)} could not be checked" if unread else ""
     if not read:
         return failed or "nothing to check"

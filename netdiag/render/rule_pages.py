@@ -1,4 +1,4 @@
-"""Rules as text: the list, and one rule explained."""
+"""Rules as text, the list and one of them explained; and a rule's page as markdown, for SARIF's help and docs/rules."""
 
 import re
 import textwrap
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from netdiag.findings import Severity
 from netdiag.render.findings.finding_text import SEVERITY_STYLES
-from netdiag.render.screen import Line, Run, Screen, Style, paint, wrap
+from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint
 from netdiag.rules.rule import RulePage
 
 
@@ -40,12 +40,9 @@ def rule_text(name: str, severity: Severity, title: str, sections: Iterable[tupl
             lines += [(screen.run(f"    {line}"),) for line in body.rstrip().splitlines()]
         else:
             paragraphs = textwrap.dedent(body).strip().split("\n\n")
-            lines += [(Run(f"    {part}"),) for text in paragraphs for part in _wrapped(text, screen)]
+            for paragraph in paragraphs:
+                lines += hanging((Run("    "),), " ".join(paragraph.split()), screen)
     return paint(lines, screen)
-
-
-def _wrapped(text: str, screen: Screen) -> list[str]:
-    return wrap(screen.visible(" ".join(text.split())), max(30, screen.width - 4))
 
 
 # HTML, emphasis, links and single backticks would vanish or change their look. Code stays code, and underscores inside

@@ -16,57 +16,7 @@ from urllib.parse import quote
 _LONGEST_LINK = 2000
 _FIT_FOR_LINK = re.compile(rf"[!-~]{{1,{_LONGEST_LINK}}}")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Links:
-    """Where links lead: files of `host`, relative ones below `folder`; the pages of rules, where `pages` is known."""
-
-    host: str
-    folder: str
-    pages: str | None = None
-
-    def to_file(self, path: str) -> str:
-        """The address of a file; empty for what is none (standard input) or cannot be told."""
-        folder = self.folder
-        if _DRIVE.match(path) or _DRIVE.match(folder):
-            path, folder = path.replace("\\", "/"), folder.replace("\\", "/")
-        if path.startswith("<") or not (_is_absolute(path) or _is_absolute(folder)):
-            return ""
-        whole = path if _is_absolute(path) else posixpath.join(folder, path)
-        whole = posixpath.normpath(whole)
-        drive = whole[:2] if _DRIVE.match(whole) else ""
-        start = f"/{drive}" if drive else ""
-        return f"file://{quote(self.host, safe='')}{start}{encoded(whole[len(drive) :])}"
-
-    def to_rule(self, rule: str) -> str:
-        """The address of a rule's page; empty where it has none."""
-        # Here, and not above: a screen alone needs no rules.
-        from netdiag.rules.selection import WITHOUT_RULE
-
-        return "" if not self.pages or rule in WITHOUT_RULE else f"{self.pages.rstrip('/')}/{quote(rule, safe='')}.md"
-
-
-def encoded(path: str) -> str:
-    """A path as in a URI (RFC 3986); its bytes are those of the file's name."""
-    try:
-        return quote(path, safe="/", errors="surrogateescape")
-    except UnicodeEncodeError:
-        return quote(path, safe="/", errors="replace")
-
-
-def linked(text: str, address: str) -> str:
-    """Harmless text as a link; as it is where there is no address, or one that no terminal should get."""
-    if not text or not _FIT_FOR_LINK.fullmatch(address):
-        return text
-    return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
-
-
-def _is_absolute(path: str) -> bool:
-    return path.startswith("/") or _DRIVE.match(path) is not None
-
-
-# A stranger may call itself by a novel; nobody reads more of a text on one line.
+# Nobody reads more of a text on one line, whatever a stranger calls itself.
 _LONGEST = 4000
 
 
@@ -109,7 +59,37 @@ class Glyphs:
 
 
 UNICODE = Glyphs(bar="│", rule="─", ellipsis="…", arrow="→", differs="≠")
+
 ASCII = Glyphs(bar="|", rule="-", ellipsis="...", arrow="->", differs="!=")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """Where links lead: files of `host`, relative ones below `folder`; the pages of rules, where `pages` is known."""
+
+    host: str
+    folder: str
+    pages: str | None = None
+
+    def to_file(self, path: str) -> str:
+        """The address of a file; empty for what is none (standard input) or cannot be told."""
+        folder = self.folder
+        if _DRIVE.match(path) or _DRIVE.match(folder):
+            path, folder = path.replace("\\", "/"), folder.replace("\\", "/")
+        if path.startswith("<") or not (_is_absolute(path) or _is_absolute(folder)):
+            return ""
+        whole = path if _is_absolute(path) else posixpath.join(folder, path)
+        whole = posixpath.normpath(whole)
+        drive = whole[:2] if _DRIVE.match(whole) else ""
+        start = f"/{drive}" if drive else ""
+        return f"file://{quote(self.host, safe='')}{start}{encoded(whole[len(drive) :])}"
+
+    def to_rule(self, rule: str) -> str:
+        """The address of a rule's page; empty where it has none."""
+        # Here, and not above: a screen alone needs no rules.
+        from netdiag.rules.selection import WITHOUT_RULE
+
+        return "" if not self.pages or rule in WITHOUT_RULE else f"{self.pages.rstrip('/')}/{quote(rule, safe='')}.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +131,13 @@ def paint(lines: Iterable[Line], screen: Screen) -> str:
     )
 
 
+def linked(text: str, address: str) -> str:
+    """Harmless text as a link; as it is where there is no address, or one that no terminal should get."""
+    if not text or not _FIT_FOR_LINK.fullmatch(address):
+        return text
+    return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
 def width(text: str) -> int:
     """The terminal columns that harmless text takes: wide characters two, combining ones none."""
     if text.isascii():
@@ -175,6 +162,24 @@ def wrap(text: str, columns: int) -> list[str]:
         else:
             current = longer
     return [*lines, current] if current or not lines else lines
+
+
+def encoded(path: str) -> str:
+    """A path as in a URI (RFC 3986); its bytes are those of the file's name."""
+    try:
+        return quote(path, safe="/", errors="surrogateescape")
+    except UnicodeEncodeError:
+        return quote(path, safe="/", errors="replace")
+
+
+def hanging(head: Line, text: str, screen: Screen, style: Style = Style.PLAIN, *, least: int = 30) -> list[Line]:
+    """Foreign text behind a head, wrapped so that its further lines stand below its first one.
+
+    It gets at least so many columns, however narrow the screen is.
+    """
+    indent = line_width(head)
+    first, *rest = wrap(screen.visible(text), max(least, screen.width - indent))
+    return [(*head, Run(first, style)), *((Run(" " * indent), Run(part, style)) for part in rest)]
 
 
 def _painted(run: Run, colour: bool) -> str:
@@ -210,3 +215,7 @@ def _encodable(text: str, encoding: str) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith("/") or _DRIVE.match(path) is not None

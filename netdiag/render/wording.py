@@ -37,6 +37,29 @@ def names_text(names: Sequence[str]) -> str:
     return f"{head}{text}" if not tail and "," not in text else f"{head}{{{text}}}{tail}"
 
 
+def few_names(names: Sequence[str], most: int = 4) -> str:
+    """All the names where their text is short, else the first ones and how many more there are."""
+    text = names_text(names)
+    return text if text.count(", ") < most else first_names(names, most - 1)
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def first_and_last(names: Sequence[str]) -> str:
+    """Names that differ in a number, the first and the last of them; one or two are listed."""
+    unique = list(dict.fromkeys(names))
+    return ", ".join(unique) if len(unique) < 3 else f"{unique[0]} to {unique[-1]}"
+
+
+def endpoint_text(host: str, port: int) -> str:
+    """host:port, with brackets around what has colons of its own."""
+    return f"{bracketed(host)}:{port}"
+
+
 def addresses_text(addresses: Sequence[Address]) -> str:
     """`localhost:9091..9095`, `broker-{1..5}:29092`, or all of them one after the other."""
     addresses = list(dict.fromkeys(addresses))

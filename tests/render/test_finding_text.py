@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from netdiag.findings import ContainerLocation, Related
-from netdiag.render.findings.finding_text import SourceLines, finding_lines, place_text
+from netdiag.render.findings.finding_text import SourceLines, clickable_place, finding_lines
 from netdiag.render.screen import Screen, paint
 from tests.render.literals import place
 from tests.render.reports import COMPOSE, loopback
@@ -39,6 +39,6 @@ def test_long_sentences_are_wrapped_below_their_title() -> None:
 
 
 def test_places() -> None:
-    assert place_text(place(COMPOSE, "127.0.0.1")) == "compose.yml:6:35"
-    assert place_text(ContainerLocation(container="k")) == "k"
-    assert place_text(ContainerLocation(container="k", part="KAFKA_LISTENERS")) == "k (KAFKA_LISTENERS)"
+    assert clickable_place(place(COMPOSE, "127.0.0.1")) == "compose.yml:6:35"
+    assert clickable_place(ContainerLocation(container="k")) == "k"
+    assert clickable_place(ContainerLocation(container="k", part="KAFKA_LISTENERS")) == "k (KAFKA_LISTENERS)"

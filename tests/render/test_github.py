@@ -7,7 +7,7 @@ import pytest
 
 from netdiag.findings import FileLocation
 from netdiag.render.findings.places import harmless, path_text
-from netdiag.render.formats.github import render
+from netdiag.render.formats import github
 from netdiag.render.report import Report
 from tests.render.golden import assert_golden
 from tests.render.reports import EVERYTHING, HOSTILE, RUNNING, SECRET, hostile, loopback
@@ -35,20 +35,20 @@ def unescaped(text: str, more: dict[str, str]) -> str:
 
 
 def test_everything() -> None:
-    text = render(EVERYTHING)
+    text = github.render(EVERYTHING)
     names = [name for name, _, _ in commands(text)]
     assert names == ["error", "warning", "error", "error", "notice", "notice"]
     assert_golden("everything.github", text)
 
 
 def test_nothing() -> None:
-    assert render(Report()) == ""
+    assert github.render(Report()) == ""
 
 
 def test_columns_only_within_one_line() -> None:
     finding = loopback("broker-1")
     assert isinstance(finding.location, FileLocation)
-    ((_, one, _),) = commands(render(Report(findings=(finding,))))
+    ((_, one, _),) = commands(github.render(Report(findings=(finding,))))
     assert {key: one[key] for key in ("file", "line", "endLine", "col", "endColumn")} == {
         "file": "compose.yml",
         "line": "6",
@@ -57,12 +57,12 @@ def test_columns_only_within_one_line() -> None:
         "endColumn": "44",
     }
     long = replace(finding, location=replace(finding.location, end_line=8))
-    ((_, several, _),) = commands(render(Report(findings=(long,))))
+    ((_, several, _),) = commands(github.render(Report(findings=(long,))))
     assert several.keys() == {"title", "file", "line", "endLine"}
 
 
 def test_a_container_has_no_file() -> None:
-    ((name, properties, message),) = commands(render(Report(findings=(RUNNING,))))
+    ((name, properties, message),) = commands(github.render(Report(findings=(RUNNING,))))
     assert name == "notice"
     assert list(properties) == ["title"]
     assert message == "kafka-9: restarts again and again"
@@ -70,7 +70,7 @@ def test_a_container_has_no_file() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text(text: str) -> None:
-    annotation, *_ = commands(render(hostile(text)))
+    annotation, *_ = commands(github.render(hostile(text)))
     name, properties, message = annotation
     assert (name, properties["title"]) == ("error", "netdiag listener-bound-to-loopback")
     assert properties["file"] == harmless(path_text(f"a{text}.yml"))
@@ -78,5 +78,5 @@ def test_hostile_text(text: str) -> None:
 
 
 def test_secrets_and_order() -> None:
-    assert "hunter2" not in render(SECRET)
-    assert render(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == render(EVERYTHING)
+    assert "hunter2" not in github.render(SECRET)
+    assert github.render(replace(EVERYTHING, findings=EVERYTHING.findings[::-1])) == github.render(EVERYTHING)

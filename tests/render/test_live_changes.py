@@ -12,7 +12,16 @@ from netdiag.deployment.model.contact import Answered, Contact, Failed, Reason, 
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Cell, Verdict
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
-from netdiag.render.matrix.watch import Change, Kind, Turn, WatchState, change_line, change_lines, changes, kept
+from netdiag.render.matrix.watch import (
+    Change,
+    Kind,
+    Turn,
+    WatchState,
+    change_line,
+    change_lines,
+    changes_between,
+    with_last_known,
+)
 from netdiag.render.report import Input, Matrix, Problem, Report
 from netdiag.render.screen import Screen, paint
 from tests.cli.shell import ROOT
@@ -58,7 +67,7 @@ def lost(message: str = "no engine answers there") -> Report:
 
 
 def one(before: Verdict | None, after: Verdict | None) -> tuple[Change, ...]:
-    return changes(seen({(HOST, "kafka:9092"): before}), seen({(HOST, "kafka:9092"): after}))
+    return changes_between(seen({(HOST, "kafka:9092"): before}), seen({(HOST, "kafka:9092"): after}))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +110,9 @@ def test_another_broker_missing_is_a_change_though_the_count_stays() -> None:
 
 
 def test_the_first_look_gives_every_cell_and_what_does_not_run() -> None:
-    found = changes(None, seen({(HOST, "kafka:9092"): OK, (CLIENT, "kafka:9092"): REFUSED}, down={"spare": "exit 1"}))
+    found = changes_between(
+        None, seen({(HOST, "kafka:9092"): OK, (CLIENT, "kafka:9092"): REFUSED}, down={"spare": "exit 1"})
+    )
     assert [(c.kind, c.turn, c.subject, c.before, c.after) for c in found] == [
         (Kind.BROKER, Turn.NEW, "spare", None, "not running"),
         (Kind.CELL, Turn.NEW, "docker host", None, "ok"),
@@ -112,12 +123,12 @@ def test_the_first_look_gives_every_cell_and_what_does_not_run() -> None:
 def test_containers_come_and_go() -> None:
     before = seen({(HOST, "kafka:9092"): OK, (KAFKA, "kafka:9092"): OK})
     after = seen({(HOST, "kafka:9092"): REFUSED}, down={"kafka": "not running, exit code 137"})
-    assert [(c.turn, c.subject, c.before, c.after) for c in changes(before, after)] == [
+    assert [(c.turn, c.subject, c.before, c.after) for c in changes_between(before, after)] == [
         (Turn.BROKE, "kafka", "running", "not running"),
         (Turn.BROKE, "docker host", "ok", "bootstrap: refused"),
         (Turn.GONE, "inside kafka", "ok", None),
     ]
-    assert [(c.turn, c.subject, c.before, c.after) for c in changes(after, before)] == [
+    assert [(c.turn, c.subject, c.before, c.after) for c in changes_between(after, before)] == [
         (Turn.BACK, "kafka", "not running", "running"),
         (Turn.BACK, "docker host", "bootstrap: refused", "ok"),
         (Turn.NEW, "inside kafka", None, "ok"),
@@ -126,22 +137,22 @@ def test_containers_come_and_go() -> None:
 
 def test_an_engine_that_goes_away_is_one_change_and_what_was_known_stays() -> None:
     before = seen({(HOST, "kafka:9092"): OK})
-    (gone,) = changes(before, lost())
+    (gone,) = changes_between(before, lost())
     assert (gone.kind, gone.turn, gone.reason) == (Kind.INPUT, Turn.BROKE, "no engine answers there")
-    meanwhile = kept(before, lost())
+    meanwhile = with_last_known(before, lost())
     assert meanwhile.matrices == before.matrices
     assert meanwhile.inputs[0].error is not None
-    assert changes(meanwhile, kept(meanwhile, lost())) == ()
-    (other,) = changes(meanwhile, lost("permission denied"))
+    assert changes_between(meanwhile, with_last_known(meanwhile, lost())) == ()
+    (other,) = changes_between(meanwhile, lost("permission denied"))
     assert (other.turn, other.reason) == (Turn.CHANGED, "permission denied")
-    back = changes(meanwhile, seen({(HOST, "kafka:9092"): REFUSED}))
+    back = changes_between(meanwhile, seen({(HOST, "kafka:9092"): REFUSED}))
     assert [(c.kind, c.turn) for c in back] == [(Kind.INPUT, Turn.BACK), (Kind.CELL, Turn.BROKE)]
 
 
 def test_an_engine_that_was_never_there_is_told_and_then_everything_is_new() -> None:
-    (gone,) = changes(None, lost())
+    (gone,) = changes_between(None, lost())
     assert (gone.turn, gone.before, gone.after) == (Turn.NEW, None, "not looked at")
-    found = changes(lost(), seen({(HOST, "kafka:9092"): OK}))
+    found = changes_between(lost(), seen({(HOST, "kafka:9092"): OK}))
     assert [(c.kind, c.turn) for c in found] == [(Kind.INPUT, Turn.BACK), (Kind.CELL, Turn.NEW)]
 
 
@@ -149,7 +160,7 @@ def test_a_line_of_json_is_valid_and_plain() -> None:
     hostile = failed("closed", "\x1b]0;x\x07\u202e\ud800 password=hunter2 " + "x" * 300_000)
     before = seen({(HOST, "kafka:9092"): OK})
     after = seen({(HOST, "kafka:9092"): hostile}, down={"kafka": "exit 1"})
-    for change in (*changes(before, after), *changes(None, lost())):
+    for change in (*changes_between(before, after), *changes_between(None, lost())):
         line = change_line(change, datetime.now().astimezone().isoformat())
         assert line.endswith("\n")
         assert line[:-1].isascii()
@@ -161,7 +172,7 @@ def test_a_line_of_json_is_valid_and_plain() -> None:
 
 def drawn(before: Report, after: Report, width: int = 100) -> list[str]:
     screen = Screen(width=width)
-    return paint(change_lines(changes(before, after), screen, "12:34:56"), screen).splitlines()
+    return paint(change_lines(changes_between(before, after), screen, "12:34:56"), screen).splitlines()
 
 
 def test_people_read_what_behaves_alike_in_one_line() -> None:
@@ -221,7 +232,7 @@ def test_the_worst_comes_first_and_the_rest_is_counted() -> None:
     short = drawn(before, after)
     assert sum(" broke " in line for line in short) == 20
     assert short[-1] == "         and 7 more groups of cells"
-    told = paint(change_lines(changes(before, after), Screen(), "12:34:56", full=True), Screen())
+    told = paint(change_lines(changes_between(before, after), Screen(), "12:34:56", full=True), Screen())
     assert told.count(" broke ") == 26
     assert told.splitlines()[-1] == "         back    docker host → x:1: bootstrap: refused → ok"
 
@@ -250,11 +261,11 @@ def test_an_edge_of_the_mesh_breaks_and_comes_back() -> None:
         "                 10.0.0.2:9092 did not answer in 3.5 s",
     ]
     assert drawn(meshed(CUT), meshed(REACHED)) == ["12:34:56 back    one → two (inter-broker, two:9092): timeout → ok"]
-    assert changes(meshed(REACHED), meshed(Unknown(because="no time"))) == ()
-    assert changes(meshed(CUT), meshed(replace(CUT, because="did not answer in 3.6 s"))) == ()
-    (gone,) = changes(meshed(REACHED), seen({(HOST, "kafka:9092"): OK}))
+    assert changes_between(meshed(REACHED), meshed(Unknown(because="no time"))) == ()
+    assert changes_between(meshed(CUT), meshed(replace(CUT, because="did not answer in 3.6 s"))) == ()
+    (gone,) = changes_between(meshed(REACHED), seen({(HOST, "kafka:9092"): OK}))
     assert (gone.kind, gone.turn, gone.before, gone.after) == (Kind.EDGE, Turn.GONE, "ok", None)
-    line = json.loads(change_line(changes(meshed(REACHED), meshed(CUT))[0], "2026-01-01T00:00:00+00:00"))
+    line = json.loads(change_line(changes_between(meshed(REACHED), meshed(CUT))[0], "2026-01-01T00:00:00+00:00"))
     jsonschema.validate(line, SCHEMA)
     assert (line["vantage"], line["edge"], line["broker"], line["bootstrap"]) == (
         "one",

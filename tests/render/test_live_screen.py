@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.deployment.model.vantage import Vantage
-from netdiag.render.matrix.watch import change_lines, changes, watch_screen
+from netdiag.render.matrix.watch import change_lines, changes_between, watch_screen
 from netdiag.render.report import Report
 from netdiag.render.screen import Line, Screen, line_width, paint
 from tests.render.literals import HOST, OK, PARTIAL, REFUSED, failed, inside
@@ -29,14 +29,14 @@ def drawn(report: Report, told: list[Line], *, rows: int, columns: int) -> list[
 @pytest.mark.parametrize("columns", [1, 2, 20, 40, 80, 140])
 @pytest.mark.parametrize("count", [0, 1, 500])
 def test_it_fits(rows: int, columns: int, count: int) -> None:
-    told = [*change_lines(changes(WORKING, BROKEN), Screen(width=80), "12:00:00")] * count
+    told = [*change_lines(changes_between(WORKING, BROKEN), Screen(width=80), "12:00:00")] * count
     lines = drawn(BROKEN, told, rows=rows, columns=columns)
     assert 0 < len(lines) <= rows
     assert max(map(line_width, lines)) <= columns
 
 
 def test_matrix_and_latest_changes_share_the_height() -> None:
-    told = change_lines(changes(WORKING, BROKEN), Screen(width=80), "12:00:00")
+    told = change_lines(changes_between(WORKING, BROKEN), Screen(width=80), "12:00:00")
     text = paint(drawn(BROKEN, told, rows=24, columns=100), Screen())
     assert "From where a client works" in text
     assert "enlarge the window" in text

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from netdiag.findings import FileLocation, Finding, Related, Severity, WireLocation
-from netdiag.render.findings.finding_text import clock_text, place_text
+from netdiag.render.findings.finding_text import clickable_place, clock_text
 from netdiag.render.findings.fingerprints import fingerprints
 from netdiag.render.findings.places import wire_text
 from netdiag.render.formats import concise, github, gitlab, markdown, sarif, text, xml
@@ -38,9 +38,9 @@ def _text(report: Report) -> str:
 
 
 def test_a_place_names_packet_and_connection() -> None:
-    assert place_text(PLACE) == f"app.pcap:1234 ({BETWEEN})"
+    assert clickable_place(PLACE) == f"app.pcap:1234 ({BETWEEN})"
     unnumbered = WireLocation(file="app.pcap", packet=None, time=0, client="", broker="")
-    assert place_text(unnumbered) == "app.pcap"
+    assert clickable_place(unnumbered) == "app.pcap"
     assert (wire_text(PLACE), wire_text(unnumbered)) == (f"packet 1234, {BETWEEN}", "the capture")
 
 

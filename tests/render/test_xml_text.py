@@ -2,13 +2,13 @@
 
 from xml.etree.ElementTree import Element, SubElement, fromstring
 
-from netdiag.render.formats.xml import xml_text
+from netdiag.render.formats.xml import _xml_text
 
 
 def test_it_reads_back() -> None:
     root = Element("a", {"b": "<&\"'>日\U0001f600\n"})
     SubElement(root, "c").text = "]]> </c> é"
-    text = xml_text(root)
+    text = _xml_text(root)
     assert text.isascii()
     assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<a ')
     back = fromstring(text.encode())

@@ -1,4 +1,8 @@
-"""An analysis as JSON, version 1: names and types are a contract (`schema/analyze.v1.json`)."""
+"""An analysis as text and as JSON, version 1: names and types of the JSON are a contract (`schema/analyze.v1.json`).
+
+The text has findings first, then what was looked at and how much of it was understood, then tables: which columns of
+which answers, and how their values are written.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,48 +18,17 @@ from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.analysis import Analysis, Answer
 from netdiag.traffic.column import Kind
 
-VERSION = 1
-
-
-def analysis_json(analysis: Analysis) -> str:
-    """The JSON text, ASCII only, ending with a line feed; equal analyses give equal bytes."""
-    seen = analysis.seen
-    value = {
-        "version": VERSION,
-        "files": list(seen.files),
-        "bytes": seen.bytes,
-        "packets": seen.packets,
-        "first_time": None if seen.first is None else time_text(seen.first),
-        "last_time": None if seen.last is None else time_text(seen.last),
-        "connections": analysis.connections,
-        "protocols": dict(sorted(analysis.protocols.items())),
-        "findings": [finding_value(finding) for finding in analysis.findings],
-        "answers": {name: _answer(name, answer) for name, answer in analysis.answers.items()},
-    }
-    return json.dumps(sound(value), indent=2) + "\n"
-
-
-def _answer(name: str, answer: Answer) -> dict[str, Any]:
-    columns = aggregate(name).columns
-    times = {column.name for column in columns if column.kind is Kind.TIME}
-    rows = [_row_value(row, times, tuple(column.name for column in columns)) for row in answer.rows]
-    return {"total": answer.total, "rows": rows}
-
-
-def _row_value(row: Mapping[str, Any], times: set[str], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: _value(row[name], name in times) for name in names}
-
-
-def _value(value: Any, is_time: bool) -> Any:
-    if value is not None and is_time:
-        return time_text(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
 _SECOND = 1_000_000_000
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
+VERSION = 1
+
 Row = Mapping[str, Any]
+
+TOP = 10
+
+# A cell that is longer is cut; the JSON document has it whole.
+_WIDEST = 44
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +53,43 @@ class Section:
     answer: str
     columns: tuple[Column, ...]
     keep: Callable[[Row], bool] = all_rows
+
+
+def analysis_text(analysis: Analysis, screen: Screen, *, top: int = TOP) -> str:
+    """The text; of each table the first `top` rows, and how many more there are."""
+    lines: list[Line] = []
+    for finding in analysis.findings:
+        lines += [*finding_lines(finding, SourceLines({}), screen), ()]
+    lines += _head(analysis, screen)
+    for section in SECTIONS:
+        lines += _table(section, analysis, screen, top)
+    return paint(lines, screen)
+
+
+def analysis_json(analysis: Analysis) -> str:
+    """The JSON text, ASCII only, ending with a line feed; equal analyses give equal bytes."""
+    seen = analysis.seen
+    value = {
+        "version": VERSION,
+        "files": list(seen.files),
+        "bytes": seen.bytes,
+        "packets": seen.packets,
+        "first_time": None if seen.first is None else time_text(seen.first),
+        "last_time": None if seen.last is None else time_text(seen.last),
+        "connections": analysis.connections,
+        "protocols": dict(sorted(analysis.protocols.items())),
+        "findings": [finding_value(finding) for finding in analysis.findings],
+        "answers": {name: _answer(name, answer) for name, answer in analysis.answers.items()},
+    }
+    return json.dumps(sound(value), indent=2) + "\n"
+
+
+def exchanges_by_decoding(analysis: Analysis) -> dict[str, int]:
+    """How many exchanges were decoded in full, in part, or not at all, by the word for it."""
+    kinds: dict[str, int] = {}
+    for row in analysis.rows("coverage"):
+        kinds[row["decoded"]] = kinds.get(row["decoded"], 0) + int(row["exchanges"])
+    return kinds
 
 
 def size(count: float | None) -> str:
@@ -323,22 +333,6 @@ SECTIONS = (
 )
 
 
-TOP = 10
-# A cell that is longer is cut; the JSON document has it whole.
-_WIDEST = 44
-
-
-def analysis_text(analysis: Analysis, screen: Screen, *, top: int = TOP) -> str:
-    """The text; of each table the first `top` rows, with a line that tells how many there are beside them."""
-    lines: list[Line] = []
-    for finding in analysis.findings:
-        lines += [*finding_lines(finding, SourceLines({}), screen), ()]
-    lines += _head(analysis, screen)
-    for section in SECTIONS:
-        lines += _table(section, analysis, screen, top)
-    return paint(lines, screen)
-
-
 def _head(analysis: Analysis, screen: Screen) -> list[Line]:
     seen = analysis.seen
     files = f"{len(seen.files)} captures" if len(seen.files) != 1 else seen.files[0]
@@ -364,9 +358,7 @@ def _span(first: int | None, last: int | None) -> str:
 
 
 def _decoded(analysis: Analysis) -> str:
-    kinds: dict[str, int] = {}
-    for row in analysis.rows("coverage"):
-        kinds[row["decoded"]] = kinds.get(row["decoded"], 0) + int(row["exchanges"])
+    kinds = exchanges_by_decoding(analysis)
     total = sum(kinds.values())
     if not total:
         return "none"
@@ -425,3 +417,20 @@ def _cut(text: str, screen: Screen) -> str:
     if width(text) <= _WIDEST:
         return text
     return text[: _WIDEST - len(screen.glyphs.ellipsis)] + screen.glyphs.ellipsis
+
+
+def _answer(name: str, answer: Answer) -> dict[str, Any]:
+    columns = aggregate(name).columns
+    times = {column.name for column in columns if column.kind is Kind.TIME}
+    rows = [_row_value(row, times, tuple(column.name for column in columns)) for row in answer.rows]
+    return {"total": answer.total, "rows": rows}
+
+
+def _row_value(row: Mapping[str, Any], times: set[str], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: _value(row[name], name in times) for name in names}
+
+
+def _value(value: Any, is_time: bool) -> Any:
+    if value is not None and is_time:
+        return time_text(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -1,7 +1,8 @@
-"""A piece of a file with line numbers and carets under exact spans, cut to the width of the screen.
+"""A finding as text: a line with place, severity, message and rule; the source under it; why, and how to repair it.
 
-Columns of a mark are characters of the file; what is drawn may be wider (CJK), spelled out (controls) or
-hidden (secrets), so every character of a line is first given the text that stands for it.
+The source has line numbers and carets under exact spans and is cut to the width of the screen. Columns of a mark are
+characters of the file; what is drawn may be wider (CJK), spelled out (controls) or hidden (secrets), so every character
+of a line is first given the text that stands for it.
 """
 
 import re
@@ -20,14 +21,183 @@ from netdiag.findings import (
     TopologyLocation,
     WireLocation,
 )
+from netdiag.render.findings.places import explanations
 from netdiag.render.redact import HIDDEN, redacted, secret_spans
-from netdiag.render.screen import Line, Run, Screen, Style, width, wrap
+from netdiag.render.screen import Line, Run, Screen, Style, hanging, width, wrap
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _TAB = "    "
 # A gap of at most this many lines between two marks is shown, a longer one is an ellipsis.
 _NEAR = 2
 _LINES_PER_MARK = 3
+SEVERITY_STYLES = {Severity.ERROR: Style.ERROR, Severity.WARNING: Style.WARNING, Severity.NOTE: Style.NOTE}
+# More places than this are counted, not drawn.
+_RELATED_SHOWN = 6
+_DIGITS = re.compile(r"\d+")
+
+
+class SourceLines:
+    """The lines of the files that findings point into, split once."""
+
+    def __init__(self, sources: Mapping[str, bytes]) -> None:
+        self._sources = sources
+        self._lines: dict[str, list[str]] = {}
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a file; none when its bytes are not at hand."""
+        if path not in self._lines:
+            self._lines[path] = split_lines(self._sources[path]) if path in self._sources else []
+        return self._lines[path]
+
+
+def finding_lines(
+    finding: Finding, sources: SourceLines, screen: Screen, *, likewise: Sequence[Finding] = ()
+) -> list[Line]:
+    """The lines of a finding, then the places of those that say the same."""
+    style = SEVERITY_STYLES[finding.severity]
+    shown, left_out = finding.related[:_RELATED_SHOWN], finding.related[_RELATED_SHOWN:]
+    places = [_Place(r.location, r.message, False) for r in shown if isinstance(r.location, FileLocation)]
+    if isinstance(finding.location, FileLocation):
+        places.insert(0, _Place(finding.location, "", True))
+    drawn = [_headline(finding, screen, style)]
+    for index, path in enumerate(dict.fromkeys(place.location.path for place in places)):
+        here = [place for place in places if place.location.path == path]
+        drawn += _file_snippet(path, here, sources, screen, style, named=index > 0)
+    for related in shown:
+        if not isinstance(related.location, FileLocation):
+            drawn += _remark(clickable_place(related.location), related.message, screen)
+    if isinstance(finding.location, WireLocation):
+        drawn += _remark("first seen", clock_text(finding.location.time), screen)
+    if left_out:
+        drawn += _remark("also", f"{len(left_out)} more places", screen)
+    for title, text in explanations(finding):
+        drawn += _remark(title, redacted(text), screen)
+    if likewise:
+        drawn.append((Run("  likewise:", Style.PLACE),))
+        drawn += [_likewise(other, screen) for other in likewise]
+    return drawn
+
+
+def clickable_place(location: Location) -> str:
+    """A location in one line, as editors and terminals can click it."""
+    match location:
+        case FileLocation():
+            return f"{location.path}:{location.line}:{location.column}"
+        case ContainerLocation():
+            return f"{location.container} ({location.part})" if location.part else location.container
+        case WireLocation():
+            packet = "" if location.packet is None else f":{location.packet}"
+            return f"{location.file}{packet} ({location.connection})" if location.connection else location.file + packet
+        case TopologyLocation():
+            device = f"/{location.device}" if location.device else ""
+            return f"{location.place}{device} ({location.part})" if location.part else location.place + device
+        case _:
+            assert_never(location)
+
+
+def clock_text(time: int) -> str:
+    """Nanoseconds since 1970 as a time of UTC, to the microsecond; the number itself where no calendar has it."""
+    seconds, rest = divmod(time, 1_000_000_000)
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return f"{time} ns"
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{rest // 1000:06d} UTC"
+
+
+def grouped(findings: Sequence[Finding], *, full: bool = False) -> list[list[Finding]]:
+    """Findings that differ in names and numbers only as one group, in the place of the first; `full` groups none."""
+    groups: dict[object, list[Finding]] = {}
+    for index, finding in enumerate(findings):
+        groups.setdefault(index if full else _similarity(finding), []).append(finding)
+    return list(groups.values())
+
+
+def _similarity(finding: Finding) -> tuple[object, ...]:
+    texts = (finding.message, finding.why, finding.hint, finding.broker_prints or "")
+    names = (finding.service, *_own_names(finding))
+    essence = tuple(_DIGITS.sub("#", _without(text, names)) for text in texts)
+    path = finding.location.path if isinstance(finding.location, FileLocation) else ""
+    return (finding.rule, finding.severity, path, essence, len(finding.related))
+
+
+def _own_names(finding: Finding) -> tuple[str, ...]:
+    """What a finding about a network calls its own."""
+    if isinstance(finding.location, TopologyLocation):
+        return (finding.location.part, finding.location.device, finding.location.place)
+    return ()
+
+
+def _without(text: str, names: Sequence[str | None]) -> str:
+    for name in names:
+        text = text.replace(name, "@") if name else text
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    location: FileLocation
+    label: str
+    primary: bool
+
+
+def _headline(finding: Finding, screen: Screen, style: Style) -> Line:
+    return (
+        _place(finding.location, screen, Style.BOLD),
+        Run(": "),
+        Run(finding.severity.value, style),
+        Run(": "),
+        screen.run(redacted(finding.message), Style.BOLD),
+        *_rule(finding.rule, screen),
+    )
+
+
+def _place(location: Location, screen: Screen, style: Style = Style.PLAIN) -> Run:
+    """A place, which leads to its file where the screen has links."""
+    link = screen.links.to_file(location.path) if screen.links and isinstance(location, FileLocation) else ""
+    return Run(screen.visible(clickable_place(location)), style, link)
+
+
+def _rule(rule: str, screen: Screen) -> Line:
+    """The id of a rule in brackets, which leads to its page where the screen has links."""
+    link = screen.links.to_rule(rule) if screen.links else ""
+    if not link:
+        return (screen.run(f" [{rule}]", Style.DIM),)
+    return (Run(" [", Style.DIM), Run(screen.visible(rule), Style.DIM, link), Run("]", Style.DIM))
+
+
+def _likewise(finding: Finding, screen: Screen) -> Line:
+    """The place of a finding that says the same, and whose it is."""
+    whose = f": {finding.service}" if finding.service else ""
+    return (Run("    "), _place(finding.location, screen, Style.BOLD), screen.run(whose))
+
+
+def _file_snippet(
+    path: str, places: Sequence[_Place], sources: SourceLines, screen: Screen, style: Style, *, named: bool
+) -> list[Line]:
+    marks = [
+        Mark(
+            line=place.location.line,
+            column=place.location.column,
+            end_line=place.location.end_line,
+            end_column=place.location.end_column,
+            label=redacted(place.label),
+            primary=place.primary,
+        )
+        for place in places
+    ]
+    drawn = snippet(sources.lines(path), marks, screen, style)
+    if not drawn:
+        # The file cannot be shown: its places still are.
+        return [line for p in places if not p.primary for line in _remark(clickable_place(p.location), p.label, screen)]
+    if named:
+        first = places[0].location
+        return [(Run(f"  {screen.glyphs.arrow} ", Style.PLACE), _place(first, screen)), *drawn]
+    return drawn
+
+
+def _remark(title: str, text: str, screen: Screen) -> list[Line]:
+    return hanging((Run(f"  {screen.visible(title)}: ", Style.PLACE),), text, screen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,182 +367,3 @@ class _Drawer:
         parts = wrap(label, self._columns - 2)
         indent = max(2, min(first, self._columns - max(width(part) for part in parts)))
         return [tuple(runs), *((*self.gutter(), Run(" " + " " * indent + part, style)) for part in parts)]
-
-
-SEVERITY_STYLES = {Severity.ERROR: Style.ERROR, Severity.WARNING: Style.WARNING, Severity.NOTE: Style.NOTE}
-# More places than this are counted, not drawn.
-_RELATED_SHOWN = 6
-
-
-class SourceLines:
-    """The lines of the files that findings point into, split once."""
-
-    def __init__(self, sources: Mapping[str, bytes]) -> None:
-        self._sources = sources
-        self._lines: dict[str, list[str]] = {}
-
-    def of(self, path: str) -> list[str]:
-        """The lines of a file; none when its bytes are not at hand."""
-        if path not in self._lines:
-            self._lines[path] = split_lines(self._sources[path]) if path in self._sources else []
-        return self._lines[path]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    location: FileLocation
-    label: str
-    primary: bool
-
-
-def finding_lines(
-    finding: Finding, lines: SourceLines, screen: Screen, *, likewise: Sequence[Finding] = ()
-) -> list[Line]:
-    """The lines that present a finding; other places of which the same is true follow."""
-    style = SEVERITY_STYLES[finding.severity]
-    shown, left_out = finding.related[:_RELATED_SHOWN], finding.related[_RELATED_SHOWN:]
-    places = [_Place(r.location, r.message, False) for r in shown if isinstance(r.location, FileLocation)]
-    if isinstance(finding.location, FileLocation):
-        places.insert(0, _Place(finding.location, "", True))
-    drawn = [_headline(finding, screen, style)]
-    for index, path in enumerate(dict.fromkeys(place.location.path for place in places)):
-        here = [place for place in places if place.location.path == path]
-        drawn += _file_snippet(path, here, lines, screen, style, named=index > 0)
-    for related in shown:
-        if not isinstance(related.location, FileLocation):
-            drawn += _remark(place_text(related.location), related.message, screen)
-    if isinstance(finding.location, WireLocation):
-        drawn += _remark("first seen", clock_text(finding.location.time), screen)
-    if left_out:
-        drawn += _remark("also", f"{len(left_out)} more places", screen)
-    if finding.why:
-        drawn += _remark("why", redacted(finding.why), screen)
-    if finding.broker_prints:
-        drawn += _remark("the broker will print", redacted(finding.broker_prints), screen)
-    if finding.hint:
-        drawn += _remark("fix", redacted(finding.hint), screen)
-    if likewise:
-        drawn.append((Run("  likewise:", Style.PLACE),))
-        drawn += [_likewise(other, screen) for other in likewise]
-    return drawn
-
-
-def place_text(location: Location) -> str:
-    """A location in one line, as editors and terminals can click it."""
-    match location:
-        case FileLocation():
-            return f"{location.path}:{location.line}:{location.column}"
-        case ContainerLocation():
-            return f"{location.container} ({location.part})" if location.part else location.container
-        case WireLocation():
-            packet = "" if location.packet is None else f":{location.packet}"
-            return f"{location.file}{packet} ({location.connection})" if location.connection else location.file + packet
-        case TopologyLocation():
-            device = f"/{location.device}" if location.device else ""
-            return f"{location.place}{device} ({location.part})" if location.part else location.place + device
-        case _:
-            assert_never(location)
-
-
-def clock_text(time: int) -> str:
-    """Nanoseconds since 1970 as a time of UTC, to the microsecond; the number itself where no calendar has it."""
-    seconds, rest = divmod(time, 1_000_000_000)
-    try:
-        moment = datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return f"{time} ns"
-    return f"{moment:%Y-%m-%d %H:%M:%S}.{rest // 1000:06d} UTC"
-
-
-def _headline(finding: Finding, screen: Screen, style: Style) -> Line:
-    return (
-        _place(finding.location, screen, Style.BOLD),
-        Run(": "),
-        Run(finding.severity.value, style),
-        Run(": "),
-        screen.run(redacted(finding.message), Style.BOLD),
-        *_rule(finding.rule, screen),
-    )
-
-
-def _place(location: Location, screen: Screen, style: Style = Style.PLAIN) -> Run:
-    """A place, which leads to its file where the screen has links."""
-    link = screen.links.to_file(location.path) if screen.links and isinstance(location, FileLocation) else ""
-    return Run(screen.visible(place_text(location)), style, link)
-
-
-def _rule(rule: str, screen: Screen) -> Line:
-    """The id of a rule in brackets, which leads to its page where the screen has links."""
-    link = screen.links.to_rule(rule) if screen.links else ""
-    if not link:
-        return (screen.run(f" [{rule}]", Style.DIM),)
-    return (Run(" [", Style.DIM), Run(screen.visible(rule), Style.DIM, link), Run("]", Style.DIM))
-
-
-def _likewise(finding: Finding, screen: Screen) -> Line:
-    """Another place of which the same is true; what differs is whose it is."""
-    whose = f": {finding.service}" if finding.service else ""
-    return (Run("    "), _place(finding.location, screen, Style.BOLD), screen.run(whose))
-
-
-def _file_snippet(
-    path: str, places: Sequence[_Place], lines: SourceLines, screen: Screen, style: Style, *, named: bool
-) -> list[Line]:
-    marks = [
-        Mark(
-            line=place.location.line,
-            column=place.location.column,
-            end_line=place.location.end_line,
-            end_column=place.location.end_column,
-            label=redacted(place.label),
-            primary=place.primary,
-        )
-        for place in places
-    ]
-    drawn = snippet(lines.of(path), marks, screen, style)
-    if not drawn:
-        # The file cannot be shown: its places still are.
-        return [line for p in places if not p.primary for line in _remark(place_text(p.location), p.label, screen)]
-    if named:
-        first = places[0].location
-        return [(Run(f"  {screen.glyphs.arrow} ", Style.PLACE), _place(first, screen)), *drawn]
-    return drawn
-
-
-def _remark(title: str, text: str, screen: Screen) -> list[Line]:
-    indent = f"  {screen.visible(title)}: "
-    parts = wrap(screen.visible(text), max(30, screen.width - len(indent)))
-    first: Line = (Run(indent, Style.PLACE), Run(parts[0]))
-    return [first, *((Run(" " * len(indent) + part),) for part in parts[1:])]
-
-
-_DIGITS = re.compile(r"\d+")
-
-
-def grouped(findings: Sequence[Finding], *, full: bool = False) -> list[list[Finding]]:
-    """Findings that differ in names and numbers only, together at the place of the first; `full` keeps them apart."""
-    groups: dict[object, list[Finding]] = {}
-    for index, finding in enumerate(findings):
-        groups.setdefault(index if full else _similarity(finding), []).append(finding)
-    return list(groups.values())
-
-
-def _similarity(finding: Finding) -> tuple[object, ...]:
-    texts = (finding.message, finding.why, finding.hint, finding.broker_prints or "")
-    names = (finding.service, *_own_names(finding))
-    told = tuple(_DIGITS.sub("#", _without(text, names)) for text in texts)
-    path = finding.location.path if isinstance(finding.location, FileLocation) else ""
-    return (finding.rule, finding.severity, path, told, len(finding.related))
-
-
-def _own_names(finding: Finding) -> tuple[str, ...]:
-    """What a finding about a network calls its own."""
-    if isinstance(finding.location, TopologyLocation):
-        return (finding.location.part, finding.location.device, finding.location.place)
-    return ()
-
-
-def _without(text: str, names: Sequence[str | None]) -> str:
-    for name in names:
-        text = text.replace(name, "@") if name else text
-    return text

@@ -1,6 +1,9 @@
-"""What stays of a finding when lines move: who says it, of which file and service, about which text.
+"""Fingerprints of findings, and the baseline: the file of those that are known already.
 
-Messages are no part of it: their wording is no contract. Secrets on the line are hidden before it is hashed.
+A fingerprint is what stays of a finding when lines move: who says it, of which file and service, about which text.
+Messages are not part of it, as their wording is no contract, and secrets on the line are hidden before it is hashed.
+A baseline holds an entry for each finding: its fingerprint with what people need to recognise it. So it survives edits
+elsewhere in the file and new wordings of a rule.
 """
 
 import hashlib
@@ -9,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, assert_never
 
 from netdiag.errors import UsageError
@@ -17,6 +20,12 @@ from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity,
 from netdiag.render.findings.finding_text import SourceLines
 from netdiag.render.findings.places import in_order, path_text
 from netdiag.render.redact import HIDDEN, secret_spans
+
+BASELINE_VERSION = 1
+STALE_BASELINE = "stale-baseline"
+_STRING = re.compile(rb'"([^"\\]*)"')
+_LONGEST = 10_000
+_FIELDS = ("path", "rule", "service", "fingerprint")
 
 
 def fingerprints(findings: Sequence[Finding], sources: Mapping[str, bytes], root: str = "") -> list[str]:
@@ -34,51 +43,6 @@ def fingerprints(findings: Sequence[Finding], sources: Mapping[str, bytes], root
 def digest(*parts: str) -> str:
     """A hash of texts, whatever they hold."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
-
-
-class _Lines:
-    """The lines of files as they are hashed, each made once: thousands of findings may stand on one long line."""
-
-    def __init__(self, sources: Mapping[str, bytes]) -> None:
-        self._sources = SourceLines(sources)
-        self._shown: dict[tuple[str, int], str] = {}
-
-    def shown(self, path: str, index: int) -> str:
-        """A line without its indentation and its secrets; empty outside the file."""
-        if (path, index) not in self._shown:
-            self._shown[path, index] = _shown_line(self._sources.of(path), index)
-        return self._shown[path, index]
-
-
-def _place_parts(finding: Finding, lines: _Lines, root: str) -> tuple[str, ...]:
-    match finding.location:
-        case FileLocation(path=path, line=line):
-            return ("file", path_text(path, root), lines.shown(path, line - 1))
-        case ContainerLocation(container=container, part=part):
-            return ("container", container, part)
-        case WireLocation(client=client, broker=broker):
-            # Packets, times and the client's port differ from capture to capture.
-            return ("wire", client.rpartition(":")[0], broker)
-        case TopologyLocation(place=place, device=device, part=part):
-            return ("topology", place, device, part)
-        case _:
-            assert_never(finding.location)
-
-
-def _shown_line(lines: Sequence[str], index: int) -> str:
-    if not 0 <= index < len(lines):
-        return ""
-    line = lines[index]
-    for start, end in reversed(secret_spans(lines, index)):
-        line = line[:start] + HIDDEN + line[end:]
-    return " ".join(line.split())
-
-
-BASELINE_VERSION = 1
-STALE_BASELINE = "stale-baseline"
-_STRING = re.compile(rb'"([^"\\]*)"')
-_LONGEST = 10_000
-_FIELDS = ("path", "rule", "service", "fingerprint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -114,7 +78,7 @@ def baseline_entries(
 
 def render_baseline(entries: Iterable[BaselineEntry]) -> str:
     """The file: sorted, an entry to a line, ASCII only; equal findings give equal bytes."""
-    lines = [json.dumps({name: getattr(entry, name) for name in _FIELDS}) for entry in sorted(entries)]
+    lines = [json.dumps(asdict(entry)) for entry in sorted(entries)]
     body = "".join(f"\n    {line}{',' if number < len(lines) else ''}" for number, line in enumerate(lines, 1))
     return f'{{\n  "version": {BASELINE_VERSION},\n  "findings": [{body}{chr(10) + "  " if lines else ""}]\n}}\n'
 
@@ -135,6 +99,12 @@ def parse_baseline(path: str, data: bytes) -> tuple[BaselineEntry, ...]:
     return tuple(_entry(item, path) for item in value["findings"])
 
 
+def unmatched_entries(entries: Sequence[BaselineEntry], found: Iterable[BaselineEntry]) -> list[BaselineEntry]:
+    """The entries whose finding is not among those found."""
+    here = {entry.fingerprint for entry in found}
+    return [entry for entry in entries if entry.fingerprint not in here]
+
+
 def stale_entries(
     path: str, data: bytes, entries: Iterable[BaselineEntry], looked_for: Callable[[BaselineEntry], bool]
 ) -> tuple[Finding, ...]:
@@ -145,13 +115,51 @@ def stale_entries(
             rule=STALE_BASELINE,
             severity=Severity.NOTE,
             message=f"{entry.rule} no longer occurs in {entry.path}" + (f" ({entry.service})" if entry.service else ""),
-            location=places.of(entry.fingerprint),
+            location=places.find(entry.fingerprint),
             why="an entry that matches no finding hides the same defect if it comes back",
             hint="write the baseline again",
         )
         for entry in entries
         if looked_for(entry)
     )
+
+
+class _Lines:
+    """The lines of files as they are hashed, each made once: thousands of findings may stand on one long line."""
+
+    def __init__(self, sources: Mapping[str, bytes]) -> None:
+        self._sources = SourceLines(sources)
+        self._shown: dict[tuple[str, int], str] = {}
+
+    def shown(self, path: str, index: int) -> str:
+        """A line without its indentation and its secrets; empty outside the file."""
+        if (path, index) not in self._shown:
+            self._shown[path, index] = _shown_line(self._sources.lines(path), index)
+        return self._shown[path, index]
+
+
+def _place_parts(finding: Finding, lines: _Lines, root: str) -> tuple[str, ...]:
+    match finding.location:
+        case FileLocation(path=path, line=line):
+            return ("file", path_text(path, root), lines.shown(path, line - 1))
+        case ContainerLocation(container=container, part=part):
+            return ("container", container, part)
+        case WireLocation(client=client, broker=broker):
+            # Packets, times and the client's port differ from capture to capture.
+            return ("wire", client.rpartition(":")[0], broker)
+        case TopologyLocation(place=place, device=device, part=part):
+            return ("topology", place, device, part)
+        case _:
+            assert_never(finding.location)
+
+
+def _shown_line(lines: Sequence[str], index: int) -> str:
+    if not 0 <= index < len(lines):
+        return ""
+    line = lines[index]
+    for start, end in reversed(secret_spans(lines, index)):
+        line = line[:start] + HIDDEN + line[end:]
+    return " ".join(line.split())
 
 
 def _moved(finding: Finding, home: Callable[[str], str]) -> Finding:
@@ -178,7 +186,7 @@ class _Places:
         for match in _STRING.finditer(data):
             self._found.setdefault(match[1], match.start(1))
 
-    def of(self, fingerprint: str) -> FileLocation:
+    def find(self, fingerprint: str) -> FileLocation:
         """Its place; the beginning of the file where it is written with escapes."""
         wanted = fingerprint.encode("utf-8", "surrogatepass")
         start = self._found.get(wanted, 0)
@@ -195,9 +203,3 @@ class _Places:
             start=start,
             end=start + len(wanted),
         )
-
-
-def unmatched_entries(entries: Sequence[BaselineEntry], found: Iterable[BaselineEntry]) -> list[BaselineEntry]:
-    """The entries whose finding is not among those found."""
-    here = {entry.fingerprint for entry in found}
-    return [entry for entry in entries if entry.fingerprint not in here]

@@ -34,6 +34,17 @@ def harmless(text: str) -> str:
     return _NONCHARACTER.sub(lambda match: f"\\u{ord(match[0]):04x}", _UTF8.visible(text))
 
 
+def explanations(finding: Finding) -> list[tuple[str, str]]:
+    """What a finding explains, each text with its title: why it is so, what the broker will print, how to repair it."""
+    texts = (("why", finding.why), ("the broker will print", finding.broker_prints), ("fix", finding.hint))
+    return [(title, text) for title, text in texts if text]
+
+
+def message_lines(finding: Finding) -> list[str]:
+    """The message of a finding and what explains it, a line each."""
+    return [plain(finding.message), *(f"{title}: {plain(text)}" for title, text in explanations(finding))]
+
+
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in the order of their places; equal reports give equal lists."""
     return sorted(findings, key=by_place)

@@ -9,9 +9,8 @@ from netdiag.render.screen import Links, linked
 def render(report: Report, root: str = "", links: Links | None = None) -> str:
     """The lines; paths below the folder `root` are relative to it, and `links` lead from places and rules."""
     lines = [
-        f"{place_of_error(item, root)}: error {COULD_NOT_CHECK} {plain(item.error.message)}"
-        for item in report.inputs
-        if item.error
+        f"{place_of_error(item, root)}: error {COULD_NOT_CHECK} {plain(problem.message)}"
+        for item, problem in report.unread
     ]
     lines += [_line(finding, root, links) for finding in in_order(report.findings)]
     return "".join(f"{line}\n" for line in lines)

@@ -3,44 +3,36 @@
 The escaping is that of the runner: `%`, line ends, and in properties also `:` and `,`.
 """
 
-from typing import assert_never
-
-from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity, TopologyLocation, WireLocation
+from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.findings.places import (
     COULD_NOT_CHECK,
-    container_text,
     harmless,
     in_order,
+    message_lines,
     path_text,
     place_text,
     plain,
 )
-from netdiag.render.report import Input, Report, Skipped, file_of_error, place_of_error
+from netdiag.render.report import Input, Problem, Report, Skipped, file_of_error, place_of_error
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 def render(report: Report, root: str = "") -> str:
     """One command per line; paths are relative to `root`, which should be that of the repository."""
-    lines = [_unread(item, root) for item in report.inputs if item.error]
+    lines = [_unread(item, problem, root) for item, problem in report.unread]
     lines += [_annotation(finding, root) for finding in in_order(report.findings)]
     lines += [_skipped(item) for item in report.skipped]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _annotation(finding: Finding, root: str) -> str:
-    told = (("why", finding.why), ("the broker will print", finding.broker_prints), ("fix", finding.hint))
-    text = "\n".join([plain(finding.message), *(f"{title}: {plain(words)}" for title, words in told if words)])
+    text = "\n".join(message_lines(finding))
     properties = {"title": f"netdiag {finding.rule}"}
-    match finding.location:
-        case FileLocation():
-            properties |= _position(finding.location, root)
-        case ContainerLocation():
-            text = f"{container_text(finding.location)}: {text}"
-        case WireLocation() | TopologyLocation():
-            text = f"{place_text(finding.location, root)}: {text}"
-        case _:
-            assert_never(finding.location)
+    if isinstance(finding.location, FileLocation):
+        properties |= _position(finding.location, root)
+    else:
+        text = f"{place_text(finding.location, root)}: {text}"
     return _command(_COMMANDS[finding.severity], properties, text)
 
 
@@ -54,14 +46,14 @@ def _position(location: FileLocation, root: str) -> dict[str, str]:
     return position
 
 
-def _unread(item: Input, root: str) -> str:
+def _unread(item: Input, problem: Problem, root: str) -> str:
     properties = {"title": f"netdiag {COULD_NOT_CHECK}"}
     if item.kind == "file":
         path, line = file_of_error(item, root)
         properties |= {"file": path, "line": str(line)}
-    text = f"{place_of_error(item, root)}: {plain(item.error.message) if item.error else ''}"
-    if item.error and item.error.hint:
-        text += f"\nfix: {plain(item.error.hint)}"
+    text = f"{place_of_error(item, root)}: {plain(problem.message)}"
+    if problem.hint:
+        text += f"\nfix: {plain(problem.hint)}"
     return _command("error", properties, text)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from netdiag.findings import FileLocation, Finding, Location, Severity
 from netdiag.render.findings.fingerprints import digest, fingerprints
 from netdiag.render.findings.places import COULD_NOT_CHECK, file_text, in_order, path_text, plain
-from netdiag.render.report import Input, Report, file_of_error
+from netdiag.render.report import Input, Problem, Report, file_of_error
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 
@@ -15,7 +15,7 @@ def render(report: Report, root: str = "") -> str:
     """The JSON text, ASCII only; `root` is that of the repository, as GitLab knows files by their relative path."""
     findings = in_order(report.findings)
     prints = fingerprints(findings, report.sources, root)
-    issues = [_unread(item, root) for item in report.inputs if item.error]
+    issues = [_unread(item, problem, root) for item, problem in report.unread]
     issues += [_issue(finding, key, root) for finding, key in zip(findings, prints, strict=True)]
     return json.dumps(issues, indent=2) + "\n"
 
@@ -43,12 +43,12 @@ def _lines(location: Location) -> dict[str, int]:
     return {"begin": line, "end": max(line, location.end_line)}
 
 
-def _unread(item: Input, root: str) -> dict[str, Any]:
+def _unread(item: Input, problem: Problem, root: str) -> dict[str, Any]:
     path, line = file_of_error(item, root)
     return {
         "type": "issue",
         "check_name": COULD_NOT_CHECK,
-        "description": f"could not be checked: {plain(item.error.message) if item.error else ''}",
+        "description": f"could not be checked: {plain(problem.message)}",
         "categories": ["Bug Risk"],
         "severity": "blocker",
         "fingerprint": digest(COULD_NOT_CHECK, path, path_text(item.name, root)),

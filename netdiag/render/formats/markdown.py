@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 
 from netdiag.findings import Finding, Severity
-from netdiag.render.findings.places import harmless, in_order, path_text, place_text, plain
+from netdiag.render.findings.places import explanations, harmless, in_order, path_text, place_text, plain
 from netdiag.render.matrix.matrix_text import matrix_lines
-from netdiag.render.report import Input, Matrix, Report, Skipped, place_of_error, summary
+from netdiag.render.report import Input, Matrix, Problem, Report, Skipped, place_of_error, summary
 from netdiag.render.screen import Screen, paint
 
 # A comment says first whose it is, so that the next run can find and replace it.
@@ -19,6 +19,7 @@ MARK = "<!-- netdiag check-listeners -->"
 _LONGEST = 60_000
 _WIDE = 140
 _SIGNS = {Severity.ERROR: "❌ error", Severity.WARNING: "⚠️ warning", Severity.NOTE: "ℹ️ note"}
+_TITLES = {"fix": "**fix**"}
 _MARKUP = re.compile(r"[\\`*_{}\[\]()<>&|~$^!=+\"']")
 # Found in the finished page, after entities are resolved: only something between the characters prevents them.
 _REFERENCE = re.compile(r"(?<=[@#])(?=\w)")
@@ -28,7 +29,7 @@ _ADDRESS = re.compile(r":(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 def render(report: Report, root: str = "") -> str:
     """The markdown; what would make the comment too long is counted instead."""
     blocks = [f"{MARK}\n**netdiag**: {escaped(summary(report))}"]
-    blocks += [_unread(item, root) for item in report.inputs if item.error]
+    blocks += [_unread(item, problem, root) for item, problem in report.unread]
     findings = in_order(report.findings)
     if findings:
         blocks.append(_table(findings, root, _LONGEST - sum(map(len, blocks))))
@@ -57,8 +58,7 @@ def _table(findings: Iterable[Finding], root: str, room: int) -> str:
 
 def _row(finding: Finding, root: str) -> str:
     what = [f"{escaped(plain(finding.message))} ({escaped(finding.rule)})"]
-    told = (("why", finding.why), ("the broker will print", finding.broker_prints), ("**fix**", finding.hint))
-    what += [f"{title}: {escaped(plain(text))}" for title, text in told if text]
+    what += [f"{_TITLES.get(title, title)}: {escaped(plain(text))}" for title, text in explanations(finding)]
     where = [escaped(place_text(finding.location, root))]
     where += [f"{escaped(place_text(r.location, root))}: {escaped(plain(r.message))}" for r in finding.related]
     return f"| {_SIGNS[finding.severity]} | {'<br>'.join(where)} | {'<br>'.join(what)} |"
@@ -75,11 +75,9 @@ def _fitting(lines: list[str], room: int, rest: str) -> list[str]:
     return kept
 
 
-def _unread(item: Input, root: str) -> str:
-    problem = item.error
-    text = f"❌ {escaped(place_of_error(item, root))}: could not be checked: "
-    text += escaped(plain(problem.message)) if problem else ""
-    return text + (f"<br>**fix**: {escaped(plain(problem.hint))}" if problem and problem.hint else "")
+def _unread(item: Input, problem: Problem, root: str) -> str:
+    hint = f"<br>**fix**: {escaped(plain(problem.hint))}" if problem.hint else ""
+    return f"❌ {escaped(place_of_error(item, root))}: could not be checked: {escaped(plain(problem.message))}{hint}"
 
 
 def _matrix(matrix: Matrix, root: str, *, named: bool) -> str:

@@ -20,8 +20,18 @@ from netdiag.findings import (
 )
 from netdiag.render.findings.finding_text import SourceLines
 from netdiag.render.findings.fingerprints import fingerprints
-from netdiag.render.findings.places import container_text, harmless, in_order, plain, topology_text, uri, wire_text
-from netdiag.render.report import Input, Report, Skipped, place_of_error
+from netdiag.render.findings.places import (
+    container_text,
+    harmless,
+    in_order,
+    message_lines,
+    plain,
+    topology_text,
+    uri,
+    wire_text,
+)
+from netdiag.render.json_values import sound
+from netdiag.render.report import Input, Problem, Report, Skipped, place_of_error
 from netdiag.render.rule_pages import rule_markdown
 from netdiag.rules.all_rules import ALL
 from netdiag.rules.rule import Rule, RulePage, rule_page
@@ -29,6 +39,36 @@ from netdiag.rules.selection import WITHOUT_RULE
 
 # Where relative URIs start; whoever reads the file knows it, usually as the root of the repository.
 ROOT_ID = "%SRCROOT%"
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+# The version is part of the name: a fingerprint computed otherwise is another kind.
+_FINGERPRINT = "netdiagFinding/v1"
+
+
+def render(report: Report, root: str = "", pages: str | None = None) -> str:
+    """The SARIF text, ASCII only; paths below the folder `root` are relative, `pages` is where rule pages are."""
+    overlooked = {id(item.finding): item for item in report.suppressed}
+    findings = in_order((*report.findings, *(item.finding for item in report.suppressed)))
+    names = sorted({finding.rule for finding in findings})
+    places = Places(report.sources, root)
+    prints = fingerprints(findings, report.sources, root)
+    run = {
+        "tool": {
+            "driver": {
+                "name": "netdiag",
+                "semanticVersion": __version__,
+                "rules": rule_descriptors(names, pages),
+            }
+        },
+        "columnKind": "utf16CodeUnits",
+        # Lines are counted as YAML counts them.
+        "newlineSequences": ["\r\n", "\n", "\r"],
+        "invocations": [_invocation(report, places, root)],
+        "results": [
+            _result(finding, names.index(finding.rule), key, places) | _suppressions(overlooked.get(id(finding)))
+            for finding, key in zip(findings, prints, strict=True)
+        ],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 class Places:
@@ -104,7 +144,7 @@ class Places:
         place = (*source.place(edit.start), *source.place(edit.end))
         replacement: dict[str, Any] = {"deletedRegion": self._region(edit.path, *place)}
         if edit.replacement:
-            replacement["insertedContent"] = {"text": _sound(edit.replacement)}
+            replacement["insertedContent"] = {"text": sound(edit.replacement)}
         return replacement
 
     def _region(self, path: str, line: int, column: int, end_line: int, end_column: int) -> dict[str, int]:
@@ -120,14 +160,79 @@ class Places:
 
     def _units(self, path: str, line: int, column: int) -> int:
         """A column counted in UTF-16 code units: a character beyond the first 65536 counts as two."""
-        lines = self._lines.of(path)
+        lines = self._lines.lines(path)
         before = lines[line - 1][: column - 1] if line <= len(lines) else ""
         return column if before.isascii() else column + sum(ord(character) > 0xFFFF for character in before)
 
 
-def _sound(text: str) -> str:
-    """Lone surrogates replaced: strict JSON readers refuse them."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _result(finding: Finding, index: int, fingerprint: str, places: Places) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": index,
+        "level": finding.severity.value,
+        "message": _message("\n".join(message_lines(finding))),
+        "locations": [places.location(finding.location)],
+        "partialFingerprints": {_FINGERPRINT: fingerprint},
+    }
+    if finding.related:
+        result["relatedLocations"] = [
+            {"id": number, **places.location(related.location), "message": _message(plain(related.message))}
+            for number, related in enumerate(finding.related, 1)
+        ]
+    changes = places.changes(finding.edits) if finding.edits else []
+    if changes and finding.applicability is not None:
+        result["fixes"] = [
+            {
+                "description": _message(plain(finding.hint or "repair it")),
+                "artifactChanges": changes,
+                "properties": {"applicability": finding.applicability.value},
+            },
+        ]
+    told = {"service": finding.service, "listener": finding.listener}
+    properties = {name: plain(value) for name, value in told.items() if value}
+    if properties:
+        result["properties"] = properties
+    return result
+
+
+def _suppressions(item: Suppressed | None) -> dict[str, Any]:
+    """Why a result needs nobody's attention (SARIF 3.27.23)."""
+    if item is None:
+        return {}
+    suppression = {"kind": "inSource" if item.by is Overlooked.COMMENT else "external", "status": "accepted"}
+    if item.reason:
+        suppression["justification"] = plain(item.reason)
+    return {"suppressions": [suppression]}
+
+
+def _invocation(report: Report, places: Places, root: str) -> dict[str, Any]:
+    notifications = [_unread(item, problem, places, root) for item, problem in report.unread]
+    notifications += [_skipped(item) for item in report.skipped]
+    notifications += [{"level": "note", "message": _message(plain(note))} for note in report.notes]
+    invocation: dict[str, Any] = {"executionSuccessful": not report.interrupted and not report.unread}
+    if notifications:
+        invocation["toolExecutionNotifications"] = notifications
+    return invocation
+
+
+def _unread(item: Input, problem: Problem, places: Places, root: str) -> dict[str, Any]:
+    hint = f"\nfix: {plain(problem.hint)}" if problem.hint else ""
+    text = f"{place_of_error(item, root)}: could not be checked: {plain(problem.message)}{hint}"
+    notification: dict[str, Any] = {"level": "error", "message": _message(text)}
+    if item.kind == "file":
+        notification["locations"] = [{"physicalLocation": {"artifactLocation": places.artifact(item.name)}}]
+    return notification
+
+
+def _skipped(item: Skipped) -> dict[str, Any]:
+    command = f"\nrun: {plain(item.command)}" if item.command else ""
+    text = f"not looked at: {plain(item.vantage)}: {plain(item.reason)}{command}"
+    return {"level": "warning", "message": _message(text)}
+
+
+def _message(text: str) -> dict[str, str]:
+    r"""A message object; what would be read as a link (SARIF 3.11.6) is not one: `\[text](target)`."""
+    return {"text": text.replace("[", "\\[") if "](" in text else text}
 
 
 def rule_descriptors(names: Iterable[str], pages: str | None = None) -> list[dict[str, Any]]:
@@ -170,120 +275,3 @@ def _help_text(page: RulePage) -> str:
 def _problem_severity(level: str) -> str:
     """GitHub's code scanning calls the mildest level a recommendation."""
     return "recommendation" if level == "note" else level
-
-
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-# The version is part of the name: a fingerprint computed otherwise is another kind.
-_FINGERPRINT = "netdiagFinding/v1"
-
-
-def render(report: Report, root: str = "", pages: str | None = None) -> str:
-    """The SARIF text, ASCII only; paths below the folder `root` are relative, `pages` is where rule pages are."""
-    overlooked = {id(item.finding): item for item in report.suppressed}
-    findings = in_order((*report.findings, *(item.finding for item in report.suppressed)))
-    names = sorted({finding.rule for finding in findings})
-    places = Places(report.sources, root)
-    prints = fingerprints(findings, report.sources, root)
-    run = {
-        "tool": {
-            "driver": {
-                "name": "netdiag",
-                "semanticVersion": __version__,
-                "rules": rule_descriptors(names, pages),
-            }
-        },
-        "columnKind": "utf16CodeUnits",
-        # Lines are counted as YAML counts them.
-        "newlineSequences": ["\r\n", "\n", "\r"],
-        "invocations": [_invocation(report, places, root)],
-        "results": [
-            _result(finding, names.index(finding.rule), key, places) | _suppressions(overlooked.get(id(finding)))
-            for finding, key in zip(findings, prints, strict=True)
-        ],
-    }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
-
-
-def _result(finding: Finding, index: int, fingerprint: str, places: Places) -> dict[str, Any]:
-    result: dict[str, Any] = {
-        "ruleId": finding.rule,
-        "ruleIndex": index,
-        "level": finding.severity.value,
-        "message": _message(_message_text(finding)),
-        "locations": [places.location(finding.location)],
-        "partialFingerprints": {_FINGERPRINT: fingerprint},
-    }
-    if finding.related:
-        result["relatedLocations"] = [
-            {"id": number, **places.location(related.location), "message": _message(plain(related.message))}
-            for number, related in enumerate(finding.related, 1)
-        ]
-    changes = places.changes(finding.edits) if finding.edits else []
-    if changes and finding.applicability is not None:
-        result["fixes"] = [
-            {
-                "description": _message(plain(finding.hint or "repair it")),
-                "artifactChanges": changes,
-                "properties": {"applicability": finding.applicability.value},
-            },
-        ]
-    told = {"service": finding.service, "listener": finding.listener}
-    properties = {name: plain(value) for name, value in told.items() if value}
-    if properties:
-        result["properties"] = properties
-    return result
-
-
-def _suppressions(item: Suppressed | None) -> dict[str, Any]:
-    """Why a result needs nobody's attention (SARIF 3.27.23)."""
-    if item is None:
-        return {}
-    suppression = {"kind": "inSource" if item.by is Overlooked.COMMENT else "external", "status": "accepted"}
-    if item.reason:
-        suppression["justification"] = plain(item.reason)
-    return {"suppressions": [suppression]}
-
-
-def _message_text(finding: Finding) -> str:
-    """All that is known, as code scanning shows the message alone."""
-    parts = [plain(finding.message)]
-    if finding.why:
-        parts.append(f"why: {plain(finding.why)}")
-    if finding.broker_prints:
-        parts.append(f"the broker will print: {plain(finding.broker_prints)}")
-    if finding.hint:
-        parts.append(f"fix: {plain(finding.hint)}")
-    return "\n".join(parts)
-
-
-def _invocation(report: Report, places: Places, root: str) -> dict[str, Any]:
-    notifications = [_unread(item, places, root) for item in report.inputs if item.error]
-    notifications += [_skipped(item) for item in report.skipped]
-    notifications += [{"level": "note", "message": _message(plain(note))} for note in report.notes]
-    invocation: dict[str, Any] = {
-        "executionSuccessful": not report.interrupted and not any(item.error for item in report.inputs)
-    }
-    if notifications:
-        invocation["toolExecutionNotifications"] = notifications
-    return invocation
-
-
-def _unread(item: Input, places: Places, root: str) -> dict[str, Any]:
-    problem = item.error
-    hint = f"\nfix: {plain(problem.hint)}" if problem and problem.hint else ""
-    text = f"{place_of_error(item, root)}: could not be checked: {plain(problem.message) if problem else ''}{hint}"
-    notification: dict[str, Any] = {"level": "error", "message": _message(text)}
-    if item.kind == "file":
-        notification["locations"] = [{"physicalLocation": {"artifactLocation": places.artifact(item.name)}}]
-    return notification
-
-
-def _skipped(item: Skipped) -> dict[str, Any]:
-    command = f"\nrun: {plain(item.command)}" if item.command else ""
-    text = f"not looked at: {plain(item.vantage)}: {plain(item.reason)}{command}"
-    return {"level": "warning", "message": _message(text)}
-
-
-def _message(text: str) -> dict[str, str]:
-    r"""A message object; what would be read as a link (SARIF 3.11.6) is not one: `\[text](target)`."""
-    return {"text": text.replace("[", "\\[") if "](" in text else text}

@@ -1,14 +1,13 @@
 """A report as text for people: findings with their source, then from where each address works, then a count."""
 
+from collections.abc import Iterator
+
 from netdiag.findings import Severity
 from netdiag.render.findings.finding_text import SEVERITY_STYLES, SourceLines, finding_lines, grouped
 from netdiag.render.findings.places import in_order
-from netdiag.render.matrix.causes import explained_lines
 from netdiag.render.matrix.matrix_text import matrix_lines
-from netdiag.render.matrix.mesh import mesh_lines
-from netdiag.render.matrix.security import security_lines
 from netdiag.render.redact import redacted
-from netdiag.render.report import Input, Report, Skipped, summary
+from netdiag.render.report import Input, Matrix, Problem, Report, Skipped, summary
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 
 _BLANK: Line = ()
@@ -17,22 +16,18 @@ _BLANK: Line = ()
 def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = False) -> str:
     """The text; equal reports and screens give equal text.
 
-    Findings that tell the same of several brokers are drawn once, unless `full` is wanted.
+    Findings that say the same about several brokers are drawn once, unless `full` is wanted.
     """
     sources = SourceLines(report.sources)
-    blocks = [_unread(item, screen) for item in report.inputs if item.error]
+    blocks = [_unread(item, problem, screen) for item, problem in report.unread]
     findings = in_order(report.findings)
     blocks += [finding_lines(group[0], sources, screen, likewise=group[1:]) for group in grouped(findings, full=full)]
     if matrix:
-        several = len(report.inputs) > 1
         for item in report.matrices:
-            if item.cells:
-                blocks.append(matrix_lines(item, screen, named=several))
-            if item.mesh and item.mesh.edges:
-                blocks.append(mesh_lines(item.mesh, screen, name=item.input if several else ""))
-            if item.causes:
-                blocks.append(explained_lines(item.causes, screen))
+            blocks += _matrix(item, screen, named=len(report.inputs) > 1)
     if report.security:
+        from netdiag.render.matrix.security import security_lines  # what a live check saw alone needs it
+
         blocks.append(security_lines(report.security, screen))
     blocks += [_without_brokers(item, screen) for item in report.inputs if not item.error and not item.brokers]
     if report.skipped:
@@ -45,10 +40,21 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
     return paint(lines[:-1], screen)
 
 
-def _unread(item: Input, screen: Screen) -> list[Line]:
-    problem = item.error
-    if problem is None:
-        return []
+def _matrix(matrix: Matrix, screen: Screen, *, named: bool) -> Iterator[list[Line]]:
+    """The matrix of an input, and what a live check or --why puts below it; `named` puts the input into the titles."""
+    if matrix.cells:
+        yield matrix_lines(matrix, screen, named=named)
+    if matrix.mesh and matrix.mesh.edges:
+        from netdiag.render.matrix.mesh import mesh_lines
+
+        yield mesh_lines(matrix.mesh, screen, name=matrix.input if named else "")
+    if matrix.causes:
+        from netdiag.render.matrix.causes import explained_lines
+
+        yield explained_lines(matrix.causes, screen)
+
+
+def _unread(item: Input, problem: Problem, screen: Screen) -> list[Line]:
     lines: list[Line] = [
         (
             screen.run(problem.where or item.name, Style.BOLD),
@@ -78,7 +84,7 @@ def _skipped(item: Skipped, screen: Screen) -> list[Line]:
 
 def _summary(report: Report) -> Line:
     worst = min((f.severity for f in report.findings), key=lambda s: -s.rank, default=None)
-    failed = any(item.error for item in report.inputs)
+    failed = bool(report.unread)
     style = Style.ERROR if failed else SEVERITY_STYLES[worst] if worst else Style.GOOD
     if worst is Severity.NOTE and not failed:
         style = Style.PLAIN

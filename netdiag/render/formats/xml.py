@@ -1,7 +1,8 @@
-"""A report as JUnit XML, for build servers: a suite per file, a case per finding, one passed case where all is well.
+"""A report as XML for build servers and review bots: as JUnit's, and as checkstyle's.
 
-The schema is that of Jenkins (junit-10.xsd), which has no attribute for a file or a line: both are in the text.
-Errors and warnings are failures; a note is a passed case with output; an input that could not be read is an error.
+JUnit: a suite per file, a case per finding, one passed case where all is well. The schema is that of Jenkins
+(junit-10.xsd), which has no attribute for a file or a line: both are in the text. Errors and warnings are failures; a
+note is a passed case with output; an input that could not be read is an error. Checkstyle: a file and its findings.
 """
 
 from collections.abc import Sequence
@@ -9,22 +10,29 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from netdiag.findings import FileLocation, Finding, Severity
-from netdiag.render.findings.places import COULD_NOT_CHECK, file_text, in_order, place_text, plain
+from netdiag.render.findings.places import COULD_NOT_CHECK, file_text, in_order, message_lines, place_text, plain
 from netdiag.render.report import Input, Report, Skipped, file_of_error
-
-
-def xml_text(root: Element) -> str:
-    """The text; characters beyond ASCII are references, so that no encoding on the way can break it.
-
-    What XML 1.0 forbids must not be in the tree: `places.plain` and `places.harmless` give none of it.
-    """
-    indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="us-ascii").decode("ascii")}\n'
-
 
 # How a suite counts outcomes. The schema lets the root count all but the last.
 _JUNIT_COUNTS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 _CHECK = "check-listeners"
+_CHECKSTYLE_SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "info"}
+
+
+def junit(report: Report, root: str = "") -> str:
+    """The report as JUnit XML. It holds no times: equal reports give equal bytes."""
+    cases = [_finding_case(finding, root) for finding in in_order(report.findings)]
+    suites = {case.suite for case in cases}
+    inputs = [_input_case(item, root) for item in report.inputs]
+    cases = [case for case in inputs if case.outcome or case.suite not in suites] + cases
+    cases += [_skipped_case(item) for item in report.skipped]
+    top = Element("testsuites", {"name": "netdiag", **_counts(cases, tuple(_JUNIT_COUNTS)[:2])})
+    for name in dict.fromkeys(case.suite for case in cases):
+        here = [case for case in cases if case.suite == name]
+        suite = SubElement(top, "testsuite", {"name": name, **_counts(here, tuple(_JUNIT_COUNTS))})
+        for case in here:
+            _add_case(suite, case)
+    return _xml_text(top)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,35 +45,6 @@ class _Case:
     kind: str = ""
     message: str = ""
     text: str = ""
-
-
-def junit(report: Report, root: str = "") -> str:
-    """The XML text. It holds no times: equal reports give equal bytes."""
-    cases = [_finding_case(finding, root) for finding in in_order(report.findings)]
-    told = {case.suite for case in cases}
-    inputs = [_input_case(item, root) for item in report.inputs]
-    cases = [case for case in inputs if case.outcome or case.suite not in told] + cases
-    cases += [_skipped_case(item) for item in report.skipped]
-    top = Element("testsuites", {"name": "netdiag", **_counts(cases, tuple(_JUNIT_COUNTS)[:2])})
-    for name in dict.fromkeys(case.suite for case in cases):
-        here = [case for case in cases if case.suite == name]
-        suite = SubElement(top, "testsuite", {"name": name, **_counts(here, tuple(_JUNIT_COUNTS))})
-        for case in here:
-            _add_case(suite, case)
-    return xml_text(top)
-
-
-def _counts(cases: Sequence[_Case], outcomes: Sequence[str]) -> dict[str, str]:
-    counts = {_JUNIT_COUNTS[one]: str(sum(case.outcome == one for case in cases)) for one in outcomes}
-    return {"tests": str(len(cases)), **counts}
-
-
-def _add_case(suite: Element, case: _Case) -> None:
-    element = SubElement(suite, "testcase", {"classname": case.suite, "name": case.name})
-    if case.outcome is None:
-        return
-    about = {name: value for name, value in (("type", case.kind), ("message", case.message)) if value}
-    SubElement(element, case.outcome, about).text = case.text
 
 
 def _input_case(item: Input, root: str) -> _Case:
@@ -87,8 +66,7 @@ def _finding_case(finding: Finding, root: str) -> _Case:
     place = place_text(finding.location, root)
     lines = [f"{place}: {finding.severity.value}: {plain(finding.message)}"]
     lines += [f"{place_text(r.location, root)}: {plain(r.message)}" for r in finding.related]
-    told = (("why", finding.why), ("the broker will print", finding.broker_prints), ("fix", finding.hint))
-    lines += [f"{title}: {plain(text)}" for title, text in told if text]
+    lines += message_lines(finding)[1:]
     note = finding.severity is Severity.NOTE
     return _Case(
         suite=file_text(finding.location, root),
@@ -107,11 +85,21 @@ def _skipped_case(item: Skipped) -> _Case:
     )
 
 
-_CHECKSTYLE_SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "info"}
+def _counts(cases: Sequence[_Case], outcomes: Sequence[str]) -> dict[str, str]:
+    counts = {_JUNIT_COUNTS[one]: str(sum(case.outcome == one for case in cases)) for one in outcomes}
+    return {"tests": str(len(cases)), **counts}
+
+
+def _add_case(suite: Element, case: _Case) -> None:
+    element = SubElement(suite, "testcase", {"classname": case.suite, "name": case.name})
+    if case.outcome is None:
+        return
+    about = {name: value for name, value in (("type", case.kind), ("message", case.message)) if value}
+    SubElement(element, case.outcome, about).text = case.text
 
 
 def checkstyle(report: Report, root: str = "") -> str:
-    """The XML text; inputs without findings are files without errors, a container is a file of its name."""
+    """The report as checkstyle XML; a container is a file of its name, an input without findings one without errors."""
     top = Element("checkstyle", version="4.3")
     files: dict[str, Element] = {}
 
@@ -127,13 +115,13 @@ def checkstyle(report: Report, root: str = "") -> str:
             about = {"severity": "error", "message": plain(item.error.message), "source": f"netdiag.{COULD_NOT_CHECK}"}
             SubElement(element, "error", {"line": str(line), **about})
     # two services of one text say the same at the same place, which checkstyle's schema forbids
-    told = set[tuple[str, ...]]()
+    written = set[tuple[str, ...]]()
     for finding in in_order(report.findings):
         name, about = file_text(finding.location, root), _checkstyle_error(finding)
-        if (name, *about.values()) not in told:
-            told.add((name, *about.values()))
+        if (name, *about.values()) not in written:
+            written.add((name, *about.values()))
             SubElement(file(name), "error", about)
-    return xml_text(top)
+    return _xml_text(top)
 
 
 def _checkstyle_error(finding: Finding) -> dict[str, str]:
@@ -148,3 +136,12 @@ def _checkstyle_error(finding: Finding) -> dict[str, str]:
         "message": message,
         "source": f"netdiag.{finding.rule}",
     }
+
+
+def _xml_text(root: Element) -> str:
+    """The text; characters beyond ASCII are references, so that no encoding on the way can break it.
+
+    What XML 1.0 forbids must not be in the tree: `places.plain` and `places.harmless` give none of it.
+    """
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="us-ascii").decode("ascii")}\n'

@@ -5,12 +5,13 @@ from typing import Any
 
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style
+from netdiag.render.wording import first_names
 from netdiag.topology.causes.failed_connection import Cause, Certainty, Explanation, Repair
 
 _STYLES = {Certainty.PROVEN: Style.BAD, Certainty.FOUND: Style.BAD}
 _MOST_EVIDENCE = 3
 _MOST_REPAIRS = 3
-# As many groups of connections with the same causes are told; JSON has them all.
+# More groups of connections with the same causes are counted; JSON has them all.
 _MOST_GROUPS = 12
 _MOST_NAMES = 6
 
@@ -41,7 +42,7 @@ def explained_lines(explained: Sequence[Explanation], screen: Screen) -> list[Li
     for causes, members in list(groups.items())[:_MOST_GROUPS]:
         addresses = list(dict.fromkeys(str(one.address) for one in members))
         vantages = list(dict.fromkeys(one.vantage for one in members))
-        who = f"{_listed(vantages)} {screen.glyphs.arrow} {_listed(addresses)}"
+        who = f"{first_names(vantages, _MOST_NAMES)} {screen.glyphs.arrow} {first_names(addresses, _MOST_NAMES)}"
         lines += [(Run("why ", Style.BOLD), screen.run(who, Style.BOLD)), *cause_lines(causes, screen)]
     if len(groups) > _MOST_GROUPS:
         lines.append((Run(f"why: {len(groups) - _MOST_GROUPS} more explanations, all in --format json", Style.DIM),))
@@ -71,11 +72,6 @@ def explained_value(input_name: str, explained: Explanation) -> dict[str, Any]:
         "port": explained.address.port,
         "causes": [cause_value(cause) for cause in explained.causes],
     }
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _repair(repair: Repair, screen: Screen, indent: str) -> Iterator[Line]:

@@ -11,10 +11,18 @@ from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Wor
 from netdiag.render.matrix.grid import Column, Grid, Part, Row, fold_matrix
 from netdiag.render.redact import redacted
 from netdiag.render.report import Matrix
-from netdiag.render.screen import UNICODE, Glyphs, Line, Run, Screen, Style, line_width, width, wrap
-from netdiag.render.wording import address_with_n, addresses_text, gathered_text, n_of, names_text, numbers_text, with_n
+from netdiag.render.screen import UNICODE, Glyphs, Line, Run, Screen, Style, hanging, line_width, width, wrap
+from netdiag.render.wording import (
+    address_with_n,
+    addresses_text,
+    few_names,
+    gathered_text,
+    n_of,
+    names_text,
+    numbers_text,
+    with_n,
+)
 
-_DIGITS_OF_REASON = re.compile(r"\d+")
 _SPELLED = {
     "unresolved": "unresolved",
     "refused": "refused",
@@ -27,86 +35,30 @@ _SPELLED = {
     "wrong-broker": "another broker answers",
     "unknown": "cannot be told",
 }
-
-
-def effective_verdict(cell: Cell) -> Verdict | None:
-    """What was observed where somebody could look, else what is predicted."""
-    if cell.observed is not None and (cell.observed.word is not Word.UNKNOWN or cell.predicted is None):
-        return cell.observed
-    return cell.predicted
-
-
-def verdict_word(verdict: Verdict, glyphs: Glyphs) -> str:
-    """The verdict in a word; an arrow before it says that the bootstrap address answers and the next hop fails."""
-    match verdict.word:
-        case Word.OK | Word.UNKNOWN:
-            return verdict.word.value
-        case Word.PARTIAL:
-            return str(verdict)
-        case Word.BOOTSTRAP | Word.ADVERTISED | Word.WRONG_BROKER | Word.NOT_KAFKA | Word.TLS | Word.SASL:
-            text = verdict.reason or verdict.word.value
-            return text if verdict.advertised is None else f"{glyphs.arrow}{text}"
-        case _:
-            assert_never(verdict.word)
-
-
-def verdict_style(verdict: Verdict) -> Style:
-    """Green, yellow, red or dim."""
-    return {Word.OK: Style.GOOD, Word.PARTIAL: Style.HALF, Word.UNKNOWN: Style.DIM}.get(verdict.word, Style.BAD)
-
-
-def verdict_explanation(verdict: Verdict) -> str:
-    """Both hops in a sentence or two."""
-    match verdict.bootstrap:
-        case Failed(reason=reason, because=because):
-            return _with_reason(_SPELLED[reason.value], because)
-        case Unknown(because=because):
-            return _with_reason(_SPELLED[Word.UNKNOWN.value], because)
-        case Answered():
-            return _second_hop(verdict, verdict.bootstrap)
-        case _:
-            assert_never(verdict.bootstrap)
-
-
-def _second_hop(verdict: Verdict, answered: Answered) -> str:
-    who = "a broker" if answered.node_id is None else f"broker {answered.node_id}"
-    on = f" on {answered.listener}" if answered.listener else ""
-    if not verdict.endpoints:
-        return f"{who} answers{on}, but knows of no broker to send the client to"
-    groups: dict[str, list[EndpointOutcome]] = {}
-    for outcome in verdict.endpoints:
-        groups.setdefault(outcome.outcome, []).append(outcome)
-    parts = [_endpoint_group(name, group, alone=len(groups) == 1) for name, group in groups.items()]
-    return f"{who} answers{on} and advertises {'; '.join(parts)}"
-
-
-def _endpoint_group(outcome: str, group: Sequence[EndpointOutcome], *, alone: bool) -> str:
-    where = addresses_text([o.endpoint.address for o in group])
-    if not alone:
-        ids = numbers_text([o.endpoint.node_id for o in group])
-        where += f" ({'broker' if len(group) == 1 else 'brokers'} {ids})"
-    if outcome == Word.OK.value:
-        return f"{where}: ok"
-    return f"{where}: {_with_reason(_SPELLED.get(outcome, outcome), _because(outcome, group))}"
-
-
-def _because(outcome: str, group: Sequence[EndpointOutcome]) -> str:
-    """The reasons of a group; those that differ in numbers only are told once."""
-    if outcome == Word.WRONG_BROKER.value:
-        ids = [o.contact.node_id for o in group if isinstance(o.contact, Answered) and o.contact.node_id is not None]
-        return f"it is broker {numbers_text(ids)}" if ids else ""
-    reasons = {
-        _DIGITS_OF_REASON.sub("#", o.contact.because): o.contact.because for o in reversed(group) if o.contact.because
-    }
-    return "; ".join(reversed(reasons.values()))
-
-
-def _with_reason(text: str, because: str) -> str:
-    return f"{text}, {because}" if because else text
-
-
 _DIGITS = re.compile(r"\d+")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_GAP = "  "
+_INDENT = "  "
+# More rows than this are gathered by host and port in a sentence.
+_LABELS_SHOWN = 4
+
+
+def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
+    """The lines of one matrix; `named` puts its input into the title."""
+    grid = fold_matrix(matrix)
+    labels = _labels(grid)
+    footnotes = Footnotes(screen)
+    table = _Table(grid, labels, footnotes, screen, observed=any(cell.observed for cell in matrix.cells))
+    drawn = table.lines()
+    notes = [*_legend(grid, screen), *footnotes.lines()]
+    return [
+        _title(matrix, labels, screen, named=named),
+        *_sentences(grid, labels, screen),
+        *_not_running(matrix, screen),
+        (),
+        *drawn,
+        *([(), *notes] if notes else []),
+    ]
 
 
 class Footnotes:
@@ -132,11 +84,7 @@ class Footnotes:
         """The footnotes, each with the place it was first needed for."""
         lines: list[Line] = []
         for number, text in self._texts.items():
-            mark = self._number(number)
-            indent = " " * (3 + width(mark))
-            parts = wrap(self._screen.visible(redacted(text)), max(30, self._screen.width - len(indent)))
-            lines.append((Run(f"  {mark} ", Style.DIM), Run(parts[0])))
-            lines += [(Run(indent + part),) for part in parts[1:]]
+            lines += hanging((Run(f"  {self._number(number)} ", Style.DIM),), redacted(text), self._screen)
         return lines
 
     def _text(self, cell: Cell) -> str:
@@ -151,14 +99,6 @@ class Footnotes:
         return f"[{number}]"
 
 
-_GAP = "  "
-_INDENT = "  "
-# A column that stands for more vantages than this names the first ones only.
-_NAMES_SHOWN = 4
-# More rows than this are gathered by host and port in a sentence.
-_LABELS_SHOWN = 4
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Labels:
     """What the rows and columns of a grid are called; `numbers` is what N stands for, when N is used."""
@@ -166,27 +106,6 @@ class _Labels:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     numbers: tuple[int, ...] = ()
-
-
-def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
-    """The lines of one matrix; `named` puts its input into the title."""
-    grid = fold_matrix(matrix)
-    labels = _labels(grid)
-    footnotes = Footnotes(screen)
-    table = _Table(grid, labels, footnotes, screen, observed=any(cell.observed for cell in matrix.cells))
-    drawn = table.lines()
-    return [
-        _title(matrix, labels, screen, named=named),
-        *_sentences(grid, labels, screen),
-        *_not_running(matrix, screen),
-        (),
-        *drawn,
-        *_apart([*_legend(grid, screen), *footnotes.lines()]),
-    ]
-
-
-def _apart(lines: list[Line]) -> list[Line]:
-    return [(), *lines] if lines else []
 
 
 def _labels(grid: Grid) -> _Labels:
@@ -229,26 +148,12 @@ def _column_label(column: Column, numbers: Sequence[int]) -> str:
         case Part.BESIDE:
             return "inside the others"
         case Part.ALL:
-            return _few(labels)
-
-
-def _few(labels: Sequence[str]) -> str:
-    """All of them where that is short, else the first ones and how many more there are."""
-    text = names_text(labels)
-    if text.count(", ") < _NAMES_SHOWN:
-        return text
-    return f"{', '.join(labels[: _NAMES_SHOWN - 1])} and {len(labels) - _NAMES_SHOWN + 1} more"
+            return few_names(labels)
 
 
 def _title(matrix: Matrix, labels: _Labels, screen: Screen, *, named: bool) -> Line:
-    how = [
-        name
-        for name, is_there in (
-            ("predicted", any(cell.predicted for cell in matrix.cells)),
-            ("observed", any(cell.observed for cell in matrix.cells)),
-        )
-        if is_there
-    ]
+    how = ["predicted"] if any(cell.predicted for cell in matrix.cells) else []
+    how += ["observed"] if any(cell.observed for cell in matrix.cells) else []
     details = [" and ".join(how)] + ([f"N = {numbers_text(labels.numbers)}"] if labels.numbers else [])
     title = "From where a client works" + (f": {matrix.input}" if named else "")
     return (screen.run(title, Style.BOLD), Run(f"  ({'; '.join(details)})", Style.DIM))
@@ -269,10 +174,8 @@ def _sentences(grid: Grid, labels: _Labels, screen: Screen) -> list[Line]:
     longest = max((width(name) for name in names), default=0)
     lines: list[Line] = []
     for name, (_, text, colour) in zip(names, said, strict=True):
-        head = f"{_INDENT}{name}{' ' * (longest - width(name))}  "
-        first, *rest = wrap(screen.visible(text), max(30, screen.width - width(head)))
-        lines.append((Run(head), Run(first, colour)))
-        lines += [(Run(" " * width(head)), Run(part, colour)) for part in rest]
+        head = Run(f"{_INDENT}{name}{' ' * (longest - width(name))}  ")
+        lines += hanging((head,), text, screen, colour)
     return lines
 
 
@@ -432,3 +335,77 @@ def _legend(grid: Grid, screen: Screen) -> list[Line]:
 
 def _second_hop_failed(verdict: Verdict) -> bool:
     return verdict.advertised is not None and verdict_style(verdict) is Style.BAD
+
+
+def effective_verdict(cell: Cell) -> Verdict | None:
+    """What was observed where somebody could look, else what is predicted."""
+    if cell.observed is not None and (cell.observed.word is not Word.UNKNOWN or cell.predicted is None):
+        return cell.observed
+    return cell.predicted
+
+
+def verdict_word(verdict: Verdict, glyphs: Glyphs) -> str:
+    """The verdict in a word; an arrow before it says that the bootstrap address answers and the next hop fails."""
+    match verdict.word:
+        case Word.OK | Word.UNKNOWN:
+            return verdict.word.value
+        case Word.PARTIAL:
+            return str(verdict)
+        case Word.BOOTSTRAP | Word.ADVERTISED | Word.WRONG_BROKER | Word.NOT_KAFKA | Word.TLS | Word.SASL:
+            text = verdict.reason or verdict.word.value
+            return text if verdict.advertised is None else f"{glyphs.arrow}{text}"
+        case _:
+            assert_never(verdict.word)
+
+
+def verdict_style(verdict: Verdict) -> Style:
+    """Green, yellow, red or dim."""
+    return {Word.OK: Style.GOOD, Word.PARTIAL: Style.HALF, Word.UNKNOWN: Style.DIM}.get(verdict.word, Style.BAD)
+
+
+def verdict_explanation(verdict: Verdict) -> str:
+    """Both hops in a sentence or two."""
+    match verdict.bootstrap:
+        case Failed(reason=reason, because=because):
+            return _with_reason(_SPELLED[reason.value], because)
+        case Unknown(because=because):
+            return _with_reason(_SPELLED[Word.UNKNOWN.value], because)
+        case Answered():
+            return _second_hop(verdict, verdict.bootstrap)
+        case _:
+            assert_never(verdict.bootstrap)
+
+
+def _second_hop(verdict: Verdict, answered: Answered) -> str:
+    who = "a broker" if answered.node_id is None else f"broker {answered.node_id}"
+    on = f" on {answered.listener}" if answered.listener else ""
+    if not verdict.endpoints:
+        return f"{who} answers{on}, but knows of no broker to send the client to"
+    groups: dict[str, list[EndpointOutcome]] = {}
+    for outcome in verdict.endpoints:
+        groups.setdefault(outcome.outcome, []).append(outcome)
+    parts = [_endpoint_group(name, group, alone=len(groups) == 1) for name, group in groups.items()]
+    return f"{who} answers{on} and advertises {'; '.join(parts)}"
+
+
+def _endpoint_group(outcome: str, group: Sequence[EndpointOutcome], *, alone: bool) -> str:
+    where = addresses_text([o.endpoint.address for o in group])
+    if not alone:
+        ids = numbers_text([o.endpoint.node_id for o in group])
+        where += f" ({'broker' if len(group) == 1 else 'brokers'} {ids})"
+    if outcome == Word.OK.value:
+        return f"{where}: ok"
+    return f"{where}: {_with_reason(_SPELLED.get(outcome, outcome), _because(outcome, group))}"
+
+
+def _because(outcome: str, group: Sequence[EndpointOutcome]) -> str:
+    """The reasons of a group, one of those that differ in numbers only."""
+    if outcome == Word.WRONG_BROKER.value:
+        ids = [o.contact.node_id for o in group if isinstance(o.contact, Answered) and o.contact.node_id is not None]
+        return f"it is broker {numbers_text(ids)}" if ids else ""
+    reasons = {_DIGITS.sub("#", o.contact.because): o.contact.because for o in reversed(group) if o.contact.because}
+    return "; ".join(reversed(reasons.values()))
+
+
+def _with_reason(text: str, because: str) -> str:
+    return f"{text}, {because}" if because else text

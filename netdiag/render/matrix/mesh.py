@@ -1,4 +1,7 @@
-"""The mesh as text: a sentence for each kind of edge, a grid where not all of them hold, and every cut edge by name."""
+"""The mesh of a cluster, which member reaches which: as text, and as values of the JSON of check-listeners.
+
+The text has a sentence for each kind of edge, a grid where not all of them hold, and every cut edge by name.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,8 +9,8 @@ from typing import Any
 from netdiag.deployment.model.contact import Answered, Contact, Unknown
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, edge_outcome, is_cut
 from netdiag.render.redact import redacted
-from netdiag.render.screen import Line, Run, Screen, Style, width, wrap
-from netdiag.render.wording import names_text, plural
+from netdiag.render.screen import Line, Run, Screen, Style, hanging, width, wrap
+from netdiag.render.wording import plural
 
 _INDENT = "  "
 _GAP = "  "
@@ -25,6 +28,21 @@ def mesh_lines(mesh: Mesh, screen: Screen, *, name: str = "") -> list[Line]:
         if edges:
             lines += _kind(kind, edges, screen)
     return lines + [line for source, because in mesh.skipped for line in _skipped(source, because, screen)]
+
+
+def edge_value(input_name: str, edge: Edge) -> dict[str, Any]:
+    """One edge; `cut` is null where nobody looked, or could not tell."""
+    return {
+        "input": input_name,
+        "kind": edge.kind.value,
+        "source": edge.source,
+        "target": edge.target or None,
+        "host": edge.address.host,
+        "port": edge.address.port,
+        "predicted": _contact_value(edge, edge.predicted),
+        "observed": _contact_value(edge, edge.observed),
+        "cut": is_cut(edge),
+    }
 
 
 def _kind(kind: EdgeKind, edges: Sequence[Edge], screen: Screen) -> Iterator[Line]:
@@ -101,28 +119,11 @@ def _named(edge: Edge, screen: Screen) -> Iterator[Line]:
 
 
 def _skipped(source: str, because: str, screen: Screen) -> Iterator[Line]:
-    text = screen.visible(redacted(f"not looked at from {names_text([source])}: {because}"))
-    for part in wrap(text, max(30, screen.width - len(_INDENT))):
-        yield (Run(_INDENT), Run(part, Style.DIM))
+    yield from hanging((Run(_INDENT),), redacted(f"not looked at from {source}: {because}"), screen, Style.DIM)
 
 
 def _filled(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
-
-
-def edge_value(input_name: str, edge: Edge) -> dict[str, Any]:
-    """One edge; `cut` is null where nobody looked, or could not tell."""
-    return {
-        "input": input_name,
-        "kind": edge.kind.value,
-        "source": edge.source,
-        "target": edge.target or None,
-        "host": edge.address.host,
-        "port": edge.address.port,
-        "predicted": _contact_value(edge, edge.predicted),
-        "observed": _contact_value(edge, edge.observed),
-        "cut": is_cut(edge),
-    }
 
 
 def _contact_value(edge: Edge, contact: Contact | None) -> dict[str, Any] | None:

@@ -1,4 +1,7 @@
-"""What ports told about their security, as text: a block for each port, its certificate, what is wrong with it."""
+"""What ports show of their security: as text, and as values of the JSON of check-listeners.
+
+The text has a block for each port with its certificate and what is wrong with it.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,6 +10,7 @@ from netdiag.kafka.security import Certificate, CertificateFault, SaslSight, Tls
 from netdiag.render.redact import redacted
 from netdiag.render.report import SeenPort
 from netdiag.render.screen import Line, Run, Screen, Style
+from netdiag.render.wording import first_names
 
 _NAMES_SHOWN = 6
 # Rather a warning than a fault.
@@ -14,7 +18,7 @@ _MILD = frozenset({CertificateFault.EXPIRES_SOON, CertificateFault.WEAK_KEY, Cer
 
 
 def security_lines(ports: tuple[SeenPort, ...], screen: Screen) -> list[Line]:
-    """The section; equal sights of one listener are told once, under all their addresses."""
+    """The section; what several addresses of one listener show alike stands there once."""
     lines: list[Line] = [(Run("What ports speak", Style.BOLD), Run("  (observed)", Style.DIM))]
     groups: dict[tuple[object, ...], list[SeenPort]] = {}
     for seen in ports:
@@ -24,6 +28,22 @@ def security_lines(ports: tuple[SeenPort, ...], screen: Screen) -> list[Line]:
     for group in groups.values():
         lines += _port_lines(group, screen)
     return lines
+
+
+def security_value(seen: SeenPort) -> dict[str, Any]:
+    """One port by one name."""
+    port, sight = seen.port, seen.port.sight
+    return {
+        "input": seen.input,
+        "vantage": port.vantage,
+        "address": str(port.address),
+        "broker": port.member or None,
+        "listener": port.listener or None,
+        "spoken": sight.spoken.value,
+        "detail": redacted(sight.detail) or None,
+        "tls": _tls_value(sight.tls) if sight.tls else None,
+        "sasl": _sasl_value(sight.sasl) if sight.sasl else None,
+    }
 
 
 def _port_lines(group: list[SeenPort], screen: Screen) -> Iterator[Line]:
@@ -63,8 +83,7 @@ def _tls_lines(tls: TlsSight, screen: Screen) -> Iterator[Line]:
 
 
 def _certificate_text(own: Certificate) -> str:
-    given = [*own.names, *own.addresses]
-    names = ", ".join(given[:_NAMES_SHOWN]) + (f" and {len(given) - _NAMES_SHOWN} more" if given[_NAMES_SHOWN:] else "")
+    names = first_names((*own.names, *own.addresses), _NAMES_SHOWN)
     by = "itself" if own.subject == own.issuer else own.issuer
     return (
         f"{own.subject} by {by} until {own.not_after:%Y-%m-%d}, {own.key}, for {names or own.common_name or 'nobody'}"
@@ -79,22 +98,6 @@ def _sasl_line(sasl: SaslSight, screen: Screen) -> Line:
     elif sasl.authenticated is False:
         line += [Run("; "), screen.run("not logged in", Style.ERROR), screen.run(f": {redacted(sasl.error)}")]
     return tuple(line)
-
-
-def security_value(seen: SeenPort) -> dict[str, Any]:
-    """One port by one name."""
-    port, sight = seen.port, seen.port.sight
-    return {
-        "input": seen.input,
-        "vantage": port.vantage,
-        "address": str(port.address),
-        "broker": port.member or None,
-        "listener": port.listener or None,
-        "spoken": sight.spoken.value,
-        "detail": redacted(sight.detail) or None,
-        "tls": _tls_value(sight.tls) if sight.tls else None,
-        "sasl": _sasl_value(sight.sasl) if sight.sasl else None,
-    }
 
 
 def _tls_value(tls: TlsSight) -> dict[str, Any]:

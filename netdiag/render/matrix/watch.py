@@ -1,7 +1,8 @@
-"""What changed between two looks at what runs: as values, as lines for people, and as JSON lines, version 1.
+"""What changes from one live check to the next: as values, as lines for people, as JSON lines, and as a screen.
 
-Only what was observed counts, and only a verdict: its words carry times and addresses that differ with every look.
-The contract of a JSON line is `schema/check-listeners-watch.v1.json`.
+Only what was observed counts, and only a verdict: its words carry times and addresses that differ with every check.
+The contract of a JSON line, version 1, is `schema/check-listeners-watch.v1.json`. The screen is as high and wide as the
+terminal: how the matrix stands, the matrix itself, what changed last.
 """
 
 import json
@@ -18,24 +19,26 @@ from netdiag.render.matrix.mesh import mesh_lines
 from netdiag.render.redact import redacted
 from netdiag.render.report import Matrix, Report
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, width, wrap
-from netdiag.render.wording import gathered_text, names_text, plural
+from netdiag.render.wording import few_names, first_names, gathered_text, plural
 
 FORMAT = "netdiag-watch"
 VERSION = 1
-# A container that advertises a novel must not fill the screen, nor a log.
+# Whatever a container advertises, it fills neither the screen nor a log.
 _LONGEST = 1000
 _NAMES_SHOWN = 4
-# So many looks in a row may leave a cell untold before that is told; one look may just have had too little time.
-_MOST_DOUBTS = 2
+# A cell may be unknown so many times in a row before that is a change: one check may just have had too little time.
+_MOST_UNKNOWN = 2
 # Of more groups of changes at one time than this the rest is counted.
 _GROUPS_SHOWN = 20
 _NOT_OBSERVED = "not observed"
 _RUNS, _DOWN = "running", "not running"
 _SEEN, _UNSEEN = "looked at", "not looked at"
+# So much of the picture at least is for the changes, where there are as many.
+_SHARE_OF_CHANGES = 3
 
 
 class Kind(StrEnum):
-    """What changed: a cell, a way between members, whether a broker runs, whether an input can be looked at."""
+    """What changed: a cell, a connection between members, whether a broker runs, whether an input can be looked at."""
 
     CELL = "cell"
     EDGE = "edge"
@@ -44,7 +47,7 @@ class Kind(StrEnum):
 
 
 class Turn(StrEnum):
-    """For better or worse; `new` and `gone` are cells that there were or are not."""
+    """For better or worse; a `new` cell was not there before, one that is `gone` no longer is."""
 
     BROKE = "broke"
     BACK = "back"
@@ -55,9 +58,9 @@ class Turn(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change. `before` and `after` are verdicts, or what else the thing was and is; None is not there.
+    """One change. `before` and `after` are verdicts or other states; None where it was not or is not there.
 
-    Of an edge `subject` is where it begins, `target` the broker where it should end, `bootstrap` the address.
+    An edge goes from `subject` to the broker `target` at the address `bootstrap`.
     """
 
     kind: Kind
@@ -72,46 +75,61 @@ class Change:
     reason: str = ""
 
 
+_STYLES = {
+    Turn.BROKE: Style.BAD,
+    Turn.BACK: Style.GOOD,
+    Turn.CHANGED: Style.HALF,
+    Turn.NEW: Style.PLACE,
+    Turn.GONE: Style.DIM,
+}
+
+_ORDER = (Turn.BROKE, Turn.BACK, Turn.CHANGED, Turn.GONE, Turn.NEW)
+
+_Edges = dict[tuple[str, EdgeKind, str, Address], Edge]
+
+_Cells = dict[tuple[str, str, Address], Cell]
+
+
 class WatchState:
-    """What is known from look to look; `known` is the report to draw, None before the first."""
+    """What is known from check to check; `known` is the report to draw, None before the first."""
 
     def __init__(self) -> None:
         self.known: Report | None = None
-        self._doubts: dict[tuple[str, str, Address], int] = {}
+        self._unknown: dict[tuple[str, str, Address], int] = {}
 
     def take(self, report: Report) -> tuple[Change, ...]:
-        """What the next look changes."""
-        report = self._without_doubts(report)
-        told = changes(self.known, report)
-        self.known = kept(self.known, report)
-        return told
+        """What the next check changes."""
+        report = self._without_brief_unknowns(report)
+        found = changes_between(self.known, report)
+        self.known = with_last_known(self.known, report)
+        return found
 
-    def _without_doubts(self, report: Report) -> Report:
-        """A cell that cannot be told this time is what it was, for a while."""
+    def _without_brief_unknowns(self, report: Report) -> Report:
+        """For a while a cell whose verdict is unknown keeps the one it had."""
         before = _observed(self.known)
-        doubts: dict[tuple[str, str, Address], int] = {}
+        unknown: dict[tuple[str, str, Address], int] = {}
 
         def settled(name: str, cell: Cell) -> Cell:
             key = (name, cell.vantage, cell.bootstrap)
             was = before.get(key)
             if cell.observed is None or cell.observed.word is not Word.UNKNOWN or was is None or was.observed is None:
                 return cell
-            doubts[key] = self._doubts.get(key, 0) + 1
-            return cell if doubts[key] > _MOST_DOUBTS else replace(cell, observed=was.observed)
+            unknown[key] = self._unknown.get(key, 0) + 1
+            return cell if unknown[key] > _MOST_UNKNOWN else replace(cell, observed=was.observed)
 
-        ways = _meshes(self.known)
+        edges = _meshes(self.known)
         matrices = tuple(
-            replace(m, cells=tuple(settled(m.input, cell) for cell in m.cells), mesh=_as_known(m, ways))
+            replace(m, cells=tuple(settled(m.input, cell) for cell in m.cells), mesh=_as_known(m, edges))
             for m in report.matrices
         )
-        self._doubts = doubts
+        self._unknown = unknown
         return replace(report, matrices=matrices)
 
 
-def changes(before: Report | None, after: Report) -> tuple[Change, ...]:
-    """What is different in the later report. Of an input that could not be looked at, only that is told.
+def changes_between(before: Report | None, after: Report) -> tuple[Change, ...]:
+    """What is different in the later report; of an input that could not be looked at, that alone.
 
-    Against nothing, every cell is new, and whatever else is not as it should be.
+    Compared with no report, every cell is new, and so is everything else that is wrong.
     """
     found: list[Change] = []
     for item in after.inputs:
@@ -122,16 +140,16 @@ def changes(before: Report | None, after: Report) -> tuple[Change, ...]:
                 found.append(_input_failed(item.name, item.error.message, first=was is None, again=bool(troubled)))
         elif troubled:
             found.append(_input_back(item.name))
-    unseen = {item.name for item in after.inputs if item.error is not None}
+    unseen = {item.name for item, _ in after.unread}
     found += _brokers(before, after, unseen)
     found += _edges(_meshes(before), _meshes(after), unseen)
     found += _cells(_observed(before), _observed(after), unseen)
     return tuple(found)
 
 
-def kept(before: Report | None, after: Report) -> Report:
-    """The later report with what was last known of inputs that cannot be looked at just now."""
-    unseen = {item.name for item in after.inputs if item.error is not None}
+def with_last_known(before: Report | None, after: Report) -> Report:
+    """The later report, with what was last known of inputs that cannot be looked at now."""
+    unseen = {item.name for item, _ in after.unread}
     if before is None or not unseen:
         return after
     known = {item.name: item.brokers for item in before.inputs}
@@ -160,10 +178,10 @@ def change_line(change: Change, time: str) -> str:
     return json.dumps(sound(value)) + "\n"
 
 
-def change_lines(told: Sequence[Change], screen: Screen, clock: str, *, full: bool = False) -> list[Line]:
-    """Changes for people, the worst first, what behaves alike in one line, its reason below; `full` leaves none out."""
+def change_lines(changes: Sequence[Change], screen: Screen, clock: str, *, full: bool = False) -> list[Line]:
+    """Changes for people, the worst first, similar ones in one line with the reason below; `full` leaves none out."""
     lines: list[Line] = []
-    groups = sorted(_grouped(told), key=lambda group: _ORDER.index(group[0].turn))
+    groups = sorted(_grouped(changes), key=lambda group: _ORDER.index(group[0].turn))
     for group in groups if full else groups[:_GROUPS_SHOWN]:
         head: tuple[Run, ...] = (
             Run((clock if not lines else " " * len(clock)) + " ", Style.DIM),
@@ -182,21 +200,26 @@ def change_lines(told: Sequence[Change], screen: Screen, clock: str, *, full: bo
     return lines
 
 
-_STYLES = {
-    Turn.BROKE: Style.BAD,
-    Turn.BACK: Style.GOOD,
-    Turn.CHANGED: Style.HALF,
-    Turn.NEW: Style.PLACE,
-    Turn.GONE: Style.DIM,
-}
-
-
-_ORDER = (Turn.BROKE, Turn.BACK, Turn.CHANGED, Turn.GONE, Turn.NEW)
-
-
-def _short(text: str) -> str:
-    text = redacted(text)
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+def watch_screen(
+    report: Report, changes: Sequence[Line], screen: Screen, *, rows: int, columns: int, status: str
+) -> list[Line]:
+    """At most `rows` lines, none wider than `columns`; `changes` are the lines of all changes, the latest first."""
+    head: list[Line] = [_status_line(report, screen, status), *_failed_inputs(report, screen)]
+    several = len(report.inputs) > 1
+    body: list[Line] = []
+    for matrix in report.matrices:
+        if matrix.cells:
+            body += [(), *matrix_lines(matrix, screen, named=several)]
+        if matrix.mesh is not None and matrix.mesh.edges:
+            body += [(), *mesh_lines(matrix.mesh, screen, name=matrix.input if several else "")]
+    body += _remarks(report, screen)
+    room = max(0, rows - len(head))
+    lower = [(), (Run("Changes", Style.BOLD),)]
+    least = min(len(changes), max(1, room // _SHARE_OF_CHANGES)) + len(lower) if changes else 0
+    upper = _cut(body, max(0, room - least), screen)
+    left = room - len(upper) - len(lower)
+    latest = [*lower, *changes[:left]] if changes and left > 0 else []
+    return [_clipped(line, columns, screen) for line in [*head, *upper, *latest][:rows]]
 
 
 def _input_failed(name: str, message: str, *, first: bool, again: bool) -> Change:
@@ -250,16 +273,13 @@ def _broker_state(state: str | None) -> str | None:
     return state if state is None or state == _RUNS else _DOWN
 
 
-_Edges = dict[tuple[str, EdgeKind, str, Address], Edge]
-
-
 def _meshes(report: Report | None) -> _Edges:
     matrices = () if report is None else report.matrices
     return {(m.input, e.kind, e.source, e.address): e for m in matrices if m.mesh is not None for e in m.mesh.edges}
 
 
 def _edges(before: _Edges, after: _Edges, unseen: set[str]) -> Iterable[Change]:
-    """What members get from each other; one that could not be told this time is no news."""
+    """What members get from each other; an edge whose state is unknown this time is no change."""
     for key in dict.fromkeys((*before, *after)):
         was, now = before.get(key), after.get(key)
         old, new = _got(was), _got(now)
@@ -286,7 +306,7 @@ def _edges(before: _Edges, after: _Edges, unseen: set[str]) -> Iterable[Change]:
 
 
 def _as_known(matrix: Matrix, before: _Edges) -> Mesh | None:
-    """The mesh, its edges that cannot be told this time as they were."""
+    """The mesh, its edges whose state is unknown this time as they were."""
     if matrix.mesh is None:
         return None
     edges = (
@@ -302,9 +322,6 @@ def _got(edge: Edge | None) -> str | None:
     if edge is None or edge.observed is None or is_cut(edge) is None:
         return None
     return edge_outcome(edge, edge.observed)
-
-
-_Cells = dict[tuple[str, str, Address], Cell]
 
 
 def _observed(report: Report | None) -> _Cells:
@@ -362,10 +379,15 @@ def _worth(verdict: Verdict | None) -> int | None:
     return 2 if verdict.usable else 1 if verdict.word is Word.PARTIAL else 0
 
 
-def _grouped(told: Sequence[Change]) -> list[list[Change]]:
+def _short(text: str) -> str:
+    text = redacted(text)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+def _grouped(changes: Sequence[Change]) -> list[list[Change]]:
     """Cells that went the same way: first the addresses of one vantage, then vantages with the same addresses."""
     rows: dict[object, list[Change]] = {}
-    for change in told:
+    for change in changes:
         alone = change.kind is not Kind.CELL
         rows.setdefault((change if alone else _direction(change), change.subject), []).append(change)
     groups: dict[object, list[Change]] = {}
@@ -386,45 +408,12 @@ def _change_text(group: Sequence[Change], screen: Screen) -> str:
         return f"{first.subject} {arrow} {first.target or first.bootstrap} ({first.edge}, {first.bootstrap}): {words}"
     if first.kind is not Kind.CELL:
         return f"{first.subject}: {words}"
-    vantages = _few_names(list(dict.fromkeys(change.subject for change in group)))
+    vantages = few_names(list(dict.fromkeys(change.subject for change in group)))
     addresses = list(dict.fromkeys(change.bootstrap for change in group if change.bootstrap))
     where = gathered_text(addresses)
     if where.count(", ") >= _NAMES_SHOWN:
-        where = f"{', '.join(map(str, addresses[: _NAMES_SHOWN - 1]))} and {len(addresses) - _NAMES_SHOWN + 1} more"
+        where = first_names([str(address) for address in addresses], _NAMES_SHOWN - 1)
     return f"{vantages} {arrow} {where}: {words}"
-
-
-def _few_names(names: Sequence[str]) -> str:
-    text = names_text(names)
-    if text.count(", ") < _NAMES_SHOWN:
-        return text
-    return f"{', '.join(names[: _NAMES_SHOWN - 1])} and {len(names) - _NAMES_SHOWN + 1} more"
-
-
-# So much of the picture at least is for the changes, where there are as many.
-_SHARE_OF_CHANGES = 3
-
-
-def watch_screen(
-    report: Report, told: Sequence[Line], screen: Screen, *, rows: int, columns: int, status: str
-) -> list[Line]:
-    """At most `rows` lines, none wider than `columns`; `told` are the lines of all changes, the latest first."""
-    head: list[Line] = [_status_line(report, screen, status), *_failed_inputs(report, screen)]
-    several = len(report.inputs) > 1
-    body: list[Line] = []
-    for matrix in report.matrices:
-        if matrix.cells:
-            body += [(), *matrix_lines(matrix, screen, named=several)]
-        if matrix.mesh is not None and matrix.mesh.edges:
-            body += [(), *mesh_lines(matrix.mesh, screen, name=matrix.input if several else "")]
-    body += _remarks(report, screen)
-    room = max(0, rows - len(head))
-    lower = [(), (Run("Changes", Style.BOLD),)]
-    least = min(len(told), max(1, room // _SHARE_OF_CHANGES)) + len(lower) if told else 0
-    upper = _cut(body, max(0, room - least), screen)
-    left = room - len(upper) - len(lower)
-    latest = [*lower, *told[:left]] if told and left > 0 else []
-    return [_clipped(line, columns, screen) for line in [*head, *upper, *latest][:rows]]
 
 
 def _status_line(report: Report, screen: Screen, status: str) -> Line:
@@ -441,11 +430,10 @@ def _failed_inputs(report: Report, screen: Screen) -> list[Line]:
         (
             screen.run(item.name, Style.BOLD),
             Run(": not looked at: ", Style.ERROR),
-            screen.run(redacted(item.error.message)),
+            screen.run(redacted(problem.message)),
             Run("; below is what was seen last" if any(m.input == item.name for m in report.matrices) else ""),
         )
-        for item in report.inputs
-        if item.error is not None
+        for item, problem in report.unread
     ]
 
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from netdiag.render.topology.labels import natural_key
+from netdiag.render.wording import endpoint_text
 from netdiag.topology.graph import KafkaListener, PathEnd, Place, PlaceKind, Reach, Topology
 from netdiag.topology.path.reach import ELSEWHERE
 
@@ -166,21 +167,21 @@ _NEARNESS = {
 }
 
 
-def access_table(judge: BrokerAccess) -> AccessTable:
+def access_table(access: BrokerAccess) -> AccessTable:
     """The table of a topology; without columns where nobody has traced a way."""
-    brokers = sorted({one.broker for one in judge.listeners.values() if not one.controller}, key=natural_key)
+    brokers = sorted({one.broker for one in access.listeners.values() if not one.controller}, key=natural_key)
     ways: dict[tuple[str, str], list[Reach]] = {}
-    for reach in judge.topology.reach:
-        listener = judge.listeners.get(reach.listener)
+    for reach in access.topology.reach:
+        listener = access.listeners.get(reach.listener)
         if listener is not None and not listener.controller:
             ways.setdefault((listener.broker, reach.source), []).append(reach)
     # places that are asked about nobody but themselves are left out
-    sources = {source for (_, source), those in ways.items() if not all(judge.own(reach) for reach in those)}
+    sources = {source for (_, source), those in ways.items() if not all(access.own(reach) for reach in those)}
     sources = sources or {source for _, source in ways}
-    order = _order(judge.topology)
+    order = _order(access.topology)
     alike: dict[tuple[AccessCell, ...], list[str]] = {}
     for source in sorted(sources, key=lambda name: (order.get(name, 1), natural_key(name))):
-        row = tuple(judge.cell(ways.get((broker, source), ())) for broker in brokers)
+        row = tuple(access.cell(ways.get((broker, source), ())) for broker in brokers)
         alike.setdefault(row, []).append(source)
     columns = tuple(AccessColumn(sources=tuple(names), cells=cells) for cells, names in alike.items())
     return AccessTable(brokers=tuple(brokers), columns=columns, summary=_summary(brokers, columns))
@@ -188,8 +189,7 @@ def access_table(judge: BrokerAccess) -> AccessTable:
 
 def address(reach: Reach) -> str:
     """The address that is dialled."""
-    host = f"[{reach.destination}]" if ":" in reach.destination else reach.destination
-    return f"{host}:{reach.port}"
+    return endpoint_text(reach.destination, reach.port)
 
 
 def place_title(source: str) -> str:

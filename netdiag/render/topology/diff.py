@@ -9,7 +9,7 @@ from typing import Any
 from netdiag.render.json_values import sound
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
-from netdiag.render.topology.tree import Branch, draw_branches
+from netdiag.render.topology.branches import Branch, branch_glyphs, draw_branches
 from netdiag.render.wording import plural
 from netdiag.topology.diff import NAMESPACED_KINDS, ChangeKind, Difference, FactChange
 
@@ -112,7 +112,7 @@ def _fact(fact: FactChange, turn: ChangeKind, screen: Screen) -> Line:
     name = screen.run(f"{fact.name} ", Style.DIM)
     if turn is ChangeKind.APPEARED:
         return (name, screen.run(_short(fact.after)))
-    arrow = "→" if screen.colour and screen.glyphs.arrow == "→" else "->"
+    arrow = branch_glyphs(screen).arrow
     return (
         name,
         screen.run(_short(fact.before) or "nothing", Style.BAD),

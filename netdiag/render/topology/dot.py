@@ -21,7 +21,7 @@ from netdiag.render.topology.lookup import (
     stable_id,
     state_parts,
 )
-from netdiag.render.topology.tree import endpoint_text
+from netdiag.render.wording import endpoint_text
 from netdiag.topology.graph import Cable, CableKind, KafkaListener, Place, Published, PublishedBy, Topology
 from netdiag.topology.inventory import LinkId
 

@@ -28,7 +28,7 @@ class Lookup:
         self.topology = topology
         self.places = {place.netns: place for place in topology.places}
         self.published = {published.key: published for published in topology.published}
-        self._links = {
+        self.links_by_id = {
             LinkId(netns=netns, ifindex=link.ifindex): link
             for netns, facts in topology.inventory.namespaces.items()
             for link in facts.links
@@ -69,7 +69,7 @@ class Lookup:
 
     def link(self, where: LinkId) -> Link | None:
         """The device at that place."""
-        return self._links.get(where)
+        return self.links_by_id.get(where)
 
     def links(self, netns: int) -> list[tuple[LinkId, Link]]:
         """The devices of a namespace, in the kernel's order."""

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from netdiag.render.findings.places import plain
 from netdiag.render.topology.lookup import Lookup, coverage_line, device_id, stable_id
-from netdiag.render.topology.tree import endpoint_text, span
-from netdiag.render.wording import plural
+from netdiag.render.wording import endpoint_text, first_and_last, plural
 from netdiag.topology.graph import Place, Published, PublishedBy, Topology
 from netdiag.topology.inventory import LinkId
 
@@ -88,7 +87,7 @@ def _networks(lookup: Lookup) -> _Chart:
         box.append(_bridge_node(lookup, where, plural(members, "port")))
         exits = _exits_of(lookup, where)
         if exits:
-            ports = span([str(published.published) for published in exits])
+            ports = first_and_last([str(published.published) for published in exits])
             exit_id = stable_id("exits", device_id(lookup, where))
             box.append(f'{exit_id}(["{_label([plural(len(exits), "published port"), ports])}"])')
             chart.edges.append(f"{exit_id} --> {device_id(lookup, where)}")

@@ -1,6 +1,8 @@
-"""What is in a picture of a topology, before anything has a place: boxes, the bars they hang from, pills on the edge.
+"""What is in a picture of a topology, before anything has a place: boxes, the bars they are attached to, ports, faults.
 
-Every thing has a key that is the same in the next picture of the same machine. Nothing here knows of pixels.
+Bars are networks, bridges, parent devices and cables: a veth is a line, never two devices, and of a pair only the
+address at the inner end and the names at both are kept. Every thing has a key that is the same in the next picture of
+the same machine. Nothing here knows of pixels.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +16,8 @@ from netdiag.linux.link import Link
 from netdiag.render.redact import redacted
 from netdiag.render.topology.broker_access import BrokerAccess, Mark
 from netdiag.render.topology.labels import natural_key
+from netdiag.render.topology.lookup import PAIRS, Lookup
+from netdiag.render.wording import endpoint_text
 from netdiag.topology.graph import (
     CableKind,
     KafkaListener,
@@ -26,6 +30,10 @@ from netdiag.topology.graph import (
 )
 from netdiag.topology.inventory import LinkId
 
+HOST_KEY = "host"
+
+_WITHOUT_INTEREST = ("veth", "netkit", "bridge")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
@@ -36,79 +44,6 @@ class Fault:
     why: str = ""
     hint: str = ""
     rule: str = ""
-
-
-def faults_by_key(
-    topology: Topology, findings: Sequence[Finding], keys: Mapping[object, str]
-) -> dict[str, tuple[Fault, ...]]:
-    """The faults by key, worst first; under "" those of which nothing in the picture can be told.
-
-    `keys` leads from names, devices, namespaces, ports and listeners to the keys of the picture.
-    """
-    found: dict[str, list[Fault]] = {}
-    for finding in findings:
-        fault = Fault(
-            severity=finding.severity,
-            text=redacted(finding.message),
-            why=redacted(finding.why),
-            hint=redacted(finding.hint),
-            rule=finding.rule,
-        )
-        found.setdefault(_first(_subjects_of_finding(topology, finding), keys), []).append(fault)
-    for loose in topology.unmatched:
-        text = f"{loose.subject}: {loose.because}"
-        fault = Fault(severity=Severity.WARNING, text=redacted(text))
-        found.setdefault(_first(_subjects_of_unmatched(topology, loose), keys), []).append(fault)
-    return {key: tuple(sorted(those, key=lambda f: -f.severity.rank)) for key, those in found.items()}
-
-
-def _first(candidates: Iterator[object], keys: Mapping[object, str]) -> str:
-    return next((keys[name] for name in candidates if name in keys), "")
-
-
-def _subjects_of_finding(topology: Topology, finding: Finding) -> Iterator[object]:
-    """Of what a finding speaks, the narrowest first."""
-    match finding.location:
-        case TopologyLocation(place=name, device=device, part=part):
-            yield part
-            yield (name, part)
-            place = topology.named(name)
-            facts = None if place is None else topology.inventory.namespaces.get(place.netns)
-            if place is not None and facts is not None:
-                same = (link.ifindex for link in facts.links if link.ifname == device)
-                yield from (LinkId(netns=place.netns, ifindex=ifindex) for ifindex in same)
-            yield name
-            if device and place is not None and place.kind is PlaceKind.HOST:
-                yield from _behind(topology, place.netns, device)
-        case ContainerLocation(container=name, part=part):
-            yield (name, finding.listener)
-            yield (name, part)
-            yield name
-        case _:
-            yield from ((finding.service, finding.listener), finding.service)
-
-
-def _subjects_of_unmatched(topology: Topology, loose: Unmatched) -> Iterator[object]:
-    yield loose.subject
-    if loose.link is not None:
-        yield loose.link
-        yield from _behind(topology, loose.link.netns, loose.link.ifindex)
-        yield loose.link.netns
-
-
-def _behind(topology: Topology, netns: int, device: str | int) -> Iterator[object]:
-    """Whoever is at the other end of a device, then the bridge that it is plugged into."""
-    facts = topology.inventory.namespaces.get(netns)
-    link = None if facts is None else next((x for x in facts.links if device in (x.ifname, x.ifindex)), None)
-    if link is None:
-        return
-    own = LinkId(netns=netns, ifindex=link.ifindex)
-    for cable in topology.cables:
-        if own in (cable.a, cable.b):
-            other = cable.b if cable.a == own else cable.a
-            yield other
-            if other.netns != netns:
-                yield other.netns
 
 
 class BarKind(StrEnum):
@@ -140,228 +75,9 @@ class Bar:
     title: str
     facts: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
-    hanging: tuple[Attachment, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     device: LinkId | None = None
     unknown: str = ""
-
-
-def bars(topology: Topology, owners: Mapping[str, str]) -> tuple[Bar, ...]:
-    """All bars of a topology; `owners` leads from a container's id to the key of its place in the picture."""
-    wires = _Bars(topology=topology, owners=owners)
-    found = [wires.network(view) for view in topology.networks]
-    found += wires.bridges()
-    found += wires.parents()
-    found += wires.cables()
-    named: dict[str, int] = {}
-    return tuple(_with_distinct_key(bar, named) for bar in found)
-
-
-def place_key(name: str) -> str:
-    """The key of a place in a picture."""
-    return f"place:{name}"
-
-
-def _with_distinct_key(bar: Bar, named: dict[str, int]) -> Bar:
-    """Two networks may have one name."""
-    count = named[bar.key] = named.get(bar.key, 0) + 1
-    if count == 1:
-        return bar
-    return replace(bar, key=f"{bar.key} #{count}")
-
-
-# Without slots, so that what is looked up often is indexed once.
-@dataclass(frozen=True, kw_only=True)
-class _Bars:
-    topology: Topology
-    owners: Mapping[str, str]
-
-    @cached_property
-    def links(self) -> Mapping[LinkId, Link]:
-        facts = self.topology.inventory.namespaces
-        return {LinkId(netns=n, ifindex=link.ifindex): link for n, f in facts.items() for link in f.links}
-
-    @cached_property
-    def addresses(self) -> Mapping[LinkId, str]:
-        found: dict[LinkId, str] = {}
-        for netns, facts in self.topology.inventory.namespaces.items():
-            for a in facts.addresses:
-                if a.scope == 0:
-                    found.setdefault(LinkId(netns=netns, ifindex=a.ifindex), a.address)
-        return found
-
-    @cached_property
-    def place_names(self) -> Mapping[int, str]:
-        return {place.netns: place.name for place in self.topology.places}
-
-    @cached_property
-    def host(self) -> int | None:
-        return next((p.netns for p in self.topology.places if p.kind is PlaceKind.HOST), None)
-
-    @cached_property
-    def peers(self) -> Mapping[LinkId, LinkId]:
-        pairs = [(c.a, c.b) for c in self.topology.cables if c.kind in (CableKind.VETH, CableKind.NETKIT)]
-        return {**dict(pairs), **{b: a for a, b in pairs}}
-
-    @cached_property
-    def ports(self) -> Mapping[LinkId, list[LinkId]]:
-        found: dict[LinkId, list[LinkId]] = {}
-        for cable in self.topology.cables:
-            if cable.kind is CableKind.PORT:
-                found.setdefault(cable.b, []).append(cable.a)
-        return found
-
-    @cached_property
-    def networked(self) -> frozenset[LinkId]:
-        """Devices that a network of the engine accounts for."""
-        return frozenset(m.inside for view in self.topology.networks for m in view.members if m.inside is not None)
-
-    def network(self, view: NetworkView) -> Bar:
-        net = view.network
-        hanging: dict[str, Attachment] = {}
-        for member in view.members:
-            place = self.owners.get(member.container)
-            if place is not None:
-                broken = self._broken(member.inside) or self._broken(member.port)
-                cable = self._cable(member.inside, member.port)
-                hanging[place] = Attachment(place=place, address=member.address, cable=cable, broken=broken)
-        for container in self.topology.containers.values():
-            place = self.owners.get(container.id)
-            if place and place not in hanging and any(e.network == net.name for e in container.networks):
-                hanging[place] = Attachment(place=place)
-        others = [] if view.bridge is None else self._plugged(view.bridge)
-        for place, one in (pair for pair in others if isinstance(pair, tuple)):
-            hanging.setdefault(place, one)
-        link = None if view.bridge is None else self.links.get(view.bridge)
-        facts = [*net.subnets, *([link.ifname] if link else []), *(f"gateway {g}" for g in net.gateways)]
-        facts += ["internal"] if net.internal else []
-        facts += [net.driver] if net.driver not in ("bridge", "") else []
-        unknown = ""
-        if link is None and net.driver == "bridge":
-            unknown = "its bridge is not visible from here"
-        return Bar(
-            key=f"network:{net.name}",
-            kind=BarKind.NETWORK,
-            title=net.name,
-            facts=tuple(facts),
-            ports=tuple(text for text in others if isinstance(text, str)),
-            hanging=tuple(hanging.values()),
-            device=view.bridge,
-            unknown=unknown,
-        )
-
-    def bridges(self) -> Iterator[Bar]:
-        known = {view.bridge for view in self.topology.networks}
-        for place, link in self.links.items():
-            if link.kind != "bridge" or place in known:
-                continue
-            plugged = self._plugged(place)
-            hanging = [pair[1] for pair in plugged if isinstance(pair, tuple)]
-            owner = self.place_names.get(place.netns, "")
-            address = self.addresses.get(place, "")
-            if place.netns != self.host and owner:
-                own = Attachment(place=place_key(owner), address=address, cable=link.ifname)
-                hanging = [own, *(h for h in hanging if h.place != own.place)]
-            yield Bar(
-                key=f"bridge:{owner}/{link.ifname}",
-                kind=BarKind.BRIDGE,
-                title=link.ifname if place.netns == self.host else f"{link.ifname} in {owner}",
-                facts=("bridge", *([address] if address else []), *([] if link.up else ["down"])),
-                ports=tuple(text for text in plugged if isinstance(text, str)),
-                hanging=tuple(hanging),
-                device=place,
-            )
-
-    def parents(self) -> Iterator[Bar]:
-        """Devices that devices of other namespaces stand on: the parents of macvlan, ipvlan and moved vlans."""
-        standing: dict[LinkId, list[LinkId]] = {}
-        for cable in self.topology.cables:
-            if cable.kind is CableKind.PARENT and cable.a.netns != cable.b.netns and cable.a not in self.networked:
-                standing.setdefault(cable.b, []).append(cable.a)
-        for parent, children in standing.items():
-            owner = self.place_names.get(parent.netns, "")
-            name = self._name(parent)
-            hanging = []
-            for child in children:
-                kind = link.kind if (link := self.links.get(child)) else ""
-                hanging.append(self._hanging(child, cable=f"{self._name(child)} ({kind}) on {name}"))
-            if parent.netns != self.host and owner:
-                hanging.insert(0, self._hanging(parent, cable=name))
-            yield Bar(
-                key=f"parent:{owner}/{name}",
-                kind=BarKind.PARENT,
-                title=name if parent.netns == self.host else f"{name} in {owner}",
-                facts=("device that others stand on", *filter(None, [self.addresses.get(parent)])),
-                hanging=tuple(h for h in hanging if h.place),
-                device=parent,
-            )
-
-    def cables(self) -> Iterator[Bar]:
-        """Pairs that lead from one place straight to another, without a bridge between them."""
-        plugged = {port for ports in self.ports.values() for port in ports}
-        for cable in self.topology.cables:
-            if cable.kind not in (CableKind.VETH, CableKind.NETKIT) or cable.a.netns == cable.b.netns:
-                continue
-            if {cable.a, cable.b} & plugged or {cable.a, cable.b} & self.networked:
-                continue
-            text = f"{self._end(cable.a)} — {self._end(cable.b)}"
-            ends = [self._hanging(end, cable=text) for end in (cable.a, cable.b) if end.netns != self.host]
-            yield Bar(
-                key=f"cable:{text}",
-                kind=BarKind.WIRE,
-                title=text,
-                facts=(cable.kind.value,),
-                hanging=tuple(h for h in ends if h.place),
-            )
-
-    def _plugged(self, bridge: LinkId) -> list[tuple[str, Attachment] | str]:
-        """What is in the ports of a bridge: places at the other end of a pair, else the device itself as text."""
-        found: list[tuple[str, Attachment] | str] = []
-        for port in self.ports.get(bridge, ()):
-            peer = self.peers.get(port)
-            if peer is None or peer.netns not in self.place_names or peer.netns == self.host:
-                link = self.links.get(port)
-                kind = f" ({link.kind})" if link and link.kind else ""
-                lost = " (other end not visible)" if link and link.kind == "veth" and peer is None else ""
-                found.append(f"{self._name(port)}{lost or kind}")
-                continue
-            broken = self._broken(peer) or self._broken(port)
-            one = self._hanging(peer, cable=self._cable(peer, port), broken=broken)
-            found.append((one.place, one))
-        return found
-
-    def _hanging(self, end: LinkId, *, cable: str, broken: str = "") -> Attachment:
-        name = self.place_names.get(end.netns)
-        place = "" if name is None else place_key(name)
-        return Attachment(place=place, address=self.addresses.get(end, ""), cable=cable, broken=broken)
-
-    def _cable(self, inside: LinkId | None, port: LinkId | None) -> str:
-        ends = [self._name(end) for end in (inside, port) if end is not None]
-        return " — ".join(ends)
-
-    def _end(self, end: LinkId) -> str:
-        return f"{self.place_names.get(end.netns, 'somewhere not visible')}:{self._name(end)}"
-
-    def _name(self, place: LinkId) -> str:
-        link = self.links.get(place)
-        return link.ifname if link else f"device {place.ifindex}"
-
-    def _broken(self, place: LinkId | None) -> str:
-        """Why nothing passes a device of a cable; "" where it can."""
-        link = None if place is None else self.links.get(place)
-        if link is None:
-            return ""
-        if not link.up:
-            return f"{link.ifname} is switched off"
-        if not link.carrier:
-            return f"{link.ifname} has no carrier"
-        state = link.port.get("state")
-        if link.port_kind == "bridge" and state not in (None, "forwarding", 3):
-            return f"{link.ifname} is {state}, not forwarding"
-        return ""
-
-
-HOST_KEY = "host"
-_WITHOUT_INTEREST = ("veth", "netkit", "bridge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,16 +147,16 @@ class Scene:
     faults: Mapping[str, tuple[Fault, ...]] = field(default_factory=dict)
 
 
-def scene(judge: BrokerAccess, findings: Sequence[Finding] = ()) -> Scene:
+def scene(access: BrokerAccess, findings: Sequence[Finding] = ()) -> Scene:
     """The things of a topology in a fixed order, equal topologies giving equal scenes."""
-    topology, rows = judge.topology, _rows(judge)
+    topology, rows = access.topology, _rows(access)
     boxes = [*_places(topology, rows), *_without_namespace(topology, rows)]
     owners = {container: box.key for box in boxes for container in box.containers}
     owners |= {name: box.key for box in boxes for c in box.containers if (name := _name(topology, c))}
     found = [*bars(topology, owners)]
     on_host = [Attachment(place=box.key) for box in boxes if box.key.startswith("container:") and not box.state]
     if on_host:
-        found.insert(0, Bar(key="network of the host", kind=BarKind.HOST, title="host", hanging=tuple(on_host)))
+        found.insert(0, Bar(key="network of the host", kind=BarKind.HOST, title="host", attachments=tuple(on_host)))
     pills = tuple(_pills(topology, owners))
     host = next((place for place in topology.places if place.kind is PlaceKind.HOST), None)
     chips = tuple(_chips(topology, host)) if host else ()
@@ -462,22 +178,27 @@ def listener_key(listener: str) -> str:
     return f"listener:{listener}"
 
 
-def _rows(judge: BrokerAccess) -> Mapping[str, tuple[Row, ...]]:
+def place_key(name: str) -> str:
+    """The key of a place in a picture."""
+    return f"place:{name}"
+
+
+def _rows(access: BrokerAccess) -> Mapping[str, tuple[Row, ...]]:
     """The listeners by the container that holds them, those for clients first."""
     found: dict[str, list[KafkaListener]] = {}
-    for listener in judge.topology.listeners:
+    for listener in access.topology.listeners:
         found.setdefault(listener.container, []).append(listener)
     return {
         container: tuple(
-            _row(judge, listener)
+            _row(access, listener)
             for listener in sorted(listeners, key=lambda one: (one.controller, natural_key(one.listener)))
         )
         for container, listeners in found.items()
     }
 
 
-def _row(judge: BrokerAccess, listener: KafkaListener) -> Row:
-    mark, good, all_of_them = judge.listener(listener.key)
+def _row(access: BrokerAccess, listener: KafkaListener) -> Row:
+    mark, good, all_of_them = access.listener(listener.key)
     if listener.bound == ():
         mark = Mark.BAD
     elif listener.controller:
@@ -495,7 +216,7 @@ def _row(judge: BrokerAccess, listener: KafkaListener) -> Row:
 
 def endpoint(host: str, port: int) -> str:
     """host:port, IPv6 in brackets; an empty host is every address."""
-    return f"[{host}]:{port}" if ":" in host else f"{host or '*'}:{port}"
+    return endpoint_text(host or "*", port)
 
 
 def _places(topology: Topology, rows: Mapping[str, tuple[Row, ...]]) -> Iterator[Box]:
@@ -630,6 +351,202 @@ def _chips(topology: Topology, host: Place) -> Iterator[Chip]:
         )
 
 
+def bars(topology: Topology, owners: Mapping[str, str]) -> tuple[Bar, ...]:
+    """All bars of a topology; `owners` leads from a container's id to the key of its place in the picture."""
+    all_bars = _Bars(lookup=Lookup(topology), owners=owners)
+    found = [all_bars.network(view) for view in topology.networks]
+    found += all_bars.bridges()
+    found += all_bars.parents()
+    found += all_bars.cables()
+    named: dict[str, int] = {}
+    return tuple(_with_distinct_key(bar, named) for bar in found)
+
+
+def _with_distinct_key(bar: Bar, named: dict[str, int]) -> Bar:
+    """Two networks may have one name."""
+    count = named[bar.key] = named.get(bar.key, 0) + 1
+    if count == 1:
+        return bar
+    return replace(bar, key=f"{bar.key} #{count}")
+
+
+# Without slots, so that what is looked up often is indexed once.
+@dataclass(frozen=True, kw_only=True)
+class _Bars:
+    lookup: Lookup
+    owners: Mapping[str, str]
+
+    @property
+    def topology(self) -> Topology:
+        return self.lookup.topology
+
+    @cached_property
+    def addresses(self) -> Mapping[LinkId, str]:
+        """The first address of every device that other machines may know."""
+        found: dict[LinkId, str] = {}
+        for netns, facts in self.topology.inventory.namespaces.items():
+            for a in facts.addresses:
+                if a.scope == 0:
+                    found.setdefault(LinkId(netns=netns, ifindex=a.ifindex), a.address)
+        return found
+
+    @cached_property
+    def host(self) -> int | None:
+        return next((p.netns for p in self.topology.places if p.kind is PlaceKind.HOST), None)
+
+    @cached_property
+    def networked(self) -> frozenset[LinkId]:
+        """Devices that a network of the engine accounts for."""
+        return frozenset(m.inside for view in self.topology.networks for m in view.members if m.inside is not None)
+
+    def network(self, view: NetworkView) -> Bar:
+        net = view.network
+        attached: dict[str, Attachment] = {}
+        for member in view.members:
+            place = self.owners.get(member.container)
+            if place is not None:
+                broken = self._broken(member.inside) or self._broken(member.port)
+                cable = self._cable(member.inside, member.port)
+                attached[place] = Attachment(place=place, address=member.address, cable=cable, broken=broken)
+        for container in self.topology.containers.values():
+            place = self.owners.get(container.id)
+            if place and place not in attached and any(e.network == net.name for e in container.networks):
+                attached[place] = Attachment(place=place)
+        others = [] if view.bridge is None else self._plugged(view.bridge)
+        for place, one in (pair for pair in others if isinstance(pair, tuple)):
+            attached.setdefault(place, one)
+        link = None if view.bridge is None else self.lookup.link(view.bridge)
+        facts = [*net.subnets, *([link.ifname] if link else []), *(f"gateway {g}" for g in net.gateways)]
+        facts += ["internal"] if net.internal else []
+        facts += [net.driver] if net.driver not in ("bridge", "") else []
+        unknown = ""
+        if link is None and net.driver == "bridge":
+            unknown = "its bridge is not visible from here"
+        return Bar(
+            key=f"network:{net.name}",
+            kind=BarKind.NETWORK,
+            title=net.name,
+            facts=tuple(facts),
+            ports=tuple(text for text in others if isinstance(text, str)),
+            attachments=tuple(attached.values()),
+            device=view.bridge,
+            unknown=unknown,
+        )
+
+    def bridges(self) -> Iterator[Bar]:
+        known = {view.bridge for view in self.topology.networks}
+        for place, link in self.lookup.links_by_id.items():
+            if link.kind != "bridge" or place in known:
+                continue
+            plugged = self._plugged(place)
+            attached = [pair[1] for pair in plugged if isinstance(pair, tuple)]
+            owner = self._place_name(place.netns)
+            address = self.addresses.get(place, "")
+            if place.netns != self.host and owner:
+                own = Attachment(place=place_key(owner), address=address, cable=link.ifname)
+                attached = [own, *(h for h in attached if h.place != own.place)]
+            yield Bar(
+                key=f"bridge:{owner}/{link.ifname}",
+                kind=BarKind.BRIDGE,
+                title=link.ifname if place.netns == self.host else f"{link.ifname} in {owner}",
+                facts=("bridge", *([address] if address else []), *([] if link.up else ["down"])),
+                ports=tuple(text for text in plugged if isinstance(text, str)),
+                attachments=tuple(attached),
+                device=place,
+            )
+
+    def parents(self) -> Iterator[Bar]:
+        """Devices that devices of other namespaces stand on: the parents of macvlan, ipvlan and moved vlans."""
+        standing: dict[LinkId, list[LinkId]] = {}
+        for cable in self.topology.cables:
+            if cable.kind is CableKind.PARENT and cable.a.netns != cable.b.netns and cable.a not in self.networked:
+                standing.setdefault(cable.b, []).append(cable.a)
+        for parent, children in standing.items():
+            owner = self._place_name(parent.netns)
+            name = self._name(parent)
+            attached = []
+            for child in children:
+                kind = link.kind if (link := self.lookup.link(child)) else ""
+                attached.append(self._attachment(child, cable=f"{self._name(child)} ({kind}) on {name}"))
+            if parent.netns != self.host and owner:
+                attached.insert(0, self._attachment(parent, cable=name))
+            yield Bar(
+                key=f"parent:{owner}/{name}",
+                kind=BarKind.PARENT,
+                title=name if parent.netns == self.host else f"{name} in {owner}",
+                facts=("device that others stand on", *filter(None, [self.addresses.get(parent)])),
+                attachments=tuple(h for h in attached if h.place),
+                device=parent,
+            )
+
+    def cables(self) -> Iterator[Bar]:
+        """Pairs that lead from one place straight to another, without a bridge between them."""
+        for cable in self.topology.cables:
+            if cable.kind not in PAIRS or cable.a.netns == cable.b.netns:
+                continue
+            if {cable.a, cable.b} & self.networked or self.lookup.master(cable.a) or self.lookup.master(cable.b):
+                continue
+            text = f"{self._end(cable.a)} — {self._end(cable.b)}"
+            ends = [self._attachment(end, cable=text) for end in (cable.a, cable.b) if end.netns != self.host]
+            yield Bar(
+                key=f"cable:{text}",
+                kind=BarKind.WIRE,
+                title=text,
+                facts=(cable.kind.value,),
+                attachments=tuple(h for h in ends if h.place),
+            )
+
+    def _plugged(self, bridge: LinkId) -> list[tuple[str, Attachment] | str]:
+        """What is in the ports of a bridge: places at the other end of a pair, else the device itself as text."""
+        found: list[tuple[str, Attachment] | str] = []
+        for port in self.lookup.ports(bridge):
+            peer = self.lookup.peer(port)
+            if peer is None or peer.netns not in self.lookup.places or peer.netns == self.host:
+                link = self.lookup.link(port)
+                kind = f" ({link.kind})" if link and link.kind else ""
+                lost = " (other end not visible)" if link and link.kind == "veth" and peer is None else ""
+                found.append(f"{self._name(port)}{lost or kind}")
+                continue
+            broken = self._broken(peer) or self._broken(port)
+            one = self._attachment(peer, cable=self._cable(peer, port), broken=broken)
+            found.append((one.place, one))
+        return found
+
+    def _attachment(self, end: LinkId, *, cable: str, broken: str = "") -> Attachment:
+        name = self._place_name(end.netns)
+        place = place_key(name) if name else ""
+        return Attachment(place=place, address=self.addresses.get(end, ""), cable=cable, broken=broken)
+
+    def _cable(self, inside: LinkId | None, port: LinkId | None) -> str:
+        ends = [self._name(end) for end in (inside, port) if end is not None]
+        return " — ".join(ends)
+
+    def _end(self, end: LinkId) -> str:
+        return f"{self._place_name(end.netns) or 'somewhere not visible'}:{self._name(end)}"
+
+    def _place_name(self, netns: int) -> str:
+        place = self.lookup.places.get(netns)
+        return place.name if place else ""
+
+    def _name(self, place: LinkId) -> str:
+        link = self.lookup.link(place)
+        return link.ifname if link else f"device {place.ifindex}"
+
+    def _broken(self, place: LinkId | None) -> str:
+        """Why nothing passes a device of a cable; "" where it can."""
+        link = None if place is None else self.lookup.link(place)
+        if link is None:
+            return ""
+        if not link.up:
+            return f"{link.ifname} is switched off"
+        if not link.carrier:
+            return f"{link.ifname} has no carrier"
+        state = link.port.get("state")
+        if link.port_kind == "bridge" and state not in (None, "forwarding", 3):
+            return f"{link.ifname} is {state}, not forwarding"
+        return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Keys:
     """By which names findings and warnings may speak of what is in the picture."""
@@ -658,3 +575,76 @@ class _Keys:
             for port in pill.ports:
                 found.setdefault(port.key, pill.key)
         return found
+
+
+def faults_by_key(
+    topology: Topology, findings: Sequence[Finding], keys: Mapping[object, str]
+) -> dict[str, tuple[Fault, ...]]:
+    """The faults by key, worst first; under "" those of which nothing in the picture can be told.
+
+    `keys` leads from names, devices, namespaces, ports and listeners to the keys of the picture.
+    """
+    found: dict[str, list[Fault]] = {}
+    for finding in findings:
+        fault = Fault(
+            severity=finding.severity,
+            text=redacted(finding.message),
+            why=redacted(finding.why),
+            hint=redacted(finding.hint),
+            rule=finding.rule,
+        )
+        found.setdefault(_first(_subjects_of_finding(topology, finding), keys), []).append(fault)
+    for loose in topology.unmatched:
+        text = f"{loose.subject}: {loose.because}"
+        fault = Fault(severity=Severity.WARNING, text=redacted(text))
+        found.setdefault(_first(_subjects_of_unmatched(topology, loose), keys), []).append(fault)
+    return {key: tuple(sorted(those, key=lambda f: -f.severity.rank)) for key, those in found.items()}
+
+
+def _first(candidates: Iterator[object], keys: Mapping[object, str]) -> str:
+    return next((keys[name] for name in candidates if name in keys), "")
+
+
+def _subjects_of_finding(topology: Topology, finding: Finding) -> Iterator[object]:
+    """Of what a finding speaks, the narrowest first."""
+    match finding.location:
+        case TopologyLocation(place=name, device=device, part=part):
+            yield part
+            yield (name, part)
+            place = topology.named(name)
+            facts = None if place is None else topology.inventory.namespaces.get(place.netns)
+            if place is not None and facts is not None:
+                same = (link.ifindex for link in facts.links if link.ifname == device)
+                yield from (LinkId(netns=place.netns, ifindex=ifindex) for ifindex in same)
+            yield name
+            if device and place is not None and place.kind is PlaceKind.HOST:
+                yield from _behind(topology, place.netns, device)
+        case ContainerLocation(container=name, part=part):
+            yield (name, finding.listener)
+            yield (name, part)
+            yield name
+        case _:
+            yield from ((finding.service, finding.listener), finding.service)
+
+
+def _subjects_of_unmatched(topology: Topology, loose: Unmatched) -> Iterator[object]:
+    yield loose.subject
+    if loose.link is not None:
+        yield loose.link
+        yield from _behind(topology, loose.link.netns, loose.link.ifindex)
+        yield loose.link.netns
+
+
+def _behind(topology: Topology, netns: int, device: str | int) -> Iterator[object]:
+    """Whoever is at the other end of a device, then the bridge that it is plugged into."""
+    facts = topology.inventory.namespaces.get(netns)
+    link = None if facts is None else next((x for x in facts.links if device in (x.ifname, x.ifindex)), None)
+    if link is None:
+        return
+    own = LinkId(netns=netns, ifindex=link.ifindex)
+    for cable in topology.cables:
+        if own in (cable.a, cable.b):
+            other = cable.b if cable.a == own else cable.a
+            yield other
+            if other.netns != netns:
+                yield other.netns

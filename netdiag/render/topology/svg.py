@@ -1,4 +1,8 @@
-"""A topology as one SVG file that stands alone: no script, nothing fetched, readable on white and on black."""
+"""A topology as one SVG file that stands alone: no script, nothing fetched, readable on white and on black.
+
+Its elements are also those of the page in `html`. Looks are classes of picture.css, so that no element needs a style of
+its own, which a strict content security policy would forbid. Nothing has an id: two pictures may stand in one document.
+"""
 
 from collections.abc import Sequence
 from html import escape
@@ -37,6 +41,34 @@ _LEGEND_MARKS = (
     (Mark.UNKNOWN, "cannot be told"),
 )
 _WARNINGS = 12
+# Above the picture is room for the answer to its question.
+_HEAD = 28.0
+
+
+def svg_text(topology: Topology, *, title: str = "", findings: Sequence[Finding] = ()) -> str:
+    """The file; equal topologies give equal text."""
+    access = BrokerAccess(topology=topology)
+    picture = layout(scene(access, findings))
+    footer = visible(coverage_line(topology.inventory))
+    width, height = f"{picture.width:.0f}", f"{total_height(picture, footer) + _HEAD:.0f}"
+    answer = access_table(access).summary
+    title = visible(title or f"network of {picture.scene.host}")
+    style = (files(__package__) / "picture.css").read_text(encoding="utf-8")
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img">',
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(answer)}</desc>",
+        f"<style>\n{style}</style>",
+        f'<rect class="paper" width="{width}" height="{height}"/>',
+        f'<text class="strong" x="24" y="26">{escape(shortened(answer, picture.width - 48.0))}</text>',
+        f'<g transform="translate(0 {_HEAD:.0f})">',
+        *drawing(picture, live=False, footer=footer),
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def drawing(picture: Picture, *, live: bool, footer: str = "") -> list[str]:
@@ -107,7 +139,7 @@ class _Parts:
         inside = [_rect(rect, 5.0), _text(rect.x + 8.0, rect.y + 16.0, title, strong=True)]
         inside += [_text(rect.x + 8.0 + left, rect.y + 16.0, rest, small=True, soft=True)] if rest else []
         name = "bar wire" if bar.kind is BarKind.WIRE else "bar"
-        said = f"{bar.kind.value} {bar.title}, {', '.join(facts)}, {len(bar.hanging)} on it"
+        said = f"{bar.kind.value} {bar.title}, {', '.join(facts)}, {len(bar.attachments)} on it"
         return self._node(name, bar.key, said, [*inside, *_badge(rect, faults)], faults)
 
     def box(self, placed: PlacedBox) -> str:
@@ -275,33 +307,3 @@ def _text(
 
 def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
-
-
-# Above the picture is room for the answer to its question.
-_HEAD = 28.0
-
-
-def svg_text(topology: Topology, *, title: str = "", findings: Sequence[Finding] = ()) -> str:
-    """The file; equal topologies give equal text."""
-    judge = BrokerAccess(topology=topology)
-    picture = layout(scene(judge, findings))
-    footer = visible(coverage_line(topology.inventory))
-    width, height = f"{picture.width:.0f}", f"{total_height(picture, footer) + _HEAD:.0f}"
-    answer = access_table(judge).summary
-    title = visible(title or f"network of {picture.scene.host}")
-    style = (files(__package__) / "picture.css").read_text(encoding="utf-8")
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img">',
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(answer)}</desc>",
-        f"<style>\n{style}</style>",
-        f'<rect class="paper" width="{width}" height="{height}"/>',
-        f'<text class="strong" x="24" y="26">{escape(shortened(answer, picture.width - 48.0))}</text>',
-        f'<g transform="translate(0 {_HEAD:.0f})">',
-        *drawing(picture, live=False, footer=footer),
-        "</g>",
-        "</svg>",
-    ]
-    return "\n".join(lines) + "\n"

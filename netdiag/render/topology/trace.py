@@ -1,4 +1,7 @@
-"""A way through the kernel as text: where it ends and why, then hop by hop, then what a real connection did."""
+"""The path of a connection through the kernel, and what a real connection did: as text and as JSON, version 1.
+
+The text says where the path ends and why, then has it hop by hop, then what was seen of the real connection.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -10,7 +13,7 @@ from netdiag.render.matrix.causes import cause_lines, cause_value
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Line, Run, Screen, Style, paint
 from netdiag.render.topology.json import path_value
-from netdiag.render.wording import plural
+from netdiag.render.wording import endpoint_text, plural
 from netdiag.topology.causes.failed_connection import Cause
 from netdiag.topology.graph import Hop, Path, PathEnd, Topology
 from netdiag.topology.inventory import LinkId
@@ -20,6 +23,12 @@ _STYLES = {PathEnd.CONNECTED: Style.GOOD, PathEnd.UNKNOWN: Style.HALF}
 _AGREEMENTS = {Agreement.AGREES: Style.GOOD, Agreement.DISAGREES: Style.BAD, Agreement.OPEN: Style.HALF}
 _WORD = 10
 _MOST_RULES = 6
+
+FORMAT = "netdiag-trace"
+
+VERSION = 1
+
+Value = dict[str, Any]
 
 
 def trace_text(
@@ -40,6 +49,21 @@ def trace_text(
     return paint([line for block in blocks if block for line in (*block, ())][:-1], screen)
 
 
+def trace_document(topology: Topology, path: Path, proof: Proof | None = None, causes: Sequence[Cause] = ()) -> Value:
+    """The document; namespaces are named by inode, `places` tells what people call those of the way."""
+    met = {path.source, *(hop.netns for hop in path.hops)} | ({path.target} if path.target is not None else set())
+    names = {str(place.netns): place.name for place in topology.places if place.netns in met}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "netdiag": __version__,
+        "places": names,
+        "path": {**path_value(path), "errno": path.errno},
+        "proof": None if proof is None else _proof(proof),
+        "causes": [cause_value(cause) for cause in causes],
+    }
+
+
 class _Drawing:
     def __init__(self, topology: Topology, screen: Screen, *, full: bool) -> None:
         self._topology = topology
@@ -47,11 +71,10 @@ class _Drawing:
         self._full = full
 
     def verdict(self, path: Path) -> Iterator[Line]:
-        to = f"[{path.destination}]" if ":" in path.destination else path.destination
         arrow = self._screen.glyphs.arrow
         errno = f" ({path.errno})" if path.errno else ""
         yield (
-            self._run(f"{self._place(path.source)} {arrow} {to}:{path.port}: ", Style.BOLD),
+            self._run(f"{self._place(path.source)} {arrow} {endpoint_text(path.destination, path.port)}: ", Style.BOLD),
             Run(path.end.value + errno, _STYLES.get(path.end, Style.BAD)),
         )
         where = f"in {self._place(path.target)}: " if path.target is not None and path.target != path.source else ""
@@ -133,27 +156,6 @@ class _Drawing:
 
     def _run(self, text: str, style: Style = Style.PLAIN) -> Run:
         return self._screen.run(text, style)
-
-
-FORMAT = "netdiag-trace"
-VERSION = 1
-
-Value = dict[str, Any]
-
-
-def trace_document(topology: Topology, path: Path, proof: Proof | None = None, causes: Sequence[Cause] = ()) -> Value:
-    """The document; namespaces are named by inode, `places` tells what people call those of the way."""
-    met = {path.source, *(hop.netns for hop in path.hops)} | ({path.target} if path.target is not None else set())
-    names = {str(place.netns): place.name for place in topology.places if place.netns in met}
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "netdiag": __version__,
-        "places": names,
-        "path": {**path_value(path), "errno": path.errno},
-        "proof": None if proof is None else _proof(proof),
-        "causes": [cause_value(cause) for cause in causes],
-    }
 
 
 def _proof(proof: Proof) -> Value:

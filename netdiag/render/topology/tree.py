@@ -7,7 +7,7 @@ what answers. A namespace is drawn where it is met first; what nothing leads to 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from netdiag.findings import Finding
@@ -16,7 +16,8 @@ from netdiag.linux.socket import Listener
 from netdiag.render.findings.finding_text import SourceLines, finding_lines, grouped
 from netdiag.render.findings.places import in_order
 from netdiag.render.redact import redacted
-from netdiag.render.screen import Line, Run, Screen, Style, line_width, paint, width
+from netdiag.render.screen import Line, Run, Screen, Style, paint
+from netdiag.render.topology.branches import Branch, branch_glyphs, draw_branches
 from netdiag.render.topology.lookup import (
     Lookup,
     bridge_parts,
@@ -30,7 +31,7 @@ from netdiag.render.topology.lookup import (
     traffic_parts,
     vlan_text,
 )
-from netdiag.render.wording import plural
+from netdiag.render.wording import endpoint_text, first_and_last, first_names, plural
 from netdiag.topology.graph import (
     KafkaListener,
     Member,
@@ -45,433 +46,21 @@ from netdiag.topology.graph import (
 )
 from netdiag.topology.inventory import LinkId
 
-# Of more branches than _FEW that look alike, _SHOWN are drawn.
-_FEW = 8
-_SHOWN = 3
-# Numbers, and the hexadecimal digits around them: of addresses, ids and generated names.
-_HEX_NUMBERS = re.compile(r"\bveth[0-9a-f]+|[0-9a-f]*(?::[0-9a-f]*){2,}|[0-9a-f]*[0-9][0-9a-f]*")
-# A branch that is indented deeper than this leaves no room to fold a line.
-_LEAST_WIDTH = 24
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchGlyphs:
-    """What branches are drawn with; each is as wide as the others."""
-
-    fork: str
-    last: str
-    through: str
-    blank: str
-
-
-UNICODE_BRANCHES = BranchGlyphs(fork="├─ ", last="└─ ", through="│  ", blank="   ")
-ASCII_BRANCHES = BranchGlyphs(fork="|- ", last="`- ", through="|  ", blank="   ")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
-    """A line of parts, which may be folded between them, and what hangs from it.
-
-    `name` is what it is called where many that look alike are counted.
-    """
-
-    parts: tuple[Line, ...]
-    name: str = ""
-    children: tuple["Branch", ...] = ()
-
-
-@dataclass(slots=True)
-class _Canvas:
-    """Where branches are drawn."""
-
-    screen: Screen
-    signs: BranchGlyphs
-    full: bool
-    looks: dict[int, object] = field(default_factory=dict)
-    lines: list[Line] = field(default_factory=list)
-
-
-def draw_branches(roots: Iterable[Branch], screen: Screen, *, full: bool = False) -> list[Line]:
-    """The lines of these trees, roots at the margin; `full` draws what looks alike, too."""
-    canvas = _Canvas(screen=screen, signs=branch_glyphs(screen), full=full)
-    every = list(roots)
-    for root in every if full else _without_repeats(every, canvas.looks):
-        _draw_branch(root, canvas, "", "")
-        _draw_children(root.children, canvas, "")
-    return canvas.lines
-
-
-def branch_glyphs(screen: Screen) -> BranchGlyphs:
-    """Box drawing on a terminal that shows colour and has the letters for it; ASCII in files and pipes."""
-    return UNICODE_BRANCHES if screen.colour and screen.glyphs.bar == "│" else ASCII_BRANCHES
-
-
-def part(*runs: Run) -> Line:
-    """A stretch of a line that is folded last."""
-    return runs
-
-
-def _draw_children(children: Sequence[Branch], canvas: _Canvas, indent: str) -> None:
-    shown = list(children) if canvas.full else _without_repeats(children, canvas.looks)
-    for index, child in enumerate(shown):
-        is_last = index == len(shown) - 1
-        _draw_branch(
-            child, canvas, indent + (canvas.signs.last if is_last else canvas.signs.fork), indent, is_last=is_last
-        )
-        _draw_children(child.children, canvas, indent + (canvas.signs.blank if is_last else canvas.signs.through))
-
-
-def _draw_branch(branch: Branch, canvas: _Canvas, first: str, indent: str, *, is_last: bool = False) -> None:
-    """One branch in as many lines as it takes; those after the first keep the drawing to their left whole."""
-    rest = indent + (canvas.signs.blank if is_last else canvas.signs.through) if first else ""
-    rest += (canvas.signs.through if branch.children else canvas.signs.blank) + " "
-    line: list[Run] = [Run(first, Style.DIM)] if first else []
-    used, empty = len(first), True
-    for each in branch.parts:
-        needed = line_width(each) + (0 if empty else 2)
-        if not empty and used + needed > canvas.screen.width:
-            canvas.lines.append(tuple(line))
-            line, used, empty = [Run(rest, Style.DIM)], len(rest), True
-            needed -= 2
-        if empty and used + needed > canvas.screen.width:
-            for folded in _folded(each, canvas.screen.width - max(used, len(rest))):
-                if not empty:
-                    canvas.lines.append(tuple(line))
-                    line, used = [Run(rest, Style.DIM)], len(rest)
-                line += folded
-                used, empty = used + line_width(folded), False
-            continue
-        line += [Run("" if empty else "  "), *each]
-        used, empty = used + needed, False
-    canvas.lines.append(tuple(run for run in line if run.text))
-
-
-def _folded(line: Line, columns: int) -> list[Line]:
-    """A part that is wider than the screen, folded between its words; styles stay."""
-    columns = max(_LEAST_WIDTH, columns)
-    lines: list[list[Run]] = [[]]
-    used = 0
-    for run in line:
-        kept = ""
-        for index, word in enumerate(run.text.split(" ")):
-            piece = f" {word}" if index else word
-            if used and word and used + width(piece) > columns:
-                lines[-1].append(Run(kept, run.style, run.link))
-                lines.append([])
-                kept, piece, used = "", word, 0
-            kept, used = kept + piece, used + width(piece)
-        lines[-1].append(Run(kept, run.style, run.link))
-    return [tuple(run for run in each if run.text) for each in lines]
-
-
-def _without_repeats(children: Sequence[Branch], looks: dict[int, object]) -> list[Branch]:
-    """The branches to draw; `looks` keeps what each looks like, for a branch is asked at every level above it."""
-    alike: dict[object, list[int]] = {}
-    for index, child in enumerate(children):
-        alike.setdefault(_appearance(child, looks), []).append(index)
-    kept: dict[int, Branch] = {}
-    for indexes in alike.values():
-        if len(indexes) <= _FEW:
-            kept |= {index: children[index] for index in indexes}
-            continue
-        kept |= {index: children[index] for index in indexes[:_SHOWN]}
-        kept[indexes[_SHOWN]] = _rest([children[index] for index in indexes[_SHOWN:]])
-    return [kept[index] for index in sorted(kept)]
-
-
-def _appearance(branch: Branch, looks: dict[int, object]) -> object:
-    # The branches outlive the drawing, so no other one has the same id meanwhile.
-    if id(branch) not in looks:
-        text = "  ".join("".join(run.text for run in each) for each in branch.parts)
-        looks[id(branch)] = _HEX_NUMBERS.sub("#", text), tuple(_appearance(child, looks) for child in branch.children)
-    return looks[id(branch)]
-
-
-def _rest(branches: Sequence[Branch]) -> Branch:
-    named = [branch.name for branch in branches if branch.name]
-    names = f": {named[0]} to {named[-1]}" if len(named) > 1 else ""
-    return Branch(parts=((Run(f"and {len(branches)} more like these{names}", Style.DIM),),))
-
-
-ITSELF = "itself"
-END_STYLES = {PathEnd.CONNECTED: Style.GOOD, PathEnd.UNKNOWN: Style.HALF}
 # More sources than this are counted.
 _SOURCES_SHOWN = 6
 _NUMBERS = re.compile(r"\d+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Address:
-    """One address of one listener: how attempts end, and from where."""
-
-    destination: str
-    port: int
-    advertised: bool
-    ends: tuple[tuple[PathEnd, str, tuple[str, ...]], ...]
-
-    @property
-    def address(self) -> str:
-        return endpoint_text(self.destination, self.port)
-
-
-def reach_branches(lookup: Lookup, screen: Screen) -> list[Branch]:
-    """A branch for each listener, or for each group that behaves alike; nothing where nobody has tried."""
-    by_listener: defaultdict[str, list[Reach]] = defaultdict(list)
-    for reach in lookup.topology.reach:
-        by_listener[reach.listener].append(reach)
-    brokers = _broker_places(lookup)
-    groups: dict[object, list[tuple[KafkaListener, list[_Address]]]] = {}
-    for listener in lookup.topology.listeners:
-        found = by_listener.get(listener.key)
-        if found:
-            own = brokers.get(listener.container, listener.broker)
-            ways = _addresses(found, own, frozenset(brokers.values()))
-            groups.setdefault(_behaviour(listener, ways, own), []).append((listener, ways))
-    return [_listener_branch(group, screen) for group in groups.values()]
-
-
-def endpoint_text(host: str, port: int) -> str:
-    """host:port, with brackets around what has colons of its own."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def span(names: Sequence[str]) -> str:
-    """Names that differ in a number, the first and the last of them; few are listed."""
-    unique = list(dict.fromkeys(names))
-    return ", ".join(unique) if len(unique) < 3 else f"{unique[0]} to {unique[-1]}"
-
-
-def _broker_places(lookup: Lookup) -> dict[str, str]:
-    """The names of the places where brokers are, by container."""
-    with_listener = {listener.container for listener in lookup.topology.listeners}
-    return {
-        container: place.name
-        for place in lookup.topology.places
-        for container in place.containers
-        if container in with_listener
-    }
-
-
-def _addresses(found: Iterable[Reach], own: str, brokers: frozenset[str]) -> list[_Address]:
-    by_address: defaultdict[tuple[str, int, bool], list[Reach]] = defaultdict(list)
-    for reach in found:
-        by_address[reach.destination, reach.port, reach.advertised].append(reach)
-    ways = [
-        _Address(destination=destination, port=port, advertised=advertised, ends=_ends(each, own, brokers))
-        for (destination, port, advertised), each in by_address.items()
-    ]
-    return sorted(ways, key=lambda way: not way.advertised)
-
-
-def _ends(
-    found: Iterable[Reach], own: str, brokers: frozenset[str]
-) -> tuple[tuple[PathEnd, str, tuple[str, ...]], ...]:
-    ends: defaultdict[tuple[PathEnd, str], list[str]] = defaultdict(list)
-    for reach in found:
-        because = "" if reach.path.end is PathEnd.CONNECTED else reach.path.because
-        ends[reach.path.end, because].append(reach.source)
-    told = [(end, because, _sources(sources, own, brokers)) for (end, because), sources in ends.items()]
-    return tuple(sorted(told, key=lambda each: each[0] is not PathEnd.CONNECTED))
-
-
-def _sources(names: Sequence[str], own: str, brokers: frozenset[str]) -> tuple[str, ...]:
-    """The brokers of a cluster by their part, where one part tells them all."""
-    others = brokers - {own}
-    together = bool(others) and others <= set(names)
-    told = [ITSELF] if own in names and own in brokers else []
-    told += ["the other broker" if len(others) == 1 else "the other brokers"] if together else []
-    told += [name for name in names if not (name == own and own in brokers) and not (together and name in others)]
-    return tuple(dict.fromkeys(told))
-
-
-def _behaviour(listener: KafkaListener, ways: Sequence[_Address], own: str) -> object:
-    def plain(text: str) -> str:
-        return _NUMBERS.sub("#", text.replace(own, "@") if own else text)
-
-    return (
-        listener.listener,
-        tuple(
-            (plain(way.address), way.advertised, tuple((end, plain(why), names) for end, why, names in way.ends))
-            for way in ways
-        ),
-    )
-
-
-def _listener_branch(group: Sequence[tuple[KafkaListener, list[_Address]]], screen: Screen) -> Branch:
-    listener = group[0][0]
-    brokers = span([each.broker for each, _ in group])
-    head: Line = (screen.run(listener.listener, Style.BOLD), screen.run(f" of {brokers}"))
-    children = [
-        _address_branch([ways[index] for _, ways in group], screen)
-        for index in range(min(len(ways) for _, ways in group))
-    ]
-    return Branch(parts=(head,), name=listener.key, children=tuple(children))
-
-
-def _address_branch(alike: Sequence[_Address], screen: Screen) -> Branch:
-    way = alike[0]
-    address = screen.run(span([each.address for each in alike]), Style.PLACE)
-    head: Line = (address,) if way.advertised else (address, Run(" (not advertised)", Style.DIM))
-    return Branch(parts=(head, *(_end_line(end, because, names, screen) for end, because, names in way.ends)))
-
-
-def _end_line(end: PathEnd, because: str, names: Sequence[str], screen: Screen) -> Line:
-    told = ", ".join(names[:_SOURCES_SHOWN]) + (
-        f" and {len(names) - _SOURCES_SHOWN} more" if len(names) > _SOURCES_SHOWN else ""
-    )
-    word = "reached" if end is PathEnd.CONNECTED else end.value
-    why = f": {because}" if because else ""
-    return (Run(word, END_STYLES.get(end, Style.BAD)), screen.run(f" from {told}{why}"))
-
-
 _WILDCARDS = ("", "0.0.0.0", "::")
 _EMBEDDED_DNS = "127.0.0.11"
-
-
-def service_branches(lookup: Lookup, place: Place, screen: Screen) -> list[Branch]:
-    """Everything that answers in a place, Kafka first."""
-    kafka = lookup.kafka(place.containers)
-    branches = container_branches(lookup, place.containers, screen)
-    facts = lookup.facts(place.netns)
-    if facts is None:
-        return branches
-    proxies = {pid for published in lookup.topology.published for pid in published.proxies}
-    ports = {listener.bind[1] for listener in kafka if listener.pids}
-    others = [
-        listener
-        for listener in facts.listeners
-        if not proxies.intersection(listener.pids) and not (listener.port in ports and _is_bound_by(listener, kafka))
-    ]
-    return [*branches, *_socket_branches(lookup, place, others, screen)]
-
-
-def container_branches(lookup: Lookup, containers: Sequence[str], screen: Screen) -> list[Branch]:
-    """Kafka listeners and published ports of containers, also of those whose namespace is not seen."""
-    kafka = lookup.kafka(containers)
-    led = {key for listener in kafka for key in listener.published}
-    branches = [_kafka_branch(lookup, listener, screen) for listener in kafka]
-    branches += [_published_branch(lookup, exit_, screen) for exit_ in lookup.exits(containers) if exit_.key not in led]
-    return branches
-
-
-def _is_bound_by(listener: Listener, kafka: Sequence[KafkaListener]) -> bool:
-    return any(listener.port == each.bind[1] and set(listener.pids) & set(each.pids) for each in kafka)
-
-
-def _kafka_branch(lookup: Lookup, listener: KafkaListener, screen: Screen) -> Branch:
-    parts: list[Line] = [
-        (screen.run(listener.listener, Style.BOLD), screen.run(f" {listener.security_protocol}", Style.DIM)),
-        (
-            screen.run(f"binds {endpoint_text(listener.bind[0] or '*', listener.bind[1])}"),
-            *_bound_runs(lookup, listener, screen),
-        ),
-    ]
-    if listener.advertised is not None:
-        parts.append((Run("advertises "), screen.run(endpoint_text(*listener.advertised), Style.PLACE)))
-    elif listener.controller:
-        parts.append((Run("for controllers", Style.DIM),))
-    exits = [lookup.published[key] for key in listener.published if key in lookup.published]
-    return Branch(
-        parts=tuple(parts),
-        name=listener.listener,
-        children=tuple(_published_branch(lookup, each, screen) for each in exits),
-    )
-
-
-def _bound_runs(lookup: Lookup, listener: KafkaListener, screen: Screen) -> Iterator[Run]:
-    """Whether somebody really listens, where, and who."""
-    if listener.bound is None:
-        yield Run(", whether it listens cannot be seen", Style.HALF)
-        return
-    if not listener.bound:
-        yield Run(", nobody listens there", Style.ERROR)
-        return
-    wide = any(address in _WILDCARDS for address in listener.bound)
-    same = wide if listener.bind[0] in _WILDCARDS else listener.bind[0] in listener.bound
-    yield Run(", listens", Style.GOOD if same else Style.HALF)
-    if not same:
-        yield screen.run(f" on {', '.join(listener.bound)}", Style.HALF)
-    if listener.pids:
-        yield screen.run(f": {pids_text(lookup, listener.pids)}", Style.DIM)
-
-
-def _published_branch(lookup: Lookup, published: Published, screen: Screen) -> Branch:
-    where = endpoint_text(published.host_ip or "*", published.published)
-    target = published.to_address or lookup.container_name(published.container)
-    arrow = "→" if screen.colour and screen.glyphs.arrow == "→" else "->"
-    suffix = "" if published.protocol == "tcp" else f"/{published.protocol}"
-    head: Line = (
-        Run("published "),
-        screen.run(where, Style.PLACE),
-        screen.run(f"{suffix} {arrow} {endpoint_text(target, published.target)}"),
-    )
-    return Branch(parts=(head, *_published_remarks(lookup, published)), name=where)
-
-
-def _published_remarks(lookup: Lookup, published: Published) -> Iterator[Line]:
-    """What makes it work, and what is wrong with it."""
-    made = [
-        f"docker-proxy ({', '.join(map(str, published.proxies))})" if by is PublishedBy.PROXY else by.value.upper()
-        for by in published.by
-    ]
-    if made:
-        yield (Run(f"by {' and '.join(made)}", Style.DIM),)
-    if not published.in_force:
-        yield (Run("asked for, not in force" if published.asked else "left over, of no container", Style.ERROR),)
-    elif not made and published.pids is None:
-        yield (Run("what serves it cannot be seen", Style.HALF),)
-    elif not made:
-        yield (Run("neither a DNAT rule nor a docker-proxy is seen", Style.HALF),)
-    if published.pids is not None and not published.pids and (made or published.in_force):
-        yield (Run("nobody listens behind it", Style.ERROR),)
-
-
-def _socket_branches(lookup: Lookup, place: Place, listeners: Sequence[Listener], screen: Screen) -> list[Branch]:
-    """Other listening sockets, a branch for each owner."""
-    owners: dict[tuple[tuple[int, ...], bool, bool], list[Listener]] = {}
-    for listener in listeners:
-        key = (listener.pids, listener.inode == 0, listener.address == _EMBEDDED_DNS)
-        owners.setdefault(key, []).append(listener)
-    return [
-        Branch(
-            parts=tuple(_socket_lines(lookup, place, key, own, screen)), name=screen.visible(pids_text(lookup, key[0]))
-        )
-        for key, own in sorted(owners.items(), key=lambda item: (item[0][2], min(each.port for each in item[1])))
-    ]
-
-
-def _socket_lines(
-    lookup: Lookup,
-    place: Place,
-    key: tuple[tuple[int, ...], bool, bool],
-    listeners: Sequence[Listener],
-    screen: Screen,
-) -> Iterator[Line]:
-    pids, is_kernel, is_dns = key
-    owner = pids_text(lookup, pids) if pids else "the kernel" if is_kernel else "a process that is not seen"
-    homes = {process.netns for pid in pids if (process := lookup.topology.inventory.processes.get(pid))}
-    elsewhere = [lookup.name(home) for home in homes if home is not None and home != place.netns]
-    where = f" in {', '.join(elsewhere)}" if elsewhere else ""
-    if is_dns:
-        yield (screen.run(f"{_EMBEDDED_DNS} embedded DNS: {owner}{where}", Style.DIM),)
-        return
-    by_protocol: dict[str, list[str]] = {}
-    for listener in listeners:
-        text = endpoint_text(listener.address, listener.port)
-        device = f"%{lookup.device_name(place.netns, listener.ifindex)}" if listener.ifindex else ""
-        by_protocol.setdefault(listener.protocol.value, []).append(text + device)
-    yield (screen.run(f"{owner}{where}"),)
-    for protocol, addresses in by_protocol.items():
-        unique = list(dict.fromkeys(addresses))
-        yield (screen.run(f"{protocol} {', '.join(unique)}", Style.DIM),)
-
-
 _LIKEWISE_SHOWN = 6
 _NUMBER = re.compile(r"([0-9]{1,18})")
 # Drivers whose networks have no bridge but stand on a device of the docker host.
 _ON_A_PARENT = ("macvlan", "ipvlan")
 # Names of what has ports; other devices stand alone.
 _MASTERS = frozenset({"bridge", "bond", "vrf", "team", "openvswitch"})
+
+ITSELF = "itself"
+
+END_STYLES = {PathEnd.CONNECTED: Style.GOOD, PathEnd.UNKNOWN: Style.HALF}
 
 
 def tree_text(topology: Topology, screen: Screen, findings: Iterable[Finding] = (), *, full: bool = False) -> str:
@@ -496,6 +85,54 @@ def tree_text(topology: Topology, screen: Screen, findings: Iterable[Finding] = 
     blocks += [_finding_block(group, screen) for group in grouped(in_order(findings), full=full)]
     blocks.append(_last_lines(topology, screen))
     return paint([line for block in blocks for line in (*block, ())][:-1], screen)
+
+
+def _by_name(branch: Branch) -> list[tuple[int, str]]:
+    """Names by the numbers in them: broker-2 before broker-10."""
+    return [(int(part), "") if part.isdigit() and part.isascii() else (-1, part) for part in _NUMBER.split(branch.name)]
+
+
+def _kind_words(place: Place) -> str:
+    match place.kind:
+        case PlaceKind.HOST:
+            return "this machine"
+        case PlaceKind.CONTAINER:
+            return "container"
+        case PlaceKind.MACHINE:
+            return "outside the docker host"
+        case PlaceKind.NAMED:
+            return "network namespace"
+        case PlaceKind.PROCESS:
+            return "network namespace without a name"
+        case PlaceKind.UNOWNED:
+            return "network namespace without a process"
+
+
+def _indented(lines: Iterable[Line]) -> list[Line]:
+    return [(Run("  "), *line) for line in lines]
+
+
+def _unmatched(topology: Topology, screen: Screen) -> list[Line]:
+    title: Line = (Run("Not matched", Style.BOLD),)
+    lines: list[Line] = [
+        (Run("  "), screen.run(each.subject), screen.run(f": {redacted(each.because)}", Style.DIM))
+        for each in topology.unmatched
+    ]
+    return [title, *lines]
+
+
+def _finding_block(group: Sequence[Finding], screen: Screen) -> list[Line]:
+    """A finding, and where else it is so: the first places, and how many more there are."""
+    lines = finding_lines(group[0], SourceLines({}), screen, likewise=group[1 : 1 + _LIKEWISE_SHOWN])
+    more = len(group) - 1 - _LIKEWISE_SHOWN
+    return [*lines, (Run(f"    and {plural(more, 'more place')}", Style.DIM),)] if more > 0 else lines
+
+
+def _last_lines(topology: Topology, screen: Screen) -> list[Line]:
+    """Which engine was asked, and how much was seen: always the last line."""
+    engine: list[Line] = [(screen.run(redacted(topology.engine), Style.DIM),)] if topology.engine else []
+    complete = topology.inventory.complete and not topology.inventory.unread
+    return [*engine, (screen.run(coverage_line(topology.inventory), Style.PLAIN if complete else Style.HALF),)]
 
 
 class _Drawing:
@@ -630,7 +267,7 @@ class _Drawing:
         self._met.add(peer)
         far = self.lookup.link(peer)
         place = self.lookup.places.get(peer.netns)
-        arrow = "→" if self._screen.colour and self._screen.glyphs.arrow == "→" else "->"
+        arrow = branch_glyphs(self._screen).arrow
         own = "".join(f" {address}" for address in self.lookup.addresses(where))
         head: Line = (
             self._run(link.ifname),
@@ -735,49 +372,249 @@ class _Drawing:
         return self._screen.run(text, style)
 
 
-def _by_name(branch: Branch) -> list[tuple[int, str]]:
-    """Names by the numbers in them: broker-2 before broker-10."""
-    return [(int(part), "") if part.isdigit() and part.isascii() else (-1, part) for part in _NUMBER.split(branch.name)]
-
-
-def _kind_words(place: Place) -> str:
-    match place.kind:
-        case PlaceKind.HOST:
-            return "this machine"
-        case PlaceKind.CONTAINER:
-            return "container"
-        case PlaceKind.MACHINE:
-            return "outside the docker host"
-        case PlaceKind.NAMED:
-            return "network namespace"
-        case PlaceKind.PROCESS:
-            return "network namespace without a name"
-        case PlaceKind.UNOWNED:
-            return "network namespace without a process"
-
-
-def _indented(lines: Iterable[Line]) -> list[Line]:
-    return [(Run("  "), *line) for line in lines]
-
-
-def _unmatched(topology: Topology, screen: Screen) -> list[Line]:
-    title: Line = (Run("Not matched", Style.BOLD),)
-    lines: list[Line] = [
-        (Run("  "), screen.run(each.subject), screen.run(f": {redacted(each.because)}", Style.DIM))
-        for each in topology.unmatched
+def service_branches(lookup: Lookup, place: Place, screen: Screen) -> list[Branch]:
+    """Everything that answers in a place, Kafka first."""
+    kafka = lookup.kafka(place.containers)
+    branches = container_branches(lookup, place.containers, screen)
+    facts = lookup.facts(place.netns)
+    if facts is None:
+        return branches
+    proxies = {pid for published in lookup.topology.published for pid in published.proxies}
+    ports = {listener.bind[1] for listener in kafka if listener.pids}
+    others = [
+        listener
+        for listener in facts.listeners
+        if not proxies.intersection(listener.pids) and not (listener.port in ports and _is_bound_by(listener, kafka))
     ]
-    return [title, *lines]
+    return [*branches, *_socket_branches(lookup, place, others, screen)]
 
 
-def _finding_block(group: Sequence[Finding], screen: Screen) -> list[Line]:
-    """A finding, and where else it is so: the first places, and how many more there are."""
-    lines = finding_lines(group[0], SourceLines({}), screen, likewise=group[1 : 1 + _LIKEWISE_SHOWN])
-    more = len(group) - 1 - _LIKEWISE_SHOWN
-    return [*lines, (Run(f"    and {plural(more, 'more place')}", Style.DIM),)] if more > 0 else lines
+def container_branches(lookup: Lookup, containers: Sequence[str], screen: Screen) -> list[Branch]:
+    """Kafka listeners and published ports of containers, also of those whose namespace is not seen."""
+    kafka = lookup.kafka(containers)
+    led = {key for listener in kafka for key in listener.published}
+    branches = [_kafka_branch(lookup, listener, screen) for listener in kafka]
+    branches += [_published_branch(lookup, exit_, screen) for exit_ in lookup.exits(containers) if exit_.key not in led]
+    return branches
 
 
-def _last_lines(topology: Topology, screen: Screen) -> list[Line]:
-    """Which engine was asked, and how much was seen: always the last line."""
-    engine: list[Line] = [(screen.run(redacted(topology.engine), Style.DIM),)] if topology.engine else []
-    complete = topology.inventory.complete and not topology.inventory.unread
-    return [*engine, (screen.run(coverage_line(topology.inventory), Style.PLAIN if complete else Style.HALF),)]
+def _is_bound_by(listener: Listener, kafka: Sequence[KafkaListener]) -> bool:
+    return any(listener.port == each.bind[1] and set(listener.pids) & set(each.pids) for each in kafka)
+
+
+def _kafka_branch(lookup: Lookup, listener: KafkaListener, screen: Screen) -> Branch:
+    parts: list[Line] = [
+        (screen.run(listener.listener, Style.BOLD), screen.run(f" {listener.security_protocol}", Style.DIM)),
+        (
+            screen.run(f"binds {endpoint_text(listener.bind[0] or '*', listener.bind[1])}"),
+            *_bound_runs(lookup, listener, screen),
+        ),
+    ]
+    if listener.advertised is not None:
+        parts.append((Run("advertises "), screen.run(endpoint_text(*listener.advertised), Style.PLACE)))
+    elif listener.controller:
+        parts.append((Run("for controllers", Style.DIM),))
+    exits = [lookup.published[key] for key in listener.published if key in lookup.published]
+    return Branch(
+        parts=tuple(parts),
+        name=listener.listener,
+        children=tuple(_published_branch(lookup, each, screen) for each in exits),
+    )
+
+
+def _bound_runs(lookup: Lookup, listener: KafkaListener, screen: Screen) -> Iterator[Run]:
+    """Whether somebody really listens, where, and who."""
+    if listener.bound is None:
+        yield Run(", whether it listens cannot be seen", Style.HALF)
+        return
+    if not listener.bound:
+        yield Run(", nobody listens there", Style.ERROR)
+        return
+    wide = any(address in _WILDCARDS for address in listener.bound)
+    same = wide if listener.bind[0] in _WILDCARDS else listener.bind[0] in listener.bound
+    yield Run(", listens", Style.GOOD if same else Style.HALF)
+    if not same:
+        yield screen.run(f" on {', '.join(listener.bound)}", Style.HALF)
+    if listener.pids:
+        yield screen.run(f": {pids_text(lookup, listener.pids)}", Style.DIM)
+
+
+def _published_branch(lookup: Lookup, published: Published, screen: Screen) -> Branch:
+    where = endpoint_text(published.host_ip or "*", published.published)
+    target = published.to_address or lookup.container_name(published.container)
+    arrow = branch_glyphs(screen).arrow
+    suffix = "" if published.protocol == "tcp" else f"/{published.protocol}"
+    head: Line = (
+        Run("published "),
+        screen.run(where, Style.PLACE),
+        screen.run(f"{suffix} {arrow} {endpoint_text(target, published.target)}"),
+    )
+    return Branch(parts=(head, *_published_remarks(lookup, published)), name=where)
+
+
+def _published_remarks(lookup: Lookup, published: Published) -> Iterator[Line]:
+    """What makes it work, and what is wrong with it."""
+    made = [
+        f"docker-proxy ({', '.join(map(str, published.proxies))})" if by is PublishedBy.PROXY else by.value.upper()
+        for by in published.by
+    ]
+    if made:
+        yield (Run(f"by {' and '.join(made)}", Style.DIM),)
+    if not published.in_force:
+        yield (Run("asked for, not in force" if published.asked else "left over, of no container", Style.ERROR),)
+    elif not made and published.pids is None:
+        yield (Run("what serves it cannot be seen", Style.HALF),)
+    elif not made:
+        yield (Run("neither a DNAT rule nor a docker-proxy is seen", Style.HALF),)
+    if published.pids is not None and not published.pids and (made or published.in_force):
+        yield (Run("nobody listens behind it", Style.ERROR),)
+
+
+def _socket_branches(lookup: Lookup, place: Place, listeners: Sequence[Listener], screen: Screen) -> list[Branch]:
+    """Other listening sockets, a branch for each owner."""
+    owners: dict[tuple[tuple[int, ...], bool, bool], list[Listener]] = {}
+    for listener in listeners:
+        key = (listener.pids, listener.inode == 0, listener.address == _EMBEDDED_DNS)
+        owners.setdefault(key, []).append(listener)
+    return [
+        Branch(
+            parts=tuple(_socket_lines(lookup, place, key, own, screen)), name=screen.visible(pids_text(lookup, key[0]))
+        )
+        for key, own in sorted(owners.items(), key=lambda item: (item[0][2], min(each.port for each in item[1])))
+    ]
+
+
+def _socket_lines(
+    lookup: Lookup,
+    place: Place,
+    key: tuple[tuple[int, ...], bool, bool],
+    listeners: Sequence[Listener],
+    screen: Screen,
+) -> Iterator[Line]:
+    pids, is_kernel, is_dns = key
+    owner = pids_text(lookup, pids) if pids else "the kernel" if is_kernel else "a process that is not seen"
+    homes = {process.netns for pid in pids if (process := lookup.topology.inventory.processes.get(pid))}
+    elsewhere = [lookup.name(home) for home in homes if home is not None and home != place.netns]
+    where = f" in {', '.join(elsewhere)}" if elsewhere else ""
+    if is_dns:
+        yield (screen.run(f"{_EMBEDDED_DNS} embedded DNS: {owner}{where}", Style.DIM),)
+        return
+    by_protocol: dict[str, list[str]] = {}
+    for listener in listeners:
+        text = endpoint_text(listener.address, listener.port)
+        device = f"%{lookup.device_name(place.netns, listener.ifindex)}" if listener.ifindex else ""
+        by_protocol.setdefault(listener.protocol.value, []).append(text + device)
+    yield (screen.run(f"{owner}{where}"),)
+    for protocol, addresses in by_protocol.items():
+        unique = list(dict.fromkeys(addresses))
+        yield (screen.run(f"{protocol} {', '.join(unique)}", Style.DIM),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Address:
+    """One address of one listener: how attempts end, and from where."""
+
+    destination: str
+    port: int
+    advertised: bool
+    ends: tuple[tuple[PathEnd, str, tuple[str, ...]], ...]
+
+    @property
+    def address(self) -> str:
+        return endpoint_text(self.destination, self.port)
+
+
+def reach_branches(lookup: Lookup, screen: Screen) -> list[Branch]:
+    """A branch for each listener, or for each group that behaves alike; nothing where nobody has tried."""
+    by_listener: defaultdict[str, list[Reach]] = defaultdict(list)
+    for reach in lookup.topology.reach:
+        by_listener[reach.listener].append(reach)
+    brokers = _broker_places(lookup)
+    groups: dict[object, list[tuple[KafkaListener, list[_Address]]]] = {}
+    for listener in lookup.topology.listeners:
+        found = by_listener.get(listener.key)
+        if found:
+            own = brokers.get(listener.container, listener.broker)
+            ways = _addresses(found, own, frozenset(brokers.values()))
+            groups.setdefault(_behaviour(listener, ways, own), []).append((listener, ways))
+    return [_listener_branch(group, screen) for group in groups.values()]
+
+
+def _broker_places(lookup: Lookup) -> dict[str, str]:
+    """The names of the places where brokers are, by container."""
+    with_listener = {listener.container for listener in lookup.topology.listeners}
+    return {
+        container: place.name
+        for place in lookup.topology.places
+        for container in place.containers
+        if container in with_listener
+    }
+
+
+def _addresses(found: Iterable[Reach], own: str, brokers: frozenset[str]) -> list[_Address]:
+    by_address: defaultdict[tuple[str, int, bool], list[Reach]] = defaultdict(list)
+    for reach in found:
+        by_address[reach.destination, reach.port, reach.advertised].append(reach)
+    ways = [
+        _Address(destination=destination, port=port, advertised=advertised, ends=_ends(each, own, brokers))
+        for (destination, port, advertised), each in by_address.items()
+    ]
+    return sorted(ways, key=lambda way: not way.advertised)
+
+
+def _ends(
+    found: Iterable[Reach], own: str, brokers: frozenset[str]
+) -> tuple[tuple[PathEnd, str, tuple[str, ...]], ...]:
+    ends: defaultdict[tuple[PathEnd, str], list[str]] = defaultdict(list)
+    for reach in found:
+        because = "" if reach.path.end is PathEnd.CONNECTED else reach.path.because
+        ends[reach.path.end, because].append(reach.source)
+    told = [(end, because, _sources(sources, own, brokers)) for (end, because), sources in ends.items()]
+    return tuple(sorted(told, key=lambda each: each[0] is not PathEnd.CONNECTED))
+
+
+def _sources(names: Sequence[str], own: str, brokers: frozenset[str]) -> tuple[str, ...]:
+    """The brokers of a cluster by their part, where one part tells them all."""
+    others = brokers - {own}
+    together = bool(others) and others <= set(names)
+    told = [ITSELF] if own in names and own in brokers else []
+    told += ["the other broker" if len(others) == 1 else "the other brokers"] if together else []
+    told += [name for name in names if not (name == own and own in brokers) and not (together and name in others)]
+    return tuple(dict.fromkeys(told))
+
+
+def _behaviour(listener: KafkaListener, ways: Sequence[_Address], own: str) -> object:
+    def plain(text: str) -> str:
+        return _NUMBERS.sub("#", text.replace(own, "@") if own else text)
+
+    return (
+        listener.listener,
+        tuple(
+            (plain(way.address), way.advertised, tuple((end, plain(why), names) for end, why, names in way.ends))
+            for way in ways
+        ),
+    )
+
+
+def _listener_branch(group: Sequence[tuple[KafkaListener, list[_Address]]], screen: Screen) -> Branch:
+    listener = group[0][0]
+    brokers = first_and_last([each.broker for each, _ in group])
+    head: Line = (screen.run(listener.listener, Style.BOLD), screen.run(f" of {brokers}"))
+    children = [
+        _address_branch([ways[index] for _, ways in group], screen)
+        for index in range(min(len(ways) for _, ways in group))
+    ]
+    return Branch(parts=(head,), name=listener.key, children=tuple(children))
+
+
+def _address_branch(alike: Sequence[_Address], screen: Screen) -> Branch:
+    way = alike[0]
+    address = screen.run(first_and_last([each.address for each in alike]), Style.PLACE)
+    head: Line = (address,) if way.advertised else (address, Run(" (not advertised)", Style.DIM))
+    return Branch(parts=(head, *(_end_line(end, because, names, screen) for end, because, names in way.ends)))
+
+
+def _end_line(end: PathEnd, because: str, names: Sequence[str], screen: Screen) -> Line:
+    word = "reached" if end is PathEnd.CONNECTED else end.value
+    why = f": {because}" if because else ""
+    return (Run(word, END_STYLES.get(end, Style.BAD)), screen.run(f" from {first_names(names, _SOURCES_SHOWN)}{why}"))

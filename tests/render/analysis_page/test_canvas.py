@@ -32,7 +32,7 @@ LAYER: dict[str, Any] = {
 def marks(*seconds: float) -> tuple[list[float], list[str]]:
     """Where lines stand, in seconds, and what is written above them."""
     found = [FindingMark(number=n, time=int(at * SECOND), colour="red") for n, at in enumerate(seconds, 1)]
-    *_, rules, labels = layered_spec(WIDE, TimeAxis(span=SPAN, moments=found), [LAYER], height=50)["layer"]
+    *_, rules, labels = layered_spec(WIDE, TimeAxis(span=SPAN, marks=found), [LAYER], height=50)["layer"]
     return [row["t"] / 1000 for row in rules["data"]["values"]], [row["n"] for row in labels["data"]["values"]]
 
 
@@ -51,7 +51,7 @@ def test_no_label_stands_on_another() -> None:
     seconds = [number * number / 9 for number in range(30)]
     found = [FindingMark(number=n, time=int(at * SECOND), colour="red") for n, at in enumerate(seconds, 1)]
     for canvas in CANVASES:
-        layers = layered_spec(canvas, TimeAxis(span=SPAN, moments=found), [LAYER], height=50)["layer"]
+        layers = layered_spec(canvas, TimeAxis(span=SPAN, marks=found), [LAYER], height=50)["layer"]
         labels = [(row["t"] / 1e5 * canvas.plot, 3.7 * len(row["n"])) for row in layers[-1]["data"]["values"]]
         assert len(labels) > 3
         for (before, half), (after, other) in pairwise(labels):

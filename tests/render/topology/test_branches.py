@@ -1,7 +1,7 @@
 """Trees of lines: folding, telling once what looks alike, ASCII where there is no terminal."""
 
 from netdiag.render.screen import Run, Screen, Style, line_width, paint
-from netdiag.render.topology.tree import Branch, branch_glyphs, draw_branches, part
+from netdiag.render.topology.branches import Branch, branch_glyphs, draw_branches
 
 
 def leaf(text: str, *more: str, name: str = "") -> Branch:
@@ -13,8 +13,8 @@ def text(root: Branch, screen: Screen, *, full: bool = False) -> str:
 
 
 TREE = Branch(
-    parts=(part(Run("host")),),
-    children=(Branch(parts=(part(Run("br0")),), children=(leaf("a"), leaf("b"))), leaf("eth0")),
+    parts=((Run("host"),),),
+    children=(Branch(parts=((Run("br0"),),), children=(leaf("a"), leaf("b"))), leaf("eth0")),
 )
 
 

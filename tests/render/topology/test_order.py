@@ -22,7 +22,7 @@ def chain(networks: int, members: int) -> Scene:
     for index, name in enumerate(names):
         own = [Attachment(place=f"place:{name}-{m}") for m in range(members)]
         before = [Attachment(place=f"place:{names[index - 1]}-0")] if index else []
-        bars.append(Bar(key=f"network:{name}", kind=BarKind.NETWORK, title=name, hanging=(*own, *before)))
+        bars.append(Bar(key=f"network:{name}", kind=BarKind.NETWORK, title=name, attachments=(*own, *before)))
     return Scene(boxes=tuple(boxes), bars=tuple(bars), pills=(), chips=(), host="host")
 
 

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 from netdiag.render.screen import Screen, paint
+from netdiag.render.topology.branches import draw_branches
 from netdiag.render.topology.lookup import Lookup
-from netdiag.render.topology.tree import draw_branches, endpoint_text, reach_branches, span
+from netdiag.render.topology.tree import reach_branches
+from netdiag.render.wording import endpoint_text, first_and_last
 from netdiag.topology.graph import PathEnd, Reach, Topology
 from tests.render.topology.topologies import cluster
 
@@ -59,5 +61,5 @@ def test_nothing_where_nobody_tried() -> None:
 
 def test_words() -> None:
     assert endpoint_text("::1", 9092) == "[::1]:9092"
-    assert span(["a", "b"]) == "a, b"
-    assert span(["a1", "a2", "a3"]) == "a1 to a3"
+    assert first_and_last(["a", "b"]) == "a, b"
+    assert first_and_last(["a1", "a2", "a3"]) == "a1 to a3"

@@ -52,7 +52,7 @@ def test_who_shares_the_network_of_the_host_hangs_from_it() -> None:
         for place in topology.places
     )
     found = drawn(replace(topology, places=places, containers=running))
-    assert [bar.hanging[0].place for bar in found.bars if bar.key == "network of the host"] == ["container:monitor"]
+    assert [bar.attachments[0].place for bar in found.bars if bar.key == "network of the host"] == ["container:monitor"]
 
 
 def test_both_families_of_a_port_are_one_pill() -> None:

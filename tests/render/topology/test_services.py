@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.render.screen import Screen, paint
+from netdiag.render.topology.branches import draw_branches
 from netdiag.render.topology.lookup import Lookup
-from netdiag.render.topology.tree import draw_branches, service_branches
+from netdiag.render.topology.tree import service_branches
 from netdiag.topology.graph import Topology
 from tests.render.topology.namespaces import HOST
 from tests.render.topology.topologies import cluster

@@ -20,10 +20,10 @@ def test_a_network_with_its_members_and_their_cables() -> None:
     bar = bars_of(five_brokers())["network:shop_kafka"]
     assert bar.kind is BarKind.NETWORK
     assert bar.facts == ("172.18.0.0/16", "br-020202020202", "gateway 172.18.0.1")
-    assert [one.place for one in bar.hanging][:5] == [f"place:shop-broker-{number}-1" for number in range(1, 6)]
-    assert bar.hanging[0].address == "172.18.0.2"
-    assert bar.hanging[0].cable.startswith("eth0 — veth")
-    assert len(bar.hanging) == 7, "no veth is a device of its own"
+    assert [one.place for one in bar.attachments][:5] == [f"place:shop-broker-{number}-1" for number in range(1, 6)]
+    assert bar.attachments[0].address == "172.18.0.2"
+    assert bar.attachments[0].cable.startswith("eth0 — veth")
+    assert len(bar.attachments) == 7, "no veth is a device of its own"
 
 
 def test_a_bridge_that_no_network_accounts_for() -> None:
@@ -44,7 +44,7 @@ def test_a_device_that_others_stand_on() -> None:
     cable = Cable(kind=CableKind.PARENT, a=child, b=parent)
     found = bars_of(replace(topology, cables=(*(c for c in topology.cables if c.a != child), cable)))
     bar = found["parent:host/eth0"]
-    assert [(one.place, one.cable) for one in bar.hanging] == [("place:blue", "mv0 (macvlan) on eth0")]
+    assert [(one.place, one.cable) for one in bar.attachments] == [("place:blue", "mv0 (macvlan) on eth0")]
 
 
 def test_a_pair_without_a_bridge_is_one_cable() -> None:
@@ -57,7 +57,7 @@ def test_a_pair_without_a_bridge_is_one_cable() -> None:
     found = bars_of(replace(topology, cables=(*topology.cables, Cable(kind=CableKind.VETH, a=a, b=b))))
     bar = found["cable:red:to-blue — blue:to-red"]
     assert bar.kind is BarKind.WIRE
-    assert [one.place for one in bar.hanging] == ["place:red", "place:blue"]
+    assert [one.place for one in bar.attachments] == ["place:red", "place:blue"]
 
 
 def test_two_networks_of_one_name_are_two_bars() -> None:
@@ -76,9 +76,11 @@ def test_what_does_not_pass_anything_is_broken() -> None:
     dead = tuple(replace(link, flags=0) if link.kind == "veth" else link for link in facts.links)
     namespaces = {**topology.inventory.namespaces, place.netns: replace(facts, links=dead)}
     bar = bars_of(replace(topology, inventory=replace(topology.inventory, namespaces=namespaces)))["network:shop_kafka"]
-    assert {one.place: one.broken for one in bar.hanging if one.broken} == {"place:shop-ui-1": "eth0 is switched off"}
+    assert {one.place: one.broken for one in bar.attachments if one.broken} == {
+        "place:shop-ui-1": "eth0 is switched off"
+    }
 
 
 def test_everybody_in_a_crowd_hangs_somewhere() -> None:
     found = bars_of(crowd(60))
-    assert sum(len(bar.hanging) for bar in found.values()) == 60
+    assert sum(len(bar.attachments) for bar in found.values()) == 60
