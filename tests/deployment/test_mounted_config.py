@@ -156,6 +156,6 @@ def test_a_replaced_line_and_an_unused_variable_are_noted_at_the_variable() -> N
         if "shadows" in f.rule
     ]
     assert note.severity is Severity.NOTE
-    assert "KAFKA_NODE_ID of kafka replaces node.id of the mounted server.properties" in note.message
+    assert "KAFKA_NODE_ID of kafka overrides node.id in the mounted server.properties" in note.message
     assert isinstance(note.location, FileLocation)
     assert note.location.line == 6

@@ -37,7 +37,7 @@ def found(*chain: str, **files: str) -> tuple[Finding, dict[str, bytes]]:
 
 def places(finding: Finding) -> list[tuple[str, int, str]]:
     """Where the finding is, and its steps; the rule's own related place, the port, is left out."""
-    steps = [related for related in finding.related if "from outside" not in related.message]
+    steps = [related for related in finding.related if "through this port" not in related.message]
     said = [(finding.location, "")] + [(related.location, related.message) for related in steps]
     return [(at.path, at.line, text) for at, text in said if isinstance(at, FileLocation)]
 
