@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from netdiag.compose.errors import ComposeError, decoded
 from netdiag.compose.interpolate import Lookup, interpolate
 from netdiag.compose.positions import Segment, Source, Text, assemble
+from netdiag.compose.problems import ComposeError, decoded
 
 MAX_LENGTH = 4_000_000
 _BLANK = " \t\v\f\r\x85\xa0"

@@ -5,23 +5,18 @@ the files it names. What cannot be read at all raises ComposeError; what compose
 be read is in `Project.problems`, with the rest of the project read as far as it is unambiguous.
 """
 
-from collections.abc import Callable
 from collections.abc import Mapping as MappingABC
 from dataclasses import replace
 
-from netdiag.compose.chain import read_chain
-from netdiag.compose.checks import check_project
-from netdiag.compose.environment import Lookup, Read
-from netdiag.compose.interpolate import interpolate
-from netdiag.compose.networks import DEFAULT, read_networks
-from netdiag.compose.nodes import MappingNode, ScalarNode, load_nodes
+from netdiag.compose.checks import check_project, check_schema
+from netdiag.compose.interpolate import Lookup, interpolate
+from netdiag.compose.merge import merge_files
 from netdiag.compose.positions import Source, Text, literal
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Network, Project, Service
-from netdiag.compose.reading import Reading
-from netdiag.compose.schema import check_schema
-from netdiag.compose.service import read_service
-from netdiag.compose.values import Mapping, Scope
+from netdiag.compose.service import DEFAULT_NETWORK, read_networks, read_service
+from netdiag.compose.values import FieldReader, Mapping, ReadFile, Scope, no_files
+from netdiag.compose.yaml_tree import MappingNode, ScalarNode, load_nodes
 
 ALL_PROFILES = ("*",)
 
@@ -33,7 +28,7 @@ def load(
     dotenv: MappingABC[str, Text] | None = None,
     environ: MappingABC[str, str] | None = None,
     profiles: tuple[str, ...] = ALL_PROFILES,
-    read: Callable[[str], bytes | None] | None = None,
+    read: ReadFile = no_files,
     name: str | None = None,
     default_name: str | None = None,
     folder: str = "",
@@ -51,14 +46,13 @@ def load(
     sources = (source, *overrides)
     given = _lookup(dotenv or {}, environ or {}, name)
     lookup = _with_name(given, sources, default_name)
-    read = read or _nothing
-    top = read_chain(sources, Scope(folder="" if folder == "." else folder, lookup=lookup), read, problems)
+    top = merge_files(sources, Scope(folder="" if folder == "." else folder, lookup=lookup), read, problems)
     project = _project_name(top, problems, given, name, default_name)
     services = _services(top, problems, lookup, read)
     active = {key: service for key, service in services.items() if service.active(profiles)}
     networks = read_networks(problems, top, project)
     _imply_default(networks, active, project)
-    volumes = Reading(problems, "volumes").mapping(top, "volumes")
+    volumes = FieldReader(problems, "volumes").mapping(top, "volumes")
     loaded = Project(
         name=project,
         path=source.path,
@@ -76,10 +70,6 @@ def normalized_name(name: str) -> str:
     """A project name as compose makes it out of any text: lower case, letters, digits, `_` and `-`."""
     kept = "".join(char for char in name.lower() if char.isascii() and (char.isalnum() or char in "_-"))
     return kept.lstrip("_-")
-
-
-def _nothing(path: str) -> bytes | None:
-    return None
 
 
 def _lookup(dotenv: MappingABC[str, Text], environ: MappingABC[str, str], name: str | None) -> Lookup:
@@ -124,7 +114,7 @@ def _project_name(
     given = lookup("COMPOSE_PROJECT_NAME")
     if given is not None and str(given):
         return str(given)
-    own = Reading(problems, "project").text(top, "name")
+    own = FieldReader(problems, "project").text(top, "name")
     if own is not None and own.value:
         if normalized_name(own.value):
             return normalized_name(own.value)
@@ -132,8 +122,8 @@ def _project_name(
     return normalized_name(default_name or "") or None
 
 
-def _services(top: Mapping, problems: Problems, lookup: Lookup, read: Read) -> dict[str, Service]:
-    declared = Reading(problems, "project").mapping(top, "services")
+def _services(top: Mapping, problems: Problems, lookup: Lookup, read: ReadFile) -> dict[str, Service]:
+    declared = FieldReader(problems, "project").mapping(top, "services")
     if declared is None:
         return {}
     return {name: read_service(problems, name, entry, lookup, read) for name, entry in declared.entries.items()}
@@ -141,13 +131,13 @@ def _services(top: Mapping, problems: Problems, lookup: Lookup, read: Read) -> d
 
 def _imply_default(networks: dict[str, Network], services: dict[str, Service], project: str | None) -> None:
     """The default network exists when a service is on it and the file does not declare it."""
-    if DEFAULT in networks:
+    if DEFAULT_NETWORK in networks:
         return
     for service in services.values():
         for attached in service.networks:
-            if attached.network == DEFAULT:
-                name = None if project is None else f"{project}_{DEFAULT}"
-                networks[DEFAULT] = Network(key=DEFAULT, name=name, span=attached.span, implicit=True)
+            if attached.network == DEFAULT_NETWORK:
+                name = None if project is None else f"{project}_{DEFAULT_NETWORK}"
+                networks[DEFAULT_NETWORK] = Network(key=DEFAULT_NETWORK, name=name, span=attached.span, implicit=True)
                 return
 
 

@@ -1,11 +1,76 @@
-"""What compose refuses or warns about, as values with a place."""
+"""What compose refuses or warns about, and where what it reads was drawn in from.
+
+`ComposeError` stops the reading of a file altogether; a `Problem` is a value with a place, and reading goes on.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from netdiag.compose.errors import ComposeError
-from netdiag.compose.origins import Origin
-from netdiag.compose.positions import Span
+from netdiag.compose.positions import Source, Span
+from netdiag.errors import NetdiagError
+
+
+class ComposeError(NetdiagError):
+    """A compose file (or a file it needs) cannot be read at all; `span` is where, as exactly as known."""
+
+    def __init__(self, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
+        where = None if span is None else f"{span.path}:{span.line}:{span.column}"
+        super().__init__(message, where=where, hint=hint)
+        self.span = span
+
+
+def decoded(source: Source) -> str:
+    """The text of a source; a ComposeError at the first byte that is not UTF-8."""
+    try:
+        return source.text
+    except UnicodeDecodeError as error:
+        start = error.start + len(source.data) - len(error.object)
+        byte = source.data[start]
+        raise ComposeError(f"not UTF-8: byte 0x{byte:02x}", span=source.span(start, start + 1)) from error
+
+
+OriginKind = Literal["alias", "extends", "include", "env_file", "variable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """One step: what stands in `area` counts because of what stands at `by`.
+
+    Of a variable it is the other way round: `area` is the expression, `by` the place that gives it its value, and
+    `name` the variable. An area of no length is its whole file.
+    """
+
+    area: Span
+    by: Span
+    how: OriginKind
+    name: str = ""
+
+    def covers(self, place: Span) -> bool:
+        """Whether a place lies in the area; for a variable, whether it touches it."""
+        if place.path != self.area.path:
+            return False
+        if self.how == "variable":
+            return place.start < self.area.end and place.end > self.area.start
+        return self.area.start == self.area.end or within(place, self.area)
+
+
+def within(place: Span, area: Span) -> bool:
+    """Whether a place lies in an area."""
+    return place.path == area.path and area.start <= place.start and place.end <= area.end
+
+
+def steps_to_service(place: Span, origins: tuple[Origin, ...], homes: tuple[Span, ...]) -> tuple[Origin, ...]:
+    """The shortest way from a place to one of its homes, step by step; empty when it is at home or there is none."""
+    ways: list[tuple[Span, tuple[Origin, ...]]] = [(place, ())]
+    seen = {place}
+    for here, steps in ways:
+        if any(within(here, home) for home in homes):
+            return steps
+        for origin in origins:
+            if origin.how != "variable" and origin.by not in seen and origin.covers(here):
+                seen.add(origin.by)
+                ways.append((origin.by, (*steps, origin)))
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,12 @@
 """The compose model: what a project declares, every value with its place in the files."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from netdiag.compose.origins import Origin
 from netdiag.compose.positions import Span, Text
-from netdiag.compose.problems import Problem
+from netdiag.compose.problems import Origin, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,3 +220,56 @@ class Project:
     def errors(self) -> tuple[Problem, ...]:
         """What makes compose refuse the project."""
         return tuple(problem for problem in self.problems if problem.severity == "error")
+
+
+_SHELL = re.compile(r"(?:^|[\s/])(?:ba|da|a|k|z)?sh(?:$|\s)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnescapedVariable:
+    """One such variable: `span` is the expression, `where` the field that holds it."""
+
+    service: Service
+    where: str
+    variable: str
+    span: Span
+
+
+def unescaped_variables(project: Project) -> tuple[UnescapedVariable, ...]:
+    """Every expression without a value that the container itself gives one: by its environment or in the script."""
+    return tuple(found for service in project.services.values() for found in _unescaped_in_service(service))
+
+
+def _unescaped_in_service(service: Service) -> Iterator[UnescapedVariable]:
+    started = (*_command_texts(service.entrypoint), *_command_texts(service.command))
+    if _SHELL.search(" ".join(text.value for text in started)):
+        yield from _unescaped_in_texts(service, "command", started)
+    test = _command_texts(service.healthcheck)
+    if test and (isinstance(service.healthcheck, Text) or test[0].value == "CMD-SHELL"):
+        yield from _unescaped_in_texts(service, "healthcheck", test)
+
+
+def _command_texts(command: Command) -> tuple[Text, ...]:
+    if command is None:
+        return ()
+    return (command,) if isinstance(command, Text) else command
+
+
+def _unescaped_in_texts(service: Service, where: str, texts: tuple[Text, ...]) -> Iterator[UnescapedVariable]:
+    script = "\n".join(text.value for text in texts)
+    for text in texts:
+        told: set[str] = set()
+        for segment in text.segments:
+            name = segment.variable
+            if not segment.unset or name is None or name in told or text.source is None:
+                continue
+            told.add(name)
+            given = service.environment.get(name)
+            if (given is not None and given.value is not None) or _is_assigned(script, name):
+                span = text.source.span(segment.start, segment.end)
+                yield UnescapedVariable(service=service, where=where, variable=name, span=span)
+
+
+def _is_assigned(script: str, name: str) -> bool:
+    escaped = re.escape(name)
+    return re.search(rf"(?:^|[\s;&|(\"'])(?:{escaped}=|(?:for|read)\s+{escaped}\b)", script) is not None

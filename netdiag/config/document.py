@@ -7,7 +7,7 @@ from netdiag.findings import FileLocation, Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredClient:
+class ClientAddress:
     """An address that clients outside of Docker use for Kafka, and where that is written."""
 
     host: str
@@ -34,8 +34,8 @@ class Facts:
     `docker_desktop` of None is "nobody knows".
     """
 
-    host_clients: tuple[DeclaredClient, ...] = ()
-    lan_clients: tuple[DeclaredClient, ...] = ()
+    host_clients: tuple[ClientAddress, ...] = ()
+    lan_clients: tuple[ClientAddress, ...] = ()
     host_addresses: tuple[str, ...] = ()
     images: Mapping[str, str] = field(default_factory=dict)
     external_networks: Mapping[str, ExternalNetwork] = field(default_factory=dict)

@@ -6,13 +6,72 @@
 import ipaddress
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from netdiag.config.document import Configuration, DeclaredClient, ExternalNetwork, Facts
-from netdiag.config.lines import column_of, line_of
+from netdiag.config.document import ClientAddress, Configuration, ExternalNetwork, Facts
 from netdiag.errors import UsageError
 from netdiag.findings import FileLocation, Severity
+
+_NAME = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
+_DOTTED = rf"{_NAME}(?:[ \t]*\.[ \t]*{_NAME})*"
+_TABLE_LINE = re.compile(rf"[ \t]*\[\[?[ \t]*({_DOTTED})[ \t]*\]\]?[ \t]*(?:#.*)?\r?$")
+_KEY_LINE = re.compile(rf"[ \t]*({_DOTTED})[ \t]*=")
+
+
+def line_of(text: str, path: Sequence[str], value: str | None = None) -> int | None:
+    """The line (from 1) of a key, or of a string in the value of this key; None where it is not found."""
+    wanted = tuple(path)
+    lines = text.split("\n")
+    near: tuple[int, int] | None = None
+    for number, full in _key_lines(lines):
+        if full[: len(wanted)] == wanted:
+            return number if value is None else _line_with(lines, number, value)
+        if wanted[: len(full)] == full and (near is None or len(full) > near[0]):
+            near = (len(full), number)
+    if near is None:
+        return None
+    # The key stands in a table that is written on one line.
+    return near[1] if value is None else _line_with(lines, near[1], value)
+
+
+def column_of(text: str, line: int, value: str) -> int | None:
+    """The column (from 1) of a string in a line."""
+    found = text.split("\n")[line - 1].find(value)
+    return None if found < 0 else found + 1
+
+
+def _key_lines(lines: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(lines, 1):
+        header = _TABLE_LINE.match(line)
+        if header:
+            table = _key_parts(header[1])
+            yield number, table
+            continue
+        key = _KEY_LINE.match(line)
+        if key:
+            yield number, (*table, *_key_parts(key[1]))
+
+
+def _key_parts(dotted: str) -> tuple[str, ...]:
+    try:
+        node: object = tomllib.loads(f"{dotted} = 0")
+    except tomllib.TOMLDecodeError:
+        return ()
+    found: list[str] = []
+    while isinstance(node, dict):
+        ((name, node),) = node.items()
+        found.append(name)
+    return tuple(found)
+
+
+def _line_with(lines: Sequence[str], first: int, value: str) -> int:
+    for number in range(first, len(lines) + 1):
+        if f'"{value}"' in lines[number - 1] or f"'{value}'" in lines[number - 1]:
+            return number
+    return first
+
 
 TABLE = ("tool", "netdiag")
 KEYS = (
@@ -34,10 +93,10 @@ NETWORK_KEYS = ("members", "subnets")
 _BOOTSTRAP = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:,/\[\]]+):(?P<port>\d{1,5})")
 _LONGEST_SHOWN = 60
 
-Known = Callable[[str], None]
+CheckRule = Callable[[str], None]
 
 
-def parse(path: str, data: bytes, known: Known, *, table: Sequence[str] = ()) -> Configuration | None:
+def parse(path: str, data: bytes, known: CheckRule, *, table: Sequence[str] = ()) -> Configuration | None:
     """The configuration in a file, or in a table of it; None where the file has no such table.
 
     `known` raises ValueError for what is no rule, with words for the user. Raises UsageError.
@@ -76,7 +135,7 @@ def _toml(path: str, text: str) -> dict[str, Any]:
 class _Reader:
     """Reads one file; knows its lines."""
 
-    def __init__(self, path: str, text: str, table: tuple[str, ...], known: Known) -> None:
+    def __init__(self, path: str, text: str, table: tuple[str, ...], known: CheckRule) -> None:
         self._path = path
         self._text = text
         self._table = table
@@ -135,7 +194,7 @@ class _Reader:
                 self._wrong((*path, "subnets"), f"must be subnets like 10.1.0.0/16, not {_shown(subnet)}", subnet)
         return ExternalNetwork(members=None if members is None else self._texts(members[1], members[0]), subnets=found)
 
-    def _clients(self, values: Mapping[str, tuple[tuple[str, ...], Any]], key: str) -> tuple[DeclaredClient, ...]:
+    def _clients(self, values: Mapping[str, tuple[tuple[str, ...], Any]], key: str) -> tuple[ClientAddress, ...]:
         if key not in values:
             return ()
         path, value = values[key]
@@ -145,7 +204,7 @@ class _Reader:
             if match is None or not 0 < int(match["port"]) < 65536:
                 self._wrong(path, f"must be addresses like localhost:9092, not {_shown(item)}", item)
             host = match["host"].strip("[]")
-            found.append(DeclaredClient(host=host, port=int(match["port"]), where=self._place(path, item)))
+            found.append(ClientAddress(host=host, port=int(match["port"]), where=self._place(path, item)))
         return tuple(found)
 
     def _addresses(self, value: Any, path: tuple[str, ...]) -> tuple[str, ...]:
@@ -165,7 +224,7 @@ class _Reader:
         for written, item in value.items():
             key, here = written.replace("_", "-"), (*path, written)
             if key not in keys:
-                self._fail(here, f"unknown key {_shown(written)}{_meant(key, keys)}")
+                self._fail(here, f"unknown key {_shown(written)}{_suggestion(key, keys)}")
             if key in found:
                 self._fail(here, f"{key} is given twice")
             found[key] = (here, item)
@@ -236,7 +295,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
-def _meant(key: str, keys: Sequence[str]) -> str:
+def _suggestion(key: str, keys: Sequence[str]) -> str:
     import difflib
 
     close = difflib.get_close_matches(key, keys, 1)

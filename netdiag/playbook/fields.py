@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import NoReturn, TypeVar
 
-from netdiag.compose.nodes import AliasNode, MappingNode, Node, ScalarNode, SequenceNode
 from netdiag.compose.positions import Source
+from netdiag.compose.yaml_tree import AliasNode, MappingNode, Node, ScalarNode, SequenceNode
 from netdiag.errors import InputError
 
 LONGEST_TEXT = 4000

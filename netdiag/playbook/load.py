@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from netdiag.compose.errors import ComposeError
-from netdiag.compose.nodes import load_nodes
 from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
+from netdiag.compose.yaml_tree import load_nodes
 from netdiag.errors import InputError
 from netdiag.playbook.actions import ACTIONS, ActionName
 from netdiag.playbook.conditions import Condition, Either, Every, No, There, is_comparison

@@ -7,7 +7,7 @@ An address whose port nothing here has is another project's.
 
 from collections.abc import Iterator
 
-from netdiag.config.document import DeclaredClient
+from netdiag.config.document import ClientAddress
 from netdiag.deployment.model.contact import Address, Answered, Failed
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
@@ -37,7 +37,7 @@ def check_clients(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _fates(
-    deployment: Deployment, vantage: Vantage, who: str, client: DeclaredClient, named: frozenset[str]
+    deployment: Deployment, vantage: Vantage, who: str, client: ClientAddress, named: frozenset[str]
 ) -> Iterator[Finding]:
     address = Address(host=client.host, port=client.port)
     (cell,) = predict(deployment, (vantage,), (address,))
@@ -56,7 +56,7 @@ def _fates(
             yield _sent_astray(who, client, address, outcome, because, *found)
 
 
-def _unreachable(who: str, client: DeclaredClient, address: Address, because: str) -> Iterator[Finding]:
+def _unreachable(who: str, client: ClientAddress, address: Address, because: str) -> Iterator[Finding]:
     if client.where is not None:
         yield Finding(
             rule=ID,
@@ -69,7 +69,7 @@ def _unreachable(who: str, client: DeclaredClient, address: Address, because: st
 
 def _sent_astray(
     who: str,
-    client: DeclaredClient,
+    client: ClientAddress,
     address: Address,
     outcome: EndpointOutcome,
     because: str,
@@ -120,7 +120,7 @@ def _may_be_known(host: str, named: frozenset[str]) -> bool:
     return is_name and ("." in host or host in named)
 
 
-def _has_port(deployment: Deployment, client: DeclaredClient) -> bool:
+def _has_port(deployment: Deployment, client: ClientAddress) -> bool:
     ports = {entry.endpoint.port for broker in deployment.brokers for entry in broker.config.broker_listeners}
     published = {port.published for broker in deployment.brokers for port in broker.member.published}
     return client.port in ports | published

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 
-from netdiag.compose.comments import Comment, read_comments
 from netdiag.compose.positions import Source
+from netdiag.compose.yaml_tree import Comment, read_comments
 from netdiag.findings import FileLocation, Finding, Location, Severity
 from netdiag.rules.selection import UnknownRule, expanded
 

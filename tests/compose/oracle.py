@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from netdiag.compose.dotenv import load_dotenv
-from netdiag.compose.errors import ComposeError
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
 from netdiag.compose.project import Command, Network, Port, Project, Service
 
 PLAIN_FIELDS = ("image", "container_name", "hostname", "domainname", "network_mode")

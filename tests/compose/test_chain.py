@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from netdiag.compose.errors import ComposeError
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
 from netdiag.compose.project import Project
 from tests.compose.tracing import assert_traced, cut, texts_in
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from netdiag.compose.comments import Comment, read_comments
 from netdiag.compose.positions import Source
+from netdiag.compose.yaml_tree import Comment, read_comments
 from tests.growth import grows_linearly
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from netdiag.compose.dotenv import load_dotenv, load_entries
-from netdiag.compose.errors import ComposeError
 from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
 from tests.compose.oracle import ask_compose
 from tests.compose.tracing import assert_traced, cut
 

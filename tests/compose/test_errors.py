@@ -2,8 +2,8 @@
 
 import pytest
 
-from netdiag.compose.errors import ComposeError, decoded
 from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError, decoded
 from netdiag.errors import NetdiagError
 
 

@@ -2,13 +2,11 @@
 
 import pytest
 
-from netdiag.compose.errors import ComposeError
-from netdiag.compose.expand import Expanded, expand
-from netdiag.compose.merge import plain
-from netdiag.compose.nodes import load_nodes
+from netdiag.compose.merge import Expanded, expand, plain
 from netdiag.compose.positions import Source
-from netdiag.compose.problems import Problems
+from netdiag.compose.problems import ComposeError, Problems
 from netdiag.compose.values import Mapping, Scope
+from netdiag.compose.yaml_tree import load_nodes
 
 
 def expanded(text: str, problems: Problems | None = None) -> Expanded:

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from netdiag.compose.errors import ComposeError
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
 from netdiag.compose.project import Project
 from tests.compose.all_cases import ALL
 from tests.compose.test_load import STACK

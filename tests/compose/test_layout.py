@@ -2,9 +2,9 @@
 
 import pytest
 
-from netdiag.compose.layout import Change, ServiceLayout, layouts, quotes
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
+from netdiag.compose.service_edits import Change, ServiceLayout, quotes_around, service_layouts
 
 MAP = "services:\n  k:\n    image: i\n    environment:\n      A: 1  # one\n      B: 'two'\n"
 LIST = 'services:\n  k:\n    image: i\n    environment:\n    - A=1 # one\n    -   "B=two"\n'
@@ -13,7 +13,7 @@ FLOW_LIST = "services: {k: {image: i, environment: [A=1, 'B=two'], ports: []}}\n
 
 
 def layout(text: str) -> ServiceLayout:
-    (found,) = layouts([Source("c.yml", text)], "k")
+    (found,) = service_layouts([Source("c.yml", text)], "k")
     return found
 
 
@@ -124,8 +124,8 @@ def test_a_port_more(text: str, expected: str) -> None:
 def test_a_plain_scalar_in_braces_needs_quotes_for_a_comma() -> None:
     source = Source("c.yml", "services: {k: {environment: {A: x://y}}}\n")
     start = source.text.index("x://")
-    found = quotes(source, start)
+    found = quotes_around(source, start)
     assert found is not None
     assert [(change.start, change.text) for change in found] == [(start, '"'), (start + 5, '"')]
-    assert quotes(Source("c.yml", MAP), MAP.index("1  #")) is None
-    assert quotes(Source("c.yml", FLOW), FLOW.index("'two'")) is None
+    assert quotes_around(Source("c.yml", MAP), MAP.index("1  #")) is None
+    assert quotes_around(Source("c.yml", FLOW), FLOW.index("'two'")) is None

@@ -3,9 +3,9 @@
 import pytest
 
 from netdiag.compose.dotenv import load_dotenv
-from netdiag.compose.errors import ComposeError
 from netdiag.compose.load import load, normalized_name
 from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
 from tests.compose.tracing import assert_traced, cut, project, texts_in
 
 STACK = """\

@@ -2,12 +2,11 @@
 
 import pytest
 
-from netdiag.compose.expand import expand
-from netdiag.compose.merge import merge, plain, remove
-from netdiag.compose.nodes import load_nodes
+from netdiag.compose.merge import expand, merge, plain, remove
 from netdiag.compose.positions import Source
 from netdiag.compose.problems import Problems
 from netdiag.compose.values import Mapping, Scope
+from netdiag.compose.yaml_tree import load_nodes
 from tests.compose.test_expand import words
 from tests.compose.tracing import project
 

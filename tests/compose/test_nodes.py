@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from netdiag.compose.errors import ComposeError
-from netdiag.compose.nodes import (
+from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
+from netdiag.compose.yaml_tree import (
     MAX_BYTES,
     MAX_DEPTH,
     AliasNode,
@@ -15,7 +16,6 @@ from netdiag.compose.nodes import (
     SequenceNode,
     load_nodes,
 )
-from netdiag.compose.positions import Source
 
 TEXT = """\
 a: &x [1, {b: c} ]   # comment

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.compose.errors import ComposeError
+from netdiag.compose.problems import ComposeError
 from tests.compose.all_cases import ALL, TOPICS
 from tests.compose.cases import Case
 from tests.compose.oracle import ask_compose, differences, load_folder

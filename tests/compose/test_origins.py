@@ -1,8 +1,8 @@
 """The way from a value to the service in which it counts."""
 
 from netdiag.compose.load import load
-from netdiag.compose.origins import Origin, way_home, within
 from netdiag.compose.positions import Source, literal
+from netdiag.compose.problems import Origin, steps_to_service, within
 from netdiag.compose.project import Project
 
 COMPOSE = """x-image: &image
@@ -40,7 +40,7 @@ def way(service: str, field: str = "image") -> list[tuple[str, str, int]]:
     loaded = project()
     held = loaded.services[service]
     span = held.environment["E"].entry_span if field == "E" else getattr(held, field).span
-    steps = way_home(span, loaded.origins, loaded.homes.get(service, ()) or loaded.files)
+    steps = steps_to_service(span, loaded.origins, loaded.homes.get(service, ()) or loaded.files)
     return [(step.how, step.by.path, step.by.line) for step in steps]
 
 
@@ -72,6 +72,6 @@ def test_a_circle_of_steps_ends() -> None:
     source = Source("f", "abcdef")
     here, there = source.span(0, 2), source.span(3, 5)
     steps = (Origin(area=here, by=there, how="alias"), Origin(area=there, by=here, how="alias"))
-    assert way_home(here, steps, (source.span(5, 6),)) == ()
+    assert steps_to_service(here, steps, (source.span(5, 6),)) == ()
     assert within(here, source.span(0, 6))
     assert not within(here, there)

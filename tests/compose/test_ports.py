@@ -2,8 +2,8 @@
 
 import pytest
 
-from netdiag.compose.ports import PortError, is_ip, parse_port
 from netdiag.compose.positions import literal
+from netdiag.compose.service import PortError, is_ip, parse_port
 from tests.compose.tracing import cut, project
 
 # entry -> (host_ip, published, target, protocol) of each port

@@ -1,13 +1,16 @@
 """Reading typed fields: the value, or a problem and nothing."""
 
 from netdiag.compose.problems import Problems
-from netdiag.compose.reading import Reading
+from netdiag.compose.values import FieldReader
 from tests.compose.test_merge import tree
 
 
 def test_fields_of_the_right_type() -> None:
     problems = Problems()
-    reading, fields = Reading(problems, "unit"), tree("s: a\nn: 12\nt: on\nf: 'false'\nl: [a, b, a]\nm: {k: v}\nz: ~\n")
+    reading, fields = (
+        FieldReader(problems, "unit"),
+        tree("s: a\nn: 12\nt: on\nf: 'false'\nl: [a, b, a]\nm: {k: v}\nz: ~\n"),
+    )
     assert str(reading.text(fields, "s")) == "a"
     assert str(reading.text(fields, "n")) == "12"
     assert reading.integer(fields, "n") == 12
@@ -30,7 +33,7 @@ def test_fields_of_the_right_type() -> None:
 
 def test_fields_of_the_wrong_type_are_problems() -> None:
     problems = Problems()
-    reading, fields = Reading(problems, "unit", service="a"), tree("l: [a]\nm: {k: [v]}\ns: word\nn: 1.5\n")
+    reading, fields = FieldReader(problems, "unit", service="a"), tree("l: [a]\nm: {k: [v]}\ns: word\nn: 1.5\n")
     assert reading.text(fields, "l") is None
     assert reading.integer(fields, "n") is None
     assert reading.boolean(fields, "s") is False

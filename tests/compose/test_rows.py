@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from netdiag.compose.dotenv import load_dotenv
-from netdiag.compose.errors import ComposeError
 from netdiag.compose.interpolate import interpolate
 from netdiag.compose.positions import Source, literal
+from netdiag.compose.problems import ComposeError
 from tests.compose.oracle import ask_compose, surroundings
 from tests.compose.rows import DOTENV, TEMPLATES, VARIABLES
 from tests.figures import Report as Figure

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netdiag.compose.nodes import MappingNode, ScalarNode, load_nodes
 from netdiag.compose.positions import Source, Text, assemble
-from netdiag.compose.scalars import pieces_of
+from netdiag.compose.yaml_tree import MappingNode, ScalarNode, load_nodes, pieces_of
 from tests.compose.tracing import assert_traced, cut
 
 # what stands after `k: `, the value, the number of characters of it that stand verbatim in the file

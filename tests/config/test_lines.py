@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from netdiag.config.lines import column_of, line_of
+from netdiag.config.parse import column_of, line_of
 
 TEXT = """\
 # select = 1

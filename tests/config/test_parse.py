@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import netdiag.config
-from netdiag.config.document import DeclaredClient, ExternalNetwork
+from netdiag.config.document import ClientAddress, ExternalNetwork
 from netdiag.config.parse import KEYS, NETWORK_KEYS, TABLE, parse
 from netdiag.errors import UsageError
 from netdiag.findings import Severity
@@ -78,7 +78,7 @@ def test_a_client_knows_its_place() -> None:
     found = parse("netdiag.toml", text.encode(), known)
     assert found is not None
     (client,) = found.facts.host_clients
-    assert isinstance(client, DeclaredClient)
+    assert isinstance(client, ClientAddress)
     assert client.where is not None
     assert text.encode()[client.where.start : client.where.end] == b"localhost:9092"
     assert (client.where.line, client.where.column) == (3, 4)

@@ -5,7 +5,8 @@ import pytest
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.compose.project import Service
-from netdiag.deployment.sources.startup import mounted_file, no_files
+from netdiag.compose.values import no_files
+from netdiag.deployment.sources.startup import mounted_file
 
 FILES = {
     "conf/server.properties": b"in the folder",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from netdiag.compose.origins import Origin
 from netdiag.compose.positions import Span
+from netdiag.compose.problems import Origin
 from netdiag.deployment.sources.compose_text import OriginIndex
 from netdiag.findings import FileLocation, Finding
 from tests.app.checks import report_of

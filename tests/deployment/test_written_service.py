@@ -1,8 +1,8 @@
 """A service knows where it is written: base, override, merge keys."""
 
-from netdiag.compose.layout import Change
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
+from netdiag.compose.service_edits import Change
 from netdiag.deployment.model.deployment import Member, MemberEditor
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import _edit_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from netdiag.compose.nodes import load_nodes
 from netdiag.compose.positions import Source
+from netdiag.compose.yaml_tree import load_nodes
 from netdiag.errors import InputError
 from netdiag.playbook.fields import LONGEST_TEXT, MOST_ITEMS, Place
 

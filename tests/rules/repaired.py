@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from netdiag.app.repair import Repairs, tried
 from netdiag.compose.dotenv import load_dotenv
-from netdiag.compose.errors import ComposeError
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
+from netdiag.compose.problems import ComposeError
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import Finding
 from netdiag.render.report import Input, Problem, Report

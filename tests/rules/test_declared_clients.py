@@ -4,7 +4,7 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.config.document import DeclaredClient, Facts
+from netdiag.config.document import ClientAddress, Facts
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.declared import check_deployment
@@ -43,9 +43,9 @@ def found(
     return [finding for finding in check_deployment(deployment) if finding.rule == ID]
 
 
-def clients(addresses: tuple[str, ...]) -> tuple[DeclaredClient, ...]:
+def clients(addresses: tuple[str, ...]) -> tuple[ClientAddress, ...]:
     parts = (address.rpartition(":") for address in addresses)
-    return tuple(DeclaredClient(host=host, port=int(port), where=WHERE) for host, _, port in parts)
+    return tuple(ClientAddress(host=host, port=int(port), where=WHERE) for host, _, port in parts)
 
 
 def test_a_client_that_enters_at_the_wrong_listener() -> None:

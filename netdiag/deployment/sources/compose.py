@@ -7,6 +7,7 @@ from dataclasses import replace
 from netdiag.compose.positions import Span, Text
 from netdiag.compose.project import EnvironmentVariable, Project, Service, Volume
 from netdiag.compose.project import Network as DeclaredNetwork
+from netdiag.compose.values import ReadFile, no_files
 from netdiag.config.document import Facts
 from netdiag.deployment.model.deployment import (
     Attachment,
@@ -29,7 +30,7 @@ from netdiag.deployment.sources.client_settings import (
 from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue, location
 from netdiag.deployment.sources.images import built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
-from netdiag.deployment.sources.startup import ReadFile, no_files, with_mounted_file, with_unknown_file
+from netdiag.deployment.sources.startup import with_mounted_file, with_unknown_file
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, parse_image, runs_broker
 from netdiag.kafka.images.settings import Launch, Provenance, image_default

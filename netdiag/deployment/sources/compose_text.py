@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import accumulate, chain
 from operator import itemgetter
 
-from netdiag.compose.layout import Change, ServiceLayout, layouts, quotes
-from netdiag.compose.origins import How, Origin, way_home, within
 from netdiag.compose.positions import Segment, Source, Span, Text, joined
+from netdiag.compose.problems import Origin, OriginKind, steps_to_service, within
 from netdiag.compose.project import EnvironmentVariable, Port, Project, Service
+from netdiag.compose.service_edits import Change, ServiceLayout, quotes_around, service_layouts
 from netdiag.deployment.model.deployment import DeclaredValue, MemberEditor, PortNumbers
 from netdiag.findings import Edit, FileLocation, Finding, Location, Related
 
@@ -49,7 +49,7 @@ class ComposeValue(DeclaredValue):
         """The quotes around a plain value in a flow collection."""
         if self.text.source is None or not self.text.segments:
             return None
-        found = quotes(self.text.source, self.text.span.start)
+        found = quotes_around(self.text.source, self.text.span.start)
         return None if found is None else (_edit_of(found[0]), _edit_of(found[1]))
 
 
@@ -250,7 +250,7 @@ class ComposeServiceEditor(MemberEditor):
         return found[0] if len(found) == 1 else None
 
     def _layouts(self) -> Iterator[ServiceLayout]:
-        return layouts(self._sources(), self.service.name)
+        return service_layouts(self._sources(), self.service.name)
 
     def _sources(self) -> tuple[Source, ...]:
         """The compose files that this service's own values came from."""
@@ -329,7 +329,7 @@ def _line_end(data: bytes, position: int) -> tuple[int, str]:
 
 # More variables than this in one value tell nothing.
 _VARIABLES = 4
-_WORDS: dict[How, str] = {
+_WORDS: dict[OriginKind, str] = {
     "alias": "drawn in by this alias",
     "extends": "extended here",
     "include": "included here",
@@ -376,7 +376,7 @@ def _with_origins(finding: Finding, project: Project, ways: OriginIndex) -> Find
     if not isinstance(finding.location, FileLocation):
         return finding
     place = _span(finding.location)
-    steps = way_home(place, ways.steps, _homes(finding.service, project))
+    steps = steps_to_service(place, ways.steps, _homes(finding.service, project))
     given = ways.given(place)
     found = [*steps, *given[:_VARIABLES]]
     places = [(location(origin.by), _role(origin)) for origin in found]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from netdiag.compose.positions import Source, Text, assemble
 from netdiag.compose.project import Command, EnvironmentVariable, Project, Service
-from netdiag.deployment.sources.startup import ReadFile
+from netdiag.compose.values import ReadFile
 
 
 def with_images(project: Project, images: Mapping[str, str]) -> Project:

@@ -7,13 +7,14 @@ of one's own has the server's defaults, not those of the packaged file.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from netdiag.compose.errors import ComposeError
-from netdiag.compose.nodes import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 from netdiag.compose.positions import Source, Text, assemble
+from netdiag.compose.problems import ComposeError
 from netdiag.compose.project import Service
+from netdiag.compose.values import ReadFile
+from netdiag.compose.yaml_tree import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue, Member
 from netdiag.deployment.sources.compose_text import ComposeValue, ScatteredValue, comma_list, location
-from netdiag.deployment.sources.startup import ReadFile, Word, command_lines, mounted_file
+from netdiag.deployment.sources.startup import Word, command_lines, mounted_file
 from netdiag.engine.container import Container
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images import redpanda

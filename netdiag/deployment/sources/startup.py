@@ -12,12 +12,13 @@ that starts Kafka itself reads the file it names, and `--override`).
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from netdiag.compose.positions import Source, Text, assemble
 from netdiag.compose.project import Command, Service, Volume
+from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue
 from netdiag.deployment.sources.compose_text import ComposeValue, concatenated, location, substituted
 from netdiag.kafka.images.reference import ImageFamily
@@ -209,21 +210,12 @@ class _WordBuilder:
         return line
 
 
-# The bytes of a file of the project; None where there is none, or it lies outside the project's folder.
-ReadFile = Callable[[str], bytes | None]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountedFile:
     """The file at a path of the container, and the mount that brings it; `source` is None where nobody can read it."""
 
     volume: Volume
     source: Source | None
-
-
-def no_files(path: str) -> bytes | None:
-    """No file can be read."""
-    return None
 
 
 def mounted_file(service: Service, path: str, read: ReadFile) -> MountedFile | None:

@@ -28,8 +28,7 @@ Sources: compose-spec, interpolation.
 import re
 from collections.abc import Iterator
 
-from netdiag.compose.project import Project
-from netdiag.compose.unescaped import Unescaped, unescaped
+from netdiag.compose.project import Project, UnescapedVariable, unescaped_variables
 from netdiag.deployment.sources.compose_text import location
 from netdiag.findings import Edit, Finding, Severity
 
@@ -41,11 +40,11 @@ _KAFKA = re.compile("kafka|redpanda", re.IGNORECASE)
 
 def check(project: Project) -> Iterator[Finding]:
     """One finding for every variable that Compose replaces in a command."""
-    for found in unescaped(project):
+    for found in unescaped_variables(project):
         yield _finding(found)
 
 
-def _finding(found: Unescaped) -> Finding:
+def _finding(found: UnescapedVariable) -> Finding:
     service, name = found.service, found.variable
     image = service.image.value if service.image else ""
     about_kafka = _KAFKA.search(image) or name.upper().startswith("KAFKA")

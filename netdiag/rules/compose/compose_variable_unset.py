@@ -26,8 +26,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from netdiag.compose.positions import Span
-from netdiag.compose.project import Project
-from netdiag.compose.unescaped import unescaped
+from netdiag.compose.project import Project, unescaped_variables
 from netdiag.findings import Finding, Severity
 from netdiag.rules.compose_findings import finding, unset_images
 
@@ -42,7 +41,9 @@ def check(project: Project) -> Iterator[Finding]:
     If an image consists only of such variables, Compose refuses the service: still a note, which names the service.
     """
     required = [problem.span for problem in project.problems if problem.code == "required-variable"]
-    elsewhere = {(span.path, span.start) for span in (*required, *(found.span for found in unescaped(project)))}
+    elsewhere = {
+        (span.path, span.start) for span in (*required, *(found.span for found in unescaped_variables(project)))
+    }
     images = unset_images(project)
     for problem in project.problems:
         if problem.code in CODES and (problem.span.path, problem.span.start) not in elsewhere:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from netdiag.compose.nodes import MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 from netdiag.compose.positions import Source
+from netdiag.compose.yaml_tree import MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 
 _ITEM = re.compile(r"[ ]*-[ ]+")
 _BARE = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z_][A-Za-z0-9_.-]*")
@@ -178,7 +178,7 @@ class ServiceLayout:
         return Change(path=self.source.path, start=offset(start), end=offset(end), text=text)
 
 
-def layouts(sources: Iterable[Source], service: str) -> Iterator[ServiceLayout]:
+def service_layouts(sources: Iterable[Source], service: str) -> Iterator[ServiceLayout]:
     """Every place that writes a service as a mapping of its own."""
     for source in sources:
         for document in load_nodes(source):
@@ -188,7 +188,7 @@ def layouts(sources: Iterable[Source], service: str) -> Iterator[ServiceLayout]:
                 yield ServiceLayout(source, service, node)
 
 
-def quotes(source: Source, start: int) -> tuple[Change, Change] | None:
+def quotes_around(source: Source, start: int) -> tuple[Change, Change] | None:
     """The quotes that a plain scalar inside {} or [] needs before commas may stand in it; None where it needs none.
 
     `start` is the byte where the scalar, or the value in a `KEY=value` item, begins.
