@@ -68,7 +68,7 @@ COMMANDS = {
         kind=_VIA,
     ),
     "diagnose": Entry(
-        function="netdiag.cli.diagnose:diagnose",
+        function="netdiag.cli.playbook:diagnose",
         help="Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs.",
         kind=_VIA,
     ),
@@ -82,7 +82,7 @@ COMMANDS = {
         help="Look at what this machine lets netdiag do: engine, rights, libraries, programs, room.",
     ),
     "rules": Entry(function="netdiag.cli.rules:rules", help="List the rules."),
-    "explain": Entry(function="netdiag.cli.explain:explain", help="Explain a rule."),
+    "explain": Entry(function="netdiag.cli.rules:explain", help="Explain a rule."),
 }
 
 

@@ -1,38 +1,54 @@
-"""`netdiag playbook list|show|run`: the runbooks that there are, one of them, and what comes of it."""
+"""`netdiag playbook list|show|run` and `netdiag diagnose`: symptoms in, runs as they happen, cause and repair out."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, assert_never
 
 import typer
+from typer import Argument, Option
 
-from netdiag.cli.command import console_of
-from netdiag.cli.console import Console, write_text
-from netdiag.cli.diagnose import (
-    Bundled,
-    DiagnosisFormat,
-    Files,
-    Form,
-    Host,
-    Live,
-    Order,
-    Timeout,
-    document,
-    save,
-    status_of,
-    taken,
+from netdiag.app.diagnose import diagnose as diagnose_lines
+from netdiag.app.playbook import (
+    PlaybookOptions,
+    RunListener,
+    playbook_named,
+    playbooks,
+    replay_bundle,
+    run_playbook,
+    save_bundle,
 )
+from netdiag.app.playbook_views import playbook_view, run_view, step_view, symptom_view
+from netdiag.cli.command import console_of
+from netdiag.cli.console import Console, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.options import ClientProperties
-from netdiag.cli.telling import told_playbook
-from netdiag.errors import UsageError
-from netdiag.playbook.bundle import Recorded
-from netdiag.playbook.document import Step
-from netdiag.playbook.load import GIVEN, load
-from netdiag.playbook.outcome import Outcome
-from netdiag.playbook.runner import Run, variables_of
-from netdiag.render.playbooks import playbook_list, playbook_page
+from netdiag.cli.options import ClientProperties, EngineHost
+from netdiag.errors import InputError, UsageError
+from netdiag.io.files import read_file, read_stdin
+from netdiag.playbook.document import Playbook
+from netdiag.playbook.recognise import Recognised
+from netdiag.playbook.runner import End, Run, Taken
+from netdiag.render.playbooks import (
+    diagnosis_html,
+    diagnosis_json,
+    diagnosis_markdown,
+    end_text,
+    playbook_list,
+    playbook_page,
+    recognised_text,
+    step_text,
+)
+
+_LARGEST = 8 * 1024 * 1024
+
+
+class DiagnosisFormat(StrEnum):
+    """How it is shown."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    HTML = "html"
 
 
 class What(StrEnum):
@@ -43,111 +59,163 @@ class What(StrEnum):
     RUN = "run"
 
 
-_What = Annotated[What, typer.Argument(metavar="list|show|run", help="List them, show one, run one.")]
-_Name = Annotated[
-    str | None, typer.Argument(metavar="[NAME|FILE]", help="One of netdiag's playbooks, or a file with another.")
+_Form = Annotated[DiagnosisFormat, Option("--format", "-f", help="text, json, markdown or html (docs/output.md).")]
+_Live = Annotated[bool, Option("--live", help="Look at what runs, too: asks the engine, contacts its brokers.")]
+_Files = Annotated[
+    list[str] | None,
+    Option(
+        "--file", metavar="FILE", help="Compose files; those of this folder otherwise. Or captures (.pcap, .pcapng)."
+    ),
 ]
-_Replay = Annotated[
-    str | None, typer.Option("--replay", metavar="FILE.zip", help="Judge what --bundle saved; looks nowhere else.")
+_Timeout = Annotated[float, Option("--timeout", metavar="SECONDS", min=0.1, max=60, help="For each connection.")]
+_Bundle = Annotated[
+    str | None, Option("--bundle", metavar="FILE.zip", help="Save what was seen, secrets hidden, to be replayed.")
 ]
-_Told = Annotated[list[str] | None, typer.Option("--var", metavar="NAME=VALUE", help="Tell the playbook something.")]
 
 
-def playbook(
+def diagnose(
     context: typer.Context,
-    what: _What,
-    name: _Name = None,
-    told: _Told = None,
-    live: Live = False,
-    files: Files = None,
-    form: Form = DiagnosisFormat.TEXT,
-    host: Host = None,
-    timeout: Timeout = 4.0,
+    lines: Annotated[
+        list[str] | None,
+        Argument(metavar="[LINE|FILE|-]...", help="Lines of a log, files of lines, - for standard input."),
+    ] = None,
+    live: _Live = False,
+    files: _Files = None,
+    form: _Form = DiagnosisFormat.TEXT,
+    host: EngineHost = None,
+    timeout: _Timeout = 4.0,
     client_properties: ClientProperties = None,
-    bundle: Bundled = None,
-    replay: _Replay = None,
+    bundle: _Bundle = None,
 ) -> ExitStatus:
-    """Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair."""
+    """Recognise the symptom in lines of a log, and find its cause: in compose files, with --live in what runs."""
     console = console_of(context)
-    order = Order(
-        form=form,
+    options = PlaybookOptions(
         live=live,
         files=tuple(files or ()),
         host=host,
         timeout=timeout,
-        bundle=bundle,
         client_properties=client_properties,
     )
+    text = form is DiagnosisFormat.TEXT
 
+    def show_symptoms(symptoms: Sequence[Recognised]) -> None:
+        if text and symptoms:
+            write_text(recognised_text([symptom_view(one) for one in symptoms], console.screen))
+
+    found = diagnose_lines(_log_lines(lines or []), options, console, _runs(form, console), show_symptoms)
+    if not text:
+        write_text(document(form, found.symptoms, found.runs))
+    if bundle is not None and found.runs:
+        _save(bundle, found.symptoms, [(made, made.playbook.name) for made in found.runs], live=live)
+    if not found.symptoms:
+        say("netdiag: no symptom is recognised in these lines; netdiag playbook list names those that are known")
+        return ExitStatus.NOTHING_TO_CHECK
+    return status_of(found.runs)
+
+
+def playbook(
+    context: typer.Context,
+    what: Annotated[What, Argument(metavar="list|show|run", help="List them, show one, run one.")],
+    name: Annotated[
+        str | None, Argument(metavar="[NAME|FILE]", help="One of netdiag's playbooks, or a file with another.")
+    ] = None,
+    told: Annotated[
+        list[str] | None, Option("--var", metavar="NAME=VALUE", help="Tell the playbook something.")
+    ] = None,
+    live: _Live = False,
+    files: _Files = None,
+    form: _Form = DiagnosisFormat.TEXT,
+    host: EngineHost = None,
+    timeout: _Timeout = 4.0,
+    client_properties: ClientProperties = None,
+    bundle: _Bundle = None,
+    replay: Annotated[
+        str | None, Option("--replay", metavar="FILE.zip", help="Judge what --bundle saved; looks nowhere else.")
+    ] = None,
+) -> ExitStatus:
+    """Run a runbook for a symptom: each step as it happens, then the cause, the evidence and the repair."""
+    console = console_of(context)
     match what:
         case What.LIST:
-            return _list(name, console)
+            if name is not None:
+                raise UsageError("list names all of them", hint=f"netdiag playbook show {name} shows one")
+            write_text(playbook_list([(each.name, each.title) for each in playbooks()], console.screen))
+            return ExitStatus.CLEAN
         case What.SHOW:
-            return _show(_given(name), console)
+            write_text(playbook_page(playbook_view(playbook_named(_required(name))), console.screen))
+            return ExitStatus.CLEAN
         case What.RUN if replay is not None:
-            return _replayed(replay, name, order, console)
+            if name is not None or live or bundle is not None:
+                raise UsageError("--replay holds what was asked for", hint="leave out NAME, --live and --bundle")
+            runs = replay_bundle(replay, _runs(form, console))
         case What.RUN:
-            return _run(_given(name), _variables(told), order, console)
+            name = _required(name)
+            options = PlaybookOptions(
+                live=live,
+                files=tuple(files or ()),
+                host=host,
+                timeout=timeout,
+                client_properties=client_properties,
+            )
+            runs = (run_playbook(name, _variables(told), options, console, _runs(form, console)),)
         case _:
             assert_never(what)
-
-
-def _list(name: str | None, console: Console) -> ExitStatus:
-    from netdiag.io.playbooks import shipped
-
-    if name is not None:
-        raise UsageError("list names all of them", hint=f"netdiag playbook show {name} shows one")
-    found = [(each.name, each.title) for each in shipped()]
-    write_text(playbook_list(found, console.screen))
-    return ExitStatus.CLEAN
-
-
-def _show(name: str, console: Console) -> ExitStatus:
-    from netdiag.io.playbooks import find, shipped
-
-    write_text(playbook_page(told_playbook(find(name, shipped())), console.screen))
-    return ExitStatus.CLEAN
-
-
-def _run(name: str, told: dict[str, str], order: Order, console: Console) -> ExitStatus:
-    from netdiag.io.playbooks import find, shipped
-
-    chosen = find(name, shipped())
-    known = (*chosen.variables, *GIVEN)
-    strange = [each for each in told if each not in known]
-    if strange:
-        raise UsageError(f"'{strange[0]}' is no variable of {chosen.name}", hint=f"there are: {', '.join(known)}")
-    with order.looks(console) as looks:
-        made = taken(chosen, variables_of(chosen, {}, {**told, **order.told}), looks.perform, order, console)
-    if order.form is not DiagnosisFormat.TEXT:
-        write_text(document(order.form, (), (made,)))
-    if order.bundle is not None:
-        save(order.bundle, (), ((made, name),), order)
-    return status_of((made,))
-
-
-def _replayed(path: str, name: str | None, order: Order, console: Console) -> ExitStatus:
-    from netdiag.io.bundles import read_bundle
-
-    if name is not None or order.live or order.bundle is not None:
-        raise UsageError("--replay holds what was asked for", hint="leave out NAME, --live and --bundle")
-    runs = [_judged(each, path, order, console) for each in read_bundle(path).runs]
-    if order.form is not DiagnosisFormat.TEXT:
-        write_text(document(order.form, (), runs))
+    if form is not DiagnosisFormat.TEXT:
+        write_text(document(form, (), runs))
+    if bundle is not None:
+        _save(bundle, (), [(made, name or "") for made in runs], live=live)
     return status_of(runs)
 
 
-def _judged(record: Recorded, path: str, order: Order, console: Console) -> Run:
-    """A run over what was recorded."""
+def status_of(runs: Sequence[Run]) -> ExitStatus:
+    """A cause is a finding; where none was found, not having looked outweighs that nothing is wrong."""
+    if any(made.end is End.CAUSE for made in runs):
+        return ExitStatus.FINDINGS
+    if any(made.end is End.COULD_NOT_LOOK for made in runs):
+        return ExitStatus.COULD_NOT_LOOK
+    return ExitStatus.CLEAN
 
-    def perform(step: Step, arguments: Mapping[str, str]) -> Outcome:
-        return record.outcomes.get(step.id, Outcome(why_not="it is not in the bundle"))
 
-    chosen = load(record.name, f"{path}: {record.name}.yml", record.text.encode())
-    return taken(chosen, record.variables, perform, replace(order, live=record.live), console)
+def document(form: DiagnosisFormat, found: Sequence[Recognised], runs: Sequence[Run]) -> str:
+    """What was recognised and what came of it, in a format that is a whole document."""
+    symptoms, views = [symptom_view(one) for one in found], [run_view(made) for made in runs]
+    match form:
+        case DiagnosisFormat.JSON | DiagnosisFormat.TEXT:
+            return diagnosis_json(symptoms, views)
+        case DiagnosisFormat.MARKDOWN:
+            return diagnosis_markdown(symptoms, views)
+        case DiagnosisFormat.HTML:
+            return diagnosis_html(symptoms, views)
+        case _:
+            assert_never(form)
 
 
-def _given(name: str | None) -> str:
+class _TextRuns(RunListener):
+    """Where people read, each step is shown as it is over, and the end."""
+
+    def __init__(self, console: Console) -> None:
+        self._screen = console.screen
+
+    def begun(self, playbook: Playbook) -> None:
+        write_text(f"\n{playbook.name}: {self._screen.visible(playbook.title)}\n")
+
+    def step(self, taken: Taken) -> None:
+        write_text(step_text(step_view(taken), self._screen))
+
+    def ended(self, run: Run) -> None:
+        write_text(end_text(run_view(run), self._screen))
+
+
+def _runs(form: DiagnosisFormat, console: Console) -> RunListener:
+    return _TextRuns(console) if form is DiagnosisFormat.TEXT else RunListener()
+
+
+def _save(path: str, found: Sequence[Recognised], runs: Sequence[tuple[Run, str]], *, live: bool) -> None:
+    save_bundle(path, found, runs, live=live)
+    say(f"netdiag: what was seen is in '{path}', without secrets: netdiag playbook run --replay judges it again")
+
+
+def _required(name: str | None) -> str:
     if name is None:
         raise UsageError("which playbook?", hint="netdiag playbook list names them")
     return name
@@ -160,4 +228,25 @@ def _variables(pairs: list[str] | None) -> dict[str, str]:
         if not sign or not name.isidentifier():
             raise UsageError(f"'{pair}' is no NAME=VALUE", hint="write --var NAME=VALUE")
         found[name] = value
+    return found
+
+
+def _log_lines(words: list[str]) -> list[str]:
+    """The lines that were pasted, or are in the files that were named, or on standard input."""
+    if not words:
+        if sys.stdin is None or sys.stdin.isatty():
+            raise UsageError("there is nothing to recognise", hint="give a line in quotes, a file, or pipe a log in")
+        words = ["-"]
+    found: list[str] = []
+    for word in words:
+        if word == "-":
+            found += read_stdin(limit=_LARGEST).decode("utf-8", "replace").splitlines()
+        elif " " in word.strip():
+            found += word.splitlines()
+        else:
+            try:
+                found += read_file(word, limit=_LARGEST).decode("utf-8", "replace").splitlines()
+            except InputError as error:
+                hint = "give a file, or a line of a log in quotes"
+                raise InputError(error.message, where=error.where, hint=hint) from error
     return found

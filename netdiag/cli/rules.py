@@ -1,19 +1,48 @@
-"""`netdiag rules`: the rules, one line each."""
+"""`netdiag rules` and `netdiag explain RULE`: the rules, one line each, and all that one has to say."""
+
+from typing import Annotated
 
 import typer
+from typer import Argument
 
+from netdiag.app.rules import all_rules, explain_rule
 from netdiag.cli.command import console_of
 from netdiag.cli.console import write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.render.rule_pages import rule_list
-from netdiag.rules.all_rules import ALL
-from netdiag.rules.rule import rule_page
+from netdiag.cli.options import parsed
+from netdiag.render.rule_pages import rule_list, rule_text
+from netdiag.rules.selection import WITHOUT_RULE, known_ids
+
+
+def _rule_ids(incomplete: str) -> list[str]:
+    return [name for name in known_ids() if name.startswith(incomplete)]
 
 
 def rules(context: typer.Context) -> ExitStatus:
     """List the rules."""
-    console = console_of(context)
+    listed = [(each.rule.ID, each.rule.SEVERITY, each.page.title) for each in all_rules()]
+    write_text(rule_list(listed, console_of(context).screen))
+    return ExitStatus.CLEAN
 
-    pages = [(rule.ID, rule.SEVERITY, rule_page(rule.__doc__ or "")) for rule in ALL]
-    write_text(rule_list([(name, severity, page.title) for name, severity, page in pages], console.screen))
+
+def explain(
+    context: typer.Context,
+    rule: Annotated[str, Argument(metavar="RULE", help="The id of a rule.", autocompletion=_rule_ids)],
+) -> ExitStatus:
+    """Explain a rule."""
+    if rule in WITHOUT_RULE:
+        write_text(f"{rule}\n\n{WITHOUT_RULE[rule]} docs/configuration.md tells more.\n")
+        return ExitStatus.CLEAN
+    found = parsed(explain_rule, rule)
+    page = found.page
+    sections = (
+        ("Why", page.why),
+        ("Bad", page.bad),
+        ("Good", page.good),
+        ("Repair", found.repair),
+        ("Seen", page.seen),
+        ("Sources", page.sources),
+    )
+    screen = console_of(context).screen
+    write_text(rule_text(found.rule.ID, found.rule.SEVERITY, page.title, sections, screen))
     return ExitStatus.CLEAN

@@ -1,80 +1,92 @@
 """`netdiag topology`: what this machine's network is made of, how it hangs together, who reaches which broker."""
 
-import os
+import gc
 import sys
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
+from typer import Option
 
 from netdiag.cli.command import console_of
-from netdiag.cli.console import Console, write_text
+from netdiag.cli.console import Console, is_terminal, say, write_text
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.topology_looking import Order, TopologyFormat, in_one_go, judged, judged_and_drawn, look_at, status_of
+from netdiag.cli.options import EngineHost, FailOn, NoEngine
 from netdiag.errors import UsageError
 from netdiag.findings import Finding, Severity
 from netdiag.render.screen import Screen
 
 if TYPE_CHECKING:
-    from netdiag.topology.diff import Difference
+    from netdiag.app.topology import TopologyOptions, TopologyReport, TopologyRound
     from netdiag.topology.graph import Topology
 
-
-class FailOn(StrEnum):
-    """The severity from which on a finding counts."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
+_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+# On a terminal the latest rounds of changes stay below the tree, as many lines of each.
+_ROUNDS = 3
+_LINES = 6
 
 
-_Form = Annotated[
-    TopologyFormat,
-    typer.Option("--format", "-f", help="A tree, JSON, a graph for other programs, a picture, or a page to explore."),
-]
-_Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write there, whole or not at all.")]
-_Network = Annotated[list[str] | None, typer.Option("--network", metavar="NAME", help="Only this one; repeatable.")]
-_Container = Annotated[list[str] | None, typer.Option("--container", metavar="NAME", help="Only this one; repeatable.")]
-_Service = Annotated[list[str] | None, typer.Option("--service", metavar="NAME", help="Only this one; repeatable.")]
-_Host = Annotated[str | None, typer.Option("--host", metavar="URL", help="The engine; default as docker finds it.")]
-_NoEngine = Annotated[bool, typer.Option("--no-engine", help="Ask no engine: only what the kernel says.")]
-_NoReach = Annotated[bool, typer.Option("--no-reach", help="Do not work out who reaches which broker.")]
-_Diff = Annotated[
-    str | None,
-    typer.Option("--diff", metavar="BEFORE.json", help="What changed since this JSON was written; status 1 if any."),
-]
-_Watch = Annotated[bool, typer.Option("--watch", help="Draw again whenever something changes, until Ctrl-C.")]
-_Capture = Annotated[
-    list[str] | None,
-    typer.Option("--capture", metavar="FILE", help="Lay the Kafka traffic of this capture over it; repeatable."),
-]
-_Fail = Annotated[FailOn, typer.Option("--fail-on", help="Severity from which on the exit status is 1.")]
+class TopologyFormat(StrEnum):
+    """How the topology is drawn."""
+
+    TEXT = "text"
+    JSON = "json"
+    DOT = "dot"
+    MERMAID = "mermaid"
+    SVG = "svg"
+    HTML = "html"
 
 
 def topology(
     context: typer.Context,
-    form: _Form = TopologyFormat.TEXT,
-    out: _Out = None,
-    network: _Network = None,
-    container: _Container = None,
-    service: _Service = None,
-    host: _Host = None,
-    no_engine: _NoEngine = False,
-    no_reach: _NoReach = False,
-    capture: _Capture = None,
-    diff: _Diff = None,
-    watch: _Watch = False,
-    fail_on: _Fail = FailOn.ERROR,
+    form: Annotated[
+        TopologyFormat,
+        Option(
+            "--format",
+            "-f",
+            help="A tree, JSON, a graph for other programs, a picture, or a page to explore.",
+        ),
+    ] = TopologyFormat.TEXT,
+    out: Annotated[str | None, Option("--out", "-o", metavar="FILE", help="Write there, whole or not at all.")] = None,
+    network: Annotated[list[str] | None, Option("--network", metavar="NAME", help="Only this one; repeatable.")] = None,
+    container: Annotated[
+        list[str] | None, Option("--container", metavar="NAME", help="Only this one; repeatable.")
+    ] = None,
+    service: Annotated[list[str] | None, Option("--service", metavar="NAME", help="Only this one; repeatable.")] = None,
+    host: EngineHost = None,
+    no_engine: NoEngine = False,
+    no_reach: Annotated[bool, Option("--no-reach", help="Do not work out who reaches which broker.")] = False,
+    capture: Annotated[
+        list[str] | None,
+        Option("--capture", metavar="FILE", help="Lay the Kafka traffic of this capture over it; repeatable."),
+    ] = None,
+    diff: Annotated[
+        str | None,
+        Option("--diff", metavar="BEFORE.json", help="What changed since this JSON was written; status 1 if any."),
+    ] = None,
+    watch: Annotated[bool, Option("--watch", help="Draw again whenever something changes, until Ctrl-C.")] = False,
+    fail_on: FailOn = Severity.ERROR,
 ) -> ExitStatus:
     """Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.
 
     Read are the kernel and the engine; nothing is sent, changed or run. As root everything is seen, otherwise a part.
     """
-    console = console_of(context)
-    order = Order(
-        form=form,
-        out=None if out == "-" else out,
+    out = None if out == "-" else out
+    if host is not None and no_engine:
+        raise UsageError("--host names an engine, and --no-engine asks none", hint="leave out one of them")
+    if (network or container or service) and no_engine:
+        raise UsageError("--network, --container and --service are words of an engine", hint="leave out --no-engine")
+    if diff is not None and form not in (TopologyFormat.TEXT, TopologyFormat.JSON):
+        raise UsageError(f"--diff has no format {form.value}", hint="use --format text or json")
+    if watch and (diff is not None or out is not None or form is not TopologyFormat.TEXT):
+        raise UsageError("--watch draws on the terminal: leave out --diff, --out and --format")
+    from netdiag.app.topology import TopologyOptions, command_for_the_rest, watch_topology
+
+    options = TopologyOptions(
         networks=tuple(network or ()),
         containers=tuple(container or ()),
         services=tuple(service or ()),
@@ -82,82 +94,138 @@ def topology(
         engine=not no_engine,
         reach=not no_reach,
         captures=tuple(capture or ()),
-        fail_on=Severity(fail_on.value),
     )
-
-    _refuse(order, diff=diff, watch=watch)
+    console = console_of(context)
     if watch:
-        from netdiag.cli.topology_watching import watch_topology
-
-        return watch_topology(order, console)
-    with in_one_go():
+        return show_rounds(watch_topology(options, console), console)
+    with without_collector():
         if diff is not None:
-            return _compared(order, diff, console)
-        seen = look_at(order, console)
-        findings, text = judged_and_drawn(order, seen, _screen(order, console), full=console.verbose)
-        _write(text, order)
-    _tell_way_to_all(seen, order, console)
-    return status_of(seen, findings, order.fail_on)
-
-
-def _tell_way_to_all(seen: "Topology", order: Order, console: Console) -> None:
-    """The command that sees the rest, for whoever is not root, or elsewhere; files stay what they are."""
-    from netdiag.app.rerun import DEFAULT_SOCKET, sudo_line, via_line
-
-    if seen.containers and not seen.host:
-        command = via_line(sys.argv)
-    elif seen.inventory.complete or getattr(os, "geteuid", lambda: 0)() == 0:
-        return
-    else:
-        command = sudo_line(sys.argv, order.host or DEFAULT_SOCKET)
-    if command:
+            return _compared(diff, options, form, out, console)
+        report, text = _drawn(options, form, console.screen if out is None else Screen(), console)
+        _write(text, out)
+    command = command_for_the_rest(report.topology, sys.argv, host)
+    if command is not None:
         console.notice(f"to see the rest, run: {command}")
+    return status_of(report, fail_on)
 
 
-def _refuse(order: Order, *, diff: str | None, watch: bool) -> None:
-    if order.host is not None and not order.engine:
-        raise UsageError("--host names an engine, and --no-engine asks none", hint="leave out one of them")
-    if (order.networks or order.containers or order.services) and not order.engine:
-        raise UsageError("--network, --container and --service are words of an engine", hint="leave out --no-engine")
-    if diff is not None and order.form not in (TopologyFormat.TEXT, TopologyFormat.JSON):
-        raise UsageError(f"--diff has no format {order.form.value}", hint="use --format text or json")
-    if watch and (diff is not None or order.out is not None or order.form is not TopologyFormat.TEXT):
-        raise UsageError("--watch draws on the terminal: leave out --diff, --out and --format")
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Without looking for garbage: what is made lives until the end, and there is much of it."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
-def _compared(order: Order, path: str, console: Console) -> ExitStatus:
-    from netdiag.io.files import read_file
-    from netdiag.render.topology.diff import changes_json, changes_text
-    from netdiag.topology.diff import differences, load_document
+def status_of(report: "TopologyReport", fail_on: Severity) -> ExitStatus:
+    """Findings outweigh there being nothing to find."""
+    if any(finding.severity.at_least(fail_on) for finding in report.findings):
+        return ExitStatus.FINDINGS
+    seen = report.topology
+    return ExitStatus.CLEAN if seen.places or seen.containers else ExitStatus.NOTHING_TO_CHECK
 
-    before = load_document(read_file(path, limit=_LARGEST), path)
-    seen = look_at(order, console)
-    changes: tuple[Difference, ...] = differences(before, _document(seen, judged(seen)))
-    if order.form is TopologyFormat.JSON:
-        _write(changes_json(changes), order)
+
+def drawn(
+    form: TopologyFormat, seen: "Topology", findings: Sequence[Finding], screen: Screen, *, full: bool = False
+) -> str:
+    """The topology in a format; a renderer is imported when its format is asked for."""
+    match form:
+        case TopologyFormat.TEXT:
+            from netdiag.render.topology.tree import tree_text
+
+            return tree_text(seen, screen, findings, full=full)
+        case TopologyFormat.JSON:
+            from netdiag.render.topology.json import json_text, topology_document
+
+            return json_text(topology_document(seen, findings))
+        case TopologyFormat.DOT:
+            from netdiag.render.topology.dot import dot_text
+
+            return dot_text(seen)
+        case TopologyFormat.MERMAID:
+            from netdiag.render.topology.mermaid import mermaid_text
+
+            return mermaid_text(seen)
+        case TopologyFormat.SVG:
+            from netdiag.render.topology.svg import svg_text
+
+            return svg_text(seen, findings=findings)
+        case TopologyFormat.HTML:
+            from netdiag.render.topology.html import html_page
+
+            return html_page(seen, findings=findings)
+        case _:
+            assert_never(form)
+
+
+def show_rounds(rounds: Iterator["TopologyRound"], console: Console) -> ExitStatus:
+    """On a terminal the tree and the latest changes; elsewhere the tree once, then the changes as they come."""
+    latest: deque[list[str]] = deque(maxlen=_ROUNDS)
+    for each in rounds:
+        changes = _changes(each, console)
+        latest.append(_shortened(changes))
+        report = each.report
+        tree = drawn(TopologyFormat.TEXT, report.topology, report.findings, console.screen, full=console.verbose)
+        if is_terminal():
+            below = "".join(f"{line}\n" for lines in latest if lines for line in ("", *lines))
+            write_text(_CLEAR + tree + below)
+        else:
+            write_text(tree if each.first else "".join(f"{line}\n" for line in changes))
+        if each.first:
+            say("netdiag: watching the network of this machine; Ctrl-C ends it")
+    return ExitStatus.CLEAN
+
+
+def _drawn(
+    options: "TopologyOptions", form: TopologyFormat, screen: Screen, console: Console
+) -> "tuple[TopologyReport, str]":
+    from netdiag.app.topology import TopologyReport, json_report, look_at, topology_findings
+
+    seen = look_at(options, console)
+    if form is TopologyFormat.JSON:
+        findings, text = json_report(seen)
     else:
-        _write(changes_text(changes, _screen(order, console), full=console.verbose), order)
+        findings = topology_findings(seen)
+        text = drawn(form, seen, findings, screen, full=console.verbose)
+    return TopologyReport(topology=seen, findings=findings), text
+
+
+def _compared(
+    path: str, options: "TopologyOptions", form: TopologyFormat, out: str | None, console: Console
+) -> ExitStatus:
+    from netdiag.app.topology import changes_since
+    from netdiag.render.topology.diff import changes_json, changes_text
+
+    changes = changes_since(path, options, console)
+    screen = console.screen if out is None else Screen()
+    as_json = form is TopologyFormat.JSON
+    _write(changes_json(changes) if as_json else changes_text(changes, screen, full=console.verbose), out)
     return ExitStatus.FINDINGS if changes else ExitStatus.CLEAN
 
 
-# A document of 200 namespaces has 2 MB.
-_LARGEST = 200 * 1024 * 1024
+def _changes(each: "TopologyRound", console: Console) -> list[str]:
+    """The changes as lines of text, the first of them with the time."""
+    if not each.changes:
+        return []
+    from netdiag.render.topology.diff import change_summary, changes_text
+
+    text = changes_text(each.changes, console.screen, full=console.verbose)
+    return [f"{time.strftime('%H:%M:%S')} {change_summary(each.changes)}", *text.splitlines()[:-1]]
 
 
-def _document(seen: "Topology", findings: Sequence[Finding]) -> dict[str, Any]:
-    from netdiag.render.topology.json import topology_document
-
-    return topology_document(seen, findings)
-
-
-def _screen(order: Order, console: Console) -> Screen:
-    return console.screen if order.out is None else Screen()
+def _shortened(lines: list[str]) -> list[str]:
+    more = len(lines) - 1 - _LINES
+    return [*lines[: 1 + _LINES], f"  and {more} more"] if more > 1 else lines
 
 
-def _write(text: str, order: Order) -> None:
-    if order.out is None:
+def _write(text: str, out: str | None) -> None:
+    if out is None:
         write_text(text)
         return
     from netdiag.io.files import write_file
 
-    write_file(order.out, text.encode())
+    write_file(out, text.encode())

@@ -6,7 +6,7 @@ The command class adds the options to every command that looks into namespaces; 
 import os
 import shutil
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,22 +14,19 @@ from typer.core import TyperOption
 
 from netdiag import __version__
 from netdiag.cli.command import Command, console_of
-from netdiag.cli.console import Colour, Console, report_error, write_bytes
+from netdiag.cli.console import Colour, Console, write_bytes
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.errors import NetdiagError, cannot_import
+from netdiag.errors import UsageError
 
 if TYPE_CHECKING:
-    from netdiag.cli.via_files import Along
+    from netdiag.app.helper import HelperFiles
     from netdiag.engine.helper_container import Right
-    from netdiag.io.engine_address import EngineAddress
-    from netdiag.machine.helper_talk import Kind
 
 _WORDS = "netdiag.cli.via.words"
 _OURS = ("--via", "--image")
 CONTAINER = "container"
-# Where a step of a playbook may need room for a while.
-_TEMPORARY = "/tmp"
 IMAGE = f"netdiag:{__version__}"
+_LARGEST_LOG = 8 * 1024 * 1024
 
 
 class ViaCommand(Command):
@@ -118,91 +115,117 @@ def refused(name: str, params: Mapping[str, Any], *, system: str = os.name) -> s
     return ""
 
 
+def files_for(command: str, params: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> "HelperFiles":
+    """What a command of these parameters reads and writes; InputError where the user named what cannot be."""
+    from netdiag.app.helper import HelperFiles
+
+    gather: Mapping[str, Callable[[HelperFiles, Mapping[str, Any]], None]] = {
+        "check-listeners": _for_check,
+        "probe": lambda files, params: files.client(params.get("client_properties")),
+        "topology": _for_topology,
+        "diagnose": _for_diagnose,
+        "playbook": _for_playbook,
+    }
+    files = HelperFiles(os.environ if environ is None else environ)
+    gather[command](files, params)
+    return files
+
+
 def _carried_out(name: str, words: list[str], params: Mapping[str, Any], image: str, console: Console) -> ExitStatus:
-    try:
-        from netdiag.io.helper_container import Setting, carry_out
-    except ImportError as error:
-        raise cannot_import("--via container", error, extra="live") from error
-    from pathlib import Path
+    from netdiag.app.helper import HelperOptions, carry_out
+    from netdiag.machine.helper_talk import Terminal
 
-    from netdiag.cli.via_files import along_of
-    from netdiag.engine.helper_container import SOCKET, Helper, in_memory
-    from netdiag.io.engine_address import find_engine
-    from netdiag.machine.helper_talk import Order, Terminal
+    def command(url: str | None) -> Sequence[str]:
+        there = words if url is None else forwarded(words, ("--host",), {"--host": url})
+        return (*_common(console), name, *there)
 
-    address = find_engine(params.get("host"), os.environ, Path.home())
-    along = along_of(name, params)
-    shown_as = address.unix_socket or SOCKET
-    helper = Helper(
+    options = HelperOptions(
         image=image,
-        socket=shown_as,
-        shown_as=shown_as,
+        host=params.get("host"),
+        command=command,
         rights=_rights(name, params),
-        folders=in_memory([_TEMPORARY, along.folder, *along.folders, *map(os.path.dirname, along.files)]),
-    )
-    order = Order(
-        words=(*_common(console), name, *_at_socket(words, address, shown_as)),
-        folder=along.folder,
-        container="",
-        socket=shown_as,
-        environment={**along.environment, **_streams(), "DOCKER_HOST": f"unix://{shown_as}"},
-        files=along.files,
-        folders=along.folders,
-        links=along.links,
-        results=tuple(along.results),
-        stdin=along.stdin,
+        environment=_size(),
         terminal=Terminal(
             out=_is_terminal(sys.stdout),
             errors=_is_terminal(sys.stderr),
             encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
         ),
     )
-    console.detail(f"a helper container of {image} looks, on the engine at {address.url}")
-    passing = _Passing(along, console)
-    status = carry_out(Setting(address=address, helper=helper), order, passing.take)
-    return passing.outcome(status)
+    status = carry_out(files_for(name, params), options, _Streams(), console)
+    return ExitStatus(status) if status in {one.value for one in ExitStatus} else ExitStatus.COULD_NOT_LOOK
 
 
-class _Passing:
-    """What the helper prints, printed; what it wrote, written."""
+class _Streams:
+    """The standard streams of this process."""
 
-    def __init__(self, along: "Along", console: Console) -> None:
-        self._along = along
-        self._console = console
-        self._failed = False
+    def write(self, data: bytes) -> None:
+        write_bytes(data)
 
-    def take(self, kind: "Kind", data: bytes) -> None:
-        from netdiag.io.files import write_file
-        from netdiag.machine.helper_talk import Kind, decode_file
-
-        if kind is Kind.OUT:
-            write_bytes(data)
-        elif kind is Kind.ERRORS:
-            _write_errors(data)
-        elif kind is Kind.FILE:
-            path, content = decode_file(data)
-            if path not in self._along.results:
-                return
-            try:
-                write_file(self._along.results[path], content)
-            except NetdiagError as error:
-                report_error(error, self._console.error_screen)
-                self._failed = True
-
-    def outcome(self, status: int) -> ExitStatus:
-        if self._failed or status not in {one.value for one in ExitStatus}:
-            return ExitStatus.COULD_NOT_LOOK
-        return ExitStatus(status)
+    def write_error(self, data: bytes) -> None:
+        stream = getattr(sys.stderr, "buffer", None)
+        try:
+            if stream is not None:
+                stream.write(data)
+                stream.flush()
+        except OSError:
+            return
 
 
-def _write_errors(data: bytes) -> None:
-    stream = getattr(sys.stderr, "buffer", None)
-    try:
-        if stream is not None:
-            stream.write(data)
-            stream.flush()
-    except OSError:
-        return
+def _for_check(files: "HelperFiles", params: Mapping[str, Any]) -> None:
+    from netdiag.app.helper import LARGEST
+    from netdiag.io.projects import STDIN, NoProject, ReadOptions, project_of, projects_at
+
+    named, chain = tuple(params.get("files") or ()), tuple(params.get("chain") or ())
+    directory = params.get("project_directory")
+    stdin = files.read_stdin(LARGEST) if STDIN in named + chain else None
+    options = ReadOptions(
+        environ=files.environ,
+        env_files=tuple(params.get("env_file") or ()),
+        project_directory=directory,
+        project_name=params.get("project_name"),
+        profiles=tuple(params["profile"]) if params.get("profile") else None,
+    )
+    for path in (*options.env_files, params.get("config"), params.get("baseline")):
+        files.file(path)
+    for project in (project_of(chain, directory),) if chain else projects_at(named, directory):
+        if not isinstance(project, NoProject):
+            files.project(project, options, stdin=stdin)
+        elif os.path.isdir(project.path):
+            files.folders[os.path.abspath(project.path)] = None
+    if not params.get("isolated"):
+        files.configuration("")
+    files.client(params.get("client_properties"))
+    for path in (*(params.get("output") or ()), params.get("record"), params.get("write_baseline")):
+        files.result(path)
+
+
+def _for_topology(files: "HelperFiles", params: Mapping[str, Any]) -> None:
+    files.file(params.get("diff"))
+    files.configuration("")
+    files.result(params.get("out"))
+
+
+def _for_diagnose(files: "HelperFiles", params: Mapping[str, Any]) -> None:
+    lines = tuple(params.get("lines") or ())
+    if "-" in lines or not lines:
+        if not lines and (sys.stdin is None or sys.stdin.isatty()):
+            raise UsageError("there is nothing to recognise", hint="give a line in quotes, a file, or pipe a log in")
+        files.read_stdin(_LARGEST_LOG)
+    for word in lines:
+        if word != "-" and " " not in word.strip():
+            files.file(word)
+    files.compose_files(params.get("files") or ())
+    files.client(params.get("client_properties"))
+    files.result(params.get("bundle"))
+
+
+def _for_playbook(files: "HelperFiles", params: Mapping[str, Any]) -> None:
+    files.file(params.get("name"))
+    given = (word.partition("=") for word in params.get("told") or ())
+    named = [path for name, _, value in given if name == "files" for path in value.split("\n")]
+    files.compose_files((*(params.get("files") or ()), *named))
+    files.client(params.get("client_properties"))
+    files.result(params.get("bundle"))
 
 
 def _rights(name: str, params: Mapping[str, Any]) -> "list[Right]":
@@ -221,18 +244,12 @@ def _common(console: Console) -> list[str]:
     return words + ([] if console.colour is Colour.AUTO else ["--color", console.colour.value])
 
 
-def _at_socket(words: list[str], address: "EngineAddress", shown_as: str) -> list[str]:
-    """With the engine where the helper has it; one that is reached by a socket has the same name there."""
-    if address.unix_socket is not None:
-        return words
-    return forwarded(words, ("--host",), {"--host": f"unix://{shown_as}"})
-
-
 def _is_terminal(stream: Any) -> bool:
     return stream is not None and stream.isatty()
 
 
-def _streams() -> dict[str, str]:
+def _size() -> dict[str, str]:
+    """Of the terminal, if there is one."""
     if not (_is_terminal(sys.stdout) or _is_terminal(sys.stderr)):
         return {}
     size = shutil.get_terminal_size()

@@ -4,31 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 
-from netdiag.cli.probe import bootstraps_of
-from netdiag.deployment.model.contact import Address
 from tests.cli.shell import netdiag
+from tests.io.fake_engine import VERSION, fake_engine
 from tests.io.hostile import ScriptedBroker, serving
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("kafka:9092", [("kafka", 9092)]),
-        ("a:1,b:2, a:1", [("a", 1), ("b", 2)]),
-        ("[::1]:9092", [("::1", 9092)]),
-        ("PLAINTEXT://a:1,SSL://[fd00::1]:2", [("a", 1), ("fd00::1", 2)]),
-    ],
-)
-def test_bootstraps(text: str, expected: list[tuple[str, int]]) -> None:
-    assert bootstraps_of(text) == tuple(Address(host=host, port=port) for host, port in expected)
-
-
-@pytest.mark.parametrize("text", ["", ",", "a", "a:", "::1:9092", "a:1,b", "a:70000", ",".join(["a:1"] * 101)])
-def test_what_is_no_bootstrap_list(text: str) -> None:
-    with pytest.raises(typer.BadParameter):
-        bootstraps_of(text)
 
 
 def test_the_statuses(tmp_path: Path) -> None:
@@ -50,3 +29,24 @@ def test_a_place_that_is_not_there(place: str, tmp_path: Path) -> None:
     assert found.returncode == 3, found
     assert found.stdout == b""
     assert found.stderr.count(b"\n") <= 2
+
+
+def test_an_engine_without_containers_leaves_the_docker_host(tmp_path: Path) -> None:
+    broker = ScriptedBroker(node_id=1, brokers=[])
+    answers = {"/version": VERSION, "/containers/json": [], "/networks": []}
+    with serving(broker) as port, fake_engine(tmp_path / "s", answers) as url:
+        broker.brokers = [(1, "127.0.0.1", port)]
+        found = netdiag("probe", f"127.0.0.1:{port}", "--matrix", "--format", "json", "--host", url, cwd=tmp_path)
+        drawn = netdiag("probe", f"127.0.0.1:{port}", "--matrix", "--host", url, cwd=tmp_path)
+    assert (found.returncode, drawn.returncode) == (0, 0), (found, drawn)
+    cells = json.loads(found.stdout)["matrix"]
+    seen = {cell["vantage"]: cell["observed"] for cell in cells if cell["observed"]}
+    assert seen == {"docker host": "ok"}
+    assert {cell["address"]["port"] for cell in cells} == {port}
+    assert b"From where a client works" in drawn.stdout
+
+
+def test_without_an_engine_there_is_none(tmp_path: Path) -> None:
+    nowhere = {"DOCKER_HOST": f"unix://{tmp_path}/no.sock"}
+    found = netdiag("probe", "127.0.0.1:1", "--matrix", cwd=tmp_path, env=nowhere)
+    assert found.returncode == 3, found

@@ -1,18 +1,37 @@
 """`netdiag topology` as users run it, on this machine: only what is true of every machine is expected."""
 
+import gc
 import json
 import os
+import signal
 import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from netdiag.app.topology import TopologyReport, TopologyRound, topology_findings
+from netdiag.cli.console import Console
+from netdiag.cli.exit_status import ExitStatus
+from netdiag.cli.topology import TopologyFormat, drawn, show_rounds, status_of, without_collector
+from netdiag.findings import Finding, Severity, TopologyLocation
+from netdiag.linux.netns import Netns
+from netdiag.render.screen import Screen
+from netdiag.render.topology.json import topology_document
+from netdiag.topology.diff import differences
+from netdiag.topology.graph import Topology
+from netdiag.topology.inventory import Inventory, NamespaceFacts
 from tests.cli.shell import NETDIAG, environment, netdiag
 from tests.cli.test_main import loaded
 from tests.engine.test_container import BROKER
 from tests.io.fake_engine import VERSION, fake_engine
 from tests.render.topology.mermaid_grammar import parse
+from tests.render.topology.topologies import cluster
+from tests.topology.five_brokers import five_brokers
 
 # What the rules say of the machine that runs the tests is not known.
 DONE = (0, 1)
@@ -148,3 +167,134 @@ def test_no_library_is_loaded_that_an_inventory_does_not_need(tmp_path: Path) ->
     assert "netdiag.rules.topology" in modules
     heavy = ("pyroute2", "docker.", "ruamel", "requests", "netdiag.deployment", "netdiag.rules.declared")
     assert not {name for name in modules if name.startswith(heavy)}
+
+
+@pytest.mark.parametrize("form", TopologyFormat)
+def test_every_format_is_drawn(form: TopologyFormat) -> None:
+    seen = five_brokers()
+    text = drawn(form, seen, topology_findings(seen), Screen())
+    assert "shop" in text
+    assert text.endswith("\n")
+
+
+def test_garbage_is_looked_for_again_afterwards() -> None:
+    with without_collector():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_the_status() -> None:
+    bad = (Finding(rule="r", severity=Severity.WARNING, message="m", location=TopologyLocation(place="host")),)
+    nothing = Topology(inventory=Inventory(namespaces={}, own=0), places=())
+    bare = Inventory(namespaces={7: NamespaceFacts(netns=Netns(inode=7))}, own=7)
+
+    def status(topology: Topology, findings: tuple[Finding, ...], fail_on: Severity) -> ExitStatus:
+        return status_of(TopologyReport(topology=topology, findings=findings), fail_on)
+
+    assert status(cluster(), bad, Severity.ERROR) is ExitStatus.CLEAN
+    assert status(cluster(), bad, Severity.WARNING) is ExitStatus.FINDINGS
+    assert status(nothing, (), Severity.ERROR) is ExitStatus.NOTHING_TO_CHECK
+    assert status(Topology(inventory=bare, places=()), (), Severity.ERROR) is ExitStatus.NOTHING_TO_CHECK
+
+
+def looks(*topologies: Topology) -> Iterator[TopologyRound]:
+    """The rounds of a watch that sees these."""
+    before = None
+    for topology in topologies:
+        report = TopologyReport(topology=topology, findings=())
+        now = topology_document(topology, ())
+        changes = () if before is None else differences(before, now)
+        if before is None or changes:
+            yield TopologyRound(report=report, changes=changes, first=before is None)
+        before = now
+
+
+def test_on_a_terminal_the_latest_changes_stay_below_the_tree(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("netdiag.cli.topology.is_terminal", lambda: True)
+    show_rounds(looks(cluster(1), cluster(2), cluster(2), cluster(1)), Console())
+    shown = capsys.readouterr().out.split("\x1b[2J\x1b[3J\x1b[H")
+    assert len(shown) == 4, "nothing is drawn before the first round, nor where nothing changed"
+    below = shown[3].rpartition("(no right to look into it)")[2].splitlines()
+    assert sum("change" in line for line in below) == 2
+    assert len([line for line in below if line.startswith("  and ")]) == 2
+    assert len(below) < 22
+
+
+def test_in_a_pipe_the_tree_comes_once_and_then_the_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    show_rounds(looks(cluster(1), cluster(2)), Console())
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Who reaches which broker")
+    assert "+ container broker-2" in shown.out
+    assert shown.err == "netdiag: watching the network of this machine; Ctrl-C ends it\n"
+
+
+NAME = f"nd-watch-{os.getpid()}"
+_WATCH = """
+import typer
+from netdiag.app.topology import TopologyOptions, watch_topology
+from netdiag.cli.command import finish
+from netdiag.cli.console import Console
+from netdiag.cli.topology import show_rounds
+console = Console(verbose=True)
+rounds = watch_topology(TopologyOptions(engine=False), console, every=0.2)
+try:
+    finish(console, lambda: show_rounds(rounds, console))
+except typer.Exit as end:
+    raise SystemExit(end.exit_code)
+"""
+
+
+class Watched:
+    """A running watch; what it says, as it comes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.said = ""
+        self.process = subprocess.Popen(
+            [sys.executable, "-u", "-c", _WATCH],
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def until(self, text: str) -> None:
+        end = time.monotonic() + 60
+        while text not in self.said:
+            assert time.monotonic() < end, self.said
+            assert self.process.poll() is None, self.said
+            time.sleep(0.02)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said += line
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Watched]:
+    watched = Watched(tmp_path)
+    try:
+        yield watched
+    finally:
+        watched.process.kill()
+        watched.process.wait()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a namespace")
+def test_what_appears_and_goes_is_told_with_the_time_until_it_is_interrupted(watched: Watched) -> None:
+    watched.until("netdiag: watching the network of this machine")
+    try:
+        subprocess.run(["ip", "netns", "add", NAME], check=True)
+        watched.until(f"+ namespace {NAME}")
+    finally:
+        subprocess.run(["ip", "netns", "delete", NAME], check=False)
+    watched.until(f"- namespace {NAME}")
+    watched.process.send_signal(signal.SIGINT)
+    assert watched.process.wait(timeout=30) == 130
+    assert watched.said.count(" packet filter rules") == 1, "in a pipe the tree is drawn once"

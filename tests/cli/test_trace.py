@@ -6,33 +6,13 @@ import socket
 from pathlib import Path
 
 import pytest
-import typer
 
 from netdiag.cli.exit_status import ExitStatus
-from netdiag.cli.trace import status_of, target_of
+from netdiag.cli.trace import status_of
 from netdiag.topology.graph import Path as Way
 from netdiag.topology.graph import PathEnd
 from netdiag.topology.path.attempts import Agreement, Proof
 from tests.cli.shell import netdiag
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("broker-1:9092", ("broker-1", 9092)),
-        ("[::1]:9092", ("::1", 9092)),
-        ("172.18.0.2:1", ("172.18.0.2", 1)),
-        ("[broker]:65535", ("broker", 65535)),
-    ],
-)
-def test_targets(word: str, expected: tuple[str, int]) -> None:
-    assert target_of(word) == expected
-
-
-@pytest.mark.parametrize("word", ["broker", "broker:", ":9092", "::1:9092", "a:0", "a:65536", "a:x", "a:٣"])
-def test_what_is_no_target(word: str) -> None:
-    with pytest.raises(typer.BadParameter):
-        target_of(word)
 
 
 def way(end: PathEnd) -> Way:

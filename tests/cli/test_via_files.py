@@ -1,4 +1,4 @@
-"""What goes along: the files that a command reads here, the variables that they name, nothing else."""
+"""What goes along to a helper container: the files that a command reads here, the variables that they name."""
 
 import io
 import os
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.via_files import LARGEST, Along, along_of
+from netdiag.app.helper import LARGEST, HelperFiles
+from netdiag.cli.via import files_for
 from netdiag.errors import InputError, UsageError
 
 COMPOSE = """
@@ -39,11 +40,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def along(command: str, **params: object) -> Along:
-    return along_of(command, params, ENVIRON)
+def along(command: str, **params: object) -> HelperFiles:
+    return files_for(command, params, ENVIRON)
 
 
-def names(found: Along) -> set[str]:
+def names(found: HelperFiles) -> set[str]:
     return {os.path.basename(path) for path in found.files}
 
 
@@ -51,13 +52,12 @@ def test_a_project_with_all_that_it_names(project: Path) -> None:
     found = along("check-listeners", files=["compose.yml"], live=True)
     assert names(found) == {"compose.yml", "more.yml", "kafka.env", ".env", "netdiag.toml"}
     assert found.files[str(project / "compose.yml")] == COMPOSE.encode()
-    assert found.folder == str(project)
     assert "secret" not in repr(found)
 
 
 def test_of_the_environment_only_what_is_named() -> None:
     found = along("check-listeners", files=["compose.yml"], live=True)
-    assert found.environment == {"WHERE": "here", "COMPOSE_PROFILES": "a", "NO_COLOR": "1"}
+    assert found.environment() == {"WHERE": "here", "COMPOSE_PROFILES": "a", "NO_COLOR": "1"}
 
 
 def test_without_files_nothing_but_the_configuration() -> None:
@@ -94,7 +94,7 @@ def test_a_project_on_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     found = along("check-listeners", files=["-"], live=True)
     assert found.stdin == COMPOSE.encode()
     assert names(found) >= {"more.yml", "kafka.env"}
-    assert found.environment["WHERE"] == "here"
+    assert found.environment()["WHERE"] == "here"
 
 
 def test_a_terminal_gives_no_log(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +123,6 @@ def test_what_is_too_large(project: Path) -> None:
 def test_the_name_by_which_the_shell_knows_the_folder(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     link = tmp_path_factory.mktemp("links") / "by-name"
     link.symlink_to(project)
-    found = along_of("probe", {}, {"PWD": str(link)})
-    assert found.links == {str(link): str(project)}
-    assert along_of("probe", {}, {"PWD": "/somewhere/else"}).links == {}
+    found = files_for("probe", {}, {"PWD": str(link)})
+    assert found.links() == {str(link): str(project)}
+    assert files_for("probe", {}, {"PWD": "/somewhere/else"}).links() == {}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.diagnose import DiagnosisFormat, document
-from netdiag.cli.telling import told_playbook
+from netdiag.app.playbook_views import playbook_view
+from netdiag.cli.playbook import DiagnosisFormat, document
 from netdiag.errors import NetdiagError
 from netdiag.io.bundles import read_bundle
 from netdiag.io.playbooks import shipped, text_of
@@ -49,7 +49,7 @@ def used(data: bytes) -> str | None:
     made = run(book, variables_of(book, found[0].values if found else {}, {}), seen, live=True)
     for form in DiagnosisFormat:
         document(form, found, [made])
-    playbook_page(told_playbook(book), Screen())
+    playbook_page(playbook_view(book), Screen())
     to_json(found, [recorded(made, data, live=True)])
     return None
 

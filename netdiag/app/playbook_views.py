@@ -1,4 +1,4 @@
-"""From playbooks and their runs to what is told of them: sentences, and the few things that matter most."""
+"""Playbooks and their runs as the values that renderers take: sentences, and the few things that matter most."""
 
 from netdiag.deployment.observation.secrets import masked, masked_text
 from netdiag.playbook.actions import ACTIONS
@@ -24,7 +24,7 @@ _NAMES = {
 }
 
 
-def told_playbook(playbook: Playbook) -> PlaybookView:
+def playbook_view(playbook: Playbook) -> PlaybookView:
     """A playbook that is shown."""
     return PlaybookView(
         name=playbook.name,
@@ -36,7 +36,7 @@ def told_playbook(playbook: Playbook) -> PlaybookView:
     )
 
 
-def told_symptom(one: Recognised) -> SymptomView:
+def symptom_view(one: Recognised) -> SymptomView:
     """A line that was recognised."""
     return SymptomView(
         playbook=one.playbook.name,
@@ -50,7 +50,7 @@ def told_symptom(one: Recognised) -> SymptomView:
     )
 
 
-def told_step(taken: Taken) -> StepView:
+def step_view(taken: Taken) -> StepView:
     """A step that is over."""
     outcome = taken.outcome
     if outcome is None:
@@ -71,14 +71,14 @@ def told_step(taken: Taken) -> StepView:
     )
 
 
-def told_run(run: Run) -> RunView:
+def run_view(run: Run) -> RunView:
     """A run that is over."""
     return RunView(
         playbook=run.playbook.name,
         title=run.playbook.title,
         end=run.end.value,
         summary=_summary(run),
-        steps=tuple(told_step(each) for each in run.taken),
+        steps=tuple(step_view(each) for each in run.taken),
         reached=tuple(_reached(one) for one in run.reached),
         variables=tuple((name, masked(name, value)) for name, value in run.variables.items()),
     )

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.cli.console import Console
-from netdiag.cli.playbook_actions import Looks, Where
+from netdiag.app.playbook_actions import Actions, Subject
+from netdiag.app.progress import SILENT
 from netdiag.playbook.actions import ActionName
 from netdiag.playbook.document import Step
 from netdiag.playbook.outcome import Outcome
@@ -13,44 +13,44 @@ from tests.cli.shell import BROKEN, CLEAN
 from tests.io.hostile import ScriptedBroker, serving
 
 
-def look(action: ActionName, where: Where, **arguments: str) -> Outcome:
-    return Looks(where, Console()).perform(Step(id="x", title="X", action=action), arguments)
+def look(action: ActionName, subject: Subject, **arguments: str) -> Outcome:
+    return Actions(subject, SILENT).perform(Step(id="x", title="X", action=action), arguments)
 
 
 def test_files(tmp_path: Path) -> None:
     broken, clean = tmp_path / "broken.yml", tmp_path / "clean.yml"
     broken.write_text(BROKEN)
     clean.write_text(CLEAN)
-    rules = [item.fields["rule"] for item in look(ActionName.LINT, Where(), files=f"{clean}\n{broken}").items]
-    known = [item.fields["rule"] for item in look(ActionName.LINT, Where(), files=str(clean)).items]
+    rules = [item.fields["rule"] for item in look(ActionName.LINT, Subject(), files=f"{clean}\n{broken}").items]
+    known = [item.fields["rule"] for item in look(ActionName.LINT, Subject(), files=str(clean)).items]
     assert rules == [*known, "listener-bound-to-foreign-address"]
 
 
 def test_the_files_of_this_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert look(ActionName.LINT, Where()).notes == ("no compose file is here, and none was named",)
+    assert look(ActionName.LINT, Subject()).notes == ("no compose file is here, and none was named",)
     (tmp_path / "compose.yml").write_text(BROKEN)
-    assert [item.fields["rule"] for item in look(ActionName.LINT, Where()).items] == [
+    assert [item.fields["rule"] for item in look(ActionName.LINT, Subject()).items] == [
         "listener-bound-to-foreign-address"
     ]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    outcome = look(ActionName.LINT, Where(), files=str(tmp_path / "none.yml"))
+    outcome = look(ActionName.LINT, Subject(), files=str(tmp_path / "none.yml"))
     assert not outcome.looked
     assert "none.yml" in outcome.why_not
 
 
 @pytest.mark.parametrize("action", [ActionName.MATRIX, ActionName.MESH, ActionName.LOG])
 def test_no_engine(action: ActionName, tmp_path: Path) -> None:
-    outcome = look(action, Where(host=f"unix://{tmp_path}/no.sock"))
+    outcome = look(action, Subject(host=f"unix://{tmp_path}/no.sock"))
     assert not outcome.looked
     assert "no engine answers there" in outcome.why_not
 
 
 def test_a_probe_tells_its_steps() -> None:
     with serving(ScriptedBroker(node_id=4, brokers=[])) as port:
-        outcome = look(ActionName.PROBE, Where(timeout=2), bootstrap=f"127.0.0.1:{port}")
+        outcome = look(ActionName.PROBE, Subject(timeout=2), bootstrap=f"127.0.0.1:{port}")
     assert outcome.looked, outcome
     steps = [item.fields["step"] for item in outcome.items if item.of == "steps"]
     assert steps[:3] == ["resolve", "connect", "ask"]
@@ -60,6 +60,6 @@ def test_a_probe_tells_its_steps() -> None:
 
 @pytest.mark.parametrize(("action", "argument"), [(ActionName.PROBE, "bootstrap"), (ActionName.TRACE, "to")])
 def test_what_is_no_address(action: ActionName, argument: str) -> None:
-    outcome = look(action, Where(), **{argument: "nonsense"})
+    outcome = look(action, Subject(), **{argument: "nonsense"})
     assert not outcome.looked
     assert "is no address with a port" in outcome.why_not

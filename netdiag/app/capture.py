@@ -1,7 +1,7 @@
-"""A capture from its options to its end: where, what, by which engine; how it goes; what became of it."""
+"""Capture packets: where, what, and by which engine, from the options to an open capture that can run."""
 
 import os
-import signal
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netdiag import __version__
+from netdiag.app.progress import SILENT, Listener
 from netdiag.app.rerun import DEFAULT_SOCKET, sudo_line
-from netdiag.cli.console import Console, say
-from netdiag.cli.exit_status import ExitStatus
 from netdiag.deployment.prediction.listener_access import listener_ports
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.errors import InputError, MissingRight, NetdiagError, UsageError, cannot_import
 from netdiag.io.projects import ProjectFiles, ProjectReader, ReadOptions, find_project, project_at, project_of
-from netdiag.render.wording import plural
 
 if TYPE_CHECKING:
     from netdiag.io.packets.containers import Running
@@ -28,20 +26,27 @@ if TYPE_CHECKING:
     from netdiag.io.packets.places import Spot
     from netdiag.io.packets.session import Progress, Session
 
-WHOLE = 262_144
+# Bytes kept of a packet: all of it, or its headers.
+WHOLE, HEADERS = 262_144, 256
+_KINDS = ("container", "netns", "pid")
+_SECONDS = {"": 1, "s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
+_BYTES = {"kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """One --from."""
+    """Where to capture: `host`, `brokers`, or a container, a namespace or a process by name."""
 
     kind: str
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What the command line says; times in seconds, sizes in bytes."""
+class CaptureOptions:
+    """What to capture, and into which file; times in seconds, sizes in bytes.
+
+    `argv` is the command line that is proposed again with the rights that capturing takes.
+    """
 
     places: tuple[Place, ...] = (Place(kind="host"),)
     links: tuple[str, ...] = ()
@@ -57,26 +62,14 @@ class Options:
     rotate_bytes: int | None = None
     rotate_seconds: float | None = None
     keep: int | None = None
-    snaplen: int = 256
+    snaplen: int = HEADERS
     engine: str = "auto"
     megabytes: int = 64
-
-
-def capture_packets(options: Options, console: Console) -> ExitStatus:
-    """Capture until it ends; one line at its beginning, its outcome at its end."""
-    if options.out == "-" and sys.stdout is not None and sys.stdout.isatty():
-        raise UsageError("packets on a terminal are of no use", hint="use --out FILE, or pipe it: | wireshark -k -i -")
-    with opened_capture(options) as opened:
-        visible = console.error_screen.visible
-        kept = "whole packets" if options.snaplen >= WHOLE else f"{options.snaplen} bytes of each packet"
-        say(f"netdiag: capturing {opened.about} from {visible(', '.join(opened.labels))}: {kept}")
-        say(f"netdiag: engine {opened.engine.name}: {opened.engine.why}; Ctrl-C ends the capture")
-        console.detail(f"filter: {opened.expression or 'none'}")
-        return _run(opened.session, opened.output, console)
+    argv: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Capture:
     """A capture that can begin: of what (`about`), at which places, by which engine, and its file."""
 
     session: "Session"
@@ -86,9 +79,33 @@ class Opened:
     engine: "PacketEngine"
     expression: str
 
+    def run(self, listener: Listener = SILENT) -> "Progress":
+        """Capture until a limit is reached, the session is stopped, or no place is left."""
+        notes, ended = 0, 0
+
+        def tick(progress: "Progress") -> None:
+            nonlocal notes, ended
+            for note in progress.notes[notes:]:
+                listener.notice(note)
+            for error in progress.ended[ended:]:
+                listener.warning(error)
+            notes, ended = len(progress.notes), len(progress.ended)
+            listener.progress(progress_text(progress))
+
+        try:
+            return self.session.run(tick)
+        finally:
+            listener.progress("")
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it ended because no place was left."""
+        session = self.session
+        return bool(session.progress.ended) and not session.stopped and session.is_deserted
+
 
 @contextmanager
-def opened_capture(options: Options) -> Iterator[Opened]:
+def open_capture(options: CaptureOptions) -> Iterator[Capture]:
     """The places entered and the sources open, for a block."""
     if not sys.platform.startswith("linux"):
         raise NetdiagError(
@@ -98,19 +115,77 @@ def opened_capture(options: Options) -> Iterator[Opened]:
         with ExitStack() as opened:
             yield _opened(options, opened)
     except MissingRight as error:
-        hint = f"run it as root: {sudo_line(sys.argv, options.host or DEFAULT_SOCKET)}"
+        line = sudo_line(options.argv, options.host or DEFAULT_SOCKET)
+        hint = f"run it as root: {line}" if line else "run it as root"
         raise MissingRight(error.message, where=error.where, hint=hint) from error
 
 
-def _opened(options: Options, opened: ExitStack) -> Opened:
+def parse_place(word: str) -> Place:
+    """What a word names as a place; UsageError where it names nothing."""
+    if word in ("host", "brokers"):
+        return Place(kind=word)
+    kind, colon, name = word.partition(":")
+    if not colon or kind not in _KINDS or not name:
+        raise UsageError(f"{word!r} is no place: host, brokers, container:NAME, netns:NAME or pid:N")
+    if kind == "pid" and not re.fullmatch(r"[1-9][0-9]{0,6}", name):
+        raise UsageError(f"{name!r} is no number of a process")
+    return Place(kind=kind, name=name)
+
+
+def parse_seconds(text: str) -> float:
+    """30, 30s, 1.5min or 2h in seconds; UsageError for others."""
+    found = _amount(text)
+    if found is None or found[1] not in _SECONDS or found[0] <= 0:
+        raise UsageError(f"{text!r} is no time: write 30s, 5min or 1h")
+    return found[0] * _SECONDS[found[1]]
+
+
+def parse_rotation(text: str) -> tuple[int | None, float | None]:
+    """A size in bytes or a time in seconds; a bare number could be either and is refused."""
+    found = _amount(text)
+    if found is not None and found[0] > 0:
+        number, unit = found
+        if unit in _BYTES:
+            size = round(number * _BYTES[unit])
+            if size >= _BYTES["kb"]:
+                return size, None
+        elif unit:
+            return None, parse_seconds(text)
+    raise UsageError(f"{text!r} is neither a size nor a time: write 100MB or 60s")
+
+
+def progress_text(progress: "Progress") -> str:
+    """Packets, bytes, losses, time."""
+    packets, lost = f"{progress.packets:,} packets", f"{progress.dropped:,} lost"
+    return f"{time_text(progress.seconds)}  {packets}  {size_text(progress.bytes)}  {lost}"
+
+
+def size_text(number: int) -> str:
+    """Bytes as people read them."""
+    size, units = float(number), ["bytes", "kB", "MB", "GB", "TB"]
+    while size >= 1000 and len(units) > 1:
+        size, units = size / 1000, units[1:]
+    return f"{number} bytes" if units[0] == "bytes" else f"{size:.1f} {units[0]}"
+
+
+def time_text(seconds: float) -> str:
+    """A length of time as people read it."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _opened(options: CaptureOptions, opened: ExitStack) -> Capture:
     from netdiag.io.packets.engines import Wanted, choose, open_sources
     from netdiag.io.packets.output import Output, Rotation
     from netdiag.io.packets.places import open_places
     from netdiag.io.packets.session import Interfaces, Limits, Session
 
-    engine_view = _Engine(options.host)
-    spots = _spots(options.places, engine_view)
-    chosen, about = _filter(options, engine_view)
+    running = _RunningBrokers(options.host)
+    spots = _spots(options.places, running)
+    chosen, about = _filter(options, running)
     places = open_places(spots)
     for place in places:
         opened.callback(place.close)
@@ -132,7 +207,7 @@ def _opened(options: Options, opened: ExitStack) -> Opened:
         rotation = Rotation(size=options.rotate_bytes, seconds=options.rotate_seconds, keep=options.keep)
     output = Output(path, interfaces.listed, application=f"netdiag {__version__}", rotation=rotation)
     limits = Limits(seconds=options.seconds, packets=options.packets, bytes=options.most_bytes)
-    return Opened(
+    return Capture(
         session=Session(sources, output, interfaces, limits),
         output=output,
         about=about,
@@ -142,97 +217,7 @@ def _opened(options: Options, opened: ExitStack) -> Opened:
     )
 
 
-def _run(session: "Session", output: "Output", console: Console) -> ExitStatus:
-    told = [0, 0]
-
-    def tick(progress: "Progress") -> None:
-        for note in progress.notes[told[0] :]:
-            console.notice(note)
-        for error in progress.ended[told[1] :]:
-            console.warning(error)
-        told[:] = len(progress.notes), len(progress.ended)
-        console.progress(progress_text(progress))
-
-    failed: NetdiagError | None = None
-    with _signals(session):
-        try:
-            session.run(tick)
-        except NetdiagError as error:
-            failed = error
-        finally:
-            console.progress("")
-            _tell_outcome(session.progress, output, console)
-    if failed is not None:
-        raise failed
-    over_early = session.progress.ended and not session.stopped and session.is_deserted
-    return ExitStatus.COULD_NOT_LOOK if over_early else ExitStatus.CLEAN
-
-
-def progress_text(progress: "Progress") -> str:
-    """Packets, bytes, losses, time."""
-    return (
-        f"{clock(progress.seconds)}  {progress.packets:,} packets  {amount(progress.bytes)}  {progress.dropped:,} lost"
-    )
-
-
-def amount(number: int) -> str:
-    """Bytes as people read them."""
-    size, units = float(number), ["bytes", "kB", "MB", "GB", "TB"]
-    while size >= 1000 and len(units) > 1:
-        size, units = size / 1000, units[1:]
-    return f"{number} bytes" if units[0] == "bytes" else f"{size:.1f} {units[0]}"
-
-
-def clock(seconds: float) -> str:
-    """A length of time as people read it."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _tell_outcome(progress: "Progress", output: "Output", console: Console) -> None:
-    visible = console.error_screen.visible
-    lost = f"{progress.dropped:,} lost"
-    say(f"netdiag: {progress.packets:,} packets ({amount(progress.bytes)}) in {clock(progress.seconds)}, {lost}")
-    if progress.dropped:
-        say("  fix: give more --buffer, a narrower --filter, or --engine tcpdump")
-    if not progress.packets:
-        say("  none matched: look whether the ports are right, or take everything with --filter ''")
-    for path in output.files[-3:]:
-        say(f"  {visible(path)}")
-    if len(output.files) > 3:
-        say(f"  {plural(len(output.files), 'file')} in all")
-    if output.removed:
-        say(f"  {plural(output.removed, 'older file')} removed")
-
-
-@contextmanager
-def _signals(session: "Session") -> Iterator[None]:
-    """The first signal ends the capture, a second one interrupts what is still being done for it."""
-
-    def end(number: int, frame: object) -> None:
-        del frame
-        if session.stopped:
-            raise KeyboardInterrupt
-        session.stop()
-
-    heard = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if _is_heard(number)]
-    before = {number: signal.signal(number, end) for number in heard}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _is_heard(number: signal.Signals) -> bool:
-    """Whoever ignores a signal for us (nohup, a shell for what runs behind) does so on purpose."""
-    return signal.getsignal(number) is not signal.SIG_IGN
-
-
-class _Engine:
+class _RunningBrokers:
     """The engine, asked when the first question comes."""
 
     def __init__(self, host: str | None) -> None:
@@ -249,7 +234,7 @@ class _Engine:
         return self._running
 
 
-def _spots(places: Sequence[Place], engine: _Engine) -> tuple["Spot", ...]:
+def _spots(places: Sequence[Place], running: _RunningBrokers) -> tuple["Spot", ...]:
     from netdiag.io.packets.places import HOST, named, of_process
 
     found: list[Spot] = []
@@ -257,9 +242,9 @@ def _spots(places: Sequence[Place], engine: _Engine) -> tuple["Spot", ...]:
         if place.kind == "host":
             found.append(HOST)
         elif place.kind == "container":
-            found.append(engine.look().spot(place.name))
+            found.append(running.look().spot(place.name))
         elif place.kind == "brokers":
-            found += engine.look().brokers()
+            found += running.look().brokers()
         elif place.kind == "netns":
             found.append(named(place.name))
         else:
@@ -267,13 +252,13 @@ def _spots(places: Sequence[Place], engine: _Engine) -> tuple["Spot", ...]:
     return tuple(found)
 
 
-def _filter(options: Options, engine: _Engine) -> tuple["Filter", str]:
+def _filter(options: CaptureOptions, running: _RunningBrokers) -> tuple["Filter", str]:
     """What to take, and its name in a sentence; UsageError where nothing says which ports are Kafka's."""
     from netdiag.io.packets.filters import of_expression, of_ports
 
     if options.filter is not None:
         return of_expression(options.filter), "what the filter takes" if options.filter.strip() else "everything"
-    ports = _ports(options, engine)
+    ports = _ports(options, running)
     if not ports:
         raise UsageError(
             "nothing says which ports the brokers have", hint="name --port, --file compose.yml, --live or --filter"
@@ -282,7 +267,7 @@ def _filter(options: Options, engine: _Engine) -> tuple["Filter", str]:
     return of_ports(ports), f"TCP {shown}, DNS and ICMP unreachable"
 
 
-def _ports(options: Options, engine: _Engine) -> tuple[int, ...]:
+def _ports(options: CaptureOptions, running: _RunningBrokers) -> tuple[int, ...]:
     """Those that are named; else those of the containers to look at, of the compose file here, of what runs."""
     ports = set(options.ports)
     if options.files:
@@ -291,17 +276,17 @@ def _ports(options: Options, engine: _Engine) -> tuple[int, ...]:
         if not ports:
             raise InputError("declares no broker with a port", where=files[0], hint="name --port or --live")
     if options.live:
-        ports |= set(engine.look().ports())
+        ports |= set(running.look().ports())
     if options.files or options.live or options.ports:
         return tuple(sorted(ports))
     names = [place.name for place in options.places if place.kind == "container"]
     if names or any(place.kind == "brokers" for place in options.places):
-        return engine.look().ports(names=names)
+        return running.look().ports(names=names)
     here = find_project(ReadOptions(environ=os.environ))
     if here is not None and (declared := _declared(here)):
         return tuple(sorted(declared))
     try:
-        return engine.look().ports()
+        return running.look().ports()
     except NetdiagError:
         return ()
 
@@ -327,3 +312,12 @@ def _folder(path: str) -> str:
 
     special = path == "-" or (os.path.exists(path) and not os.path.isfile(path))
     return tempfile.gettempdir() if special else os.path.dirname(path) or os.curdir
+
+
+def _amount(text: str) -> tuple[float, str] | None:
+    match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([A-Za-z]*)", text.strip())
+    if match is None:
+        return None
+    # M alone is a size, m alone are minutes.
+    unit = f"{match[2]}b" if match[2] in ("k", "K", "M", "G") else match[2]
+    return float(match[1]), unit.lower()

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from netdiag.cli.capture import place_of
-from netdiag.cli.console import Console
-from netdiag.cli.playbook_actions import Looks, Where
-from netdiag.cli.playbook_wire import Wire, connections, understood
-from netdiag.errors import InputError
+from netdiag.app.playbook_actions import Actions, Subject, connections
+from netdiag.app.progress import SILENT
 from netdiag.io.playbooks import find, shipped, text_of
 from netdiag.playbook.actions import ACTIONS, ActionName
 from netdiag.playbook.bundle import from_json, recorded, to_json
@@ -90,39 +87,27 @@ def step(action: ActionName) -> Step:
     return Step(id=action.value, title="x", action=action)
 
 
-def taken(looks: Looks, place: str, **more: str) -> Outcome:
+def taken(actions: Actions, place: str, **more: str) -> Outcome:
     said = {"from": f"netns:{place}", "port": "9092", "seconds": "60", "packets": "80", **more}
-    return looks.perform(step(ActionName.CAPTURE), said)
-
-
-@pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_what_may_never_end_is_not_read(kind: str, tmp_path: "Path") -> None:
-    if not hasattr(os, "mkfifo"):
-        pytest.skip("pipes with a name are POSIX's")
-    path = os.devnull
-    if kind == "pipe":
-        path = str(tmp_path / "pipe")
-        os.mkfifo(path)
-    with pytest.raises(InputError, match="neither a file nor a folder"):
-        Wire(None, Console()).analyze({"file": path})
+    return actions.perform(step(ActionName.CAPTURE), said)
 
 
 def test_the_wire_shows_a_client_that_speaks_tls_to_a_port_that_does_not() -> None:
-    with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Console()) as looks:
-        outcome = taken(looks, place)
+    with a_client_that_speaks_tls() as place, Actions(Subject(host="unix:///none"), SILENT) as actions:
+        outcome = taken(actions, place)
         assert outcome.looked, outcome
         (item,) = outcome.items
         assert tuple(item.fields) == ACTIONS[ActionName.CAPTURE].gives["captures"]
         assert item.fields["packets"] == "80"
-        path = looks._wire._taken["capture"]
-        kinds = {(item.fields["protocol"], item.fields["answered"]) for item in connections([path])}
+        path = actions._captures["capture"]
+        kinds = {(item.fields["protocol"], item.fields["answered"]) for item in connections([path], SILENT)}
         assert kinds & {("tls", "no")}
     assert not os.path.exists(os.path.dirname(path))
 
 
 def test_it_is_bounded_in_packets_and_bytes() -> None:
-    with a_client_that_speaks_tls() as place, Looks(Where(host="unix:///none"), Console()) as looks:
-        few = taken(looks, place, packets="5")
+    with a_client_that_speaks_tls() as place, Actions(Subject(host="unix:///none"), SILENT) as actions:
+        few = taken(actions, place, packets="5")
         assert [item.fields["packets"] for item in few.items] == ["5"]
 
 
@@ -131,8 +116,8 @@ def test_a_capture_of_somebody_else_s(tmp_path: "Path") -> None:
     path = capture(tmp_path / "a.pcap", 4)
     books = shipped()
     book = find("tls-against-plaintext", books)
-    with Looks(Where(), Console()) as looks:
-        made = run(book, {"capture": path}, looks.perform, live=False)
+    with Actions(Subject(), SILENT) as actions:
+        made = run(book, {"capture": path}, actions.perform, live=False)
     taken = {each.step.id: each for each in made.taken}
     assert taken["wire"].passed_over == "there is a file to take its place"
     seen = taken["seen"].outcome
@@ -157,20 +142,24 @@ def test_a_capture_of_somebody_else_s(tmp_path: "Path") -> None:
     ],
 )
 def test_what_cannot_be_analysed(arguments: dict[str, str], said: str) -> None:
-    seen = Looks(Where(), Console()).perform(step(ActionName.ANALYZE), arguments)
+    seen = Actions(Subject(), SILENT).perform(step(ActionName.ANALYZE), arguments)
     assert said in seen.why_not
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_may_never_end_is_not_read(kind: str, tmp_path: "Path") -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("pipes with a name are POSIX's")
+    path = os.devnull
+    if kind == "pipe":
+        path = str(tmp_path / "pipe")
+        os.mkfifo(path)
+    seen = Actions(Subject(), SILENT).perform(step(ActionName.ANALYZE), {"file": path})
+    assert "neither a file nor a folder" in seen.why_not
 
 
 @pytest.mark.parametrize(("name", "value"), [("port", "x"), ("port", "99999999"), ("from", "the moon")])
 def test_what_cannot_be_captured(name: str, value: str) -> None:
-    wire = Wire(None, Console())
-    try:
-        with pytest.raises(InputError, match="is no p"):
-            wire.capture("wire", {"from": "host", "port": "9092", name: value})
-    finally:
-        wire.close()
-
-
-def test_what_an_option_refuses_is_an_error_of_the_input() -> None:
-    with pytest.raises(InputError):
-        understood(lambda: place_of("nowhere"))
+    with Actions(Subject(), SILENT) as actions:
+        arguments = {"from": "host", "port": "9092", name: value}
+        assert "is no p" in actions.perform(step(ActionName.CAPTURE), arguments).why_not

@@ -1,0 +1,261 @@
+"""Analyze captures of any size with Spark: findings first, then the figures, on demand with all tables kept."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netdiag.app.captures import CaptureQuery
+from netdiag.app.progress import SILENT, Listener
+from netdiag.errors import InputError, UsageError, cannot_import
+from netdiag.io.capture_files import capture_files, size_of
+from netdiag.traffic import native
+from netdiag.traffic.analysis import Analysis
+from netdiag.traffic.native import NO_NAMES
+from netdiag.traffic.tables import NAMES
+
+if TYPE_CHECKING:
+    from netdiag.io.spark.extraction import Extract
+    from netdiag.io.spark.reading import Reading
+
+# Java takes its time to make fast what runs long: worth it from here on.
+_LONG = 1_000_000_000
+# So is the code that Spark writes for every question: 94 MB took 62 s with it, 54 s without.
+_SMALL = 200_000_000
+# Questions to folded tables stay small for longer: 3.3 GB took 65 s with the code and the long compiler, 51 s without.
+_FOLDED = 5_000_000_000
+# A task that reads less than this is not worth its start.
+_LEAST = 4_000_000
+_ANSWERS = "answers"
+# The mark of a page of ours is in its first bytes.
+_PAGE_HEAD = 4096
+LOCAL = "local[*]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyzeOptions:
+    """What to analyze, and with which Spark.
+
+    `topics`: only what names them. `out` is a folder for all tables, which `force` replaces. `charts` asks for what a
+    report draws; `only` are the names of the answers that are wanted, empty for all.
+    """
+
+    query: CaptureQuery
+    master: str = LOCAL
+    partitions: int | None = None
+    topics: frozenset[str] = frozenset()
+    out: str | None = None
+    force: bool = False
+    charts: bool = False
+    only: frozenset[str] = frozenset()
+
+
+def analyze(options: AnalyzeOptions, listener: Listener = SILENT) -> Analysis:
+    """The findings and figures of captures; InputError for what is no capture, UsageError for what is not replaced."""
+    if "-" in options.query.files:
+        raise UsageError("standard input can be read once only, and tasks share a capture", hint="name a file")
+    if options.out is not None:
+        _refuse_folder(options.out, force=options.force)
+    require_spark()
+    here, elsewhere = _captures(options.query.files)
+    return _analyzed(
+        _reading(here, options.query), sum(size_of(file) or 0 for file in here), elsewhere, options, listener
+    )
+
+
+def analyze_here(query: CaptureQuery, listener: Listener = SILENT) -> Analysis:
+    """The findings of captures on this machine, and how much they hold; no address is asked for them."""
+    if any((":" in file and "//" in file) or file == "-" for file in query.files):
+        raise InputError("is no file of this machine", where=query.files[0])
+    return analyze(AnalyzeOptions(query=query, only=frozenset({"coverage"})), listener)
+
+
+def refuse_report(path: str, *, force: bool) -> None:
+    """UsageError where something is that is not to be replaced, MissingExtra where nothing can be drawn."""
+    from netdiag.render.analysis.page import GENERATOR
+
+    if os.path.lexists(path):
+        if not force:
+            raise UsageError("exists already", where=path, hint="name another file, or use --force")
+        if os.path.islink(path) or not os.path.isfile(path) or GENERATOR.encode() not in _head(path):
+            raise UsageError("is no report of ours, and is not replaced", where=path, hint="name another file")
+    try:
+        import vl_convert  # noqa: F401
+    except ImportError as error:
+        raise cannot_import("--report", error, extra="report") from error
+
+
+def write_report(path: str, analysis: Analysis) -> None:
+    """The analysis as one page, there only when it is whole."""
+    from netdiag.io.files import write_file
+    from netdiag.render.analysis.page import analysis_page
+
+    try:
+        Path(os.path.abspath(path)).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", where=path) from error
+    write_file(path, analysis_page(analysis).encode())
+
+
+def require_spark() -> None:
+    """MissingExtra instead of an import error."""
+    try:
+        import netdiag.io.spark.session  # noqa: F401
+    except ImportError as error:
+        raise cannot_import("analyze", error, extra="spark") from error
+
+
+def _captures(files: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The captures that lie here, and what only Spark can look for; InputError for what is no capture."""
+    from netdiag.io.spark.elsewhere import is_elsewhere, plain
+
+    here = [plain(file) for file in files if not is_elsewhere(file)]
+    elsewhere = tuple(file for file in files if is_elsewhere(file))
+    if elsewhere and not here:
+        return (), elsewhere
+    found = capture_files(here)
+    native.check(found)
+    return tuple(found), elsewhere
+
+
+def _reading(here: tuple[str, ...], query: CaptureQuery) -> "Reading":
+    from netdiag.io.spark.reading import Reading
+
+    return Reading(
+        paths=tuple(os.path.abspath(file) for file in here),
+        names=here,
+        options=query.rows,
+        since_ns=query.since_ns,
+        until_ns=query.until_ns,
+    )
+
+
+def _refuse_folder(out: str, *, force: bool) -> None:
+    if os.path.lexists(out) and not force:
+        raise UsageError("exists already", where=out, hint="name another folder, or use --force")
+    if os.path.lexists(out) and not _is_ours(out):
+        raise UsageError("is no folder of tables, and is not replaced", where=out, hint="name another folder")
+
+
+def _is_ours(out: str) -> bool:
+    """Whether a folder holds what we wrote, or nothing."""
+    if os.path.islink(out) or not os.path.isdir(out):
+        return False
+    return set(os.listdir(out)) <= {*NAMES, _ANSWERS}
+
+
+def _head(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(_PAGE_HEAD)
+
+
+def _analyzed(
+    reading: "Reading", size: int, elsewhere: tuple[str, ...], options: AnalyzeOptions, listener: Listener
+) -> Analysis:
+    """`elsewhere` are captures that Spark has to look for."""
+    from netdiag.io.spark.analysis import Wanted, analysed
+    from netdiag.io.spark.extraction import extract_here, opened
+    from netdiag.io.spark.session import held_back, is_local, spark_session
+
+    few = is_local(options.master) and not elsewhere and size < _LEAST and options.partitions in (None, 1)
+    large = bool(elsewhere)
+    folded = not options.topics and not options.charts
+    with _folder(options) as folder, _progress_ended(listener), ThreadPoolExecutor(1) as beside:
+        # What one task reads in no time is read while Java starts, and no Python of Spark's has to.
+        with held_back():
+            ahead = beside.submit(extract_here, reading, folder) if few else None
+        listener.progress("starting Spark")
+        with spark_session(
+            options.master,
+            quick=size < (_FOLDED if folded else _LONG) and not large,
+            small=size < (_FOLDED if folded else _SMALL) and not large,
+            fixed_heap=size >= _LONG or large,
+            partitions=1 if few else None,
+        ) as spark:
+            listener.detail(f"Spark {spark.version} on {options.master}")
+            if ahead is not None:
+                made = opened(spark, ahead.result(), reading, folder, size=size)
+            else:
+                made = _extracted(spark, reading, folder, size, elsewhere, options, listener)
+            listener.detail(f"{made.seen.packets:,} packets read")
+            wanted = Wanted(
+                topics=options.topics,
+                out=os.path.join(folder, _ANSWERS) if options.out else None,
+                named=reading.options.address_names != NO_NAMES,
+                charts=options.charts,
+                only=options.only,
+            )
+            return analysed(made, wanted, listener.progress)
+
+
+def _extracted(
+    spark: Any,
+    reading: "Reading",
+    folder: str,
+    size: int,
+    elsewhere: tuple[str, ...],
+    options: AnalyzeOptions,
+    listener: Listener,
+) -> "Extract":
+    from netdiag.io.spark.cluster import await_executors, check_executors
+    from netdiag.io.spark.elsewhere import bring, found_elsewhere
+    from netdiag.io.spark.extraction import extract
+    from netdiag.io.spark.session import is_local
+
+    cores = os.cpu_count() or 1
+    if not is_local(options.master):
+        listener.progress("waiting for executors")
+        check_executors(spark, await_executors(spark, options.master), folder, reading.paths)
+        cores = int(spark.sparkContext.defaultParallelism)
+    if elsewhere:
+        listener.progress("fetching captures")
+        brought = found_elsewhere(spark, elsewhere)
+        bring(spark, brought)
+        addresses = tuple(each.address for each in brought)
+        reading = replace(reading, paths=reading.paths + addresses, names=reading.names + addresses)
+        size += sum(each.size for each in brought)
+    listener.progress("reading")
+    return extract(
+        spark,
+        reading,
+        folder,
+        tasks=options.partitions or min(cores, size // _LEAST + 1),
+        size=size,
+        tell=lambda share, packets: listener.progress(f"reading: {share:.0%}, {packets:,} packets"),
+    )
+
+
+@contextmanager
+def _progress_ended(listener: Listener) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        listener.progress("")
+
+
+@contextmanager
+def _folder(options: AnalyzeOptions) -> Iterator[str]:
+    """Where the tables are written: a folder beside the one that was named, which takes its name when all went well."""
+    if options.out is None:
+        with tempfile.TemporaryDirectory(prefix="netdiag-tables-") as folder:
+            yield folder
+        return
+    out = Path(os.path.abspath(options.out))
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", where=options.out) from error
+    try:
+        yield folder
+        os.chmod(folder, 0o755)
+        if options.force and out.is_dir():
+            shutil.rmtree(out)
+        os.rename(folder, out)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,284 @@
+"""The actions of playbooks, as the application takes them; what two steps of a run ask for is looked at once."""
+
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Self
+
+from netdiag.app.check import Check
+from netdiag.app.configuration import CheckOptions, LiveOptions
+from netdiag.app.progress import Listener
+from netdiag.deployment.model.verdict import Cell
+from netdiag.errors import InputError, NetdiagError, internal_error
+from netdiag.findings import Finding
+from netdiag.io.projects import ReadOptions
+from netdiag.playbook.actions import ActionName
+from netdiag.playbook.document import Step
+from netdiag.playbook.items import (
+    of_capture,
+    of_cause,
+    of_cell,
+    of_connections,
+    of_edge,
+    of_finding,
+    of_line,
+    of_path,
+    of_step,
+    of_traffic,
+)
+from netdiag.playbook.outcome import Item, Outcome
+from netdiag.render.report import Report
+from netdiag.render.wording import plural
+from netdiag.traffic.native import NO_NAMES, AddressNames
+from netdiag.traffic.native import ReadOptions as CaptureRows
+
+_HOST = "host"
+_MOST_ITEMS, _MOST_FINDINGS = 2000, 500
+# The bounds of a capture that a playbook does not bound itself; the length holds what brokers say of themselves.
+_SECONDS, _PACKETS, _MEGABYTES, _SNAPLEN = 10, 100_000, 16, 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a run is about: compose files (those of this folder where none is named), and an engine."""
+
+    files: tuple[str, ...] = ()
+    host: str | None = None
+    timeout: float = 4.0
+    client_properties: str | None = None
+
+
+class Actions:
+    """Takes steps; as a block it removes its captures in the end."""
+
+    def __init__(self, subject: Subject, listener: Listener) -> None:
+        self._subject = subject
+        self._listener = listener
+        self._live: Report | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._captures: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def perform(self, step: Step, arguments: Mapping[str, str]) -> Outcome:
+        """What a step saw; whatever goes wrong is an outcome that did not look."""
+        actions: Mapping[ActionName, Callable[[Mapping[str, str]], Outcome]] = {
+            ActionName.LINT: self._lint,
+            ActionName.MATRIX: self._matrix,
+            ActionName.MESH: self._mesh,
+            ActionName.TOPOLOGY: self._topology,
+            ActionName.PROBE: self._probe,
+            ActionName.TRACE: self._trace,
+            ActionName.LOG: self._log,
+            ActionName.CAPTURE: lambda arguments: self._capture(step.id, arguments),
+            ActionName.ANALYZE: self._analyze,
+        }
+        begun = time.monotonic()
+        try:
+            outcome = actions[step.action](arguments)
+        except NetdiagError as error:
+            self._listener.handled(error)
+            outcome = Outcome(why_not=str(error), fix=error.hint or "")
+        except Exception as error:  # noqa: BLE001 (a defect of ours ends a step, not the run)
+            self._listener.handled(error)
+            outcome = Outcome(why_not=str(internal_error(error)), fix=internal_error(error).hint or "")
+        return replace(outcome, seconds=time.monotonic() - begun)
+
+    def _lint(self, arguments: Mapping[str, str]) -> Outcome:
+        files = _lines(arguments.get("files")) or self._subject.files
+        read = ReadOptions(environ=os.environ)
+        options = CheckOptions(files=files, read=read, matrix=False, isolated=True, ignore_comments=False)
+        check = Check(options, self._listener)
+        if not check.targets:
+            return Outcome(notes=("no compose file is here, and none was named",))
+        return _of_report(check.run().report)
+
+    def _matrix(self, arguments: Mapping[str, str]) -> Outcome:
+        report = self._live_report()
+        outcome = _of_report(report)
+        cells = (of_cell(cell) for matrix in report.matrices for cell in matrix.cells)
+        return replace(outcome, items=_bounded((*outcome.items, *cells)))
+
+    def _mesh(self, arguments: Mapping[str, str]) -> Outcome:
+        report = self._live_report()
+        outcome = _of_report(report)
+        if outcome.why_not:
+            return Outcome(why_not=outcome.why_not, fix=outcome.fix)
+        meshes = [matrix.mesh for matrix in report.matrices if matrix.mesh is not None]
+        return Outcome(items=_bounded(of_edge(edge) for mesh in meshes for edge in mesh.edges))
+
+    def _topology(self, arguments: Mapping[str, str]) -> Outcome:
+        from netdiag.app.topology import TopologyOptions, topology_report  # loads pyroute2
+
+        report = topology_report(TopologyOptions(host=self._subject.host), self._listener)
+        return Outcome(items=_findings(report.findings))
+
+    def _probe(self, arguments: Mapping[str, str]) -> Outcome:
+        from netdiag.app.addresses import parse_bootstraps
+        from netdiag.app.probe import ProbeOptions, probe
+
+        options = ProbeOptions(
+            bootstraps=parse_bootstraps(arguments["bootstrap"]),
+            place=arguments.get("from") or _HOST,
+            timeout=2 * self._subject.timeout,
+            host=self._subject.host,
+        )
+        report = probe(options, self._listener).report
+        items: list[Item] = []
+        for one in report.bootstraps:
+            address = one.dialogue.address
+            items.append(of_cell(Cell(vantage=report.place, bootstrap=address, observed=one.verdict)))
+            for dialogue in (one.dialogue, *one.endpoints):
+                steps = [dialogue.resolve, *(step for attempt in dialogue.attempts for step in attempt.steps)]
+                items += [of_step(dialogue.address, step) for step in steps]
+        return Outcome(items=_bounded(items), notes=report.notes)
+
+    def _trace(self, arguments: Mapping[str, str]) -> Outcome:
+        from netdiag.app.addresses import parse_address
+        from netdiag.app.trace import TraceOptions, trace
+
+        destination = parse_address(arguments["to"])
+        source = arguments.get("from") or _HOST
+        report = trace(TraceOptions(source=source, destination=destination, host=self._subject.host), self._listener)
+        return Outcome(items=(*of_path(report.path), *map(of_cause, report.causes)))
+
+    def _log(self, arguments: Mapping[str, str]) -> Outcome:
+        from netdiag.io.container_logs import read_logs  # loads the library of the engine
+
+        logs = read_logs(self._subject.host, container=arguments.get("container") or None)
+        return Outcome(items=_bounded(of_line(name, line) for name, lines in logs.items() for line in lines))
+
+    def _capture(self, step: str, arguments: Mapping[str, str]) -> Outcome:
+        """Packets of brokers for a while; kept under the id of the step."""
+        from netdiag.app.capture import CaptureOptions, open_capture, parse_place
+
+        seconds = int(arguments.get("seconds") or _SECONDS)
+        port = arguments.get("port") or ""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="netdiag-playbook-")
+        options = CaptureOptions(
+            places=(parse_place(arguments.get("from") or "brokers"),),
+            ports=(_port(port),) if port else (),
+            out=os.path.join(self._folder.name, f"{step}.pcapng"),
+            host=self._subject.host,
+            seconds=seconds,
+            packets=int(arguments.get("packets") or _PACKETS),
+            most_bytes=int(arguments.get("megabytes") or _MEGABYTES) * 1_000_000,
+            snaplen=_SNAPLEN,
+            megabytes=32,
+        )
+        with open_capture(options) as opened:
+            labels = ", ".join(opened.labels)
+            self._listener.notice(
+                f"capturing for {plural(seconds, 'second')} at {labels}: let the client try meanwhile"
+            )
+            progress = opened.session.run(lambda seen: None)
+            if not opened.output.files:
+                raise NetdiagError("nothing was captured", where=labels)
+        self._captures[step] = opened.output.files[0]
+        notes = (f"{plural(progress.packets, 'packet')} at {labels}", *progress.notes)
+        return Outcome(items=(of_capture(opened.labels, progress.packets, progress.dropped, seconds),), notes=notes)
+
+    def _analyze(self, arguments: Mapping[str, str]) -> Outcome:
+        """The findings of a capture that is named, or that an earlier step took."""
+        from netdiag.app.analyze import analyze_here
+        from netdiag.app.captures import CaptureQuery
+
+        step, named = arguments.get("capture") or "", _lines(arguments.get("file"))
+        files = named or ((self._captures[step],) if step in self._captures else ())
+        if not files:
+            raise InputError(f"step '{step}' captured nothing" if step else "no capture is named")
+        for path in files:
+            # Nobody waits for what a document's author had in mind: a pipe may never say anything.
+            if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+                raise InputError("is neither a file nor a folder", where=path)
+        # A capture of somebody else's machine has nothing to do with what runs here.
+        names = NO_NAMES if named else self._live_names()
+        analysis = analyze_here(CaptureQuery(files=files, rows=CaptureRows(address_names=names)), self._listener)
+        return Outcome(
+            items=(
+                *map(of_finding, analysis.findings[:_MOST_FINDINGS]),
+                of_traffic(analysis.seen.packets, analysis.connections, analysis.exchanges),
+                *connections(files, self._listener),
+            )
+        )
+
+    def _live_names(self) -> AddressNames:
+        """Names for addresses; without them findings name addresses."""
+        from netdiag.app.captures import live_names
+
+        with suppress(NetdiagError):
+            return live_names(self._subject.host, None, self._listener)
+        return NO_NAMES
+
+    def _live_report(self) -> Report:
+        if self._live is None:
+            from netdiag.app.live_check import LiveCheck
+            from netdiag.io.extras import require_live
+
+            require_live()
+            options = CheckOptions(files=self._subject.files, read=ReadOptions(environ=os.environ), isolated=True)
+            live = LiveOptions(
+                host=self._subject.host,
+                timeout=self._subject.timeout,
+                client_properties=self._subject.client_properties,
+            )
+            self._live = LiveCheck(options, live, self._listener).report()
+        return self._live
+
+
+def connections(files: Sequence[str], listener: Listener) -> tuple[Item, ...]:
+    """The connections, those that went alike as one; their kinds are bounded, the connections are not."""
+    from netdiag.app.captures import CaptureQuery, read_table
+    from netdiag.traffic.facts import host_of
+
+    columns = ("client", "broker", "protocol", "opening", "ending", "client_bytes", "broker_bytes")
+    counts: Counter[tuple[str, ...]] = Counter()
+    for batch in read_table(CaptureQuery(files=tuple(files)), "connections", columns, listener):
+        for client, broker, protocol, opening, ending, sent, answered in batch.rows():
+            key = (host_of(client), broker, protocol, opening, ending, "yes" if answered or not sent else "no")
+            if key in counts or len(counts) < _MOST_FINDINGS:
+                counts[key] += 1
+    fields = ("client", "broker", "protocol", "opening", "ending", "answered")
+    return tuple(of_connections(dict(zip(fields, key, strict=True)), times) for key, times in counts.most_common())
+
+
+def _of_report(report: Report) -> Outcome:
+    """The findings of a report; why it could not look where an input could not be read."""
+    errors = [one.error for one in report.inputs if one.error is not None]
+    notes = (*report.notes, *(f"{item.vantage}: not taken, {item.reason}" for item in report.skipped))
+    items = _findings(report.findings)
+    if errors and not items:
+        first = errors[0]
+        where = f"{first.where}: " if first.where else ""
+        return Outcome(why_not=f"{where}{first.message}", fix=first.hint or "", notes=notes)
+    return Outcome(items=items, notes=notes)
+
+
+def _findings(findings: Iterable[Finding]) -> tuple[Item, ...]:
+    return _bounded(map(of_finding, findings))
+
+
+def _bounded(items: Iterable[Item]) -> tuple[Item, ...]:
+    return tuple(items)[:_MOST_ITEMS]
+
+
+def _lines(argument: str | None) -> tuple[str, ...]:
+    """The paths in an argument, one a line."""
+    return tuple(filter(None, (argument or "").split("\n")))
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65536):
+        raise InputError(f"'{text[:40]}' is no port")
+    return int(text)

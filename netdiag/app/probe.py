@@ -1,0 +1,97 @@
+"""Probe brokers as one client would meet them, step by step, from one place or from every vantage of the engine."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from netdiag.app.progress import SILENT, Listener
+from netdiag.deployment.model.contact import Address
+from netdiag.deployment.observation.probe import ProbeReport
+from netdiag.errors import InputError
+from netdiag.io.extras import require_live
+from netdiag.render.report import Matrix
+
+if TYPE_CHECKING:
+    from netdiag.io.client_identity import Client
+
+# Seconds that one step of the matrix may take.
+_STEP = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOptions:
+    """Which brokers to speak with, and from where: `host`, a container's name, container:NAME, netns:NAME or pid:N.
+
+    `timeout` is for everything together, in seconds; `group` is the consumer group whose coordinator is asked for.
+    """
+
+    bootstraps: tuple[Address, ...]
+    place: str = "host"
+    timeout: float = 10.0
+    group: str = "netdiag"
+    client_properties: str | None = None
+    matrix: bool = False
+    host: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """What the client met, and what the same addresses give everywhere, where that was asked for."""
+
+    report: ProbeReport
+    matrix: Matrix | None = None
+
+
+def probe(options: ProbeOptions, listener: Listener = SILENT) -> ProbeResult:
+    """Speak with the brokers; nobody else is contacted than those and what they advertise, and nothing is created."""
+    require_live("probe")
+    from netdiag.io.client_identity import read_client
+    from netdiag.io.probing import Question
+    from netdiag.io.probing import probe as ask
+    from netdiag.io.standing import standing
+
+    client = None if options.client_properties is None else read_client(options.client_properties)
+    place = standing(options.place, host=options.host)
+    listener.detail(f"standing at {place.place}")
+    question = Question(bootstraps=options.bootstraps, group=options.group, timeout=options.timeout, client=client)
+    report = ask(place.place, place.entrance, question)
+    if not options.matrix:
+        return ProbeResult(report=report)
+    matrix, notes = _matrix(report, options, client, listener)
+    return ProbeResult(report=replace(report, notes=(*report.notes, *notes)), matrix=matrix)
+
+
+def named_and_advertised(report: ProbeReport) -> tuple[Address, ...]:
+    """The addresses that were named, then those that their answers name."""
+    named = [one.dialogue.address for one in report.bootstraps]
+    advertised = [outcome.endpoint.address for one in report.bootstraps for outcome in one.verdict.endpoints]
+    return tuple(dict.fromkeys((*named, *advertised)))
+
+
+def _matrix(
+    report: ProbeReport, options: ProbeOptions, client: "Client | None", listener: Listener
+) -> tuple[Matrix, tuple[str, ...]]:
+    """The matrix, predicted and observed, and what else to know."""
+    from netdiag.app.matrix import distinct, observed_matrix, too_large
+    from netdiag.io.live import look
+    from netdiag.io.observe import observe
+
+    listener.detail("asking the engine")
+    seen = look(host=options.host)
+    addresses = named_and_advertised(report)
+    name = ", ".join(str(one.dialogue.address) for one in report.bootstraps)
+    note = too_large(name, seen.stances, addresses)
+    if note:
+        raise InputError(note, hint="name fewer addresses")
+    observed = observe(seen.stances, addresses, timeout=min(_STEP, options.timeout), client=client)
+    skipped = (*seen.skipped, *observed.skipped)
+    matrix = observed_matrix(
+        name,
+        seen.deployment,
+        distinct((*(stance.vantage for stance in seen.stances), *(item.vantage for item in skipped))),
+        addresses,
+        observed.cells,
+        stopped={member: str(reason) for member, reason in seen.stopped.items()},
+        speaks=report.speaks,
+    )
+    notes = (*(f"{item.vantage.label} could not be taken: {item.because}" for item in skipped), *observed.notes)
+    return matrix, notes
