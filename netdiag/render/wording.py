@@ -3,9 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from netdiag.deployment.model.contact import Address
 from netdiag.kafka.listeners import bracketed
+
+if TYPE_CHECKING:
+    # Not loaded to draw a topology.
+    from netdiag.deployment.model.contact import Address
 
 _NUMBERED = re.compile(r"(?P<head>.*?)(?P<number>\d+)(?P<tail>\D*)", re.DOTALL)
 
@@ -60,7 +64,7 @@ def endpoint_text(host: str, port: int) -> str:
     return f"{bracketed(host)}:{port}"
 
 
-def addresses_text(addresses: Sequence[Address]) -> str:
+def addresses_text(addresses: "Sequence[Address]") -> str:
     """`localhost:9091..9095`, `broker-{1..5}:29092`, or all of them one after the other."""
     addresses = list(dict.fromkeys(addresses))
     hosts = list(dict.fromkeys(a.host for a in addresses))
@@ -74,7 +78,7 @@ def addresses_text(addresses: Sequence[Address]) -> str:
     return ", ".join(str(a) for a in addresses)
 
 
-def gathered_text(addresses: Sequence[Address]) -> str:
+def gathered_text(addresses: "Sequence[Address]") -> str:
     """Many addresses: those that share a host, or else a port, together, whichever are more."""
     addresses = list(dict.fromkeys(addresses))
     hosts, ports = Counter(a.host for a in addresses), Counter(a.port for a in addresses)
@@ -100,7 +104,7 @@ def with_n(names: Sequence[str], numbers: Sequence[int]) -> str | None:
     return f"{numbered[0]}N{numbered[2]}"
 
 
-def address_with_n(addresses: Sequence[Address], numbers: Sequence[int]) -> str | None:
+def address_with_n(addresses: "Sequence[Address]", numbers: Sequence[int]) -> str | None:
     """`broker-N:909N` where that describes every address for its N; None where it does not."""
     host = with_n([a.host for a in addresses], numbers)
     port = _port_with_n([a.port for a in addresses], numbers)
