@@ -19,7 +19,7 @@ from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import UsageError
 
 if TYPE_CHECKING:
-    from netdiag.app.helper import HelperFiles
+    from netdiag.app.helper_container import HelperFiles
     from netdiag.engine.helper_container import Right
 
 _WORDS = "netdiag.cli.via.words"
@@ -117,7 +117,7 @@ def refused(name: str, params: Mapping[str, Any], *, system: str = os.name) -> s
 
 def files_for(command: str, params: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> "HelperFiles":
     """What a command of these parameters reads and writes; InputError where the user named what cannot be."""
-    from netdiag.app.helper import HelperFiles
+    from netdiag.app.helper_container import HelperFiles
 
     gather: Mapping[str, Callable[[HelperFiles, Mapping[str, Any]], None]] = {
         "check-listeners": _for_check,
@@ -132,7 +132,7 @@ def files_for(command: str, params: Mapping[str, Any], environ: Mapping[str, str
 
 
 def _carried_out(name: str, words: list[str], params: Mapping[str, Any], image: str, console: Console) -> ExitStatus:
-    from netdiag.app.helper import HelperOptions, carry_out
+    from netdiag.app.helper_container import HelperOptions, carry_out
     from netdiag.machine.helper_talk import Terminal
 
     def command(url: str | None) -> Sequence[str]:
@@ -172,7 +172,7 @@ class _Streams:
 
 
 def _for_check(files: "HelperFiles", params: Mapping[str, Any]) -> None:
-    from netdiag.app.helper import LARGEST
+    from netdiag.app.helper_container import LARGEST
     from netdiag.io.projects import STDIN, NoProject, ReadOptions, project_of, projects_at
 
     named, chain = tuple(params.get("files") or ()), tuple(params.get("chain") or ())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.app.helper import LARGEST, HelperFiles
+from netdiag.app.helper_container import LARGEST, HelperFiles
 from netdiag.cli.via import files_for
 from netdiag.errors import InputError, UsageError
 
