@@ -1,0 +1,1 @@
+"""The path of a connection, hop by hop: names, routes, filters and translations, predicted and attempted."""
