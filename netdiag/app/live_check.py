@@ -38,7 +38,7 @@ from netdiag.findings import Severity
 from netdiag.io.extras import require_live
 from netdiag.io.files import read_file, write_file
 from netdiag.io.projects import STDIN, NoProject, ProjectFiles, ProjectReader
-from netdiag.linux.netns import Entrance
+from netdiag.linux.netns import NamespaceId
 from netdiag.render.redact import secret_spans
 from netdiag.render.report import Input, Report, SeenPort, Skipped
 from netdiag.rules.declared import check_deployment, startup_errors
@@ -110,7 +110,7 @@ class LiveCheck:
 
     def _look(
         self, item: Input, project: ProjectFiles | NoProject | None
-    ) -> tuple[Look, Deployment, Mapping[str, Entrance]]:
+    ) -> tuple[Look, Deployment, Mapping[str, NamespaceId]]:
         """All that can be seen of one input, what runs of it, and the ways into its vantages."""
         require_live()
         from netdiag.io.client_identity import read_client
@@ -237,7 +237,7 @@ def replayed(path: str, listener: Listener = SILENT) -> Report:
         raise InputError(text, where=path) from error
 
 
-def with_causes(report: Report, entrances: Mapping[str, Entrance], host: str | None, listener: Listener) -> Report:
+def with_causes(report: Report, entrances: Mapping[str, NamespaceId], host: str | None, listener: Listener) -> Report:
     """The report with the causes of what failed; a note where the machine could not be looked at for them."""
     from netdiag.io.explaining import MOST, explain, unexplained
     from netdiag.io.topology import look

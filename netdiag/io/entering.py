@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.netns import Namespace, open_namespace
-from netdiag.linux.netns import Entrance, NamedNamespace, Netns, OwnNamespace, ProcessNamespace
+from netdiag.linux.netns import NamedNamespace, NamespaceId, Netns, OwnNamespace, ProcessNamespace
 from netdiag.topology.inventory import Inventory
 
 _MOST_PIDS = 8
@@ -29,7 +29,7 @@ def enter(inventory: Inventory, inode: int) -> Namespace:
     raise refused or NetdiagError("there is no way in: no process and no name", where=f"net:[{inode}]")
 
 
-def entrances(netns: Netns, *, own: bool) -> Iterator[Entrance]:
+def entrances(netns: Netns, *, own: bool) -> Iterator[NamespaceId]:
     """The ways into a namespace, the surest first."""
     if own:
         yield OwnNamespace()

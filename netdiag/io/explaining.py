@@ -14,7 +14,7 @@ from netdiag.deployment.model.verdict import Cell, Verdict
 from netdiag.errors import NetdiagError
 from netdiag.io.deciding import decide
 from netdiag.io.hosts_files import read_hosts_file
-from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
+from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 from netdiag.topology.causes.failed_connection import Cause, Explanation, FailedConnection
 from netdiag.topology.causes.find_causes import find_causes
 from netdiag.topology.graph import HopKind, Path, PathEnd, Topology
@@ -39,7 +39,7 @@ class Unexplained:
     """A contact that failed: where from, how to get there, and what was foretold of it."""
 
     vantage: str
-    entrance: Entrance
+    entrance: NamespaceId
     address: Address
     seen: Failed
     foretold: Failed | None = None
@@ -58,7 +58,7 @@ def explain_proof(topology: Topology, path: Path, proof: Proof | None) -> tuple[
     return find_causes(FailedConnection(topology=topology, path=path, seen=seen, deciding=deciding), names)
 
 
-def unexplained(cells: Sequence[Cell], entrances: Mapping[str, Entrance]) -> tuple[Unexplained, ...]:
+def unexplained(cells: Sequence[Cell], entrances: Mapping[str, NamespaceId]) -> tuple[Unexplained, ...]:
     """Every contact that failed, once; those of bootstrap addresses first."""
     found: dict[tuple[str, Address], Unexplained] = {}
     for first in (True, False):
@@ -99,7 +99,7 @@ def explain(topology: Topology, asked: Sequence[Unexplained]) -> tuple[Explanati
     return tuple(found)
 
 
-def namespace_of(topology: Topology, entrance: Entrance) -> int | None:
+def namespace_of(topology: Topology, entrance: NamespaceId) -> int | None:
     """The namespace that a way in leads to."""
     match entrance:
         case OwnNamespace():

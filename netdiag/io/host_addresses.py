@@ -5,11 +5,10 @@ import socket
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.channel import ROUTE, Channel
 from netdiag.io.netns import Namespace
-from netdiag.linux.address import InterfaceAddress, outside_addresses
-from netdiag.linux.link import Link
 from netdiag.linux.netlink.addresses import decode_address, request_addresses
 from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.links import decode_link, request_links
+from netdiag.linux.rtnetlink import InterfaceAddress, Link, outside_addresses
 
 
 def host_addresses(namespace: Namespace, bridges: frozenset[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from netdiag.errors import NetdiagError
 from netdiag.io.entering import entrances
 from netdiag.io.foreign_files import ForeignText, read_below
 from netdiag.io.netns import open_namespace
-from netdiag.linux.netns import Entrance, Netns
+from netdiag.linux.netns import NamespaceId, Netns
 
 
 def read_hosts_file(netns: Netns, *, own: bool = False) -> str | None:
@@ -16,7 +16,7 @@ def read_hosts_file(netns: Netns, *, own: bool = False) -> str | None:
     return None
 
 
-def _read(entrance: Entrance) -> str | None:
+def _read(entrance: NamespaceId) -> str | None:
     try:
         with open_namespace(entrance) as namespace:
             for folder in namespace.etc:

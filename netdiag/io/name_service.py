@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from netdiag.io.foreign_files import ForeignText, Unreadable, read_below
 from netdiag.io.netns import Namespace
-from netdiag.linux.hosts import HostsFile, parse_hosts
-from netdiag.linux.resolv_conf import ResolvConf, parse_resolv_conf
+from netdiag.linux.resolver import HostsFile, ResolvConf, parse_hosts, parse_resolv_conf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,8 @@ from types import TracebackType
 from typing import Self, TypeVar, assert_never
 
 from netdiag.errors import InputError, MissingRight, NetdiagError
-from netdiag.linux.containment import proves_container
-from netdiag.linux.if_inet6 import parse_if_inet6
-from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
+from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
+from netdiag.linux.procfs import parse_if_inet6, proves_container
 
 RIGHTS = "CAP_SYS_ADMIN and CAP_SYS_PTRACE"
 NAMED = "run/netns"
@@ -82,7 +81,7 @@ class Namespace:
         return _in_own_thread(self._descriptor, work)
 
 
-def open_namespace(entrance: Entrance) -> Namespace:
+def open_namespace(entrance: NamespaceId) -> Namespace:
     """Open the namespace that is meant; MissingRight without the rights, Vanished when it is not there."""
     match entrance:
         case OwnNamespace():

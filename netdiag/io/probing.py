@@ -35,7 +35,7 @@ from netdiag.io.speaking import Speaker, TrustedAsItIs
 from netdiag.kafka.conversation import ApiVersion, Conversation, Event
 from netdiag.kafka.conversation import ApiVersionsReceived as Versions
 from netdiag.kafka.coordinator import Coordinator, CoordinatorConversation, NoCoordinator
-from netdiag.linux.netns import Entrance
+from netdiag.linux.netns import NamespaceId
 
 TIMEOUT = 10.0
 _SHARE = 0.4
@@ -57,7 +57,7 @@ class Question:
     client: Client | None = None
 
 
-def probe(place: str, entrance: Entrance, question: Question) -> ProbeReport:
+def probe(place: str, entrance: NamespaceId, question: Question) -> ProbeReport:
     """Look from one place; NetdiagError where it cannot be entered."""
     stories: list[BootstrapReport] = []
     with many_sockets() as sockets, open_namespace(entrance) as namespace:

@@ -20,7 +20,7 @@ import dns.rdatatype
 
 from netdiag.io.name_service import NameService
 from netdiag.io.netns import Namespace
-from netdiag.linux.dns import DnsAnswer, Lookup
+from netdiag.linux.resolver import DnsAnswer, Lookup
 
 _PORT = 53
 _LARGEST = 4096

@@ -11,7 +11,7 @@ from netdiag.io.docker_engine import connect
 from netdiag.io.engine_address import find_engine
 from netdiag.io.engine_kernel import OtherKernel, locate
 from netdiag.io.netns import same_namespace_as
-from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
+from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 
 HOST = "host"
 _SHORTEST_ID = 3
@@ -22,7 +22,7 @@ class Standing:
     """The place in the words of other commands ("host", "container:kafka-1"), and the way in."""
 
     place: str
-    entrance: Entrance
+    entrance: NamespaceId
 
 
 def standing(

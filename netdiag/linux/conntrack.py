@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netdiag.linux.nftables.attributes import Malformed, number, table
+from netdiag.linux.nfnetlink import Malformed, number, table
 from netdiag.linux.protocols import protocol_word
 
 _SUBSYSTEM, _GET = 1, 1
@@ -28,7 +28,7 @@ _TCP_STATES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ends:
+class ConnectionTuple:
     """Who sends to whom in one direction; ports are 0 for protocols without."""
 
     source: str
@@ -37,9 +37,9 @@ class Ends:
     destination_port: int = 0
 
     @property
-    def turned(self) -> "Ends":
+    def turned(self) -> "ConnectionTuple":
         """The other way round."""
-        return Ends(
+        return ConnectionTuple(
             source=self.destination,
             destination=self.source,
             source_port=self.destination_port,
@@ -57,8 +57,8 @@ class TrackedConnection:
 
     family: int
     protocol: str
-    original: Ends
-    reply: Ends
+    original: ConnectionTuple
+    reply: ConnectionTuple
     state: str = ""
     zone: int = 0
     mark: int = 0
@@ -110,10 +110,10 @@ def decode_connection(payload: memoryview) -> TrackedConnection | None:
     )
 
 
-def _ends(data: memoryview) -> tuple[Ends, str]:
+def _ends(data: memoryview) -> tuple[ConnectionTuple, str]:
     parts = table(data)
     addresses, protocol = (table(parts.get(kind, memoryview(b""))) for kind in (_ADDRESSES, _PROTOCOL))
-    ends = Ends(
+    ends = ConnectionTuple(
         source=_address(addresses, _SOURCE4, _SOURCE6),
         destination=_address(addresses, _DESTINATION4, _DESTINATION6),
         source_port=number(protocol.get(_SOURCE_PORT)),

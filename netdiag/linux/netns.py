@@ -30,7 +30,7 @@ class NamedNamespace:
         return re.fullmatch(r"(?!\.{1,2}$)[^/\x00]{1,255}", self.name) is not None
 
 
-Entrance = OwnNamespace | ProcessNamespace | NamedNamespace
+NamespaceId = OwnNamespace | ProcessNamespace | NamedNamespace
 
 
 class NetnsSource(Enum):

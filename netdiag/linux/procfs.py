@@ -1,10 +1,31 @@
-"""Files of /proc/PID that tell who a process is and which network namespaces it keeps (proc(5)).
+"""What /proc/PID says about a process: who it is, its container, the network namespaces that it keeps (proc(5)).
 
-All of it is written by strangers: a process names itself as it likes, and a mount point may hold any byte.
+Foreign text: a process names itself as it likes, and a mount point may hold any byte.
 """
 
+import ipaddress
 import re
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """One process. `netns` is the inode of its network namespace, None where it cannot be read.
+
+    `started` is its start in clock ticks since boot: with `pid` it names a process for good. `container_id` is what its
+    cgroup says, "" for none. `argv` is kept for docker-proxy only; other programs' arguments may hold secrets.
+    `state` is the letter of ps ("T": stopped by a signal), "" for others.
+    """
+
+    pid: int
+    comm: str
+    started: int
+    netns: int | None
+    parent: int = 0
+    container_id: str = ""
+    argv: tuple[str, ...] = ()
+    state: str = ""
+
 
 KERNEL_THREAD = 0x00200000
 """PF_KTHREAD of linux/sched.h, among the flags of /proc/PID/stat."""
@@ -104,3 +125,38 @@ def parse_namespace_mounts(mountinfo: bytes) -> tuple[NamespaceMount, ...]:
 def unescaped(field: bytes) -> bytes:
     """A field of mountinfo: blanks, tabs, line ends and backslashes are written as octal numbers."""
     return _ESCAPE.sub(lambda match: bytes([int(match.group(1), 8) & 0xFF]), field) if b"\\" in field else field
+
+
+def proves_container(container_id: str, *, cgroup: str, mountinfo: str) -> bool:
+    """Whether the full id stands in the process's cgroup paths, or in the source of a file the engine mounts.
+
+    A pid alone proves nothing: an engine elsewhere numbers the processes of another kernel.
+    """
+    if len(container_id) != 64:
+        return False
+    if any(container_id in line for line in cgroup.splitlines()):
+        return True
+    return any(_mounted_from(line, container_id) for line in mountinfo.splitlines())
+
+
+def _mounted_from(line: str, container_id: str) -> bool:
+    """mountinfo(5): the fourth field is the path inside its file system, the fifth where it is mounted."""
+    fields = line.split(" ")
+    return (
+        len(fields) > 4
+        and f"/containers/{container_id}/" in fields[3]
+        and fields[4] in ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
+    )
+
+
+def parse_if_inet6(text: str) -> tuple[str, ...]:
+    """The addresses; an empty or absent file is a namespace without IPv6."""
+    found: list[str] = []
+    for line in text.splitlines():
+        digits = line.partition(" ")[0]
+        if len(digits) == 32:
+            try:
+                found.append(str(ipaddress.IPv6Address(bytes.fromhex(digits))))
+            except ValueError:
+                continue
+    return tuple(found)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 
 
 class Origin(Enum):

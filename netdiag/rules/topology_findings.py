@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from netdiag.engine.container import Container
 from netdiag.findings import Finding, Related, Severity, TopologyLocation
-from netdiag.linux.address import InterfaceAddress
+from netdiag.linux.rtnetlink import InterfaceAddress
 from netdiag.topology.graph import Place, PlaceKind, Topology
 from netdiag.topology.inventory import LinkId, NamespaceFacts
 from netdiag.topology.published_ports import dnat_rules

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import RuleAddress
 from netdiag.topology.inventory import Inventory, LinkId
 from netdiag.topology.segments import Segment, segments

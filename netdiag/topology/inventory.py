@@ -12,13 +12,18 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import Link
-from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
 from netdiag.linux.netns import Netns
-from netdiag.linux.process import Process
-from netdiag.linux.route import Route, RoutingRule
+from netdiag.linux.procfs import Process
+from netdiag.linux.rtnetlink import (
+    BridgeVlan,
+    FdbEntry,
+    InterfaceAddress,
+    KernelSettings,
+    Link,
+    Neighbour,
+    Route,
+    RoutingRule,
+)
 from netdiag.linux.ruleset import Ruleset
 from netdiag.linux.socket import Listener
 

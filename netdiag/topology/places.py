@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from netdiag.engine.container import Container
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.topology.graph import Place, PlaceKind, Unmatched
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 

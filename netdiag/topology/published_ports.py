@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from netdiag.engine.container import Container, PortBinding
 from netdiag.engine.network import EngineNetwork
-from netdiag.linux.process import Process
+from netdiag.linux.procfs import Process
 from netdiag.linux.ruleset import Origin, RuleAddress, Ruleset, address_of
 from netdiag.topology.graph import Published, Unmatched
 from netdiag.topology.places import JoinIndex, canonical_address, container_name

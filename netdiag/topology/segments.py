@@ -8,7 +8,7 @@ it speaks to nobody without a switch outside.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.topology.inventory import Inventory, LinkId
 
 BRIDGE = "bridge"

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from netdiag.engine.container import Container
 from netdiag.errors import InputError
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.topology.graph import CableKind, NetworkView, Place, PlaceKind, Topology, Unmatched
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 

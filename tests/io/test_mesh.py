@@ -15,13 +15,13 @@ from netdiag.deployment.prediction.mesh import Edge, EdgeKind, edge_outcome, is_
 from netdiag.io.mesh import Look, observe_mesh
 from netdiag.io.netns import open_namespace
 from netdiag.io.observe import observe
-from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace
+from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace
 from tests.io import hostile
 from tests.io.hostile import ScriptedBroker, serving
 from tests.io.namespaces import FAR, joined_namespaces
 
 
-def stance(member: str, entrance: Entrance) -> LiveVantage:
+def stance(member: str, entrance: NamespaceId) -> LiveVantage:
     vantage = Vantage(kind=VantageKind.BROKER, label=f"inside {member}", member=member)
     return LiveVantage(vantage=vantage, entrance=entrance)
 

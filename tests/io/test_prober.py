@@ -13,9 +13,8 @@ from netdiag.io.name_service import NameService
 from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, Prober
 from netdiag.io.resolver import Resolver
-from netdiag.linux.hosts import parse_hosts
 from netdiag.linux.netns import OwnNamespace
-from netdiag.linux.resolv_conf import ResolvConf
+from netdiag.linux.resolver import ResolvConf, parse_hosts
 from tests.io import hostile
 from tests.io.hostile import ScriptedBroker, serving
 

@@ -9,9 +9,8 @@ import pytest
 from netdiag.io.name_service import NameService
 from netdiag.io.netns import Namespace, open_namespace
 from netdiag.io.resolver import Resolved, Resolver, Unresolved
-from netdiag.linux.hosts import parse_hosts
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
-from netdiag.linux.resolv_conf import parse_resolv_conf
+from netdiag.linux.resolver import parse_hosts, parse_resolv_conf
 from tests.io.name_servers import Records, name_server
 from tests.io.namespaces import FAR, NOBODY, SWALLOWED, joined_namespaces
 

@@ -15,7 +15,7 @@ import netdiag.io.topology
 from netdiag.errors import EngineError, InputError, MissingExtra
 from netdiag.io.engine_kernel import SameKernel
 from netdiag.io.topology import look
-from netdiag.linux.process import Process
+from netdiag.linux.procfs import Process
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, LinkId
 from tests.engine.test_container import BROKER

@@ -7,8 +7,8 @@ from contextlib import suppress
 import pytest
 
 from netdiag.errors import NetdiagError
-from netdiag.linux.conntrack import Ends, decode_connection, get_connections
-from netdiag.linux.nftables.attributes import Malformed
+from netdiag.linux.conntrack import ConnectionTuple, decode_connection, get_connections
+from netdiag.linux.nfnetlink import Malformed
 from tests.linux.nftables.building import attribute, number, payload
 
 
@@ -35,7 +35,9 @@ TRANSLATED = payload(
 def test_what_was_dialled_and_who_answers() -> None:
     found = decode_connection(TRANSLATED)
     assert found is not None
-    assert found.original == Ends(source="10.0.0.1", destination="10.0.0.2", source_port=5555, destination_port=9092)
+    assert found.original == ConnectionTuple(
+        source="10.0.0.1", destination="10.0.0.2", source_port=5555, destination_port=9092
+    )
     assert (found.reply.source, found.reply.source_port) == ("172.18.0.2", 9092)
     assert (found.destination_translated, found.source_translated) == (True, True)
     assert (found.protocol, found.state, found.zone, found.mark, found.timeout) == ("tcp", "ESTABLISHED", 7, 5, 100)

@@ -9,10 +9,12 @@ from netdiag.linux.procfs import (
     NamespaceMount,
     ProcessStat,
     parse_container_id,
+    parse_if_inet6,
     parse_mounted_container_id,
     parse_namespace_mounts,
     parse_stat,
     parse_tun_name,
+    proves_container,
     unescaped,
 )
 
@@ -99,3 +101,40 @@ def test_namespaces_that_bind_mounts_keep() -> None:
 
 def test_escapes_of_mount_points() -> None:
     assert unescaped(b"\\134\\040\\999\\1\xff") == b"\\ \\999\\1\xff"
+
+
+CONTAINMENT_ID = "c84ae2429ac2" + "0" * 52
+MOUNT = f"512 500 254:0 /data/containers/{CONTAINMENT_ID}/hosts /etc/hosts rw,relatime - ext4 /dev/vda rw"
+
+
+@pytest.mark.parametrize(
+    ("cgroup", "mountinfo", "proven"),
+    [
+        (f"12:pids:/docker/{CONTAINMENT_ID}\n", "", True),
+        (f"0::/system.slice/docker-{CONTAINMENT_ID}.scope\n", "", True),
+        ("0::/\n", MOUNT, True),
+        ("0::/\n", "", False),
+        ("0::/user.slice\n", f"1 2 3 /data/containers/{CONTAINMENT_ID}/hosts /mnt rw - ext4 x rw", False),
+        ("0::/user.slice\n", "short line", False),
+        (f"0::/docker/{'1' * 64}\n", "", False),
+    ],
+)
+def test_proof(cgroup: str, mountinfo: str, proven: bool) -> None:
+    assert proves_container(CONTAINMENT_ID, cgroup=cgroup, mountinfo=mountinfo) is proven
+
+
+def test_a_short_id_proves_nothing() -> None:
+    assert not proves_container("", cgroup="0::/\n", mountinfo="")
+    assert not proves_container("c84a", cgroup="0::/docker/c84a\n", mountinfo="")
+
+
+TABLE = """00000000000000000000000000000001 01 80 10 80       lo
+fe80000000000000042acffffe2b3c41 02 40 20 80     eth0
+20010db8000000000000000000000005 02 40 00 80     eth0
+"""
+
+
+def test_addresses() -> None:
+    assert parse_if_inet6(TABLE) == ("::1", "fe80::42a:cfff:fe2b:3c41", "2001:db8::5")
+    assert parse_if_inet6("") == ()
+    assert parse_if_inet6("zz000000000000000000000000000001 lo\nshort\n") == ()

@@ -14,7 +14,7 @@ import pytest
 from netdiag.engine.container import Status
 from netdiag.findings import TopologyLocation
 from netdiag.io.topology import look
-from netdiag.linux.hosts import parse_hosts
+from netdiag.linux.resolver import parse_hosts
 from netdiag.rules.topology import check_topology
 from netdiag.topology.graph import Published, PublishedBy, Topology, Unmatched
 from netdiag.topology.path.name_lookup import NameAnswer, UnknownName, look_up_name

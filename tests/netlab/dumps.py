@@ -1,20 +1,24 @@
 """The kernel's answers in a namespace, as they came, and the values that the decoders make of them."""
 
 import ctypes
+import errno
 import os
-import socket
 import threading
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from netdiag.linux.netlink.addresses import decode_address, request_addresses
-from netdiag.linux.netlink.bridge_vlans import decode_bridge_vlans, request_bridge_vlans
-from netdiag.linux.netlink.forwarding import decode_forwarding, request_forwarding
-from netdiag.linux.netlink.links import decode_link, request_links
-from netdiag.linux.netlink.messages import MessageType, decode_refusal, messages
-from netdiag.linux.netlink.neighbours import decode_neighbour, request_neighbours, request_proxy_neighbours
-from netdiag.linux.netlink.routes import decode_route, request_routes
-from netdiag.linux.netlink.rules import decode_rule, request_rules
+from netdiag.io.kernel.channel import ROUTE, SOCK_DIAG, Channel, Refused
+from netdiag.linux.netlink.addresses import (
+    decode_address,
+    decode_fdb_entry,
+    decode_neighbour,
+    request_addresses,
+    request_fdb,
+    request_neighbours,
+    request_proxy_neighbours,
+)
+from netdiag.linux.netlink.links import decode_bridge_vlans, decode_link, request_bridge_vlans, request_links
+from netdiag.linux.netlink.routes import decode_route, decode_routing_rule, request_routes, request_routing_rules
 from netdiag.linux.netlink.sockets import decode_listener, request_listeners
 from netdiag.linux.netns import Netns
 from netdiag.linux.socket import Protocol
@@ -23,20 +27,16 @@ from netdiag.topology.inventory import NamespaceFacts
 # What was asked for -> the payloads that came.
 Dumps = Mapping[str, tuple[bytes, ...]]
 
-_ROUTE, _SOCK_DIAG = 0, 4
-_SOL_NETLINK, _GET_STRICT_CHK = 270, 12
 _NEW_NETWORK = 0x40000000
-_EOPNOTSUPP = 95
-_LARGEST = 1 << 20
 
 REQUESTS: Mapping[str, bytes] = {
     "links": request_links(),
     "addresses": request_addresses(),
     "routes": request_routes(),
-    "rules": request_rules(),
+    "rules": request_routing_rules(),
     "neighbours": request_neighbours(),
     "proxied": request_proxy_neighbours(),
-    "forwarding": request_forwarding(),
+    "forwarding": request_fdb(),
     "vlans": request_bridge_vlans(),
 }
 SOCKETS: Mapping[str, tuple[Protocol, int]] = {
@@ -67,9 +67,9 @@ def facts(dumps: Dumps, *, inode: int = 0) -> NamespaceFacts:
         links=tuple(decode_link(payload) for payload in dumps["links"]),
         addresses=_known([decode_address(payload) for payload in dumps["addresses"]]),
         routes=_known([decode_route(payload) for payload in dumps["routes"]]),
-        rules=_known([decode_rule(payload) for payload in dumps["rules"]]),
+        rules=_known([decode_routing_rule(payload) for payload in dumps["rules"]]),
         neighbours=_known([decode_neighbour(payload) for payload in neighbours]),
-        fdb=_known([decode_forwarding(payload) for payload in dumps["forwarding"]]),
+        fdb=_known([decode_fdb_entry(payload) for payload in dumps["forwarding"]]),
         vlans=tuple(vlan for payload in dumps["vlans"] for vlan in decode_bridge_vlans(payload)),
         listeners=_known(listeners),
     )
@@ -103,30 +103,20 @@ def inside(descriptor: int, work: Callable[[], T]) -> T:
 
 def _all_dumps() -> Dumps:
     found: dict[str, tuple[bytes, ...]] = {}
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _ROUTE) as one:
-        one.setsockopt(_SOL_NETLINK, _GET_STRICT_CHK, 1)
+    with Channel(ROUTE) as channel:
         for name, request in REQUESTS.items():
-            found[name] = _dump(one, request)
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as one:
+            found[name] = _dump(channel, request)
+    with Channel(SOCK_DIAG) as channel:
         for name, (protocol, family) in SOCKETS.items():
-            found[name] = _dump(one, request_listeners(protocol, family))
+            found[name] = _dump(channel, request_listeners(protocol, family))
     return found
 
 
-def _dump(one: socket.socket, request: bytes) -> tuple[bytes, ...]:
-    """The payloads of one whole answer; asked for again as long as the table changes under it."""
-    while True:
-        one.send(request)
-        payloads, whole = [], True
-        ended = False
-        while not ended:
-            for message in messages(one.recv(_LARGEST)):
-                whole = whole and not message.interrupted
-                if message.type in (MessageType.DONE, MessageType.ERROR):
-                    refusal = decode_refusal(message)
-                    assert refusal.errno in (0, _EOPNOTSUPP), refusal
-                    ended = True
-                else:
-                    payloads.append(bytes(message.payload))
-        if whole:
-            return tuple(payloads)
+def _dump(channel: Channel, request: bytes) -> tuple[bytes, ...]:
+    """The payloads of one whole answer."""
+    try:
+        return tuple(channel.payloads(request))
+    except Refused as error:
+        if error.number != errno.EOPNOTSUPP:
+            raise
+        return ()

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from netdiag.linux.link import Link
-from netdiag.linux.netlink.kinds import KINDS, PORTS
+from netdiag.linux.netlink.link_kinds import KINDS, PORTS
+from netdiag.linux.rtnetlink import Link
 from netdiag.topology.inventory import NamespaceFacts
 from tests.netlab.said import Said
 

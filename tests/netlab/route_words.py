@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
-from netdiag.linux.route import NextHop
+from netdiag.linux.rtnetlink import NextHop
 from netdiag.topology.inventory import NamespaceFacts
 from tests.netlab.said import Said
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.linux.route import NextHop
+from netdiag.linux.rtnetlink import NextHop
 from netdiag.topology.inventory import NamespaceFacts
 from tests.netlab.compare import Comparison, compare, settled
 from tests.netlab.dumps import read_facts

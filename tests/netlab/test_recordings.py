@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.linux.netlink.kinds import KINDS, PORTS
+from netdiag.linux.netlink.link_kinds import KINDS, PORTS
 from tests.netlab.compare import compare
 from tests.netlab.dumps import facts
 from tests.netlab.recipes import RECIPES

@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any
 
-from netdiag.linux.route import NextHop, Route
+from netdiag.linux.rtnetlink import NextHop, Route
 from netdiag.linux.ruleset import Chain, FilterRule, Origin, Ruleset, Table
 from netdiag.linux.socket import Listener, Protocol
 

@@ -38,13 +38,21 @@ from ruamel.yaml import YAML
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, Status
 from netdiag.engine.network import EngineNetwork
 from netdiag.findings import Finding, TopologyLocation
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import IFF_LOOPBACK, IFF_LOWER_UP, IFF_RUNNING, IFF_UP, Link
-from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
 from netdiag.linux.netns import Netns, NetnsSource
-from netdiag.linux.process import Process
-from netdiag.linux.route import Route
+from netdiag.linux.procfs import Process
+from netdiag.linux.rtnetlink import (
+    IFF_LOOPBACK,
+    IFF_LOWER_UP,
+    IFF_RUNNING,
+    IFF_UP,
+    BridgeVlan,
+    FdbEntry,
+    InterfaceAddress,
+    KernelSettings,
+    Link,
+    Neighbour,
+    Route,
+)
 from netdiag.topology.graph import KafkaListener, Member, NetworkView, Place, PlaceKind, Published, Topology
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 from tests.rules.topology_parts import listening, route, ruleset, within

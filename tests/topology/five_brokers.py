@@ -6,7 +6,7 @@ What they hold is what a docker host with Docker 28 and its userland proxy has; 
 from dataclasses import replace
 
 from netdiag.engine.container import Status
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.topology.graph import Topology
 from tests.topology.machine import Machine
 

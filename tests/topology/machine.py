@@ -12,10 +12,8 @@ from netdiag.deployment.model.platform import Platform
 from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import IFF_UP, Detail, Link
-from netdiag.linux.neighbour import FdbEntry, Neighbour
-from netdiag.linux.process import Process
+from netdiag.linux.procfs import Process
+from netdiag.linux.rtnetlink import IFF_UP, Detail, FdbEntry, KernelSettings, Link, Neighbour
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Ruleset, Table
 from netdiag.linux.socket import Protocol
 from netdiag.topology.graph import Topology

@@ -4,13 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import IFF_LOOPBACK, IFF_LOWER_UP, IFF_RUNNING, IFF_UP, Detail, Link
-from netdiag.linux.neighbour import FdbEntry, Neighbour
 from netdiag.linux.netns import Netns, NetnsSource
-from netdiag.linux.process import Process
-from netdiag.linux.route import NextHop, Route, RoutingRule
+from netdiag.linux.procfs import Process
+from netdiag.linux.rtnetlink import (
+    IFF_LOOPBACK,
+    IFF_LOWER_UP,
+    IFF_RUNNING,
+    IFF_UP,
+    Detail,
+    FdbEntry,
+    InterfaceAddress,
+    KernelSettings,
+    Link,
+    Neighbour,
+    NextHop,
+    Route,
+    RoutingRule,
+)
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Ruleset, Table
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.topology.causes.failed_connection import Certainty, FailedConnection
 from netdiag.topology.causes.find_causes import find_causes

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.link import Link
 from netdiag.linux.netns import Netns
-from netdiag.linux.route import Route
+from netdiag.linux.rtnetlink import InterfaceAddress, Link, Route
 from netdiag.linux.ruleset import Chain, FilterRule, Origin, Ruleset, Table
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.topology.inventory import (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from netdiag.deployment.sources.engine import from_engine
 from netdiag.engine.container import Container, parse_container
 from netdiag.engine.network import EngineNetwork, parse_network
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.topology.graph import Cable, CableKind, KafkaListener, Member, NetworkView, PlaceKind, Topology
 from netdiag.topology.inventory import Inventory, LinkId
 from netdiag.topology.join import interface_name, join

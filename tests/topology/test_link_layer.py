@@ -2,9 +2,7 @@
 
 import pytest
 
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import Detail, Link
-from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
+from netdiag.linux.rtnetlink import BridgeVlan, Detail, FdbEntry, KernelSettings, Link, Neighbour
 from netdiag.topology.graph import PathEnd
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace

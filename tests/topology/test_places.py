@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from netdiag.engine.container import Container
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.topology.graph import Place, PlaceKind, Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.join import join

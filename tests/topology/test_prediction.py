@@ -7,8 +7,8 @@ import pytest
 
 from netdiag.engine.container import Status
 from netdiag.linux.filtering import Packet
-from netdiag.linux.link import Detail
-from netdiag.linux.process import Process
+from netdiag.linux.procfs import Process
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Ruleset
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from netdiag.engine.container import PortBinding, Status
-from netdiag.linux.process import Process
+from netdiag.linux.procfs import Process
 from netdiag.linux.ruleset import Chain, FilterRule, Origin, Ruleset, Table
 from netdiag.topology.graph import Published, PublishedBy, Topology
 from netdiag.topology.join import join

@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import Detail, Link
-from netdiag.linux.route import RoutingRule
+from netdiag.linux.rtnetlink import Detail, KernelSettings, Link, RoutingRule
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.indexed_inventory import (
     IndexedInventory,

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.link import Link
 from netdiag.linux.netns import Netns
+from netdiag.linux.rtnetlink import InterfaceAddress, Link
 from netdiag.topology.graph import Cable, CableKind, Place, PlaceKind, Topology
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 from netdiag.topology.traffic import with_traffic

@@ -16,7 +16,7 @@ from netdiag.deployment.sources.engine import member_names
 from netdiag.engine.container import Container, Status
 from netdiag.kafka.certificate_faults import Anchored, faults_of
 from netdiag.kafka.security import CertificateFault, SecuritySight
-from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
+from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class LiveVantage:
     """A vantage and the network namespace to enter for it."""
 
     vantage: Vantage
-    entrance: Entrance
+    entrance: NamespaceId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class SkippedVantage:
     rights: bool = False
 
 
-def docker_host_vantage(entrance: Entrance | None = None) -> LiveVantage:
+def docker_host_vantage(entrance: NamespaceId | None = None) -> LiveVantage:
     """The docker host: the namespace of the engine, or our own."""
     vantage = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
     return LiveVantage(vantage=vantage, entrance=entrance or OwnNamespace())

@@ -14,21 +14,36 @@ from netdiag.io.kernel.calls import Calls
 from netdiag.io.kernel.channel import NETFILTER, ROUTE, SOCK_DIAG, Channel, Refused
 from netdiag.io.kernel.ruleset import read_ruleset
 from netdiag.io.kernel.settings import read_settings
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.interface_settings import Switches, decode_switches
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import Link
-from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
-from netdiag.linux.netlink.addresses import decode_address, request_addresses
+from netdiag.linux.netlink.addresses import (
+    decode_address,
+    decode_fdb_entry,
+    decode_neighbour,
+    request_addresses,
+    request_fdb,
+    request_neighbours,
+    request_proxy_neighbours,
+)
 from netdiag.linux.netlink.attributes import Malformed
-from netdiag.linux.netlink.bridge_vlans import decode_bridge_vlans, request_bridge_vlans
-from netdiag.linux.netlink.forwarding import decode_forwarding, request_forwarding
-from netdiag.linux.netlink.links import decode_link, request_links
-from netdiag.linux.netlink.neighbours import decode_neighbour, request_neighbours, request_proxy_neighbours
-from netdiag.linux.netlink.routes import decode_route, request_routes
-from netdiag.linux.netlink.rules import decode_rule, request_rules
+from netdiag.linux.netlink.links import (
+    LinkSettings,
+    decode_bridge_vlans,
+    decode_link,
+    decode_link_settings,
+    request_bridge_vlans,
+    request_links,
+)
+from netdiag.linux.netlink.routes import decode_route, decode_routing_rule, request_routes, request_routing_rules
 from netdiag.linux.netlink.sockets import decode_listener, request_listeners, request_tcp_listeners
-from netdiag.linux.route import Route, RoutingRule
+from netdiag.linux.rtnetlink import (
+    BridgeVlan,
+    FdbEntry,
+    InterfaceAddress,
+    KernelSettings,
+    Link,
+    Neighbour,
+    Route,
+    RoutingRule,
+)
 from netdiag.linux.ruleset import Ruleset
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.topology.inventory import Unread
@@ -71,9 +86,9 @@ class FactReader:
         self._buffer = bytearray(256 * 1024)
         self._known: Known = {}
         self._links, self._vlans = request_links(), request_bridge_vlans()
-        self._addresses, self._routes, self._rules = request_addresses(), request_routes(), request_rules()
+        self._addresses, self._routes, self._rules = request_addresses(), request_routes(), request_routing_rules()
         self._neighbours, self._proxies = request_neighbours(), request_proxy_neighbours()
-        self._fdb = request_forwarding()
+        self._fdb = request_fdb()
         self._listeners = (
             (request_tcp_listeners(), partial(decode_listener, protocol=Protocol.TCP)),
             *(
@@ -122,11 +137,11 @@ class FactReader:
     def _of_tables(self, channel: Channel, facts: Facts) -> None:
         facts.addresses = tuple(_read(channel, "addresses", self._addresses, decode_address, facts, self._known))
         facts.routes = tuple(_read(channel, "routes", self._routes, decode_route, facts, self._known))
-        facts.rules = tuple(_read(channel, "routing rules", self._rules, decode_rule, facts, self._known))
+        facts.rules = tuple(_read(channel, "routing rules", self._rules, decode_routing_rule, facts, self._known))
         neighbours = _read(channel, "neighbours", self._neighbours, decode_neighbour, facts, self._known)
         proxies = _read(channel, "neighbour proxies", self._proxies, decode_neighbour, facts, self._known)
         facts.neighbours = (*neighbours, *proxies)
-        facts.fdb = tuple(_read(channel, "forwarding entries", self._fdb, decode_forwarding, facts, self._known))
+        facts.fdb = tuple(_read(channel, "forwarding entries", self._fdb, decode_fdb_entry, facts, self._known))
 
     def _of_sockets(self, facts: Facts) -> None:
         try:
@@ -154,8 +169,8 @@ def leads_elsewhere(links: Iterable[Link]) -> bool:
     return any(link.link_netnsid is not None for link in links)
 
 
-def _link(payload: bytes) -> tuple[Link, Switches]:
-    return decode_link(payload), decode_switches(payload)
+def _link(payload: bytes) -> tuple[Link, LinkSettings]:
+    return decode_link(payload), decode_link_settings(payload)
 
 
 def _read(

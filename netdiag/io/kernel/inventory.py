@@ -18,8 +18,8 @@ from netdiag.io.kernel.facts import FactReader, Facts, leads_elsewhere
 from netdiag.io.kernel.namespaces import Namespaces, describe, open_namespaces
 from netdiag.io.kernel.proc_scan import ProcScan, proxies, read_process, scan_proc
 from netdiag.linux.netlink.attributes import Malformed
-from netdiag.linux.netlink.nsids import decode_nsid, request_nsid
-from netdiag.linux.process import Process
+from netdiag.linux.netlink.links import decode_nsid, request_nsid
+from netdiag.linux.procfs import Process
 from netdiag.topology.inventory import Inventory, LinkEnds, LinkId, NamespaceFacts, Unread, resolve_ends
 
 _INITIAL_PID_NAMESPACE = 0xEFFFFFFC

@@ -12,10 +12,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.link import Link
-from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
-from netdiag.linux.route import NextHop, Route, RoutingRule
+from netdiag.linux.rtnetlink import BridgeVlan, FdbEntry, InterfaceAddress, Link, Neighbour, NextHop, Route, RoutingRule
 from netdiag.linux.ruleset import Expression, FilterRule
 from netdiag.linux.socket import Listener
 

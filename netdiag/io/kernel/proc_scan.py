@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from netdiag.errors import NetdiagError
 from netdiag.linux.netns import NetnsSource
-from netdiag.linux.process import Process
 from netdiag.linux.procfs import (
+    Process,
     ProcessStat,
     parse_container_id,
     parse_mounted_container_id,

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from netdiag.errors import NetdiagError
 from netdiag.io.kernel.channel import Channel
-from netdiag.linux.interface_settings import Switches, decode_shared_switches, request_shared_switches
-from netdiag.linux.kernel_settings import KernelSettings
+from netdiag.linux.netlink.links import LinkSettings, decode_netconf, request_netconf
+from netdiag.linux.rtnetlink import KernelSettings
 
 _NET = "/proc/sys/net/"
 _ALL = "all"
 
 
 def read_settings(
-    channel: Channel, devices: Sequence[tuple[str, Switches]] = (), *, files: bool, net: str = _NET
+    channel: Channel, devices: Sequence[tuple[str, LinkSettings]] = (), *, files: bool, net: str = _NET
 ) -> KernelSettings:
     """`devices` are names with their switches; `files` is whether to read those, too; `net` is their folder."""
     forward, rp_filter = _shared(channel, 4)
@@ -40,7 +40,7 @@ def read_settings(
 
 def _shared(channel: Channel, family: int) -> tuple[int | None, int | None]:
     try:
-        return decode_shared_switches(channel.ask(request_shared_switches(family))[1])
+        return decode_netconf(channel.ask(request_netconf(family))[1])
     except NetdiagError:
         # IPv6 that was never loaded has no switches
         return None, None

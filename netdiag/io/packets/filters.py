@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from netdiag.errors import InputError, MissingExtra
-from netdiag.linux.packet_filter import (
-    NOTHING,
+from netdiag.linux.bpf import (
+    NO_PACKETS,
     Instruction,
     LinkKind,
     Program,
-    everything,
+    all_packets,
     for_all_links,
     kafka_expression,
     kafka_filter,
@@ -52,7 +52,7 @@ def of_ports(ports: Collection[int]) -> Filter:
 def of_expression(text: str) -> Filter:
     """What the user wrote; InputError with the reason of libpcap where it means nothing."""
     if not text.strip():
-        return Filter(expression="", ethernet=everything(), ip=everything())
+        return Filter(expression="", ethernet=all_packets(), ip=all_packets())
     if "\0" in text or len(text) > _LONGEST:
         raise InputError("is no filter", where="--filter")
     ethernet = _compiled(text, LinkKind.ETHERNET)
@@ -60,7 +60,7 @@ def of_expression(text: str) -> Filter:
         ip = _compiled(text, LinkKind.IP)
     except InputError:
         # "ether host" and the like mean nothing on links without Ethernet: nothing there is meant.
-        ip = NOTHING
+        ip = NO_PACKETS
     return Filter(expression=text, ethernet=ethernet, ip=ip)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from netdiag.errors import InputError, MissingRight, NetdiagError
 from netdiag.io.netns import NAMED, Namespace, Vanished, open_namespace
-from netdiag.linux.netns import Entrance, NamedNamespace, OwnNamespace, ProcessNamespace
+from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 
 _SIOCGIFFLAGS = 0x8913
 
@@ -22,7 +22,7 @@ class Spot:
 
     label: str
     what: str
-    entrance: Entrance
+    entrance: NamespaceId
 
 
 HOST = Spot(label="host", what="this machine", entrance=OwnNamespace())
@@ -119,7 +119,7 @@ def _free(label: str, taken: Sequence[str]) -> str:
     return name
 
 
-def _watched(entrance: Entrance) -> int | None:
+def _watched(entrance: NamespaceId) -> int | None:
     """A descriptor that becomes readable when the process ends."""
     if not isinstance(entrance, ProcessNamespace):
         return None

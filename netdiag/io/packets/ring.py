@@ -18,7 +18,7 @@ from contextlib import suppress
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.netns import Namespace
 from netdiag.io.packets.pcapng_writer import LINKTYPE_ETHERNET, LINKTYPE_RAW, Packers
-from netdiag.linux.packet_filter import ETHERNET, LOOPBACK, NOTHING, Program
+from netdiag.linux.bpf import ETHERNET, LOOPBACK, NO_PACKETS, Program
 
 BLOCK = 1 << 20
 RETIRE_MS = 100
@@ -75,7 +75,7 @@ class Ring:
 
     def stop(self) -> None:
         """Take nothing more; what is in the ring can be read once the kernel hands over its last block."""
-        _attach(self._socket, NOTHING)
+        _attach(self._socket, NO_PACKETS)
 
     def read(self, numbers: Numbers) -> list[bytes]:
         """Every packet that the kernel has handed over, oldest first, as pcapng blocks."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from netdiag.errors import NetdiagError
-from netdiag.linux.link import Detail
 from netdiag.linux.protocols import protocol_word
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Table
 from netdiag.linux.xtables.blob import BadBlob, Blob
 from netdiag.linux.xtables.extensions import decode_extension

@@ -1,14 +1,26 @@
-"""RTM_GETROUTE: the routes of all tables (rtnetlink(7), linux/rtnetlink.h)."""
+"""Routes of all tables, and the rules that choose a table (rtnetlink(7), linux/rtnetlink.h, linux/fib_rules.h)."""
 
 import struct
+from functools import partial
 
-from netdiag.linux.link import Detail
-from netdiag.linux.netlink.attributes import Malformed, attributes
+from netdiag.linux.netlink.attributes import (
+    Fields,
+    Malformed,
+    attributes,
+    hexadecimal,
+    ip_address,
+    network_number,
+    number,
+    read_fields,
+    text,
+    truth,
+    word,
+)
 from netdiag.linux.netlink.messages import MessageType, request
-from netdiag.linux.netlink.readers import Fields, ip_address, number, read_fields, text, truth, word
-from netdiag.linux.route import NextHop, Route
+from netdiag.linux.rtnetlink import Detail, NextHop, Route, RoutingRule
 
-_BODY = struct.Struct("=BBBBBBBBI")
+# struct rtmsg, and struct fib_rule_hdr, which is laid out like it
+_RTMSG = struct.Struct("=BBBBBBBBI")
 _HOP = struct.Struct("=HBBi")
 _IPV4, _IPV6 = 2, 10
 _DESTINATION, _SOURCE, _OIF, _GATEWAY, _PRIORITY, _PREFSRC, _METRICS, _MULTIPATH = 1, 2, 4, 5, 6, 7, 8, 9
@@ -42,7 +54,7 @@ _ENCAPSULATIONS = {
     9: "ioam6",
     10: "xfrm",
 }
-_EXTRAS = frozenset((_PREF, _ENCAP_TYPE, _EXPIRES, _NEXTHOP_ID))
+_DETAIL_ATTRIBUTES = frozenset((_PREF, _ENCAP_TYPE, _EXPIRES, _NEXTHOP_ID))
 _DETAILS: Fields = {
     _PREF: ("pref", word(_PREFERENCES)),
     _ENCAP_TYPE: ("encap", word(_ENCAPSULATIONS)),
@@ -65,7 +77,7 @@ def _quarters(data: bytes) -> Detail:
 
 
 # RTAX_*; round trip times are kept in eighths and quarters of a millisecond.
-_METRIC_NAMES: Fields = {
+_METRICS_FIELDS: Fields = {
     1: ("lock", number),
     2: ("mtu", number),
     3: ("window", number),
@@ -88,42 +100,44 @@ _METRIC_NAMES: Fields = {
 
 def request_routes() -> bytes:
     """All routes of both families and all tables; answers of other families may come along."""
-    return request(MessageType.GET_ROUTE, _BODY.pack(0, 0, 0, 0, 0, 0, 0, 0, 0))
+    return request(MessageType.GET_ROUTE, _RTMSG.pack(0, 0, 0, 0, 0, 0, 0, 0, 0))
 
 
 def decode_route(payload: memoryview | bytes) -> Route | None:
     """One route of a NEW_ROUTE message; None for another family than IPv4 and IPv6."""
     data = bytes(payload)
-    if len(data) < _BODY.size:
+    if len(data) < _RTMSG.size:
         raise Malformed(f"a route of {len(data)} bytes")
-    family, length, from_length, tos, table, protocol, scope, kind, flags = _BODY.unpack_from(data)
+    family, length, from_length, tos, table, protocol, scope, kind, flags = _RTMSG.unpack_from(data)
     if family not in (_IPV4, _IPV6):
         return None
-    found = attributes(data, _BODY.size)
+    found = attributes(data, _RTMSG.size)
     get = found.get
     wide, priority, source, metrics = get(_TABLE), get(_PRIORITY), get(_PREFSRC), get(_METRICS)
-    origin = get(_SOURCE)
     return Route(
         family=4 if family == _IPV4 else 6,
-        destination=_prefix(get(_DESTINATION), length, family),
+        destination=_prefix(get(_DESTINATION), length, family) or ("0.0.0.0/0" if family == _IPV4 else "::/0"),
         table=number(wide) if wide is not None else table,
         type=_TYPES[kind] if kind < len(_TYPES) else f"TYPE({kind})",
         scope=scope,
         protocol=protocol,
         priority=number(priority) if priority is not None else 0,
         source=ip_address(source) if source is not None else "",
-        from_prefix=_prefix(origin, from_length, family) if origin is not None or from_length else "",
+        from_prefix=_prefix(get(_SOURCE), from_length, family),
         tos=tos,
         hops=_hops(found, flags),
         metrics=_metrics(metrics) if metrics is not None else {},
         flags=flags,
-        details={} if _EXTRAS.isdisjoint(found) else _details(found),
+        details={} if _DETAIL_ATTRIBUTES.isdisjoint(found) else _route_details(found),
     )
 
 
 def _prefix(data: bytes | None, length: int, family: int) -> str:
+    """ "" for neither an address nor a length."""
     if data is not None:
         return f"{ip_address(data)}/{length}"
+    if not length:
+        return ""
     return f"0.0.0.0/{length}" if family == _IPV4 else f"::/{length}"
 
 
@@ -163,9 +177,125 @@ def _multipath(data: bytes) -> tuple[NextHop, ...]:
 
 
 def _metrics(data: bytes) -> dict[str, Detail]:
-    return read_fields(attributes(data), _METRIC_NAMES, where="RTAX", undecoded={})
+    return read_fields(attributes(data), _METRICS_FIELDS, where="RTAX", undecoded={})
 
 
-def _details(found: dict[int, bytes]) -> dict[str, Detail]:
-    extras = {key: found[key] for key in _EXTRAS if key in found}
+def _route_details(found: dict[int, bytes]) -> dict[str, Detail]:
+    extras = {key: found[key] for key in _DETAIL_ATTRIBUTES if key in found}
     return read_fields(extras, _DETAILS, where="RTA", undecoded={})
+
+
+_TO, _FROM = 1, 2
+_INVERTED, _UNRESOLVED, _IN_GONE, _OUT_GONE = 0x2, 0x4, 0x8, 0x10
+_ACTIONS = {1: "lookup", 2: "goto", 3: "nop", 6: "blackhole", 7: "unreachable", 8: "prohibit"}
+_PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 33: "dccp", 58: "ipv6-icmp", 132: "sctp"}
+_PORTS = struct.Struct("=HH")
+_USERS = struct.Struct("=II")
+_UNSET = 0xFFFFFFFF
+
+
+def _mask(data: bytes) -> Detail:
+    """`ip` leaves out a mask of all bits."""
+    return {"fwmask": hexadecimal(data)} if number(data) != _UNSET else {}
+
+
+def _users(data: bytes) -> Detail:
+    if len(data) != _USERS.size:
+        raise Malformed(f"a range of users of {len(data)} bytes")
+    first, last = _USERS.unpack(data)
+    return {"uid_start": first, "uid_end": last}
+
+
+def _ports(name: str, data: bytes) -> Detail:
+    if len(data) != _PORTS.size:
+        raise Malformed(f"a range of ports of {len(data)} bytes")
+    first, last = _PORTS.unpack(data)
+    return {name: first} if first == last else {f"{name}_start": first, f"{name}_end": last}
+
+
+def _suppressed(name: str, data: bytes) -> Detail:
+    return {name: number(data)} if number(data) != _UNSET else {}
+
+
+def _l3mdev(data: bytes) -> Detail:
+    return {"l3mdev": None} if number(data) else {}
+
+
+def _realms(data: bytes) -> Detail:
+    value = number(data)
+    return {"flow_from": value >> 16, "flow_to": value & 0xFFFF} if value >> 16 else {"flow_to": value}
+
+
+_CONDITIONS: Fields = {
+    3: ("iif", text),
+    4: ("goto", number),
+    10: ("fwmark", hexadecimal),
+    11: (None, _realms),
+    12: ("tun_id", network_number),
+    13: (None, partial(_suppressed, "suppress_ifgroup")),
+    14: (None, partial(_suppressed, "suppress_prefixlen")),
+    16: (None, _mask),
+    17: ("oif", text),
+    19: (None, _l3mdev),
+    20: (None, _users),
+    21: ("protocol", number),
+    22: ("ipproto", word(_PROTOCOLS)),
+    23: (None, partial(_ports, "sport")),
+    24: (None, partial(_ports, "dport")),
+    25: ("dscp", number),
+    26: ("flowlabel", network_number),
+    27: ("flowlabel_mask", network_number),
+    28: ("sport_mask", hexadecimal),
+    29: ("dport_mask", hexadecimal),
+    30: ("dscp_mask", hexadecimal),
+}
+_OWN_FIELDS = frozenset((_TO, _FROM, _PRIORITY, _TABLE, 18))
+
+
+def request_routing_rules() -> bytes:
+    """All routing policy rules of both families; those of multicast routing may come along."""
+    return request(MessageType.GET_RULE, _RTMSG.pack(0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+
+def decode_routing_rule(payload: memoryview | bytes) -> RoutingRule | None:
+    """One rule of a NEW_RULE message; None for another family than IPv4 and IPv6.
+
+    `protocol` in the details is who made the rule, a number (2 is the kernel). Conditions that are not known here are
+    in the details as "FRA/number" with hexadecimal digits: such a rule cannot be evaluated.
+    """
+    data = bytes(payload)
+    if len(data) < _RTMSG.size:
+        raise Malformed(f"a rule of {len(data)} bytes")
+    family, to_length, from_length, tos, table, _, _, action, flags = _RTMSG.unpack_from(data)
+    if family not in (_IPV4, _IPV6):
+        return None
+    found = attributes(data, _RTMSG.size)
+    get = found.get
+    wide, priority = get(_TABLE), get(_PRIORITY)
+    return RoutingRule(
+        family=4 if family == _IPV4 else 6,
+        priority=number(priority) if priority is not None else 0,
+        action=_ACTIONS.get(action) or f"ACTION({action})",
+        table=number(wide) if wide is not None else table,
+        from_prefix=_prefix(get(_FROM), from_length, family),
+        to_prefix=_prefix(get(_TO), to_length, family),
+        details=_rule_details(found, tos, flags),
+    )
+
+
+def _rule_details(found: dict[int, bytes], tos: int, flags: int) -> dict[str, Detail]:
+    unknown: dict[str, str] = {}
+    conditions = {key: value for key, value in found.items() if key not in _OWN_FIELDS}
+    details = read_fields(conditions, _CONDITIONS, where="FRA", undecoded=unknown)
+    details.update(unknown)
+    if tos:
+        details["tos"] = f"{tos:#04x}"
+    for flag, name in (
+        (_INVERTED, "not"),
+        (_UNRESOLVED, "unresolved"),
+        (_IN_GONE, "iif_detached"),
+        (_OUT_GONE, "oif_detached"),
+    ):
+        if flags & flag:
+            details[name] = None
+    return details

@@ -2,9 +2,8 @@
 
 import struct
 
-from netdiag.linux.netlink.attributes import Malformed, attributes
+from netdiag.linux.netlink.attributes import Malformed, attributes, ip_address, truth
 from netdiag.linux.netlink.messages import MessageType, request
-from netdiag.linux.netlink.readers import ip_address, truth
 from netdiag.linux.socket import Listener, Protocol
 
 _REQUEST = struct.Struct("=BBBxI48x")

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from netdiag.linux.link import Detail
 from netdiag.linux.protocols import protocol_number, protocol_word
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
 from netdiag.linux.xtables.blob import network_text
 from netdiag.linux.xtables.rule_text import entry_text

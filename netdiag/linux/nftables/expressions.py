@@ -7,8 +7,7 @@ Source: linux/netfilter/nf_tables.h.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from netdiag.linux.link import Detail
-from netdiag.linux.nftables.attributes import Malformed, attributes, number, table, text
+from netdiag.linux.nfnetlink import Malformed, attributes, number, table, text
 from netdiag.linux.nftables.words import (
     BITWISE,
     COMPARISONS,
@@ -27,6 +26,7 @@ from netdiag.linux.nftables.words import (
     SOCKET_KEYS,
     VERDICTS,
 )
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
 from netdiag.linux.xtables.extensions import decode_extension
 

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from netdiag.linux.link import Detail
 from netdiag.linux.nftables.datatypes import BY_NAME, INTEGER, DataType
+from netdiag.linux.rtnetlink import Detail
 
 Fields = Mapping[str, Detail]
 

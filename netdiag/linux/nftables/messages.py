@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from netdiag.linux.nftables.attributes import Malformed, attributes, number, table, text, user_data, user_text
+from netdiag.linux.nfnetlink import Malformed, attributes, number, table, text, user_data, user_text
 from netdiag.linux.nftables.expressions import Count, decode_count, decode_expressions, decode_verdict
 from netdiag.linux.nftables.requests import FAMILIES
 from netdiag.linux.nftables.words import ARP_HOOKS, HOOKS, NETDEV_HOOKS, OBJECTS, POLICIES

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 
 Fields = Mapping[str, Detail]
 

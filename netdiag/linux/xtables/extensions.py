@@ -3,7 +3,7 @@
 Foreign bytes: what is shorter than its struct, or not known, becomes an expression that is not understood.
 """
 
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
 from netdiag.linux.xtables.blob import BadBlob, Blob
 from netdiag.linux.xtables.matches import decode_match

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.xtables.options import Fields, integer, listed, negation, option, pair, port_range, quoted
 from netdiag.linux.xtables.rarer_match_text import RARER
 

@@ -5,7 +5,7 @@ Sources: linux/netfilter/xt_*.h, linux/netfilter_ipv4/ipt_*.h, linux/netfilter_i
 
 from collections.abc import Callable, Mapping
 
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.xtables.blob import Blob
 from netdiag.linux.xtables.rarer_matches import RARER
 from netdiag.linux.xtables.uncommon_matches import decode_uncommon

@@ -5,7 +5,7 @@ Sources: linux/netfilter/xt_*.h, linux/netfilter_ipv4/ipt_ttl.h.
 
 from collections.abc import Callable, Mapping
 
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.xtables.blob import Blob
 
 Fields = dict[str, Detail]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
 from netdiag.linux.xtables.match_text import match_text
 from netdiag.linux.xtables.target_text import target_text

@@ -6,7 +6,7 @@ Sources: linux/netfilter/xt_*.h, linux/netfilter/nf_nat.h, linux/netfilter_ipv4/
 import ipaddress
 from collections.abc import Callable, Mapping
 
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.xtables.blob import Blob, prefix_length
 
 Fields = dict[str, Detail]

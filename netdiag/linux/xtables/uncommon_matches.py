@@ -6,7 +6,7 @@ The one field is "options". Sources: linux/netfilter/xt_*.h, linux/netfilter_ipv
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.xtables.blob import BadBlob, Blob
 from netdiag.linux.xtables.options import port_range, rate
 

@@ -6,7 +6,7 @@ name can end it or be taken for HTML.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.render.findings.places import plain
 from netdiag.render.topology.lookup import (
     PAIRS,

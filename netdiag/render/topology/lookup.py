@@ -8,9 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.link import Detail, Link
-from netdiag.linux.neighbour import BridgeVlan
+from netdiag.linux.rtnetlink import BridgeVlan, Detail, InterfaceAddress, Link
 from netdiag.render.screen import Line, Screen, Style
 from netdiag.render.wording import plural
 from netdiag.topology.graph import CableKind, KafkaListener, NetworkView, Place, PlaceKind, Published, Topology

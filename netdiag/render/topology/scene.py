@@ -12,7 +12,7 @@ from functools import cached_property
 
 from netdiag.engine.container import Container, Status
 from netdiag.findings import ContainerLocation, Finding, Severity, TopologyLocation
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.render.redact import redacted
 from netdiag.render.topology.broker_access import BrokerAccess, Mark
 from netdiag.render.topology.labels import natural_key

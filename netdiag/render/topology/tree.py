@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from netdiag.findings import Finding
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.linux.socket import Listener
 from netdiag.render.findings.finding_text import SourceLines, finding_lines, grouped
 from netdiag.render.findings.places import in_order

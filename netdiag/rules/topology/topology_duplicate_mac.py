@@ -44,7 +44,7 @@ Sources: IEEE 802.1D section 7.8; net/bridge/br_fdb.c.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.rules.topology_findings import at_device, device_of, finding, several
 from netdiag.topology.graph import Topology
 from netdiag.topology.segments import Station

@@ -46,7 +46,7 @@ Sources: RFC 826; net/bridge/br_fdb.c; Documentation/networking/ip-sysctl.rst (n
 from collections.abc import Iterable, Iterator, Mapping
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.linux.neighbour import Neighbour
+from netdiag.linux.rtnetlink import Neighbour
 from netdiag.rules.topology_findings import addresses_at, at_device, device_name, device_of, finding, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId

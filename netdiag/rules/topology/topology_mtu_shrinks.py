@@ -42,7 +42,7 @@ Sources: RFC 1191; RFC 7348 section 4.3; drivers/net/veth.c.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.rules.topology_findings import MAIN_TABLE, at_device, device_of, finding, host_of
 from netdiag.topology.graph import Member, NetworkView, Topology
 from netdiag.topology.inventory import LinkId

@@ -31,7 +31,7 @@ Sources: RFC 1812 section 5.2.4.3 (longest match); Docker documentation, default
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity, TopologyLocation
-from netdiag.linux.route import Route
+from netdiag.linux.rtnetlink import Route
 from netdiag.rules.topology_findings import (
     MAIN_TABLE,
     Prefix,

@@ -29,7 +29,7 @@ Sources: linux/if_bridge.h (BR_STATE_*), IEEE 802.1D section 8.4.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.rules.topology_findings import at_device, device_name, device_of, finding, place_name, quoted
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import LinkId

@@ -35,7 +35,7 @@ Sources: moby, cmd/docker-proxy.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.linux.process import Process
+from netdiag.linux.procfs import Process
 from netdiag.rules.topology_findings import at_place, finding, parsed
 from netdiag.topology.graph import Topology
 

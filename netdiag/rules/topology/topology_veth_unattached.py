@@ -37,8 +37,7 @@ Sources: veth(4), bridge(8).
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Related, Severity
-from netdiag.linux.link import Link
-from netdiag.linux.route import Route
+from netdiag.linux.rtnetlink import Link, Route
 from netdiag.rules.topology_findings import (
     addresses_at,
     at_device,

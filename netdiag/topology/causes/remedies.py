@@ -8,11 +8,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from netdiag.engine.container import Container, Status
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.link import IFF_LOOPBACK, IFF_LOWER_UP, IFF_RUNNING, IFF_UP, Link
 from netdiag.linux.netns import Netns
-from netdiag.linux.process import Process
-from netdiag.linux.route import NextHop, Route
+from netdiag.linux.procfs import Process
+from netdiag.linux.rtnetlink import (
+    IFF_LOOPBACK,
+    IFF_LOWER_UP,
+    IFF_RUNNING,
+    IFF_UP,
+    InterfaceAddress,
+    Link,
+    NextHop,
+    Route,
+)
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, RuleAddress, Table
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy

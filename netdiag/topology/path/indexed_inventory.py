@@ -5,10 +5,7 @@ from collections import defaultdict
 from collections.abc import Hashable
 from functools import lru_cache
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.link import Link
-from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
-from netdiag.linux.route import Route, RoutingRule
+from netdiag.linux.rtnetlink import BridgeVlan, FdbEntry, InterfaceAddress, Link, Neighbour, Route, RoutingRule
 from netdiag.linux.ruleset import Ruleset
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 

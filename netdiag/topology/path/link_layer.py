@@ -9,7 +9,7 @@ ipvlan/; net/ipv4/arp.c (arp_process), net/ipv6/ndisc.c, net/core/neighbour.c.
 
 from dataclasses import dataclass, replace
 
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.topology.graph import PathEnd
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace, family_of

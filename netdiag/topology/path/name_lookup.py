@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from netdiag.engine.container import Container, EndpointSettings
-from netdiag.linux.hosts import parse_hosts
+from netdiag.linux.resolver import parse_hosts
 from netdiag.topology.graph import NetworkView, Topology
 
 _LOOPBACK = ("127.0.0.1", "::1")

@@ -8,11 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv4Interface, ip_interface
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import IFF_LOOPBACK, IFF_LOWER_UP, IFF_UP, Link
 from netdiag.linux.netns import Netns
-from netdiag.linux.route import NextHop, Route, RoutingRule
+from netdiag.linux.rtnetlink import (
+    IFF_LOOPBACK,
+    IFF_LOWER_UP,
+    IFF_UP,
+    InterfaceAddress,
+    KernelSettings,
+    Link,
+    NextHop,
+    Route,
+    RoutingRule,
+)
 from netdiag.topology.graph import KafkaListener, Place, PlaceKind, Published, Reach, Topology
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 from netdiag.topology.path.name_lookup import Resolver, topology_resolver

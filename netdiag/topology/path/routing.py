@@ -6,9 +6,7 @@ Sources: net/core/fib_rules.c, net/ipv4/fib_semantics.c, fib_frontend.c, route.c
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.link import Detail, Link
-from netdiag.linux.route import NextHop, Route, RoutingRule
+from netdiag.linux.rtnetlink import Detail, InterfaceAddress, Link, NextHop, Route, RoutingRule
 from netdiag.topology.path.indexed_inventory import IndexedNamespace, address_bits, family_of, in_prefix, parse_prefix
 
 LOOPBACK_INDEX = 1

@@ -10,11 +10,11 @@ import pytest
 
 from netdiag.errors import MissingRight
 from netdiag.io.kernel.channel import ROUTE, Channel, Refused
-from netdiag.linux.netlink.rules import request_rules
+from netdiag.linux.netlink.routes import request_routing_rules
 
 GETLINK, NEWLINK, DONE, ERROR = 18, 16, 3, 2
 MULTI, INTERRUPTED = 0x2, 0x10
-RULES = request_rules()
+RULES = request_routing_rules()
 LINKS = struct.pack("=IHHII", 32, GETLINK, 0, 0, 0) + bytes(16)
 
 

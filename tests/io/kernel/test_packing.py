@@ -5,8 +5,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 import pytest
 
 from netdiag.io.kernel.packing import packed, unpacked
-from netdiag.linux.link import Link
-from netdiag.linux.route import NextHop, Route
+from netdiag.linux.rtnetlink import Link, NextHop, Route
 from tests.topology.five_brokers import hostile
 
 ROUTE = Route(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from netdiag.io.kernel.channel import ROUTE, SOCK_DIAG, Channel
 from netdiag.io.kernel.settings import read_settings
-from netdiag.linux.interface_settings import Switches
-from netdiag.linux.kernel_settings import KernelSettings
+from netdiag.linux.netlink.links import LinkSettings
+from netdiag.linux.rtnetlink import KernelSettings
 
 NET = Path("/proc/sys/net")
 
@@ -19,9 +19,9 @@ def _tree(folder: Path, files: dict[str, str]) -> str:
 
 
 DEVICES = (
-    ("eth0", Switches(rp_filter=1, route_localnet=0, ipv6_disabled=True)),
-    ("tun0", Switches()),
-    ("eth1", Switches(rp_filter=2, route_localnet=1, ipv6_disabled=True)),
+    ("eth0", LinkSettings(rp_filter=1, route_localnet=0, ipv6_disabled=True)),
+    ("tun0", LinkSettings()),
+    ("eth1", LinkSettings(rp_filter=2, route_localnet=1, ipv6_disabled=True)),
 )
 
 
@@ -48,7 +48,7 @@ def test_each_switch_is_read_from_its_file(tmp_path: Path) -> None:
 
 def test_one_device_with_ipv6_is_enough() -> None:
     with Channel(ROUTE) as channel:
-        settings = read_settings(channel, (*DEVICES, ("lo", Switches(ipv6_disabled=False))), files=False)
+        settings = read_settings(channel, (*DEVICES, ("lo", LinkSettings(ipv6_disabled=False))), files=False)
     assert settings.ipv6_disabled is False
 
 

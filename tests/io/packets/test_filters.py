@@ -7,7 +7,7 @@ import pytest
 
 from netdiag.errors import InputError, MissingExtra
 from netdiag.io.packets.filters import Filter, of_expression, of_ports
-from netdiag.linux.packet_filter import NOTHING, everything
+from netdiag.linux.bpf import NO_PACKETS, all_packets
 from tests.tools import tool
 
 
@@ -25,12 +25,12 @@ def test_scapy_and_tcpdump_compile_the_same(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("text", ["", "  "])
 def test_no_words_take_everything(text: str) -> None:
     chosen = of_expression(text)
-    assert (chosen.expression, chosen.ethernet, chosen.ip) == ("", everything(), everything())
+    assert (chosen.expression, chosen.ethernet, chosen.ip) == ("", all_packets(), all_packets())
 
 
 def test_what_ethernet_alone_has_takes_nothing_elsewhere() -> None:
     chosen = of_expression("ether host 02:00:00:00:00:01")
-    assert chosen.ip == NOTHING
+    assert chosen.ip == NO_PACKETS
     assert len(chosen.ethernet) > 5
 
 
@@ -67,7 +67,7 @@ def test_a_filter_in_words_needs_somebody_who_reads_them(monkeypatch: pytest.Mon
 
 
 def test_a_program_too_long_is_refused() -> None:
-    chosen = Filter(expression="x", ethernet=everything() * 4000, ip=everything() * 200)
+    chosen = Filter(expression="x", ethernet=all_packets() * 4000, ip=all_packets() * 200)
     with pytest.raises(InputError, match="the kernel allows"):
         chosen.program(256)
 

@@ -12,12 +12,12 @@ from netdiag.errors import MissingRight
 from netdiag.io.netns import open_namespace
 from netdiag.io.packets.pcapng_writer import LINKTYPE_ETHERNET, PACKET_TIME, PACKET_TIME_AT
 from netdiag.io.packets.ring import Ring
+from netdiag.linux.bpf import NO_PACKETS, all_packets, for_all_links
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
-from netdiag.linux.packet_filter import NOTHING, everything, for_all_links
 from tests.io.namespaces import FAR, NEAR, Pair, joined_namespaces, needs_root
 from tests.io.packets.traffic import SENDER, python
 
-ALL = for_all_links(everything(), everything(), snaplen=100)
+ALL = for_all_links(all_packets(), all_packets(), snaplen=100)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_nothing_comes_once_it_is_stopped(pair: Pair, ring: Ring) -> None:
 
 def test_the_filter_is_there_before_the_first_packet(pair: Pair) -> None:
     """A flood of what is not wanted goes on while the socket is made, many times."""
-    nothing = for_all_links(NOTHING, NOTHING, snaplen=100)
+    nothing = for_all_links(NO_PACKETS, NO_PACKETS, snaplen=100)
     flood = os.fork()
     if flood == 0:
         try:

@@ -5,7 +5,7 @@ import pytest
 from netdiag.linux.evaluation.native import STATE_BITS, address_type, step
 from netdiag.linux.evaluation.packet import ConnectionState, Packet, Surroundings
 from netdiag.linux.evaluation.situation import Decision, Situation, native_number
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import ElementSet, Expression, SetEntry
 
 PACKET = Packet(

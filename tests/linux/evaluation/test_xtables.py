@@ -7,7 +7,7 @@ import pytest
 from netdiag.linux.evaluation.packet import ConnectionState, Packet, Surroundings
 from netdiag.linux.evaluation.situation import Decision, Situation
 from netdiag.linux.evaluation.xtables import in_network, step
-from netdiag.linux.link import Detail
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
 
 PACKET = Packet(

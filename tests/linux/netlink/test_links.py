@@ -1,13 +1,95 @@
-"""Devices from RTM_NEWLINK."""
+"""Switches of a device out of the message that describes it."""
 
 import struct
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from netdiag.linux.link import Link
+from netdiag.io.kernel.channel import ROUTE, Channel
 from netdiag.linux.netlink.attributes import Malformed
-from netdiag.linux.netlink.links import decode_link, request_links
-from tests.linux.netlink.assembling import message, nla, u8, u32
+from netdiag.linux.netlink.links import (
+    UNASSIGNED,
+    LinkSettings,
+    decode_bridge_vlans,
+    decode_link,
+    decode_link_settings,
+    decode_netconf,
+    decode_nsid,
+    request_bridge_vlans,
+    request_links,
+    request_nsid,
+)
+from netdiag.linux.rtnetlink import BridgeVlan, Link
+from tests.linux.netlink.assembling import message, nla, u8, u16, u32
+
+GETLINK = struct.pack("=IHHII", 32, 18, 0, 0, 0) + bytes(16)
+
+
+def attribute(number: int, value: bytes) -> bytes:
+    return struct.pack("=HH", 4 + len(value), number) + value + bytes(-len(value) % 4)
+
+
+def link(conf: bytes, before: bytes = b"") -> bytes:
+    families = attribute(10, attribute(2, CONF6)) + attribute(2, attribute(1, conf))
+    return bytes(16) + before + attribute(26 | 0x8000, families)
+
+
+CONF = struct.pack("=33I", *range(1, 34))
+CONF6 = struct.pack("=27I", *[0] * 26, 1)
+BOTH = LinkSettings(rp_filter=8, route_localnet=26, ipv6_disabled=True)
+
+
+def test_each_switch_has_its_place() -> None:
+    assert decode_link_settings(link(CONF)) == BOTH
+    assert decode_link_settings(memoryview(link(CONF, attribute(3, b"eth0\0")))) == BOTH
+    assert decode_link_settings(link(CONF[:100])) == replace(BOTH, route_localnet=None)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        bytes(16),
+        bytes(16) + attribute(26, attribute(10, b"")),
+        bytes(16) + struct.pack("=HH", 3, 26) + CONF,
+        bytes(16) + struct.pack("=HH", 4000, 26) + CONF,
+        bytes(16) + attribute(26, struct.pack("=HH", 0, 0) * 4),
+    ],
+)
+def test_without_settings_there_are_none(payload: bytes) -> None:
+    assert decode_link_settings(payload) == LinkSettings()
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (bytes(4) + attribute(1, b"\xff" * 4) + attribute(3, b"\2\0\0\0") + attribute(2, b"\1\0\0\0"), (1, 2)),
+        (bytes(4) + attribute(2, b"\1\0"), (None, None)),
+        (b"", (None, None)),
+        (bytes(4) + struct.pack("=HH", 2, 2), (None, None)),
+    ],
+)
+def test_shared_switches(payload: bytes, expected: tuple[int | None, int | None]) -> None:
+    assert decode_netconf(payload) == expected
+
+
+def test_the_kernel_says_over_netlink_what_its_files_say() -> None:
+    with Channel(ROUTE) as channel:
+        payloads = [bytes(payload) for _, payload in channel.dump(GETLINK)]
+    conf = Path("/proc/sys/net/ipv4/conf")
+    compared = 0
+    for payload in payloads:
+        # the name is the first attribute
+        name = payload[20:].split(b"\0", 1)[0].decode()
+        if (conf / name).is_dir():
+            compared += 1
+            found = decode_link_settings(payload)
+            files = tuple(int((conf / name / switch).read_text()) for switch in ("rp_filter", "route_localnet"))
+            assert (found.rp_filter, found.route_localnet) == files
+            ipv6 = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
+            assert found.ipv6_disabled == (int(ipv6.read_text()) != 0 if ipv6.exists() else None)
+    assert compared
 
 
 def body(*, hardware: int = 1, ifindex: int = 7, flags: int = 0x1003) -> bytes:
@@ -99,3 +181,50 @@ def test_what_nobody_knows_is_told() -> None:
 def test_lengths_that_lie_are_malformed(data: bytes) -> None:
     with pytest.raises(Malformed):
         decode_link(data)
+
+
+BODY = struct.pack("=BxHiII", 7, 1, 4, 0, 0)
+
+
+def vlan(number: int, flags: int = 0) -> bytes:
+    return nla(2, u16(flags) + u16(number))
+
+
+def test_the_request() -> None:
+    assert request_bridge_vlans() == message(18, b"\x07" + bytes(15) + nla(29, u32(4)), flags=0x301, sequence=0)
+
+
+def test_single_ones_and_a_range() -> None:
+    spec = nla(0, u16(1)) + vlan(1, 0x6) + vlan(10, 0x8) + vlan(20, 0x10) + vlan(30, 0x4)
+    assert decode_bridge_vlans(memoryview(BODY + nla(26, spec))) == (
+        BridgeVlan(ifindex=4, vlan=1, vlan_end=1, flags=("PVID", "Egress Untagged")),
+        BridgeVlan(ifindex=4, vlan=10, vlan_end=20),
+        BridgeVlan(ifindex=4, vlan=30, vlan_end=30, flags=("Egress Untagged",)),
+    )
+
+
+def test_none() -> None:
+    assert decode_bridge_vlans(BODY) == ()
+    assert decode_bridge_vlans(bytes(16) + nla(26, vlan(1))) == ()
+
+
+@pytest.mark.parametrize("data", [b"", BODY + nla(26, nla(2, b"\0")), BODY + nla(26, vlan(10, 0x8))])
+def test_what_does_not_end_is_malformed(data: bytes) -> None:
+    with pytest.raises(Malformed):
+        decode_bridge_vlans(data)
+
+
+def test_the_requests() -> None:
+    assert request_nsid(9) == message(90, bytes(4) + nla(3, u32(9)), flags=1, sequence=0)
+
+
+def test_the_answer() -> None:
+    assert decode_nsid(memoryview(bytes(4) + nla(1, struct.pack("=i", 17)))) == 17
+    assert decode_nsid(bytes(4) + nla(1, struct.pack("=i", -1))) == UNASSIGNED
+    assert decode_nsid(bytes(4)) == UNASSIGNED
+
+
+@pytest.mark.parametrize("data", [b"", bytes(4) + nla(1, b"\0\0\0"), bytes(4) + b"\1"])
+def test_sizes_that_lie_are_malformed(data: bytes) -> None:
+    with pytest.raises(Malformed):
+        decode_nsid(data)

@@ -5,19 +5,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pyroute2.netlink.rtnl import RTM_NEWADDR, RTM_NEWLINK, RTM_NEWNEIGH, RTM_NEWROUTE, RTM_NEWRULE
 from pyroute2.netlink.rtnl.fibmsg import fibmsg
 from pyroute2.netlink.rtnl.ifaddrmsg import ifaddrmsg
 from pyroute2.netlink.rtnl.ifinfmsg import ifinfmsg
 from pyroute2.netlink.rtnl.ndmsg import ndmsg
 from pyroute2.netlink.rtnl.rtmsg import rtmsg
 
-from netdiag.linux.link import Link
-from netdiag.linux.netlink.addresses import decode_address
+from netdiag.linux.netlink.addresses import decode_address, decode_neighbour
 from netdiag.linux.netlink.links import decode_link
-from netdiag.linux.netlink.messages import MessageType
-from netdiag.linux.netlink.neighbours import decode_neighbour
-from netdiag.linux.netlink.routes import decode_route
-from netdiag.linux.netlink.rules import decode_rule
+from netdiag.linux.netlink.routes import decode_route, decode_routing_rule
+from netdiag.linux.rtnetlink import Link
 from tests.netlab.record import recordings
 
 # The kinds whose numbers have the same names in both, but for the prefix, and where ours has them.
@@ -47,7 +45,7 @@ def decoded(kind: Callable[[bytes], Any], number: int, payload: bytes) -> Any:
 def test_links() -> None:
     numbers = 0
     for payload in payloads("links"):
-        ours, theirs = decode_link(payload), decoded(ifinfmsg, MessageType.NEW_LINK, payload)
+        ours, theirs = decode_link(payload), decoded(ifinfmsg, RTM_NEWLINK, payload)
         get = theirs.get_attr
         assert (ours.ifindex, ours.type, ours.flags) == (theirs["index"], theirs["ifi_type"], theirs["flags"])
         assert (ours.mtu, ours.qdisc, ours.operstate) == (
@@ -90,7 +88,7 @@ def _ours(link: Link, name: str, value: int) -> object:
 
 def test_addresses() -> None:
     for payload in payloads("addresses"):
-        ours, theirs = decode_address(payload), decoded(ifaddrmsg, MessageType.NEW_ADDRESS, payload)
+        ours, theirs = decode_address(payload), decoded(ifaddrmsg, RTM_NEWADDR, payload)
         get = theirs.get_attr
         assert ours
         assert (ours.ifindex, ours.prefix_length, ours.scope) == (
@@ -104,7 +102,7 @@ def test_addresses() -> None:
 
 def test_routes() -> None:
     for payload in payloads("routes"):
-        ours, theirs = decode_route(payload), decoded(rtmsg, MessageType.NEW_ROUTE, payload)
+        ours, theirs = decode_route(payload), decoded(rtmsg, RTM_NEWROUTE, payload)
         get = theirs.get_attr
         assert ours
         anywhere = "0.0.0.0" if theirs["family"] == 2 else "::"
@@ -120,7 +118,7 @@ def test_routes() -> None:
 
 def test_rules() -> None:
     for payload in payloads("rules"):
-        ours, theirs = decode_rule(payload), decoded(fibmsg, MessageType.NEW_RULE, payload)
+        ours, theirs = decode_routing_rule(payload), decoded(fibmsg, RTM_NEWRULE, payload)
         if ours is None:
             assert theirs["family"] not in (2, 10)
             continue
@@ -131,7 +129,7 @@ def test_rules() -> None:
 
 def test_neighbours() -> None:
     for payload in payloads("neighbours"):
-        ours, theirs = decode_neighbour(payload), decoded(ndmsg, MessageType.NEW_NEIGHBOUR, payload)
+        ours, theirs = decode_neighbour(payload), decoded(ndmsg, RTM_NEWNEIGH, payload)
         get = theirs.get_attr
         assert ours
         assert (ours.ifindex, ours.address) == (theirs["ifindex"], get("NDA_DST"))
@@ -155,7 +153,7 @@ def _seconds(messages: list[bytes], decode: Callable[[bytes], object]) -> float:
 
 def _whole(payload: bytes) -> object:
     """All of a message: the library reads attributes when they are looked at."""
-    message = decoded(ifinfmsg, MessageType.NEW_LINK, payload)
+    message = decoded(ifinfmsg, RTM_NEWLINK, payload)
     rest = [message]
     while rest:
         rest += [value for _, value in rest.pop()["attrs"] if isinstance(value, dict) and "attrs" in value]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from netdiag.linux.link import Detail
 from netdiag.linux.nftables.loads import Load, load
+from netdiag.linux.rtnetlink import Detail
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Statements in the words of nft."""
 
-from netdiag.linux.link import Detail
 from netdiag.linux.nftables import statements
+from netdiag.linux.rtnetlink import Detail
 
 
 def test_limits_and_amounts() -> None:

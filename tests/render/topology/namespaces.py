@@ -1,11 +1,19 @@
 """The namespaces of a cluster written out: what the kernel has of a docker host and of the brokers on its bridge."""
 
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import IFF_LOOPBACK, IFF_LOWER_UP, IFF_UP, Link
-from netdiag.linux.neighbour import FdbEntry, Neighbour
 from netdiag.linux.netns import Netns, NetnsSource
-from netdiag.linux.route import NextHop, Route, RoutingRule
+from netdiag.linux.rtnetlink import (
+    IFF_LOOPBACK,
+    IFF_LOWER_UP,
+    IFF_UP,
+    FdbEntry,
+    InterfaceAddress,
+    KernelSettings,
+    Link,
+    Neighbour,
+    NextHop,
+    Route,
+    RoutingRule,
+)
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Ruleset, Table
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.topology.inventory import LinkId, NamespaceFacts

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.linux.link import IFF_UP, Link
-from netdiag.linux.neighbour import BridgeVlan
+from netdiag.linux.rtnetlink import IFF_UP, BridgeVlan, Link
 from netdiag.render.topology.lookup import (
     Lookup,
     bridge_parts,

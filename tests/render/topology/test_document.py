@@ -9,13 +9,19 @@ import pytest
 
 from netdiag.engine.container import Container
 from netdiag.findings import Finding, Severity, TopologyLocation
-from netdiag.linux.address import InterfaceAddress
-from netdiag.linux.kernel_settings import KernelSettings
-from netdiag.linux.link import Link
-from netdiag.linux.neighbour import BridgeVlan, FdbEntry, Neighbour
 from netdiag.linux.netns import Netns
-from netdiag.linux.process import Process
-from netdiag.linux.route import NextHop, Route, RoutingRule
+from netdiag.linux.procfs import Process
+from netdiag.linux.rtnetlink import (
+    BridgeVlan,
+    FdbEntry,
+    InterfaceAddress,
+    KernelSettings,
+    Link,
+    Neighbour,
+    NextHop,
+    Route,
+    RoutingRule,
+)
 from netdiag.linux.ruleset import Chain, ElementSet, Expression, FilterRule, Ruleset, Table
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.render.topology.json import append_tail, json_text, tail_text, topology_document

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from netdiag.engine.container import Status
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.render.topology.broker_access import BrokerAccess, Mark
 from netdiag.render.topology.scene import Scene, endpoint, scene
 from netdiag.topology.graph import Topology

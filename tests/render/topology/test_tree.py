@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from netdiag.findings import Finding, Severity, TopologyLocation
-from netdiag.linux.link import Link
 from netdiag.linux.netns import Netns
+from netdiag.linux.rtnetlink import Link
 from netdiag.render.screen import Screen
 from netdiag.render.topology.tree import tree_text
 from netdiag.topology.graph import Place, PlaceKind, Topology

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from netdiag.linux.link import Link
+from netdiag.linux.rtnetlink import Link
 from netdiag.render.topology.scene import Bar, BarKind, bars, place_key
 from netdiag.topology.graph import Cable, CableKind, Topology
 from netdiag.topology.inventory import LinkId

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from netdiag.engine.container import Container, parse_container
 from netdiag.engine.network import parse_network
-from netdiag.linux.process import Process
+from netdiag.linux.procfs import Process
 from netdiag.linux.ruleset import Origin, RuleAddress
 from netdiag.topology.graph import (
     Cable,

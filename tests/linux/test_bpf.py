@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.linux.packet_filter import (
+from netdiag.linux.bpf import (
     LONGEST,
-    NOTHING,
+    NO_PACKETS,
     Instruction,
     LinkKind,
     Program,
-    everything,
+    all_packets,
     for_all_links,
     kafka_expression,
     kafka_filter,
@@ -131,7 +131,7 @@ def test_many_ports_need_no_long_jump() -> None:
 
 
 def test_what_is_kept_of_a_packet() -> None:
-    program = for_all_links(everything(), everything(), snaplen=100)
+    program = for_all_links(all_packets(), all_packets(), snaplen=100)
     assert {one.k for one in program if one.code == 6} == {0, 100}
 
 
@@ -142,8 +142,8 @@ def test_too_long_for_the_kernel() -> None:
 
 
 def test_nothing_passes_nothing() -> None:
-    assert taken(NOTHING, [b"x"]) == []
-    assert taken(everything(), [b"x"]) == [b"x"]
+    assert taken(NO_PACKETS, [b"x"]) == []
+    assert taken(all_packets(), [b"x"]) == [b"x"]
 
 
 def test_a_printed_program_is_read() -> None:

@@ -107,12 +107,12 @@ def kafka_expression(ports: Collection[int]) -> str:
     return " or ".join((*tcp, *dns, "icmp[icmptype] == 3", "icmp6[icmp6type] == 1"))
 
 
-def everything() -> Program:
+def all_packets() -> Program:
     """Every packet."""
     return (Instruction(_RET, 0, 0, 0x40000),)
 
 
-NOTHING: Program = (Instruction(_RET, 0, 0, 0),)
+NO_PACKETS: Program = (Instruction(_RET, 0, 0, 0),)
 
 
 def for_all_links(ethernet: Program, ip: Program, *, snaplen: int, ifindexes: Collection[int] = ()) -> Program:
