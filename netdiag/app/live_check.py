@@ -143,7 +143,7 @@ class LiveCheck:
             seen.stances,
             addresses,
             timeout=live.timeout,
-            edges=mesh_edges(deployment, frozenset(seen.stopped)),
+            edges=mesh_edges(deployment.with_down(seen.stopped)),
             client=client,
             warn_days=live.warn_days,
         )

@@ -20,14 +20,15 @@ def predicted_matrix(name: str, deployment: Deployment, findings: Sequence[Findi
     """The matrix of a deployment in which the brokers that findings condemn do not run, or why there is none."""
     down = failing_to_start(findings, deployment)
     because = {f.service: f.rule for f in reversed(findings) if f.broker_prints and f.service}
-    places, addresses = vantages(deployment, down=down), bootstraps(deployment)
+    deployment = deployment.with_down(down)
+    places, addresses = vantages(deployment), bootstraps(deployment)
     note = too_large(name, places, addresses)
     if note:
         return note
     return Matrix(
         input=name,
         vantages=places,
-        cells=predict(deployment, places, addresses, down=down),
+        cells=predict(deployment, places, addresses),
         not_running={b.name: because.get(b.name, "") for b in deployment.brokers if b.name in down},
     )
 
@@ -47,7 +48,7 @@ def observed_matrix(
     `stopped` says by member name why a broker does not run.
     """
     seen = {(cell.vantage, cell.bootstrap): cell.observed for cell in observed}
-    predicted = predict(deployment, places, addresses, down=frozenset(stopped), speaks=speaks)
+    predicted = predict(deployment.with_down(stopped), places, addresses, speaks=speaks)
     cells = tuple(replace(cell, observed=seen.get((cell.vantage, cell.bootstrap))) for cell in predicted)
     return Matrix(input=name, vantages=places, cells=cells, not_running=stopped)
 

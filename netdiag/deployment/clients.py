@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from netdiag.deployment.model.contact import Address, Failed
+from netdiag.deployment.model.contact import Address, Failed, Unknown
 from netdiag.deployment.model.deployment import (
     BootstrapAddress,
     Broker,
@@ -21,14 +21,7 @@ from netdiag.deployment.model.deployment import (
     State,
 )
 from netdiag.deployment.model.vantage import Vantage, container_vantage
-from netdiag.deployment.prediction.client_namespace import (
-    HOST_ALIASES,
-    MemberAddress,
-    Unmodelled,
-    Unresolved,
-    network_owner,
-    resolve,
-)
+from netdiag.deployment.prediction.client_namespace import HOST_ALIASES, MemberAddress, network_owner, resolve
 from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.listener_access import advertised_of, other_brokers
 from netdiag.deployment.prediction.sockets import Accepted
@@ -36,8 +29,6 @@ from netdiag.findings import Location, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import runs_broker
 from netdiag.kafka.listeners import SECURITY_PROTOCOLS, ListenerEntry
-
-NOBODY: frozenset[str] = frozenset()
 
 # Images that hold a broker, whatever command is given to them.
 _HOLDS_BROKER = re.compile(
@@ -140,29 +131,29 @@ def severity_of(deployment: Deployment, attempt: Attempt) -> Severity:
 
 def accepting_listener(deployment: Deployment, vantage: Vantage, host: str, port: int) -> Accepted | None:
     """The listener that a connection ends at; None where it fails or nobody can tell."""
-    resolution = resolve(deployment, vantage, host, NOBODY)
-    if isinstance(resolution, Unresolved | Unmodelled) or len(resolution) > 1:
+    resolution = resolve(deployment, vantage, host)
+    if isinstance(resolution, Failed | Unknown) or len(resolution) > 1:
         return None
-    delivery = connect(deployment, vantage, resolution[0], port, NOBODY)
+    delivery = connect(deployment, vantage, resolution[0], port)
     return delivery if isinstance(delivery, Accepted) else None
 
 
 def why_failing(deployment: Deployment, vantage: Vantage, host: str, port: int) -> str | None:
     """Why a connection provably fails; None where it does not, or nobody can tell."""
-    resolution = resolve(deployment, vantage, host, NOBODY)
-    if isinstance(resolution, Unmodelled):
+    resolution = resolve(deployment, vantage, host)
+    if isinstance(resolution, Unknown):
         return None
-    if isinstance(resolution, Unresolved):
+    if isinstance(resolution, Failed):
         return None if _may_be_known_elsewhere(deployment, host) else resolution.because
-    ends = [connect(deployment, vantage, target, port, NOBODY) for target in resolution]
+    ends = [connect(deployment, vantage, target, port) for target in resolution]
     failed = [end.because for end in ends if isinstance(end, Failed)]
     return failed[0] if len(failed) == len(ends) else None
 
 
 def target_member(deployment: Deployment, attempt: Attempt) -> Member | None:
     """The one member that the host of an attempt leads to."""
-    resolution = resolve(deployment, attempt.vantage, attempt.address.host, NOBODY)
-    if isinstance(resolution, Unresolved | Unmodelled):
+    resolution = resolve(deployment, attempt.vantage, attempt.address.host)
+    if isinstance(resolution, Failed | Unknown):
         return None
     match resolution:
         case (MemberAddress() as only,):
@@ -174,7 +165,7 @@ def target_member(deployment: Deployment, attempt: Attempt) -> Member | None:
 def why_unresolved(deployment: Deployment, attempt: Attempt) -> UnresolvedName | None:
     """Why the host of an attempt does not resolve; None where it does, or nobody can tell."""
     host = attempt.address.host
-    if not isinstance(resolve(deployment, attempt.vantage, host, NOBODY), Unresolved) or host in HOST_ALIASES:
+    if not isinstance(resolve(deployment, attempt.vantage, host), Failed) or host in HOST_ALIASES:
         return None
     if host in attempt.client.links or host in deployment.absent or is_inactive(deployment, host):
         return None
@@ -275,10 +266,10 @@ def clients_entering(deployment: Deployment, broker: Broker, listener: str) -> t
 
 def _enters(deployment: Deployment, member: Member, host: str, port: int, broker: Broker, listener: str) -> bool:
     vantage = container_vantage(member)
-    resolution = resolve(deployment, vantage, host, NOBODY)
-    if isinstance(resolution, Unresolved | Unmodelled):
+    resolution = resolve(deployment, vantage, host)
+    if isinstance(resolution, Failed | Unknown):
         return False
-    delivery = connect(deployment, vantage, resolution[0], port, NOBODY)
+    delivery = connect(deployment, vantage, resolution[0], port)
     return isinstance(delivery, Accepted) and delivery.broker is broker and delivery.entry.endpoint.listener == listener
 
 

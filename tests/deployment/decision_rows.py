@@ -86,7 +86,7 @@ def answer(row: Row, platform: Platform) -> tuple[str, str]:
     where = Address(host=host.strip("[]"), port=int(port))
     vantage = at(deployment, row.client)
     assert row.client in ("host", "lan", "elsewhere") or member_at(deployment, vantage)
-    (cell,) = predict(deployment, [vantage], [where], down=row.down)
+    (cell,) = predict(deployment.with_down(row.down), [vantage], [where])
     assert cell.predicted
     contact = cell.predicted.bootstrap
     assert contact.because

@@ -1,11 +1,9 @@
 """What a broker would answer: its cluster, and whether it has heard of it."""
 
+from netdiag.deployment.model.contact import Unknown
 from netdiag.deployment.model.vantage import broker_vantage
-from netdiag.deployment.prediction.client_namespace import Unmodelled
-from netdiag.deployment.prediction.cluster import advertised_host, cluster_of, is_informed, metadata, reaches
+from netdiag.deployment.prediction.cluster import advertised_host, cluster_of, is_informed, named_brokers, reaches
 from tests.deployment.stacks import deployment_of, five_brokers
-
-NOBODY: frozenset[str] = frozenset()
 
 
 def test_one_zookeeper_is_one_cluster() -> None:
@@ -21,8 +19,8 @@ def test_one_zookeeper_is_one_cluster() -> None:
 
 def test_metadata_names_the_endpoints_of_one_listener() -> None:
     deployment = deployment_of(five_brokers())
-    named = metadata(deployment, deployment.brokers[0], "EXTERNAL", frozenset({"broker-2"}))
-    assert not isinstance(named, Unmodelled)
+    named = named_brokers(deployment.with_down({"broker-2"}), deployment.brokers[0], "EXTERNAL")
+    assert not isinstance(named, Unknown)
     assert [(e.node_id, e.host, e.port) for e in named] == [(n, "localhost", 9090 + n) for n in (1, 3, 4, 5)]
 
 
@@ -32,7 +30,7 @@ def test_an_empty_advertised_host_is_decided_at_run_time_unless_hostname_is_set(
     broker = deployment.brokers[0]
     entry = broker.config.advertised_listeners[1]
     assert advertised_host(broker, entry) is None
-    assert isinstance(metadata(deployment, broker, "EXTERNAL", NOBODY), Unmodelled)
+    assert isinstance(named_brokers(deployment, broker, "EXTERNAL"), Unknown)
     named = deployment_of(text.replace("  broker-1:\n", "  broker-1:\n    hostname: one\n")).brokers[0]
     assert advertised_host(named, entry) == "one"
 
@@ -40,9 +38,9 @@ def test_an_empty_advertised_host_is_decided_at_run_time_unless_hostname_is_set(
 def test_brokers_reach_each_other_or_not() -> None:
     deployment = deployment_of(five_brokers())
     one, two = deployment.brokers[:2]
-    assert reaches(deployment, one, "broker-2", 29092, NOBODY) is two
-    assert reaches(deployment, one, "broker-2", 1, NOBODY) is None
-    assert reaches(deployment, one, "nobody", 29092, NOBODY) is None
+    assert reaches(deployment, one, "broker-2", 29092) is two
+    assert reaches(deployment, one, "broker-2", 1) is None
+    assert reaches(deployment, one, "nobody", 29092) is None
     assert broker_vantage(one).member == "broker-1"
 
 
@@ -50,16 +48,16 @@ def test_some_controllers_reach_a_broker_others_do_not() -> None:
     text = five_brokers().replace("INTERNAL://broker-3:29092", "INTERNAL://localhost:29092")
     deployment = deployment_of(text)
     # every broker finds itself at localhost, so which one is told depends on who the controller is
-    assert isinstance(is_informed(deployment, deployment.brokers[2], NOBODY), Unmodelled)
-    assert is_informed(deployment, deployment.brokers[0], NOBODY) is True
+    assert isinstance(is_informed(deployment, deployment.brokers[2]), Unknown)
+    assert is_informed(deployment, deployment.brokers[0]) is True
 
 
 def test_who_stays_of_zookeeper_brokers_with_one_endpoint_is_decided_at_run_time() -> None:
     text = five_brokers().replace("EXTERNAL://localhost:9093", "EXTERNAL://localhost:9092")
     deployment = deployment_of(text)
-    assert isinstance(is_informed(deployment, deployment.brokers[0], NOBODY), Unmodelled)
+    assert isinstance(is_informed(deployment, deployment.brokers[0]), Unknown)
     # once one of the two is gone, nobody is in doubt
-    assert is_informed(deployment, deployment.brokers[0], frozenset({"broker-3"})) is True
+    assert is_informed(deployment.with_down({"broker-3"}), deployment.brokers[0]) is True
 
 
 KRAFT = """\
@@ -79,6 +77,6 @@ services:
 
 def test_a_kraft_broker_needs_a_majority_of_its_voters() -> None:
     alone = deployment_of(KRAFT.format(voters="1@kafka:9093"))
-    assert is_informed(alone, alone.brokers[0], NOBODY) is True
+    assert is_informed(alone, alone.brokers[0]) is True
     lost = deployment_of(KRAFT.format(voters="1@kafka:9093,2@gone:9093,3@lost:9093"))
-    assert isinstance(is_informed(lost, lost.brokers[0], NOBODY), Unmodelled)
+    assert isinstance(is_informed(lost, lost.brokers[0]), Unknown)

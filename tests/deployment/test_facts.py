@@ -5,9 +5,10 @@ import pytest
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
 from netdiag.config.document import ExternalNetwork, Facts
+from netdiag.deployment.model.contact import Failed, Unknown
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.model.vantage import Vantage, VantageKind
-from netdiag.deployment.prediction.client_namespace import Unmodelled, Unresolved, resolve
+from netdiag.deployment.prediction.client_namespace import resolve
 from netdiag.deployment.sources.compose import from_compose, runs_kafka
 from netdiag.deployment.sources.images import image_behind, with_images
 from netdiag.findings import Severity
@@ -70,18 +71,18 @@ def test_the_value_keeps_its_place_and_cannot_be_edited_as_if_it_stood_there() -
 @pytest.mark.parametrize(
     ("networks", "kind"),
     [
-        ({}, Unmodelled),
-        ({"out": ExternalNetwork()}, Unmodelled),
-        ({"out": ExternalNetwork(members=("db",))}, Unresolved),
-        ({"company": ExternalNetwork(members=())}, Unresolved),
-        ({"other": ExternalNetwork(members=())}, Unmodelled),
-        ({"out": ExternalNetwork(members=("db", "zk"))}, Unmodelled),
+        ({}, Unknown),
+        ({"out": ExternalNetwork()}, Unknown),
+        ({"out": ExternalNetwork(members=("db",))}, Failed),
+        ({"company": ExternalNetwork(members=())}, Failed),
+        ({"other": ExternalNetwork(members=())}, Unknown),
+        ({"out": ExternalNetwork(members=("db", "zk"))}, Unknown),
     ],
 )
 def test_who_is_on_an_external_network(networks: dict[str, ExternalNetwork], kind: type) -> None:
     found = deployment(Facts(external_networks=networks))
     vantage = Vantage(kind=VantageKind.CONTAINER, label="x", networks=("out",))
-    assert isinstance(resolve(found, vantage, "zk", frozenset()), kind)
+    assert isinstance(resolve(found, vantage, "zk"), kind)
 
 
 def test_the_subnets_of_an_external_network() -> None:

@@ -84,7 +84,7 @@ def test_kraft_form(quorum: str) -> None:
 
 
 def test_who_does_not_run_is_looked_for_and_does_not_look() -> None:
-    edges = mesh_edges(deployment_of(five_brokers()), frozenset({"broker-2", "zookeeper"}))
+    edges = mesh_edges(deployment_of(five_brokers()).with_down({"broker-2", "zookeeper"}))
     assert "broker-2" not in {edge.source for edge in edges}
     towards = [edge for edge in edges if edge.target == "broker-2"]
     assert len(towards) == 4

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.contact import Failed, Mechanism, unresolved
 from netdiag.deployment.model.deployment import Deployment, State
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.prediction.client_namespace import (
@@ -14,24 +14,21 @@ from netdiag.deployment.prediction.client_namespace import (
     MemberAddress,
     OutsideAddress,
     Resolution,
-    Unresolved,
     VacantAddress,
-    is_running,
     network_owner,
     resolve,
 )
 from tests.deployment.stacks import deployment_of, five_brokers
 from tests.deployment.worlds import broker, world
 
-NOBODY: frozenset[str] = frozenset()
 H = Vantage(kind=VantageKind.DOCKER_HOST, label="H")
 L = Vantage(kind=VantageKind.LAN, label="L")
 C = Vantage(kind=VantageKind.CONTAINER, label="C", networks=("kafka",))
 B2 = Vantage(kind=VantageKind.BROKER, label="B", member="broker-2", networks=("kafka",))
 
 
-def of(vantage: Vantage, host: str, down: frozenset[str] = NOBODY) -> Resolution:
-    return resolve(deployment_of(five_brokers(), host_addresses=("192.168.8.133",)), vantage, host, down)
+def resolved(vantage: Vantage, host: str, *down: str) -> Resolution:
+    return resolve(deployment_of(five_brokers(), host_addresses=("192.168.8.133",)).with_down(down), vantage, host)
 
 
 @pytest.mark.parametrize("vantage", [H, L, C, B2])
@@ -47,28 +44,28 @@ def of(vantage: Vantage, host: str, down: frozenset[str] = NOBODY) -> Resolution
     ],
 )
 def test_loopback_is_everybody_s_own(vantage: Vantage, host: str, family: Family) -> None:
-    assert of(vantage, host) == (Loopback(family=family),)
+    assert resolved(vantage, host) == (Loopback(family=family),)
 
 
 @pytest.mark.parametrize("vantage", [H, L])
 def test_outside_no_container_name_resolves(vantage: Vantage) -> None:
-    assert isinstance(of(vantage, "broker-1"), Unresolved)
+    assert isinstance(resolved(vantage, "broker-1"), Failed)
 
 
 @pytest.mark.parametrize("vantage", [C, B2])
 def test_inside_the_network_names_resolve(vantage: Vantage) -> None:
-    assert of(vantage, "broker-1") == (MemberAddress(member="broker-1", network="kafka"),)
+    assert resolved(vantage, "broker-1") == (MemberAddress(member="broker-1", network="kafka"),)
 
 
 def test_a_name_goes_away_with_its_container() -> None:
-    assert of(C, "broker-1", frozenset({"broker-1"})) == Unresolved(
-        because='the container called "broker-1" is not running', mechanism=Mechanism.NAME_OF_STOPPED
+    assert resolved(C, "broker-1", "broker-1") == unresolved(
+        Mechanism.NAME_OF_STOPPED, 'the container called "broker-1" is not running'
     )
 
 
 def test_addresses() -> None:
-    assert of(C, "192.168.8.133") == (HostAddress(text="192.168.8.133"),)
-    assert of(C, "10.0.0.1") == (OutsideAddress(text="10.0.0.1"),)
+    assert resolved(C, "192.168.8.133") == (HostAddress(text="192.168.8.133"),)
+    assert resolved(C, "10.0.0.1") == (OutsideAddress(text="10.0.0.1"),)
 
 
 def test_extra_hosts_come_first() -> None:
@@ -76,8 +73,8 @@ def test_extra_hosts_come_first() -> None:
         '    ports: ["9092', '    extra_hosts: ["broker-1:127.0.0.1", "up:host-gateway"]\n    ports: ["9092'
     )
     deployment = deployment_of(text)
-    assert resolve(deployment, B2, "broker-1", NOBODY) == (Loopback(family=Family.IPV4),)
-    assert resolve(deployment, B2, "up", NOBODY) == (HostAddress(text="host-gateway", gateway=True),)
+    assert resolve(deployment, B2, "broker-1") == (Loopback(family=Family.IPV4),)
+    assert resolve(deployment, B2, "up") == (HostAddress(text="host-gateway", gateway=True),)
 
 
 def test_a_shared_namespace_has_one_owner() -> None:
@@ -87,8 +84,8 @@ def test_a_shared_namespace_has_one_owner() -> None:
     deployment = deployment_of(text)
     side = next(m for m in deployment.members if m.name == "side")
     assert network_owner(deployment, side).name == "broker-1"
-    assert is_running(side, NOBODY)
-    assert not is_running(side, frozenset({"side"}))
+    assert deployment.is_running(side)
+    assert not deployment.with_down({"side"}).is_running(side)
 
 
 def test_an_address_that_nobody_has_is_known_of_bridges_only() -> None:
@@ -102,7 +99,7 @@ def test_an_address_that_nobody_has_is_known_of_bridges_only() -> None:
     started = replace(declared, brokers=running)
 
     def meant(deployment: Deployment, host: str) -> Resolution:
-        return resolve(deployment, H, host, NOBODY)
+        return resolve(deployment, H, host)
 
     assert meant(started, "10.5.1.9") == (VacantAddress(text="10.5.1.9", network="a"),)
     assert meant(declared, "10.5.1.9") == (OutsideAddress(text="10.5.1.9"),)

@@ -156,7 +156,7 @@ def test_cell(text: str, vantage: Vantage, bootstrap: str, expected: str) -> Non
 def test_a_broker_that_is_down_takes_its_names_and_ports_along() -> None:
     deployment = deployment_of(five_brokers())
     addresses = [Address(host="localhost", port=9093), Address(host="localhost", port=9091)]
-    dead, alive = predict(deployment, [H], addresses, down=frozenset({"broker-3"}))
+    dead, alive = predict(deployment.with_down({"broker-3"}), [H], addresses)
     assert str(dead.predicted) == "bootstrap: refused"
     assert str(alive.predicted) == "ok"
     assert alive.predicted

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.deployment.model.contact import Failed
+from netdiag.deployment.model.contact import Failed, Unknown
 from netdiag.deployment.model.deployment import Deployment, State
-from netdiag.deployment.prediction.client_namespace import Family, Unmodelled
+from netdiag.deployment.prediction.client_namespace import Family
 from netdiag.deployment.prediction.sockets import (
     Accepted,
     ConnectionResult,
@@ -14,7 +14,7 @@ from netdiag.deployment.prediction.sockets import (
     accept_at_loopback,
     accept_in_host_mode,
 )
-from tests.deployment.worlds import LAN_ADDRESS, NOBODY, broker, world
+from tests.deployment.worlds import LAN_ADDRESS, broker, world
 
 SERVICES = (
     broker("k", "networks: [a, b]", "ALL://0.0.0.0:9092", "LO://127.0.0.1:9093", "OWN://k:9094")
@@ -33,7 +33,7 @@ def word(delivery: ConnectionResult | None) -> str:
             return delivery.entry.endpoint.listener
         case Failed():
             return str(delivery.mechanism)
-        case Unmodelled():
+        case Unknown():
             return "unknown"
         case None:
             return "nobody"
@@ -52,7 +52,7 @@ def word(delivery: ConnectionResult | None) -> str:
 )
 def test_at_an_address(network: str, port: int, expected: str) -> None:
     deployment = made()
-    assert word(accept_at_address(deployment, deployment.by_name["k"], network, port, NOBODY)) == expected
+    assert word(accept_at_address(deployment, deployment.by_name["k"], network, port)) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_at_an_address(network: str, port: int, expected: str) -> None:
 )
 def test_at_loopback(family: Family, port: int, expected: str) -> None:
     deployment = made()
-    assert word(accept_at_loopback(deployment, deployment.by_name["k"], port, NOBODY, family)) == expected
+    assert word(accept_at_loopback(deployment, deployment.by_name["k"], port, family)) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_at_loopback(family: Family, port: int, expected: str) -> None:
     ],
 )
 def test_in_host_mode(port: int, address: str | None, expected: str) -> None:
-    assert word(accept_in_host_mode(made(), port, NOBODY, address=address)) == expected
+    assert word(accept_in_host_mode(made(), port, address=address)) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_in_host_mode(port: int, address: str | None, expected: str) -> None:
 def test_without_a_broker_the_sockets_count(sockets: tuple[tuple[str, int], ...] | None, expected: str) -> None:
     deployment = made()
     member = replace(deployment.by_name["db"], sockets=sockets)
-    assert word(accept_at_address(deployment, member, "a", 5432, NOBODY)) == expected
+    assert word(accept_at_address(deployment, member, "a", 5432)) == expected
 
 
 def test_a_paused_broker_accepts_and_says_nothing() -> None:
     deployment = made()
     paused = [replace(b, member=replace(b.member, state=State.PAUSED)) for b in deployment.brokers]
     deployment = replace(deployment, brokers=tuple(paused))
-    delivery = accept_at_address(deployment, deployment.by_name["k"], "a", 9092, NOBODY)
+    delivery = accept_at_address(deployment, deployment.by_name["k"], "a", 9092)
     assert word(delivery) == "paused"
     assert isinstance(delivery, Failed)
     assert delivery.reason.value == "timeout"

@@ -17,7 +17,7 @@ def test_vantages_of_the_reference_cluster() -> None:
 
 
 def test_nobody_stands_inside_a_broker_that_is_down() -> None:
-    labels = [v.label for v in vantages(deployment_of(five_brokers()), down=frozenset({"broker-2"}))]
+    labels = [v.label for v in vantages(deployment_of(five_brokers()).with_down({"broker-2"}))]
     assert "inside broker-2" not in labels
     assert "inside broker-1" in labels
 

@@ -7,7 +7,6 @@ from netdiag.deployment.sources.compose import from_compose
 from tests.deployment.stacks import project_of
 
 LAN_ADDRESS = "192.168.8.133"
-NOBODY: frozenset[str] = frozenset()
 
 # Each broker is a cluster of its own, so that its answer names itself alone.
 _BROKER = """\

@@ -87,7 +87,7 @@ class Cluster:
     def edges(self) -> tuple[Look, tuple[Edge, ...]]:
         """What netdiag would look at now."""
         live = look(host=self.lab.engine.docker_host, project=self.stack.project)
-        edges = mesh_edges(live.deployment, frozenset(live.stopped))
+        edges = mesh_edges(live.deployment.with_down(live.stopped))
         return Look(stances=live.stances, edges=edges, timeout=PATIENCE), edges
 
     def mesh(self) -> Mesh:

@@ -53,7 +53,7 @@ def check(
     observed = observe(live.stances, asked, timeout=timeout)
     seconds = time.perf_counter() - begin
     places = [stance.vantage for stance in live.stances]
-    predicted = predict(live.deployment, places, asked, down=frozenset(live.stopped))
+    predicted = predict(live.deployment.with_down(live.stopped), places, asked)
     known = {(c.vantage, c.bootstrap): c.predicted for c in predicted}
     cells = tuple(
         Cell(

@@ -36,7 +36,7 @@ class Prediction:
         host, _, port = re.sub(r"\{.*\}", _SOME_ADDRESS, bootstrap).rpartition(":")
         down = failing_to_start(self.findings, self.deployment)
         address = Address(host=host.strip("[]"), port=int(port))
-        (cell,) = predict(self.deployment, [vantage_of(vantage, self.deployment)], [address], down=down)
+        (cell,) = predict(self.deployment.with_down(down), [vantage_of(vantage, self.deployment)], [address])
         return str(cell.predicted)
 
     def serious(self) -> tuple[ExpectedFinding, ...]:

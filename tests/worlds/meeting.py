@@ -106,10 +106,10 @@ def meet(lab: Lab, world: World, folder: Path, *, userland_proxy: bool, firewall
         with ThreadPoolExecutor(_SAMPLE) as pool:
             sample = _Sample(live, stack, addresses, world.seed, pool)
             seen = observe(live.stances, addresses).cells
-        known = predict(live.deployment, [s.vantage for s in live.stances], addresses, down=frozenset(live.stopped))
+        known = predict(live.deployment.with_down(live.stopped), [s.vantage for s in live.stances], addresses)
         down = failing_to_start(check_deployment(declared), declared) | ({world.stopped} if world.stopped else set())
         places = [_as_declared(stance.vantage, declared) for stance in live.stances]
-        before = predict(declared, places, world.addresses, down=frozenset(down))
+        before = predict(declared.with_down(down), places, world.addresses)
         for _ in range(2):
             seen = _once_more(live.stances, seen, (*known, *before))
         contradicted = tuple(sample.contradictions(seen))

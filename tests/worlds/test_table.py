@@ -131,7 +131,7 @@ def _look(lab: Lab, stack: Stack, rows: Sequence[Row]) -> list[Seen]:
     addresses = tuple(dict.fromkeys(row.address for row in rows))
     observed = observe(stances, addresses, timeout=_PATIENCE).cells
     down = frozenset(live.stopped)
-    foretold = predict(live.deployment, [stance.vantage for stance in stances], addresses, down=down)
+    foretold = predict(live.deployment.with_down(down), [stance.vantage for stance in stances], addresses)
     return [_seen(names, before, after) for before, after in zip(foretold, observed, strict=True)]
 
 

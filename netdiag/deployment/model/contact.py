@@ -143,3 +143,23 @@ class Unknown:
 
 
 Contact = Answered | Failed | Unknown
+
+
+def unresolved(mechanism: Mechanism, because: str) -> Failed:
+    """Nobody answers for the name."""
+    return Failed(reason=Reason.UNRESOLVED, because=because, mechanism=mechanism)
+
+
+def refused(mechanism: Mechanism, because: str) -> Failed:
+    """Somebody answers that there is nothing."""
+    return Failed(reason=Reason.REFUSED, because=because, mechanism=mechanism)
+
+
+def timed_out(mechanism: Mechanism, because: str) -> Failed:
+    """Nobody answers."""
+    return Failed(reason=Reason.TIMEOUT, because=because, mechanism=mechanism)
+
+
+def unreachable(mechanism: Mechanism, because: str) -> Failed:
+    """The client's own kernel, or one on the way, says that there is no way."""
+    return Failed(reason=Reason.UNREACHABLE, because=because, mechanism=mechanism)

@@ -4,7 +4,7 @@ A member is a declared service or a running container; from here on the two cann
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -361,7 +361,8 @@ class Deployment:
     services that others wait for and no file holds: the files are a part of something. `waiting` are told an address
     only to wait until it can be connected to, `health_checks` are what brokers ask themselves.
     `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the
-    engine and its machine, as far as it is known. `facts` are what the user declares.
+    engine and its machine, as far as it is known. `facts` are what the user declares. `down` names the members that are
+    taken not to run, whatever their state says.
     """
 
     name: str | None
@@ -376,6 +377,7 @@ class Deployment:
     host_addresses: tuple[str, ...] = ()
     platform: Platform = field(default_factory=Platform)
     facts: Facts = field(default_factory=Facts)
+    down: frozenset[str] = frozenset()
 
     @cached_property
     def configured(self) -> tuple[Broker, ...]:
@@ -446,6 +448,14 @@ class Deployment:
             for broker in self.brokers
             for entry in broker.config.listeners
         )
+
+    def is_running(self, member: Member) -> bool:
+        """Whether a member is up, or is taken to come up."""
+        return member.name not in self.down and member.state is not State.STOPPED
+
+    def with_down(self, names: Iterable[str]) -> "Deployment":
+        """The same deployment, in which these members do not run."""
+        return replace(self, down=frozenset(names))
 
     def broker(self, name: str) -> Broker | None:
         """The broker of that member name."""

@@ -33,11 +33,13 @@ class Vantage:
     networks: tuple[str, ...] = ()
 
 
-def vantages(deployment: Deployment, *, down: frozenset[str] = frozenset()) -> tuple[Vantage, ...]:
+def vantages(deployment: Deployment) -> tuple[Vantage, ...]:
     """The vantages of a deployment, outermost first; a broker that is down has no inside to stand in."""
     found = [Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")]
     found += [
-        broker_vantage(broker) for broker in deployment.brokers if broker.config.is_broker and broker.name not in down
+        broker_vantage(broker)
+        for broker in deployment.brokers
+        if broker.config.is_broker and broker.name not in deployment.down
     ]
     found += [
         Vantage(kind=VantageKind.CONTAINER, label=f"container on {network}", networks=(network,))

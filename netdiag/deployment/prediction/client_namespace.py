@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from netdiag.deployment.model.contact import Mechanism
+from netdiag.deployment.model.contact import Failed, Mechanism, Unknown, unresolved
 from netdiag.deployment.model.deployment import Deployment, Member, Network, NetworkKind, NetworkMode, State
 from netdiag.deployment.model.platform import Generation, HostKind, Platform
 from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind
@@ -72,26 +72,11 @@ class HostAddress:
     desktop: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unresolved:
-    """Nobody answers for the name, and why."""
-
-    because: str
-    mechanism: Mechanism
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unmodelled:
-    """The model cannot say what the name or address leads to."""
-
-    because: str
-
-
 Target = Loopback | MemberAddress | HostAddress | VacantAddress | OutsideAddress
-Resolution = tuple[Target, ...] | Unresolved | Unmodelled
+Resolution = tuple[Target, ...] | Failed | Unknown
 
 
-def resolve(deployment: Deployment, vantage: Vantage, host: str, down: frozenset[str]) -> Resolution:
+def resolve(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
     """What `host` means at `vantage`; several targets stand in the order a client tries them."""
     if host == "localhost":
         return (Loopback(),)
@@ -110,11 +95,11 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str, down: frozenset
             # The engine writes them into the container's own hosts file in host mode, too.
             return _resolve_extra_host(deployment, extra)
         because = f'the docker host does not know the name "{host}"'
-        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
+        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
     if vantage.kind is VantageKind.LAN:
         because = f'a machine on the LAN does not know the name "{host}"'
-        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
-    return _resolve_in_container(deployment, vantage, host, down)
+        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
+    return _resolve_in_container(deployment, vantage, host)
 
 
 def member_at(deployment: Deployment, vantage: Vantage) -> Member | None:
@@ -126,11 +111,6 @@ def network_owner(deployment: Deployment, member: Member) -> Member:
     """The member whose network namespace this one uses: itself, unless it shares another's."""
     owner = deployment.owner_names.get(member.name)
     return member if owner is None else deployment.by_name[owner]
-
-
-def is_running(member: Member, down: frozenset[str]) -> bool:
-    """Whether a member is up, or is taken to come up."""
-    return member.name not in down and member.state is not State.STOPPED
 
 
 def covers(network: Network, text: str) -> bool:
@@ -185,7 +165,7 @@ def _all_addresses_known(deployment: Deployment, network: Network) -> bool:
     return bool(there) and started and not network.external
 
 
-def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str, down: frozenset[str]) -> Resolution:
+def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
     inside = member_at(deployment, vantage)
     if inside is not None:
         inside = network_owner(deployment, inside)
@@ -197,7 +177,7 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str, d
         if host in inside.links:
             linked = inside.links[host]
             if linked is None:
-                return Unmodelled(because=f'"{host}" is a link to a container that is not shown')
+                return Unknown(because=f'"{host}" is a link to a container that is not shown')
             host = linked
     networks = tuple(a.network for a in inside.attachments) if inside else vantage.networks
     for network in networks:
@@ -206,11 +186,11 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str, d
         found = tuple(
             MemberAddress(member=member.name, network=network)
             for member in _members_called(deployment, network, host)
-            if is_running(member, down)
+            if deployment.is_running(member)
         )
         if found:
             return found
-    return _not_found(deployment, vantage, networks, host, down)
+    return _not_found(deployment, vantage, networks, host)
 
 
 def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Member, ...]:
@@ -247,30 +227,28 @@ def _default_gateway(deployment: Deployment) -> str | None:
     return next((gateway for bridge in bridges for gateway in bridge.gateways if ":" not in gateway), None)
 
 
-def _not_found(
-    deployment: Deployment, vantage: Vantage, networks: tuple[str, ...], host: str, down: frozenset[str]
-) -> Resolution:
+def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ...], host: str) -> Resolution:
     if any(n in deployment.networks and _may_have_name(deployment.networks[n], host) for n in networks):
-        return Unmodelled(because=f'an external network may hold a container called "{host}"')
+        return Unknown(because=f'an external network may hold a container called "{host}"')
     if host in HOST_ALIASES and deployment.platform.kind is HostKind.DESKTOP:
         return (HostAddress(text=host, gateway=host == HOST_ALIASES[1], desktop=host == HOST_ALIASES[0]),)
     if host in HOST_ALIASES:
         because = f'"{host}" needs an extra_hosts entry on Linux'
-        return Unresolved(because=because, mechanism=Mechanism.HOST_ALIAS_MISSING)
+        return unresolved(Mechanism.HOST_ALIAS_MISSING, because)
     owners = deployment.known_as.get(host, ())
     if not owners:
-        return Unresolved(because=f'no container is called "{host}"', mechanism=Mechanism.NO_SUCH_NAME)
-    if all(not is_running(member, down) for member in owners):
+        return unresolved(Mechanism.NO_SUCH_NAME, f'no container is called "{host}"')
+    if all(not deployment.is_running(member) for member in owners):
         because = f'the container called "{host}" is not running'
-        return Unresolved(because=because, mechanism=Mechanism.NAME_OF_STOPPED)
+        return unresolved(Mechanism.NAME_OF_STOPPED, because)
     if networks and not any(_has_embedded_dns(deployment, network) for network in networks):
         because = f'the default bridge has no embedded DNS, which alone would know "{host}"'
-        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
+        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
     if not any(host in attachment.names for member in owners for attachment in member.attachments):
         because = f'the container called "{host}" is on no user-defined network, so nobody serves its name'
-        return Unresolved(because=because, mechanism=Mechanism.NO_EMBEDDED_DNS)
+        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
     because = f'"{host}" is on no network of this container'
-    return Unresolved(because=because, mechanism=Mechanism.NAME_ON_OTHER_NETWORK)
+    return unresolved(Mechanism.NAME_ON_OTHER_NETWORK, because)
 
 
 def _has_embedded_dns(deployment: Deployment, network: str) -> bool:

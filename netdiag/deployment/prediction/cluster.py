@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from netdiag.deployment.model.contact import NodeEndpoint
+from netdiag.deployment.model.contact import Failed, NodeEndpoint, Unknown
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import broker_vantage
-from netdiag.deployment.prediction.client_namespace import MemberAddress, Unmodelled, Unresolved, is_running, resolve
+from netdiag.deployment.prediction.client_namespace import MemberAddress, resolve
 from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.kafka.broker_config import Mode
@@ -32,31 +32,19 @@ def advertised_host(broker: Broker, entry: ListenerEntry) -> str | None:
     return broker.member.hostnames[0] if broker.member.hostnames else None
 
 
-def metadata(
-    deployment: Deployment, broker: Broker, listener: str, down: frozenset[str]
-) -> tuple[NodeEndpoint, ...] | Unmodelled:
-    """The brokers that `broker` names to a client on `listener`, by node id."""
-    informed = is_informed(deployment, broker, down)
-    if isinstance(informed, Unmodelled):
-        return informed
-    return named_brokers(deployment, broker, listener, down) if informed else ()
-
-
-def named_brokers(
-    deployment: Deployment, broker: Broker, listener: str, down: frozenset[str]
-) -> tuple[NodeEndpoint, ...] | Unmodelled:
+def named_brokers(deployment: Deployment, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unknown:
     """The brokers that an informed `broker` names to a client on `listener`, by node id."""
     named: list[NodeEndpoint] = []
     for other in cluster_of(deployment, broker):
-        if not other.config.is_broker or not is_running(other.member, down):
+        if not other.config.is_broker or not deployment.is_running(other.member):
             continue
         if other.config.is_unknown("advertised.listeners"):
-            return Unmodelled(because=f"what {other.name} advertises cannot be told")
+            return Unknown(because=f"what {other.name} advertises cannot be told")
         for entry in _advertised_to(broker, other, listener):
             host = advertised_host(other, entry)
             node_id = other.config.node_id
             if host is None or node_id is None:
-                return Unmodelled(because=f"what {other.name} advertises on {listener} is decided at run time")
+                return Unknown(because=f"what {other.name} advertises on {listener} is decided at run time")
             named.append(NodeEndpoint(node_id=node_id, host=host, port=entry.endpoint.port))
     return tuple(sorted(named, key=lambda endpoint: endpoint.node_id))
 
@@ -78,7 +66,7 @@ def _advertised_to(broker: Broker, other: Broker, listener: str) -> tuple[Listen
     return (alike or told)[:1]
 
 
-def is_informed(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:
+def is_informed(deployment: Deployment, broker: Broker) -> bool | Unknown:
     """Whether cluster metadata gets to a broker.
 
     ZooKeeper: the controller, one of the brokers, connects to each broker's inter-broker endpoint and sends it
@@ -86,39 +74,39 @@ def is_informed(deployment: Deployment, broker: Broker, down: frozenset[str]) ->
     """
     match broker.config.mode:
         case Mode.ZOOKEEPER:
-            return _reached_by_controller(deployment, broker, down)
+            return _reached_by_controller(deployment, broker)
         case Mode.KRAFT:
-            return _fetches_from_quorum(deployment, broker, down)
+            return _fetches_from_quorum(deployment, broker)
         case Mode.REDPANDA:
-            return _joins_by_seeds(deployment, broker, down)
+            return _joins_by_seeds(deployment, broker)
         case Mode.UNDECIDED:
-            return Unmodelled(because=f"{broker.name} has neither a quorum nor a ZooKeeper")
+            return Unknown(because=f"{broker.name} has neither a quorum nor a ZooKeeper")
 
 
-def reaches(deployment: Deployment, source: Broker, host: str, port: int, down: frozenset[str]) -> Broker | None:
+def reaches(deployment: Deployment, source: Broker, host: str, port: int) -> Broker | None:
     """The broker that a connection from inside `source` to host:port ends at; None when it fails or is unknown."""
     vantage = broker_vantage(source)
-    resolution = resolve(deployment, vantage, host, down)
-    if isinstance(resolution, Unresolved | Unmodelled):
+    resolution = resolve(deployment, vantage, host)
+    if isinstance(resolution, Failed | Unknown):
         return None
-    delivery = connect(deployment, vantage, resolution[0], port, down)
+    delivery = connect(deployment, vantage, resolution[0], port)
     return delivery.broker if isinstance(delivery, Accepted) else None
 
 
-def _reached_by_controller(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:
+def _reached_by_controller(deployment: Deployment, broker: Broker) -> bool | Unknown:
     name = broker.config.inter_broker_listener
     entry = next((e for e in broker.config.advertised_listeners if e.endpoint.listener == name), None)
     if entry is None:
-        return Unmodelled(because=f"{broker.name} does not advertise its inter-broker listener {name}")
+        return Unknown(because=f"{broker.name} does not advertise its inter-broker listener {name}")
     host = advertised_host(broker, entry)
     if host is None:
-        return Unmodelled(because=f"the host {broker.name} advertises on {name} is decided at run time")
-    candidates = [b for b in cluster_of(deployment, broker) if is_running(b.member, down)]
+        return Unknown(because=f"the host {broker.name} advertises on {name} is decided at run time")
+    candidates = [b for b in cluster_of(deployment, broker) if deployment.is_running(b.member)]
     if _share_endpoint(candidates):
-        return Unmodelled(because="of brokers that advertise one endpoint only the first to register stays")
-    answers = {reaches(deployment, c, host, entry.endpoint.port, down) is broker for c in candidates}
+        return Unknown(because="of brokers that advertise one endpoint only the first to register stays")
+    answers = {reaches(deployment, c, host, entry.endpoint.port) is broker for c in candidates}
     if len(answers) > 1:
-        return Unmodelled(because=f"only some brokers reach {broker.name}: it depends on which one is the controller")
+        return Unknown(because=f"only some brokers reach {broker.name}: it depends on which one is the controller")
     return answers == {True}
 
 
@@ -128,23 +116,23 @@ def _share_endpoint(brokers: Sequence[Broker]) -> bool:
     return any(count > 1 for (host, _), count in Counter(told).items() if host)
 
 
-def _joins_by_seeds(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:
+def _joins_by_seeds(deployment: Deployment, broker: Broker) -> bool | Unknown:
     """A Redpanda serves nobody before it has joined: it asks its seeds and is called back at its own RPC address."""
     nodes = cluster_of(deployment, broker)
     hosts = redpanda.hosts(broker.config.value(redpanda.SEEDS))
     if len(nodes) == 1 and not hosts:
         return True
-    asked = [resolve(deployment, broker_vantage(broker), host, down) for host in hosts]
+    asked = [resolve(deployment, broker_vantage(broker), host) for host in hosts]
     targets = [target for found in asked if isinstance(found, tuple) for target in found]
     names = {target.member for target in targets if isinstance(target, MemberAddress)}
     if hosts and not names & {node.name for node in nodes}:
-        return Unmodelled(because=f"{broker.name} finds none of its seeds: it may never join a cluster")
+        return Unknown(because=f"{broker.name} finds none of its seeds: it may never join a cluster")
     alone = next((node for node in nodes if len(nodes) > 1 and is_loopback(_rpc_host(node))), None)
     if alone is not None:
-        return Unmodelled(because=f"{alone.name} advertises its RPC address on its own loopback: it may never join")
-    alive = sum(is_running(node.member, down) for node in nodes)
+        return Unknown(because=f"{alone.name} advertises its RPC address on its own loopback: it may never join")
+    alive = sum(deployment.is_running(node.member) for node in nodes)
     if alive * 2 <= len(nodes):
-        return Unmodelled(because=f"{alive} of {len(nodes)} nodes run, which is no majority")
+        return Unknown(because=f"{alive} of {len(nodes)} nodes run, which is no majority")
     return True
 
 
@@ -152,17 +140,17 @@ def _rpc_host(broker: Broker) -> str:
     return next(iter(redpanda.hosts(broker.config.value(redpanda.RPC))), "")
 
 
-def _fetches_from_quorum(deployment: Deployment, broker: Broker, down: frozenset[str]) -> bool | Unmodelled:
+def _fetches_from_quorum(deployment: Deployment, broker: Broker) -> bool | Unknown:
     voters = broker.config.voters
     if not voters:
-        return Unmodelled(because=f"the quorum of {broker.name} is not given as voters")
+        return Unknown(because=f"the quorum of {broker.name} is not given as voters")
     reached = 0
     for node_id, host, port in voters:
         if node_id == broker.config.node_id and broker.config.is_controller:
             reached += 1
             continue
-        found = reaches(deployment, broker, host, port, down)
+        found = reaches(deployment, broker, host, port)
         reached += found is not None and found.config.node_id == node_id
     if reached * 2 > len(voters):
         return True
-    return Unmodelled(because=f"{broker.name} reaches {reached} of {len(voters)} quorum voters: it may never register")
+    return Unknown(because=f"{broker.name} reaches {reached} of {len(voters)} quorum voters: it may never register")

@@ -1,6 +1,6 @@
 """What happens to a connection: the model of loopback, bridges, isolation, routes and published ports.
 
-Row numbers are those of the decision table in docs/reachability.md. What the table does not cover is `Unmodelled`,
+Row numbers are those of the decision table in docs/reachability.md. What the table does not cover is `Unknown`,
 never a guess. An obstacle is what stands between a client and the address of a container; None where nothing does.
 
 The engine rewrites (DNAT) what is addressed to the docker host, except from loopback and, with the userland proxy,
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import assert_never
 
-from netdiag.deployment.model.contact import Failed, Mechanism, Reason
+from netdiag.deployment.model.contact import Failed, Mechanism, Reason, Unknown, refused, timed_out, unreachable
 from netdiag.deployment.model.deployment import Deployment, Member, Network, NetworkMode, PublishedPort
 from netdiag.deployment.model.platform import Firewall, Generation, HostInput, HostKind, Platform
 from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage
@@ -25,14 +25,12 @@ from netdiag.deployment.prediction.client_namespace import (
     NamespaceKind,
     OutsideAddress,
     Target,
-    Unmodelled,
     VacantAddress,
     client_namespace,
     covers,
     has_real_parent,
     has_unsupported_gateway_mode,
     is_bridge,
-    is_running,
     network_of,
     publishing_network,
     uses_parent_device,
@@ -43,227 +41,11 @@ from netdiag.deployment.prediction.sockets import (
     accept_at_address,
     accept_at_loopback,
     accept_in_host_mode,
-    refused,
-    timed_out,
-    unreachable,
 )
 
-Obstacle = Failed | Unmodelled
-
+Obstacle = Failed | Unknown
 _UNSUPPORTED_MODE = "the gateway mode of {network} means nothing before engine 27"
 _LAN_ROUTES_UNKNOWN = "whether the LAN has a route to container addresses cannot be told"
-
-
-def _obstacle_to_member(
-    deployment: Deployment, stand: ClientNamespace, target: MemberAddress, port: int
-) -> Obstacle | None:
-    """Between a client and a member's address on a network."""
-    member, network = deployment.by_name[target.member], network_of(deployment, target.network)
-    if stand.owner is not None and stand.owner.name == member.name:
-        return None
-    if is_bridge(network) and has_unsupported_gateway_mode(deployment.platform, network) and not stand.on(network):
-        return Unmodelled(because=_UNSUPPORTED_MODE.format(network=network.name))
-    found = _obstacle(deployment.platform, stand, network, _has_published(member, port))
-    if found is None and target.six and not stand.on(network):
-        return Unmodelled(because="ways of IPv6 between networks are not modelled")
-    return found
-
-
-def _to_vacant_address(deployment: Deployment, stand: ClientNamespace, target: VacantAddress) -> Obstacle:
-    """Row 4: at an address of a known network that nobody has."""
-    network = network_of(deployment, target.network)
-    vacant = unreachable(Mechanism.NOBODY_HAS_ADDRESS, f"nobody has the address {target.text}")
-    if stand.on(network):
-        # Without an answer to the neighbour question nothing is sent that icc=false could drop.
-        return vacant
-    return _obstacle(deployment.platform, stand, network, published=False) or vacant
-
-
-def _to_outside_address(deployment: Deployment, stand: ClientNamespace, target: OutsideAddress) -> Obstacle:
-    """Rows 29 and 42: at an address that no network here explains."""
-    unknown = Unmodelled(because=f"whose address {target.text} is cannot be told from here")
-    if stand.ground is NamespaceKind.NOWHERE:
-        return _no_network(stand)
-    if stand.ground is not NamespaceKind.CONTAINER:
-        return unknown
-    egress, platform = stand.egress, deployment.platform
-    if egress is not None:
-        if is_bridge(egress) and platform.default_route is False:
-            return unreachable(Mechanism.NO_ROUTE, f"the docker host has no route to {target.text}")
-        return unknown
-    if any(not network.subnets or covers(network, target.text) for network in stand.networks):
-        # It may be on one of the client's own networks.
-        return unknown
-    match platform.generation:
-        case Generation.V28 | Generation.V29:
-            return _no_egress(stand)
-        case Generation.V20 if platform.default_route is not None:
-            if platform.default_route:
-                return _egress_dropped(stand)
-            return unreachable(Mechanism.NO_ROUTE, f"the docker host has no route to {target.text}")
-        case _:
-            return Unmodelled(because="ways out of an internal network depend on the engine and its host's routes")
-
-
-def _missing_route(platform: Platform, stand: ClientNamespace) -> Obstacle | None:
-    """Whether a container without a network of the target has a route at all (rows 29, 36, 37)."""
-    if stand.ground is NamespaceKind.NOWHERE:
-        return _no_network(stand)
-    if stand.egress is not None:
-        return None
-    match platform.generation:
-        case Generation.V28 | Generation.V29:
-            return _no_egress(stand)
-        case Generation.V20:
-            return _egress_dropped(stand)
-        case None:
-            return Unmodelled(
-                because="ways out of an internal network depend on the engine: dropped up to 27, no route since 28"
-            )
-
-
-def _obstacle(platform: Platform, stand: ClientNamespace, network: Network, published: bool) -> Obstacle | None:
-    match stand.ground:
-        case NamespaceKind.LAN:
-            return _obstacle_from_lan(platform, network, published)
-        case NamespaceKind.USER_MACHINE:
-            because = "container addresses exist inside Docker Desktop's own machine only"
-            return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
-        case NamespaceKind.UNKNOWN:
-            return Unmodelled(because="whose network the client uses cannot be told")
-        case NamespaceKind.NOWHERE:
-            return _no_network(stand)
-        case NamespaceKind.DOCKER_HOST:
-            return _obstacle_from_host(network)
-        case NamespaceKind.CONTAINER:
-            return _obstacle_from_container(platform, stand, network, published)
-
-
-def _obstacle_from_host(network: Network) -> Obstacle | None:
-    """Row 19: what the docker host sends is not filtered."""
-    if uses_parent_device(network):
-        return _parent_isolation(network, f"the docker host and containers on {network.name} do not reach each other")
-    if not is_bridge(network):
-        return _other_driver(network)
-    if network.gateway_mode == "isolated":
-        return unreachable(Mechanism.NO_ROUTE, f"the docker host has no address on {network.name}")
-    return None
-
-
-def _obstacle_from_lan(platform: Platform, network: Network, published: bool) -> Obstacle | None:
-    if uses_parent_device(network):
-        if has_real_parent(network) and "." not in network.parent:
-            return None
-        return Unmodelled(because=f"whether the LAN is on the wire of {network.name} cannot be told")
-    if not is_bridge(network):
-        return _other_driver(network)
-    if platform.lan_routes is None:
-        return Unmodelled(because=_LAN_ROUTES_UNKNOWN)
-    if not platform.lan_routes:
-        # Row 27.
-        return unreachable(Mechanism.NO_ROUTE, "the LAN has no route to container addresses")
-    return _direct_access(platform, network, published)
-
-
-def _direct_access(platform: Platform, network: Network, published: bool) -> Obstacle | None:
-    """Rows 25, 26, 38, 39: by a route to a container's address from outside the docker host."""
-    if network.internal:
-        return timed_out(Mechanism.DIRECT_ACCESS_DROPPED, f"{network.name} is internal")
-    if network.gateway_mode == "routed":
-        return None if published else timed_out(Mechanism.DIRECT_ACCESS_DROPPED, "the port is not published")
-    if network.gateway_mode == "nat-unprotected":
-        return None
-    match platform.generation:
-        case Generation.V28 | Generation.V29:
-            because = "the engine drops what comes to a container's address from outside its bridge"
-            return timed_out(Mechanism.DIRECT_ACCESS_DROPPED, because)
-        case Generation.V20 if published:
-            return None
-        case None if published:
-            return Unmodelled(because="direct access to a published container port ends with engine 28")
-    if platform.forward_drops is False:
-        if platform.generation is Generation.V20:
-            return None
-        return Unmodelled(because="what the engine leaves to the FORWARD policy depends on its generation")
-    return timed_out(Mechanism.FORWARD_POLICY, "the docker host forwards only to published ports")
-
-
-def _obstacle_from_container(
-    platform: Platform, stand: ClientNamespace, network: Network, published: bool
-) -> Obstacle | None:
-    if stand.on(network):
-        return _on_one_network(platform, network)
-    blocked = _missing_route(platform, stand)
-    if blocked is not None:
-        return blocked
-    egress = stand.egress
-    assert egress is not None
-    if uses_parent_device(egress):
-        return Unmodelled(because=f"what routers beyond {egress.name} know cannot be told")
-    if uses_parent_device(network):
-        # Row 35: the docker host would have to deliver it, and cannot.
-        return _parent_isolation(network, f"the docker host has no way to containers on {network.name}")
-    if not (is_bridge(egress) and is_bridge(network)):
-        return _other_driver(network if is_bridge(egress) else egress)
-    return _between_bridges(platform, network, published)
-
-
-def _on_one_network(platform: Platform, network: Network) -> Obstacle | None:
-    if not (is_bridge(network) or uses_parent_device(network)):
-        return _other_driver(network)
-    if network.icc or platform.bridge_filter is False:
-        # Row 7: without br_netfilter nobody enforces icc=false.
-        return None
-    return timed_out(Mechanism.ICC_OFF, f"{network.name} forbids its containers to reach each other")
-
-
-def _between_bridges(platform: Platform, network: Network, published: bool) -> Obstacle | None:
-    """Rows 8, 38 and 39."""
-    isolated = timed_out(Mechanism.NETWORK_ISOLATION, "Docker drops traffic between networks")
-    match network.gateway_mode:
-        case "isolated":
-            return Unmodelled(because=f"the docker host has no address on {network.name}: what it does is not modelled")
-        case "routed":
-            return None if published else isolated
-        case "nat-unprotected" if platform.generation is Generation.V29:
-            return None
-        case "nat-unprotected" if platform.generation is None:
-            return Unmodelled(because="from another network, gateway mode nat-unprotected depends on the engine")
-        case _:
-            return isolated
-
-
-def _has_published(member: Member, port: int) -> bool:
-    return any(p.target == port and p.protocol == "tcp" for p in member.published)
-
-
-def _parent_isolation(network: Network, because: str) -> Obstacle:
-    if not has_real_parent(network):
-        return Unmodelled(because=f"{network.name} stands on a device of its own: routes to it cannot be told")
-    return unreachable(Mechanism.PARENT_ISOLATION, because)
-
-
-def _other_driver(network: Network) -> Unmodelled:
-    return Unmodelled(because=f"networks of driver {network.driver} are not modelled")
-
-
-def _no_network(stand: ClientNamespace) -> Failed:
-    if stand.owner is not None and stand.owner.mode.value == "none":
-        return unreachable(Mechanism.NO_NETWORK, "the client has network_mode none: only loopback")
-    return unreachable(Mechanism.NO_ROUTE, "the client is on no network")
-
-
-def _no_egress(stand: ClientNamespace) -> Failed:
-    because = f"{_network_names(stand)} is internal: since engine 28 its containers have no default route"
-    return unreachable(Mechanism.INTERNAL_EGRESS, because)
-
-
-def _egress_dropped(stand: ClientNamespace) -> Failed:
-    return timed_out(Mechanism.INTERNAL_EGRESS, f"{_network_names(stand)} is internal: what leaves it is dropped")
-
-
-def _network_names(stand: ClientNamespace) -> str:
-    return " and ".join(network.name for network in stand.networks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,18 +57,56 @@ class _PortInForce:
     network: Network
 
 
-def _to_host_loopback(
-    deployment: Deployment, stand: ClientNamespace, port: int, down: frozenset[str], family: Family
-) -> ConnectionResult:
+def connect(deployment: Deployment, vantage: Vantage, target: Target, port: int) -> ConnectionResult:
+    """Where a connection from `vantage` to `target`:`port` ends."""
+    return connect_from(deployment, client_namespace(deployment, vantage), target, port)
+
+
+def connect_from(deployment: Deployment, stand: ClientNamespace, target: Target, port: int) -> ConnectionResult:
+    """Where a connection from a namespace to `target`:`port` ends."""
+    match target:
+        case Loopback():
+            return _to_loopback(deployment, stand, target.family, port)
+        case MemberAddress():
+            return _to_member(deployment, stand, target, port)
+        case HostAddress():
+            return _to_docker_host(deployment, stand, target, port)
+        case VacantAddress():
+            return _to_vacant_address(deployment, stand, target)
+        case OutsideAddress():
+            return _to_outside_address(deployment, stand, target)
+        case _:
+            assert_never(target)
+
+
+def _to_loopback(deployment: Deployment, stand: ClientNamespace, family: Family, port: int) -> ConnectionResult:
+    if stand.ground in (NamespaceKind.DOCKER_HOST, NamespaceKind.USER_MACHINE):
+        return _to_host_loopback(deployment, stand, port, family)
+    owner = stand.owner
+    if owner is None:
+        who = "the LAN machine" if stand.ground is NamespaceKind.LAN else "the client container"
+        return refused(Mechanism.OWN_LOOPBACK, f"localhost is {who} itself")
+    if stand.ground is NamespaceKind.UNKNOWN:
+        return Unknown(because="whose network the client uses cannot be told")
+    if family is Family.IPV6 and not any(network.ipv6 for network in stand.networks):
+        match deployment.platform.generation:
+            case Generation.V20:
+                return Unknown(because="there is no IPv6 in this container, not even ::1: not tried")
+            case None:
+                return Unknown(because="whether a container without IPv6 networks has ::1 depends on the engine")
+    return accept_at_loopback(deployment, owner, port, family)
+
+
+def _to_host_loopback(deployment: Deployment, stand: ClientNamespace, port: int, family: Family) -> ConnectionResult:
     """Rows 20 and 22: from the docker host to its own loopback."""
-    unsure = _undecided_port(deployment, stand, port, down)
+    unsure = _undecided_port(deployment, stand, port)
     if unsure is not None:
         return unsure
     if stand.ground is NamespaceKind.DOCKER_HOST:
-        own = accept_in_host_mode(deployment, port, down, address=None, family=family)
+        own = accept_in_host_mode(deployment, port, address=None, family=family)
         if own is not None:
             return own
-    found = _ports_in_force(deployment, port, down)
+    found = _ports_in_force(deployment, port)
     fitting = [publish for publish in found if _on_loopback(publish.port, family)]
     if not fitting:
         if any(publish.port.on_loopback for publish in found):
@@ -294,272 +114,32 @@ def _to_host_loopback(
         return _not_published(deployment, found, port)
     proxy = deployment.platform.userland_proxy is not False
     if stand.ground is NamespaceKind.USER_MACHINE:
-        return _forwarded_by_desktop(deployment, fitting, port, down)
+        return _forwarded_by_desktop(deployment, fitting, port)
     if family is Family.IPV6 and not proxy:
         return refused(Mechanism.NO_IPV6_BINDING, "without the userland proxy nothing is published on ::1")
-    landed = _to_publisher(deployment, fitting, down)
+    landed = _to_publisher(deployment, fitting)
     return _behind_proxy(landed) if proxy else landed
 
 
-def _to_docker_host(
-    deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int, down: frozenset[str]
-) -> ConnectionResult:
-    """To an address of the docker host that is not loopback."""
-    unsure = _undecided_port(deployment, stand, port, down)
-    if unsure is not None:
-        return unsure
-    if deployment.platform.kind is HostKind.DESKTOP and stand.ground is not NamespaceKind.DOCKER_HOST:
-        return _on_desktop(deployment, stand, target, port, down)
-    match stand.ground:
-        case NamespaceKind.DOCKER_HOST | NamespaceKind.USER_MACHINE:
-            return _from_outside(deployment, stand, target, port, down)
-        case NamespaceKind.LAN:
-            return _from_lan(deployment, stand, target, port, down)
-        case NamespaceKind.UNKNOWN:
-            return Unmodelled(because="whose network the client uses cannot be told")
-        case NamespaceKind.NOWHERE | NamespaceKind.CONTAINER:
-            return _from_container(deployment, stand, target, port, down)
-
-
-def _undecided_port(
-    deployment: Deployment, stand: ClientNamespace, port: int, down: frozenset[str]
-) -> Unmodelled | None:
+def _undecided_port(deployment: Deployment, stand: ClientNamespace, port: int) -> Unknown | None:
     """What keeps any answer about a port of the docker host from being sure."""
     platform = deployment.platform
     if platform.generation is Generation.V20:
         for member, _ in deployment.publishing.get(port, ()):
-            network = publishing_network(deployment, member) if is_running(member, down) else None
+            network = publishing_network(deployment, member) if deployment.is_running(member) else None
             if network is not None and has_unsupported_gateway_mode(platform, network):
-                return Unmodelled(because=_UNSUPPORTED_MODE.format(network=network.name))
+                return Unknown(because=_UNSUPPORTED_MODE.format(network=network.name))
     outside = stand.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN) and platform.kind is HostKind.DESKTOP
     if outside and any(deployment.listening.get((owner.name, port)) for owner in deployment.in_host_mode):
-        return Unmodelled(because="host mode is Docker Desktop's own machine, unless its host networking is enabled")
+        return Unknown(because="host mode is Docker Desktop's own machine, unless its host networking is enabled")
     return None
 
 
-def _from_lan(
-    deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int, down: frozenset[str]
-) -> ConnectionResult:
-    """Rows 23, 24 and 27."""
-    platform = deployment.platform
-    if platform.kind is HostKind.WSL2:
-        return Unmodelled(because="what the LAN reaches in WSL depends on its networking mode and on Windows")
-    if target.gateway and not platform.lan_routes:
-        if platform.lan_routes is None:
-            return Unmodelled(because=_LAN_ROUTES_UNKNOWN)
-        return unreachable(Mechanism.NO_ROUTE, "the LAN has no route to the addresses of bridges")
-    return _from_outside(deployment, stand, target, port, down)
-
-
-def _from_outside(
-    deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int, down: frozenset[str]
-) -> ConnectionResult:
-    """Rows 21, 23, 24: DNAT, whether the proxy runs or not; what the docker host sends itself is not filtered."""
-    found = _ports_at_address(deployment, target, port, down)
-    if isinstance(found, Unmodelled):
-        return found
-    if found:
-        return _to_publisher(deployment, found, down)
-    return _host_service(deployment, stand, target, port, down)
-
-
-def _from_container(
-    deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int, down: frozenset[str]
-) -> ConnectionResult:
-    """Rows 10 to 16, 30 to 32, 34, 35 and 40."""
-    way = _network_to_host(deployment, stand, target)
-    if isinstance(way, Failed | Unmodelled):
-        return way
-    found = _ports_at_address(deployment, target, port, down)
-    if isinstance(found, Unmodelled):
-        return found
-    if not found:
-        return _host_service(deployment, stand, target, port, down)
-    return _published_to_container(deployment, stand, way, found, down)
-
-
-def _network_to_host(
-    deployment: Deployment, stand: ClientNamespace, target: HostAddress
-) -> Network | Failed | Unmodelled:
-    """The network that a container's packets to the docker host leave by, or what keeps them."""
-    own = next((n for n in stand.networks if target.text in n.gateways or covers(n, target.text)), None)
-    if own is not None and is_bridge(own):
-        if has_unsupported_gateway_mode(deployment.platform, own):
-            return Unmodelled(because=_UNSUPPORTED_MODE.format(network=own.name))
-        if own.gateway_mode == "isolated":
-            return unreachable(Mechanism.NOBODY_HAS_ADDRESS, f"the docker host has no address on {own.name}")
-        return own
-    if (
-        stand.egress is None
-        and stand.ground is NamespaceKind.CONTAINER
-        and deployment.platform.generation is Generation.V20
-    ):
-        # Row 31: up to 27 the default route leads to the docker host, which takes what is addressed to itself.
-        return stand.networks[0]
-    blocked = _missing_route(deployment.platform, stand)
-    if blocked is not None:
-        return blocked
-    egress = stand.egress
-    assert egress is not None
-    if uses_parent_device(egress):
-        if has_real_parent(egress) and (target.text == DOCKER_HOST or own is egress):
-            # Row 35.
-            because = f"containers on {egress.name} and the docker host do not reach each other"
-            return unreachable(Mechanism.PARENT_ISOLATION, because)
-        return Unmodelled(because=f"what routers beyond {egress.name} know cannot be told")
-    if not is_bridge(egress):
-        return Unmodelled(because=f"networks of driver {egress.driver} are not modelled")
-    return egress
-
-
-def _published_to_container(
-    deployment: Deployment, stand: ClientNamespace, way: Network, found: list[_PortInForce], down: frozenset[str]
-) -> ConnectionResult:
-    platform, publish = deployment.platform, found[0]
-    landed = _to_publisher(deployment, found, down)
-    if isinstance(landed, Unmodelled):
-        return landed
-    if way.internal:
-        return _out_of_internal(platform, way, landed)
-    if way.gateway_mode == "routed":
-        return Unmodelled(because=f"published ports from {way.name}, of gateway mode routed, are not modelled")
-    same = way.key == publish.network.key
-    proxied = platform.userland_proxy is not False
-    if same:
-        if proxied:
-            return _past_host_firewall(platform, _behind_proxy(landed))
-        return _hairpin(platform, stand, publish, landed)
-    return _to_other_bridge(platform, landed, proxied=proxied)
-
-
-def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Failed) -> ConnectionResult:
-    """Row 32: DNAT comes first, then the rule that keeps packets on the internal network."""
-    dropped = timed_out(Mechanism.INTERNAL_EGRESS, f"{way.name} is internal: what leaves it is dropped")
-    if platform.generation is not Generation.V29 and platform.generation is not None:
-        return dropped
-    match platform.firewall:
-        case Firewall.IPTABLES:
-            return dropped
-        case Firewall.NFTABLES if platform.generation is Generation.V29:
-            return landed
-        case _:
-            return Unmodelled(because="published ports from an internal network depend on the engine and its firewall")
-
-
-def _hairpin(
-    platform: Platform, stand: ClientNamespace, publish: _PortInForce, landed: Accepted | Failed
-) -> ConnectionResult:
-    """Rows 11, 12 and 13: without the proxy, back through the bridge that the packet came from."""
-    if not publish.network.icc:
-        because = f"{publish.network.name} forbids its containers to reach each other, through published ports too"
-        return timed_out(Mechanism.HAIRPIN_DROPPED, because)
-    itself = stand.owner is not None and stand.owner.name == publish.member.name
-    if platform.bridge_filter is False and not itself:
-        because = "without br_netfilter the answer does not come back through the docker host"
-        return timed_out(Mechanism.BRIDGE_FILTER_OFF, because)
-    return landed
-
-
-def _to_other_bridge(platform: Platform, landed: Accepted | Failed, *, proxied: bool) -> ConnectionResult:
-    """Row 14: a published port of a container on another bridge."""
-    if platform.generation is Generation.V29:
-        return landed
-    if proxied:
-        through = _past_host_firewall(platform, _behind_proxy(landed))
-        if platform.generation is None and through != landed:
-            return Unmodelled(because="whether docker-proxy or a rule serves other networks depends on the engine")
-        return through
-    if platform.generation is None:
-        return Unmodelled(because="without userland proxy this depends on the engine's generation")
-    because = "without the userland proxy the engine drops between bridges, published ports too"
-    return timed_out(Mechanism.HAIRPIN_DROPPED, because)
-
-
-def _host_service(
-    deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int, down: frozenset[str]
-) -> ConnectionResult:
-    """Row 34: what listens in the docker host's own namespace, behind its INPUT chain."""
-    own = accept_in_host_mode(deployment, port, down, address=target.text)
-    served = own or _not_published(deployment, _ports_in_force(deployment, port, down), port)
-    return served if stand.ground is NamespaceKind.DOCKER_HOST else _past_host_firewall(deployment.platform, served)
-
-
-def _past_host_firewall(platform: Platform, delivery: ConnectionResult) -> ConnectionResult:
-    """Rows 40 and 41: past a firewall of the docker host's own, which what goes by DNAT never meets."""
-    match platform.host_input:
-        case HostInput.DROP:
-            return timed_out(Mechanism.HOST_FIREWALL, "the docker host's firewall drops what comes to itself")
-        case HostInput.REJECT:
-            return refused(Mechanism.REJECTED, "the docker host's firewall rejects what comes to itself")
-        case HostInput.PROHIBIT:
-            because = "the docker host's firewall answers that it is prohibited"
-            return unreachable(Mechanism.REJECTED, because)
-        case _:
-            return delivery
-
-
-def _on_desktop(
-    deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int, down: frozenset[str]
-) -> ConnectionResult:
-    """To the machine of a Docker Desktop user, which offers what is published and forwards it."""
-    blocked = (
-        _missing_route(deployment.platform, stand)
-        if stand.ground in (NamespaceKind.CONTAINER, NamespaceKind.NOWHERE)
-        else None
-    )
-    if blocked is not None:
-        return blocked
-    if target.gateway and not target.desktop:
-        if stand.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
-            because = "the gateways of networks exist inside Docker Desktop's own machine only"
-            return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
-        return Unmodelled(because="the gateway is Docker Desktop's own machine, whose services are not modelled")
-    found = _ports_at_address(deployment, target, port, down, loopback_too=target.desktop)
-    if isinstance(found, Unmodelled):
-        return found
-    if stand.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
-        return _forwarded_by_desktop(deployment, found, port, down)
-    landed = _to_publisher(deployment, found, down) if found else None
-    if isinstance(landed, Accepted):
-        return landed
-    return Unmodelled(because="what else listens on the machine that Docker Desktop runs on cannot be told")
-
-
-def _forwarded_by_desktop(
-    deployment: Deployment, found: list[_PortInForce], port: int, down: frozenset[str]
-) -> ConnectionResult:
-    if not found:
-        return _not_published(deployment, _ports_in_force(deployment, port, down), port)
-    return _behind_proxy(_to_publisher(deployment, found, down))
-
-
-def _to_publisher(deployment: Deployment, found: list[_PortInForce], down: frozenset[str]) -> ConnectionResult:
-    """At the container that publishes; which one cannot be told where several do."""
-    members = dict.fromkeys(publish.member.name for publish in found)
-    if len(members) > 1:
-        return Unmodelled(because=f"{' and '.join(members)} both publish the port")
-    publish = found[0]
-    if not is_bridge(publish.network):
-        return Unmodelled(because=f"networks of driver {publish.network.driver} are not modelled")
-    landed = accept_at_address(deployment, publish.member, publish.network.key, publish.port.target, down)
-    if isinstance(landed, Failed) and landed.mechanism is Mechanism.NOBODY_LISTENS:
-        return replace(landed, mechanism=Mechanism.PUBLISHED_TO_DEAD_PORT)
-    return landed
-
-
-def _behind_proxy(landed: ConnectionResult) -> ConnectionResult:
-    """docker-proxy accepts before it finds nobody behind."""
-    if not isinstance(landed, Failed) or landed.reason is not Reason.REFUSED:
-        return landed
-    because = f"{landed.because}: docker-proxy accepts, then ends"
-    return Failed(reason=Reason.CLOSED, because=because, mechanism=landed.mechanism)
-
-
-def _ports_in_force(deployment: Deployment, port: int, down: frozenset[str]) -> list[_PortInForce]:
+def _ports_in_force(deployment: Deployment, port: int) -> list[_PortInForce]:
     return [
         _PortInForce(member=member, port=published, network=network)
         for member, published in deployment.publishing.get(port, ())
-        if is_running(member, down) and (network := _publishes_through(deployment, member)) is not None
+        if deployment.is_running(member) and (network := _publishes_through(deployment, member)) is not None
     ]
 
 
@@ -570,29 +150,6 @@ def _publishes_through(deployment: Deployment, member: Member) -> Network | None
     if network is None or uses_parent_device(network) or network.gateway_mode == "routed":
         return None
     return network
-
-
-def _ports_at_address(
-    deployment: Deployment, target: HostAddress, port: int, down: frozenset[str], *, loopback_too: bool = False
-) -> list[_PortInForce] | Unmodelled:
-    """The published ports in force at an address of the docker host."""
-    found = _ports_in_force(deployment, port, down)
-    offered = [p for p in found if p.port.on_all_addresses or (loopback_too and p.port.on_loopback)]
-    offered += [p for p in found if p not in offered and p.port.host_ip == target.text]
-    if not offered and any(_may_be_address(deployment, publish.port.host_ip, target) for publish in found):
-        return Unmodelled(because="the port is published on another address of the docker host")
-    return offered
-
-
-def _may_be_address(deployment: Deployment, host_ip: str, target: HostAddress) -> bool:
-    """Whether the address that a port is published on may be this one under another name."""
-    if host_ip.startswith("127.") or host_ip == "::1":
-        return False
-    try:
-        ip_address(target.text)
-    except ValueError:
-        return not (target.gateway and host_ip in deployment.host_addresses)
-    return False
 
 
 def _on_loopback(port: PublishedPort, family: Family) -> bool:
@@ -634,59 +191,468 @@ def _why_not_in_force(deployment: Deployment, member: Member) -> tuple[Mechanism
     return Mechanism.NOT_RUNNING, "publishes port {port} but is not running"
 
 
-def connect(
-    deployment: Deployment, vantage: Vantage, target: Target, port: int, down: frozenset[str]
-) -> ConnectionResult:
-    """Where a connection from `vantage` to `target`:`port` ends."""
-    return connect_from(deployment, client_namespace(deployment, vantage), target, port, down)
+def _forwarded_by_desktop(deployment: Deployment, found: list[_PortInForce], port: int) -> ConnectionResult:
+    if not found:
+        return _not_published(deployment, _ports_in_force(deployment, port), port)
+    return _behind_proxy(_to_publisher(deployment, found))
 
 
-def connect_from(
-    deployment: Deployment, stand: ClientNamespace, target: Target, port: int, down: frozenset[str]
-) -> ConnectionResult:
-    """Where a connection from a namespace to `target`:`port` ends."""
-    match target:
-        case Loopback():
-            return _to_loopback(deployment, stand, target.family, port, down)
-        case MemberAddress():
-            return _to_member(deployment, stand, target, port, down)
-        case HostAddress():
-            return _to_docker_host(deployment, stand, target, port, down)
-        case VacantAddress():
-            return _to_vacant_address(deployment, stand, target)
-        case OutsideAddress():
-            return _to_outside_address(deployment, stand, target)
-        case _:
-            assert_never(target)
+def _behind_proxy(landed: ConnectionResult) -> ConnectionResult:
+    """docker-proxy accepts before it finds nobody behind."""
+    if not isinstance(landed, Failed) or landed.reason is not Reason.REFUSED:
+        return landed
+    because = f"{landed.because}: docker-proxy accepts, then ends"
+    return Failed(reason=Reason.CLOSED, because=because, mechanism=landed.mechanism)
 
 
-def _to_loopback(
-    deployment: Deployment, stand: ClientNamespace, family: Family, port: int, down: frozenset[str]
-) -> ConnectionResult:
-    if stand.ground in (NamespaceKind.DOCKER_HOST, NamespaceKind.USER_MACHINE):
-        return _to_host_loopback(deployment, stand, port, down, family)
-    owner = stand.owner
-    if owner is None:
-        who = "the LAN machine" if stand.ground is NamespaceKind.LAN else "the client container"
-        return refused(Mechanism.OWN_LOOPBACK, f"localhost is {who} itself")
-    if stand.ground is NamespaceKind.UNKNOWN:
-        return Unmodelled(because="whose network the client uses cannot be told")
-    if family is Family.IPV6 and not any(network.ipv6 for network in stand.networks):
-        match deployment.platform.generation:
-            case Generation.V20:
-                return Unmodelled(because="there is no IPv6 in this container, not even ::1: not tried")
-            case None:
-                return Unmodelled(because="whether a container without IPv6 networks has ::1 depends on the engine")
-    return accept_at_loopback(deployment, owner, port, down, family)
+def _to_publisher(deployment: Deployment, found: list[_PortInForce]) -> ConnectionResult:
+    """At the container that publishes; which one cannot be told where several do."""
+    members = dict.fromkeys(publish.member.name for publish in found)
+    if len(members) > 1:
+        return Unknown(because=f"{' and '.join(members)} both publish the port")
+    publish = found[0]
+    if not is_bridge(publish.network):
+        return Unknown(because=f"networks of driver {publish.network.driver} are not modelled")
+    landed = accept_at_address(deployment, publish.member, publish.network.key, publish.port.target)
+    if isinstance(landed, Failed) and landed.mechanism is Mechanism.NOBODY_LISTENS:
+        return replace(landed, mechanism=Mechanism.PUBLISHED_TO_DEAD_PORT)
+    return landed
 
 
-def _to_member(
-    deployment: Deployment, stand: ClientNamespace, target: MemberAddress, port: int, down: frozenset[str]
-) -> ConnectionResult:
+def _to_member(deployment: Deployment, stand: ClientNamespace, target: MemberAddress, port: int) -> ConnectionResult:
     member = deployment.by_name[target.member]
     blocked = _obstacle_to_member(deployment, stand, target, port)
     if blocked is not None:
         return blocked
-    if not is_running(member, down):
+    if not deployment.is_running(member):
         return timed_out(Mechanism.NOT_RUNNING, f"{member.name} is not running")
-    return accept_at_address(deployment, member, target.network, port, down, six=target.six)
+    return accept_at_address(deployment, member, target.network, port, six=target.six)
+
+
+def _obstacle_to_member(
+    deployment: Deployment, stand: ClientNamespace, target: MemberAddress, port: int
+) -> Obstacle | None:
+    """Between a client and a member's address on a network."""
+    member, network = deployment.by_name[target.member], network_of(deployment, target.network)
+    if stand.owner is not None and stand.owner.name == member.name:
+        return None
+    if is_bridge(network) and has_unsupported_gateway_mode(deployment.platform, network) and not stand.on(network):
+        return Unknown(because=_UNSUPPORTED_MODE.format(network=network.name))
+    found = _obstacle(deployment.platform, stand, network, _has_published(member, port))
+    if found is None and target.six and not stand.on(network):
+        return Unknown(because="ways of IPv6 between networks are not modelled")
+    return found
+
+
+def _obstacle(platform: Platform, stand: ClientNamespace, network: Network, published: bool) -> Obstacle | None:
+    match stand.ground:
+        case NamespaceKind.LAN:
+            return _obstacle_from_lan(platform, network, published)
+        case NamespaceKind.USER_MACHINE:
+            because = "container addresses exist inside Docker Desktop's own machine only"
+            return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
+        case NamespaceKind.UNKNOWN:
+            return Unknown(because="whose network the client uses cannot be told")
+        case NamespaceKind.NOWHERE:
+            return _no_network(stand)
+        case NamespaceKind.DOCKER_HOST:
+            return _obstacle_from_host(network)
+        case NamespaceKind.CONTAINER:
+            return _obstacle_from_container(platform, stand, network, published)
+
+
+def _obstacle_from_lan(platform: Platform, network: Network, published: bool) -> Obstacle | None:
+    if uses_parent_device(network):
+        if has_real_parent(network) and "." not in network.parent:
+            return None
+        return Unknown(because=f"whether the LAN is on the wire of {network.name} cannot be told")
+    if not is_bridge(network):
+        return _other_driver(network)
+    if platform.lan_routes is None:
+        return Unknown(because=_LAN_ROUTES_UNKNOWN)
+    if not platform.lan_routes:
+        # Row 27.
+        return unreachable(Mechanism.NO_ROUTE, "the LAN has no route to container addresses")
+    return _direct_access(platform, network, published)
+
+
+def _other_driver(network: Network) -> Unknown:
+    return Unknown(because=f"networks of driver {network.driver} are not modelled")
+
+
+def _direct_access(platform: Platform, network: Network, published: bool) -> Obstacle | None:
+    """Rows 25, 26, 38, 39: by a route to a container's address from outside the docker host."""
+    if network.internal:
+        return timed_out(Mechanism.DIRECT_ACCESS_DROPPED, f"{network.name} is internal")
+    if network.gateway_mode == "routed":
+        return None if published else timed_out(Mechanism.DIRECT_ACCESS_DROPPED, "the port is not published")
+    if network.gateway_mode == "nat-unprotected":
+        return None
+    match platform.generation:
+        case Generation.V28 | Generation.V29:
+            because = "the engine drops what comes to a container's address from outside its bridge"
+            return timed_out(Mechanism.DIRECT_ACCESS_DROPPED, because)
+        case Generation.V20 if published:
+            return None
+        case None if published:
+            return Unknown(because="direct access to a published container port ends with engine 28")
+    if platform.forward_drops is False:
+        if platform.generation is Generation.V20:
+            return None
+        return Unknown(because="what the engine leaves to the FORWARD policy depends on its generation")
+    return timed_out(Mechanism.FORWARD_POLICY, "the docker host forwards only to published ports")
+
+
+def _no_network(stand: ClientNamespace) -> Failed:
+    if stand.owner is not None and stand.owner.mode.value == "none":
+        return unreachable(Mechanism.NO_NETWORK, "the client has network_mode none: only loopback")
+    return unreachable(Mechanism.NO_ROUTE, "the client is on no network")
+
+
+def _obstacle_from_host(network: Network) -> Obstacle | None:
+    """Row 19: what the docker host sends is not filtered."""
+    if uses_parent_device(network):
+        return _parent_isolation(network, f"the docker host and containers on {network.name} do not reach each other")
+    if not is_bridge(network):
+        return _other_driver(network)
+    if network.gateway_mode == "isolated":
+        return unreachable(Mechanism.NO_ROUTE, f"the docker host has no address on {network.name}")
+    return None
+
+
+def _parent_isolation(network: Network, because: str) -> Obstacle:
+    if not has_real_parent(network):
+        return Unknown(because=f"{network.name} stands on a device of its own: routes to it cannot be told")
+    return unreachable(Mechanism.PARENT_ISOLATION, because)
+
+
+def _obstacle_from_container(
+    platform: Platform, stand: ClientNamespace, network: Network, published: bool
+) -> Obstacle | None:
+    if stand.on(network):
+        return _on_one_network(platform, network)
+    blocked = _missing_route(platform, stand)
+    if blocked is not None:
+        return blocked
+    egress = stand.egress
+    assert egress is not None
+    if uses_parent_device(egress):
+        return Unknown(because=f"what routers beyond {egress.name} know cannot be told")
+    if uses_parent_device(network):
+        # Row 35: the docker host would have to deliver it, and cannot.
+        return _parent_isolation(network, f"the docker host has no way to containers on {network.name}")
+    if not (is_bridge(egress) and is_bridge(network)):
+        return _other_driver(network if is_bridge(egress) else egress)
+    return _between_bridges(platform, network, published)
+
+
+def _on_one_network(platform: Platform, network: Network) -> Obstacle | None:
+    if not (is_bridge(network) or uses_parent_device(network)):
+        return _other_driver(network)
+    if network.icc or platform.bridge_filter is False:
+        # Row 7: without br_netfilter nobody enforces icc=false.
+        return None
+    return timed_out(Mechanism.ICC_OFF, f"{network.name} forbids its containers to reach each other")
+
+
+def _missing_route(platform: Platform, stand: ClientNamespace) -> Obstacle | None:
+    """Whether a container without a network of the target has a route at all (rows 29, 36, 37)."""
+    if stand.ground is NamespaceKind.NOWHERE:
+        return _no_network(stand)
+    if stand.egress is not None:
+        return None
+    match platform.generation:
+        case Generation.V28 | Generation.V29:
+            return _no_egress(stand)
+        case Generation.V20:
+            return _egress_dropped(stand)
+        case None:
+            return Unknown(
+                because="ways out of an internal network depend on the engine: dropped up to 27, no route since 28"
+            )
+
+
+def _no_egress(stand: ClientNamespace) -> Failed:
+    because = f"{_network_names(stand)} is internal: since engine 28 its containers have no default route"
+    return unreachable(Mechanism.INTERNAL_EGRESS, because)
+
+
+def _network_names(stand: ClientNamespace) -> str:
+    return " and ".join(network.name for network in stand.networks)
+
+
+def _egress_dropped(stand: ClientNamespace) -> Failed:
+    return timed_out(Mechanism.INTERNAL_EGRESS, f"{_network_names(stand)} is internal: what leaves it is dropped")
+
+
+def _between_bridges(platform: Platform, network: Network, published: bool) -> Obstacle | None:
+    """Rows 8, 38 and 39."""
+    isolated = timed_out(Mechanism.NETWORK_ISOLATION, "Docker drops traffic between networks")
+    match network.gateway_mode:
+        case "isolated":
+            return Unknown(because=f"the docker host has no address on {network.name}: what it does is not modelled")
+        case "routed":
+            return None if published else isolated
+        case "nat-unprotected" if platform.generation is Generation.V29:
+            return None
+        case "nat-unprotected" if platform.generation is None:
+            return Unknown(because="from another network, gateway mode nat-unprotected depends on the engine")
+        case _:
+            return isolated
+
+
+def _has_published(member: Member, port: int) -> bool:
+    return any(p.target == port and p.protocol == "tcp" for p in member.published)
+
+
+def _to_docker_host(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+    """To an address of the docker host that is not loopback."""
+    unsure = _undecided_port(deployment, stand, port)
+    if unsure is not None:
+        return unsure
+    if deployment.platform.kind is HostKind.DESKTOP and stand.ground is not NamespaceKind.DOCKER_HOST:
+        return _on_desktop(deployment, stand, target, port)
+    match stand.ground:
+        case NamespaceKind.DOCKER_HOST | NamespaceKind.USER_MACHINE:
+            return _from_outside(deployment, stand, target, port)
+        case NamespaceKind.LAN:
+            return _from_lan(deployment, stand, target, port)
+        case NamespaceKind.UNKNOWN:
+            return Unknown(because="whose network the client uses cannot be told")
+        case NamespaceKind.NOWHERE | NamespaceKind.CONTAINER:
+            return _from_container(deployment, stand, target, port)
+
+
+def _on_desktop(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+    """To the machine of a Docker Desktop user, which offers what is published and forwards it."""
+    blocked = (
+        _missing_route(deployment.platform, stand)
+        if stand.ground in (NamespaceKind.CONTAINER, NamespaceKind.NOWHERE)
+        else None
+    )
+    if blocked is not None:
+        return blocked
+    if target.gateway and not target.desktop:
+        if stand.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
+            because = "the gateways of networks exist inside Docker Desktop's own machine only"
+            return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
+        return Unknown(because="the gateway is Docker Desktop's own machine, whose services are not modelled")
+    found = _ports_at_address(deployment, target, port, loopback_too=target.desktop)
+    if isinstance(found, Unknown):
+        return found
+    if stand.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
+        return _forwarded_by_desktop(deployment, found, port)
+    landed = _to_publisher(deployment, found) if found else None
+    if isinstance(landed, Accepted):
+        return landed
+    return Unknown(because="what else listens on the machine that Docker Desktop runs on cannot be told")
+
+
+def _ports_at_address(
+    deployment: Deployment, target: HostAddress, port: int, *, loopback_too: bool = False
+) -> list[_PortInForce] | Unknown:
+    """The published ports in force at an address of the docker host."""
+    found = _ports_in_force(deployment, port)
+    offered = [p for p in found if p.port.on_all_addresses or (loopback_too and p.port.on_loopback)]
+    offered += [p for p in found if p not in offered and p.port.host_ip == target.text]
+    if not offered and any(_may_be_address(deployment, publish.port.host_ip, target) for publish in found):
+        return Unknown(because="the port is published on another address of the docker host")
+    return offered
+
+
+def _may_be_address(deployment: Deployment, host_ip: str, target: HostAddress) -> bool:
+    """Whether the address that a port is published on may be this one under another name."""
+    if host_ip.startswith("127.") or host_ip == "::1":
+        return False
+    try:
+        ip_address(target.text)
+    except ValueError:
+        return not (target.gateway and host_ip in deployment.host_addresses)
+    return False
+
+
+def _from_outside(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+    """Rows 21, 23, 24: DNAT, whether the proxy runs or not; what the docker host sends itself is not filtered."""
+    found = _ports_at_address(deployment, target, port)
+    if isinstance(found, Unknown):
+        return found
+    if found:
+        return _to_publisher(deployment, found)
+    return _host_service(deployment, stand, target, port)
+
+
+def _host_service(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+    """Row 34: what listens in the docker host's own namespace, behind its INPUT chain."""
+    own = accept_in_host_mode(deployment, port, address=target.text)
+    served = own or _not_published(deployment, _ports_in_force(deployment, port), port)
+    return served if stand.ground is NamespaceKind.DOCKER_HOST else _past_host_firewall(deployment.platform, served)
+
+
+def _past_host_firewall(platform: Platform, delivery: ConnectionResult) -> ConnectionResult:
+    """Rows 40 and 41: past a firewall of the docker host's own, which what goes by DNAT never meets."""
+    match platform.host_input:
+        case HostInput.DROP:
+            return timed_out(Mechanism.HOST_FIREWALL, "the docker host's firewall drops what comes to itself")
+        case HostInput.REJECT:
+            return refused(Mechanism.REJECTED, "the docker host's firewall rejects what comes to itself")
+        case HostInput.PROHIBIT:
+            because = "the docker host's firewall answers that it is prohibited"
+            return unreachable(Mechanism.REJECTED, because)
+        case _:
+            return delivery
+
+
+def _from_lan(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+    """Rows 23, 24 and 27."""
+    platform = deployment.platform
+    if platform.kind is HostKind.WSL2:
+        return Unknown(because="what the LAN reaches in WSL depends on its networking mode and on Windows")
+    if target.gateway and not platform.lan_routes:
+        if platform.lan_routes is None:
+            return Unknown(because=_LAN_ROUTES_UNKNOWN)
+        return unreachable(Mechanism.NO_ROUTE, "the LAN has no route to the addresses of bridges")
+    return _from_outside(deployment, stand, target, port)
+
+
+def _from_container(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+    """Rows 10 to 16, 30 to 32, 34, 35 and 40."""
+    way = _network_to_host(deployment, stand, target)
+    if isinstance(way, Failed | Unknown):
+        return way
+    found = _ports_at_address(deployment, target, port)
+    if isinstance(found, Unknown):
+        return found
+    if not found:
+        return _host_service(deployment, stand, target, port)
+    return _published_to_container(deployment, stand, way, found)
+
+
+def _network_to_host(deployment: Deployment, stand: ClientNamespace, target: HostAddress) -> Network | Failed | Unknown:
+    """The network that a container's packets to the docker host leave by, or what keeps them."""
+    own = next((n for n in stand.networks if target.text in n.gateways or covers(n, target.text)), None)
+    if own is not None and is_bridge(own):
+        if has_unsupported_gateway_mode(deployment.platform, own):
+            return Unknown(because=_UNSUPPORTED_MODE.format(network=own.name))
+        if own.gateway_mode == "isolated":
+            return unreachable(Mechanism.NOBODY_HAS_ADDRESS, f"the docker host has no address on {own.name}")
+        return own
+    if (
+        stand.egress is None
+        and stand.ground is NamespaceKind.CONTAINER
+        and deployment.platform.generation is Generation.V20
+    ):
+        # Row 31: up to 27 the default route leads to the docker host, which takes what is addressed to itself.
+        return stand.networks[0]
+    blocked = _missing_route(deployment.platform, stand)
+    if blocked is not None:
+        return blocked
+    egress = stand.egress
+    assert egress is not None
+    if uses_parent_device(egress):
+        if has_real_parent(egress) and (target.text == DOCKER_HOST or own is egress):
+            # Row 35.
+            because = f"containers on {egress.name} and the docker host do not reach each other"
+            return unreachable(Mechanism.PARENT_ISOLATION, because)
+        return Unknown(because=f"what routers beyond {egress.name} know cannot be told")
+    if not is_bridge(egress):
+        return Unknown(because=f"networks of driver {egress.driver} are not modelled")
+    return egress
+
+
+def _published_to_container(
+    deployment: Deployment, stand: ClientNamespace, way: Network, found: list[_PortInForce]
+) -> ConnectionResult:
+    platform, publish = deployment.platform, found[0]
+    landed = _to_publisher(deployment, found)
+    if isinstance(landed, Unknown):
+        return landed
+    if way.internal:
+        return _out_of_internal(platform, way, landed)
+    if way.gateway_mode == "routed":
+        return Unknown(because=f"published ports from {way.name}, of gateway mode routed, are not modelled")
+    same = way.key == publish.network.key
+    proxied = platform.userland_proxy is not False
+    if same:
+        if proxied:
+            return _past_host_firewall(platform, _behind_proxy(landed))
+        return _hairpin(platform, stand, publish, landed)
+    return _to_other_bridge(platform, landed, proxied=proxied)
+
+
+def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Failed) -> ConnectionResult:
+    """Row 32: DNAT comes first, then the rule that keeps packets on the internal network."""
+    dropped = timed_out(Mechanism.INTERNAL_EGRESS, f"{way.name} is internal: what leaves it is dropped")
+    if platform.generation is not Generation.V29 and platform.generation is not None:
+        return dropped
+    match platform.firewall:
+        case Firewall.IPTABLES:
+            return dropped
+        case Firewall.NFTABLES if platform.generation is Generation.V29:
+            return landed
+        case _:
+            return Unknown(because="published ports from an internal network depend on the engine and its firewall")
+
+
+def _hairpin(
+    platform: Platform, stand: ClientNamespace, publish: _PortInForce, landed: Accepted | Failed
+) -> ConnectionResult:
+    """Rows 11, 12 and 13: without the proxy, back through the bridge that the packet came from."""
+    if not publish.network.icc:
+        because = f"{publish.network.name} forbids its containers to reach each other, through published ports too"
+        return timed_out(Mechanism.HAIRPIN_DROPPED, because)
+    itself = stand.owner is not None and stand.owner.name == publish.member.name
+    if platform.bridge_filter is False and not itself:
+        because = "without br_netfilter the answer does not come back through the docker host"
+        return timed_out(Mechanism.BRIDGE_FILTER_OFF, because)
+    return landed
+
+
+def _to_other_bridge(platform: Platform, landed: Accepted | Failed, *, proxied: bool) -> ConnectionResult:
+    """Row 14: a published port of a container on another bridge."""
+    if platform.generation is Generation.V29:
+        return landed
+    if proxied:
+        through = _past_host_firewall(platform, _behind_proxy(landed))
+        if platform.generation is None and through != landed:
+            return Unknown(because="whether docker-proxy or a rule serves other networks depends on the engine")
+        return through
+    if platform.generation is None:
+        return Unknown(because="without userland proxy this depends on the engine's generation")
+    because = "without the userland proxy the engine drops between bridges, published ports too"
+    return timed_out(Mechanism.HAIRPIN_DROPPED, because)
+
+
+def _to_vacant_address(deployment: Deployment, stand: ClientNamespace, target: VacantAddress) -> Obstacle:
+    """Row 4: at an address of a known network that nobody has."""
+    network = network_of(deployment, target.network)
+    vacant = unreachable(Mechanism.NOBODY_HAS_ADDRESS, f"nobody has the address {target.text}")
+    if stand.on(network):
+        # Without an answer to the neighbour question nothing is sent that icc=false could drop.
+        return vacant
+    return _obstacle(deployment.platform, stand, network, published=False) or vacant
+
+
+def _to_outside_address(deployment: Deployment, stand: ClientNamespace, target: OutsideAddress) -> Obstacle:
+    """Rows 29 and 42: at an address that no network here explains."""
+    unknown = Unknown(because=f"whose address {target.text} is cannot be told from here")
+    if stand.ground is NamespaceKind.NOWHERE:
+        return _no_network(stand)
+    if stand.ground is not NamespaceKind.CONTAINER:
+        return unknown
+    egress, platform = stand.egress, deployment.platform
+    if egress is not None:
+        if is_bridge(egress) and platform.default_route is False:
+            return unreachable(Mechanism.NO_ROUTE, f"the docker host has no route to {target.text}")
+        return unknown
+    if any(not network.subnets or covers(network, target.text) for network in stand.networks):
+        # It may be on one of the client's own networks.
+        return unknown
+    match platform.generation:
+        case Generation.V28 | Generation.V29:
+            return _no_egress(stand)
+        case Generation.V20 if platform.default_route is not None:
+            if platform.default_route:
+                return _egress_dropped(stand)
+            return unreachable(Mechanism.NO_ROUTE, f"the docker host has no route to {target.text}")
+        case _:
+            return Unknown(because="ways out of an internal network depend on the engine and its host's routes")

@@ -18,8 +18,6 @@ from netdiag.kafka.images import fast_data_dev, redpanda
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
 
-_NOBODY: frozenset[str] = frozenset()
-
 
 def published_for(broker: Broker, entry: ListenerEntry) -> tuple[PublishedPort, ...]:
     """The published ports that lead to the port of this listener."""

@@ -4,16 +4,15 @@ An edge is seen from inside the namespace of its source, which is why a cluster 
 still be cut.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import assert_never
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Mechanism, Reason, Unknown
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Mechanism, Reason, Unknown, timed_out
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import broker_vantage
 from netdiag.deployment.model.verdict import Word
-from netdiag.deployment.prediction.client_namespace import MemberAddress, Unmodelled, Unresolved, is_running, resolve
+from netdiag.deployment.prediction.client_namespace import MemberAddress, resolve
 from netdiag.deployment.prediction.cluster import advertised_host, cluster_of
 from netdiag.deployment.prediction.connection import connect
 from netdiag.deployment.prediction.sockets import Accepted, ConnectionResult
@@ -60,19 +59,18 @@ class Mesh:
     skipped: tuple[tuple[str, str], ...] = ()
 
 
-_NONE_DOWN: frozenset[str] = frozenset()
 # The listener is reached; that it wants a secured client is no matter of the network.
 _SECURED = (Reason.TLS, Reason.SASL)
 _KINDS = tuple(EdgeKind)
 
 
-def mesh_edges(deployment: Deployment, down: frozenset[str] = _NONE_DOWN) -> tuple[Edge, ...]:
+def mesh_edges(deployment: Deployment) -> tuple[Edge, ...]:
     """Every edge that should be there, with its prediction, by kind, source and target.
 
-    `down` are the members that do not run: nothing starts there, but all that leads there counts.
+    Nothing starts at a member that does not run, but all that leads there counts.
     """
-    sources = [broker for broker in deployment.serving if is_running(broker.member, down)]
-    edges = [edge for source in sources for edge in _edges_of(deployment, source, down)]
+    sources = [broker for broker in deployment.serving if deployment.is_running(broker.member)]
+    edges = [edge for source in sources for edge in _edges_of(deployment, source)]
     distinct = {(e.kind, e.source, e.target, e.address): e for e in edges}.values()
     return tuple(sorted(distinct, key=_order))
 
@@ -113,19 +111,19 @@ def _order(edge: Edge) -> tuple[object, ...]:
     return (_KINDS.index(edge.kind), edge.source, edge.target, edge.address)
 
 
-def _edges_of(deployment: Deployment, source: Broker, down: frozenset[str]) -> Iterator[Edge]:
+def _edges_of(deployment: Deployment, source: Broker) -> Iterator[Edge]:
     if source.config.is_broker:
-        yield from _to_brokers(deployment, source, down)
+        yield from _to_brokers(deployment, source)
     match source.config.mode:
         case Mode.KRAFT:
-            yield from _to_controllers(deployment, source, down)
+            yield from _to_controllers(deployment, source)
         case Mode.ZOOKEEPER:
-            yield from _to_zookeeper(deployment, source, down)
+            yield from _to_zookeeper(deployment, source)
         case _:
             return
 
 
-def _to_brokers(deployment: Deployment, source: Broker, down: frozenset[str]) -> Iterator[Edge]:
+def _to_brokers(deployment: Deployment, source: Broker) -> Iterator[Edge]:
     for other in cluster_of(deployment, source):
         if other is source or not other.config.is_broker:
             continue
@@ -139,12 +137,12 @@ def _to_brokers(deployment: Deployment, source: Broker, down: frozenset[str]) ->
                 source=source.name,
                 target=other.name,
                 address=address,
-                predicted=_predicted(deployment, source, address, down),
+                predicted=_predicted(deployment, source, address),
                 node_id=other.config.node_id,
             )
 
 
-def _to_controllers(deployment: Deployment, source: Broker, down: frozenset[str]) -> Iterator[Edge]:
+def _to_controllers(deployment: Deployment, source: Broker) -> Iterator[Edge]:
     by_id = {b.config.node_id: b.name for b in cluster_of(deployment, source) if b.config.is_controller}
     entries = [(by_id.get(node_id, ""), host, port) for node_id, host, port in source.config.voters]
     if not entries:
@@ -161,11 +159,11 @@ def _to_controllers(deployment: Deployment, source: Broker, down: frozenset[str]
             source=source.name,
             target=target,
             address=address,
-            predicted=_predicted(deployment, source, address, down),
+            predicted=_predicted(deployment, source, address),
         )
 
 
-def _to_zookeeper(deployment: Deployment, source: Broker, down: frozenset[str]) -> Iterator[Edge]:
+def _to_zookeeper(deployment: Deployment, source: Broker) -> Iterator[Edge]:
     for host, port in parse_connect(source.config.value("zookeeper.connect") or ""):
         target = _member_named(deployment, source, host)
         yield Edge(
@@ -173,59 +171,45 @@ def _to_zookeeper(deployment: Deployment, source: Broker, down: frozenset[str]) 
             source=source.name,
             target=target,
             address=Address(host=host, port=port),
-            predicted=_zookeeper(deployment, source, host, down),
+            predicted=_zookeeper(deployment, source, host),
         )
 
 
-def _predicted(deployment: Deployment, source: Broker, address: Address, down: frozenset[str]) -> Contact:
+def _predicted(deployment: Deployment, source: Broker, address: Address) -> Contact:
     """Where a connection ends: that a listener is reached is all that counts here."""
-    resolution = resolve(deployment, broker_vantage(source), address.host, down)
-    if isinstance(resolution, Unresolved):
-        return Failed(reason=Reason.UNRESOLVED, because=resolution.because, mechanism=resolution.mechanism)
-    if isinstance(resolution, Unmodelled):
-        return Unknown(because=resolution.because)
-    ends = {_contact(connect(deployment, broker_vantage(source), target, address.port, down)) for target in resolution}
+    resolution = resolve(deployment, broker_vantage(source), address.host)
+    if not isinstance(resolution, tuple):
+        return resolution
+    ends = {_contact(connect(deployment, broker_vantage(source), target, address.port)) for target in resolution}
     return ends.pop() if len(ends) == 1 else Unknown(because=f"{address.host} stands for addresses that differ")
 
 
 def _contact(delivery: ConnectionResult) -> Contact:
-    match delivery:
-        case Accepted():
-            because = f"{delivery.broker.name} listens there as {delivery.entry.endpoint.listener}"
-            return Answered(node_id=delivery.broker.config.node_id, cluster_id=None, because=because)
-        case Unmodelled():
-            return Unknown(because=delivery.because)
-        case Failed():
-            return delivery
-        case _:
-            assert_never(delivery)
+    if not isinstance(delivery, Accepted):
+        return delivery
+    because = f"{delivery.broker.name} listens there as {delivery.entry.endpoint.listener}"
+    return Answered(node_id=delivery.broker.config.node_id, cluster_id=None, because=because)
 
 
-def _zookeeper(deployment: Deployment, source: Broker, host: str, down: frozenset[str]) -> Contact:
+def _zookeeper(deployment: Deployment, source: Broker, host: str) -> Contact:
     """What the model can say: whether the name leads to a container that runs; its ports are not modelled."""
-    resolution = resolve(deployment, broker_vantage(source), host, down)
+    resolution = resolve(deployment, broker_vantage(source), host)
     match resolution:
-        case Unresolved():
-            return Failed(reason=Reason.UNRESOLVED, because=resolution.because, mechanism=resolution.mechanism)
-        case Unmodelled():
-            return Unknown(because=resolution.because)
-        case (MemberAddress() as first,):
-            return _at_member(deployment.by_name, first, source, down)
+        case Failed() | Unknown():
+            return resolution
+        case (MemberAddress(member=member, network=network),):
+            if member in deployment.down:
+                return timed_out(Mechanism.NOT_RUNNING, f"{member} is not running")
+            if source.member.on(network) is not None:
+                return Answered(node_id=None, cluster_id=None, because=f"{member} is taken to serve ZooKeeper")
+            return Unknown(because=f"whether {member} can be reached cannot be told from here")
         case _:
             return Unknown(because=f"whether ZooKeeper is behind {host} cannot be told from here")
 
 
-def _at_member(members: Mapping[str, object], found: MemberAddress, source: Broker, down: frozenset[str]) -> Contact:
-    if found.member in down:
-        return Failed(reason=Reason.TIMEOUT, because=f"{found.member} is not running", mechanism=Mechanism.NOT_RUNNING)
-    if found.member in members and source.member.on(found.network) is not None:
-        return Answered(node_id=None, cluster_id=None, because=f"{found.member} is taken to serve ZooKeeper")
-    return Unknown(because=f"whether {found.member} can be reached cannot be told from here")
-
-
 def _member_named(deployment: Deployment, source: Broker, host: str) -> str:
     """Whom a host means, running or not; empty where nobody shown has the name, or several have."""
-    resolution = resolve(deployment, broker_vantage(source), host, _NONE_DOWN)
+    resolution = resolve(deployment.with_down(()), broker_vantage(source), host)
     if isinstance(resolution, tuple):
         names = {target.member for target in resolution if isinstance(target, MemberAddress)}
     else:

@@ -15,13 +15,7 @@ from netdiag.deployment.model.contact import (
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, outcomes, weigh
-from netdiag.deployment.prediction.client_namespace import (
-    ClientNamespace,
-    Unmodelled,
-    Unresolved,
-    client_namespace,
-    resolve,
-)
+from netdiag.deployment.prediction.client_namespace import ClientNamespace, client_namespace, resolve
 from netdiag.deployment.prediction.cluster import is_informed, named_brokers
 from netdiag.deployment.prediction.connection import connect_from
 from netdiag.deployment.prediction.sockets import Accepted
@@ -35,16 +29,15 @@ def predict(
     vantages: Iterable[Vantage],
     bootstraps: Iterable[Address],
     *,
-    down: frozenset[str] = frozenset(),
     speaks: str = "PLAINTEXT",
 ) -> tuple[Cell, ...]:
-    """One cell for every vantage x bootstrap address; `down` names the members that do not run.
+    """One cell for every vantage x bootstrap address.
 
     `speaks` is the client's security protocol; what a TLS or SASL listener of its kind says to its certificates and
     credentials is not known from declarations. Contacts are computed once per vantage and address.
     """
     addresses = tuple(bootstraps)
-    answers = _Brokers(deployment, down, speaks)
+    answers = _Brokers(deployment, speaks)
     cells: list[Cell] = []
     for vantage in vantages:
         client = _Client(answers, vantage)
@@ -57,26 +50,25 @@ def predict(
 class _Brokers:
     """What the brokers of a deployment would answer, each asked once."""
 
-    def __init__(self, deployment: Deployment, down: frozenset[str], speaks: str) -> None:
+    def __init__(self, deployment: Deployment, speaks: str) -> None:
         self.deployment = deployment
-        self.down = down
         self.speaks = speaks
-        self._informed: dict[str, bool | Unmodelled] = {}
-        self._named: dict[tuple[str, str], tuple[NodeEndpoint, ...] | Unmodelled] = {}
+        self._informed: dict[str, bool | Unknown] = {}
+        self._named: dict[tuple[str, str], tuple[NodeEndpoint, ...] | Unknown] = {}
 
-    def named(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unmodelled:
+    def named(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unknown:
         key = (broker.name, listener)
         if key not in self._named:
             self._named[key] = self._name(broker, listener)
         return self._named[key]
 
-    def _name(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unmodelled:
+    def _name(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unknown:
         if broker.name not in self._informed:
-            self._informed[broker.name] = is_informed(self.deployment, broker, self.down)
+            self._informed[broker.name] = is_informed(self.deployment, broker)
         informed = self._informed[broker.name]
-        if isinstance(informed, Unmodelled):
+        if isinstance(informed, Unknown):
             return informed
-        return named_brokers(self.deployment, broker, listener, self.down) if informed else ()
+        return named_brokers(self.deployment, broker, listener) if informed else ()
 
 
 class _Client:
@@ -103,17 +95,15 @@ class _Client:
 
 def _contact(answers: _Brokers, vantage: Vantage, stand: ClientNamespace, address: Address) -> Contact:
     """What one connection from `vantage` to `address` would give."""
-    deployment, down = answers.deployment, answers.down
-    resolution = resolve(deployment, vantage, address.host, down)
-    if isinstance(resolution, Unresolved):
-        return Failed(reason=Reason.UNRESOLVED, because=resolution.because, mechanism=resolution.mechanism)
-    if isinstance(resolution, Unmodelled):
-        return Unknown(because=resolution.because)
+    deployment = answers.deployment
+    resolution = resolve(deployment, vantage, address.host)
+    if not isinstance(resolution, tuple):
+        return resolution
     first, *others = resolution
-    contact = _contact_at(answers, connect_from(deployment, stand, first, address.port, down))
+    contact = _contact_at(answers, connect_from(deployment, stand, first, address.port))
     if not others:
         return contact
-    rest = (_contact_at(answers, connect_from(deployment, stand, other, address.port, down)) for other in others)
+    rest = (_contact_at(answers, connect_from(deployment, stand, other, address.port)) for other in others)
     return _first_accepting(address, (contact, *rest))
 
 
@@ -134,11 +124,9 @@ def _identity(contact: Contact) -> object:
     return (contact.node_id, contact.listener) if isinstance(contact, Answered) else contact
 
 
-def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unmodelled) -> Contact:
-    if isinstance(delivery, Failed):
+def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unknown) -> Contact:
+    if not isinstance(delivery, Accepted):
         return delivery
-    if isinstance(delivery, Unmodelled):
-        return Unknown(because=delivery.because)
     broker, name = delivery.broker, delivery.entry.endpoint.listener
     protocol = broker.config.protocol_map.get(name)
     if protocol is None:
@@ -155,8 +143,8 @@ def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unmodelled) -> 
         because = f"{name} of {broker.name} is a KRaft controller listener, which serves no clients"
         return Failed(reason=Reason.NOT_KAFKA, because=because, mechanism=Mechanism.CONTROLLER_LISTENER)
     brokers = answers.named(broker, name)
-    if isinstance(brokers, Unmodelled):
-        return Unknown(because=brokers.because)
+    if isinstance(brokers, Unknown):
+        return brokers
     return Answered(
         node_id=broker.config.node_id,
         cluster_id=f"{broker.config.quorum} {broker.config.cluster_id or ''}",

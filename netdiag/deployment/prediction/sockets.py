@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from ipaddress import ip_address
 
-from netdiag.deployment.model.contact import Failed, Mechanism, Reason
+from netdiag.deployment.model.contact import Failed, Mechanism, Unknown, refused, timed_out
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode, State
 from netdiag.deployment.model.vantage import broker_vantage
 from netdiag.deployment.prediction.client_namespace import (
@@ -13,10 +13,7 @@ from netdiag.deployment.prediction.client_namespace import (
     Loopback,
     MemberAddress,
     OutsideAddress,
-    Unmodelled,
-    Unresolved,
     VacantAddress,
-    is_running,
     network_owner,
     resolve,
 )
@@ -66,11 +63,11 @@ def binding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Bin
 
 def _binding_by_name(deployment: Deployment, broker: Broker, host: str) -> Binding:
     owner = network_owner(deployment, broker.member)
-    resolution = resolve(deployment, broker_vantage(broker), host, frozenset())
+    resolution = resolve(deployment, broker_vantage(broker), host)
     match resolution:
-        case Unresolved():
+        case Failed():
             return Binding(reach=Reach.FOREIGN, because=resolution.because)
-        case Unmodelled() | (OutsideAddress(), *_) | (VacantAddress(), *_):
+        case Unknown() | (OutsideAddress(), *_) | (VacantAddress(), *_):
             return _binding_of_number(deployment, broker, host)
         case (MemberAddress() as first, *rest) if first.member == owner.name:
             if rest and host in owner.hostnames:
@@ -102,37 +99,22 @@ class Accepted:
     because: str
 
 
-ConnectionResult = Accepted | Failed | Unmodelled
+ConnectionResult = Accepted | Failed | Unknown
 _Socket = tuple[Broker, ListenerEntry, Binding]
 
 
-def refused(mechanism: Mechanism, because: str) -> Failed:
-    """Somebody answers that there is nothing."""
-    return Failed(reason=Reason.REFUSED, because=because, mechanism=mechanism)
-
-
-def timed_out(mechanism: Mechanism, because: str) -> Failed:
-    """Nobody answers."""
-    return Failed(reason=Reason.TIMEOUT, because=because, mechanism=mechanism)
-
-
-def unreachable(mechanism: Mechanism, because: str) -> Failed:
-    """The client's own kernel, or one on the way, says that there is no way."""
-    return Failed(reason=Reason.UNREACHABLE, because=because, mechanism=mechanism)
-
-
 def accept_at_address(
-    deployment: Deployment, member: Member, network: str, port: int, down: frozenset[str], *, six: bool = False
+    deployment: Deployment, member: Member, network: str, port: int, *, six: bool = False
 ) -> ConnectionResult:
     """At a member's address on a network."""
     where = f"{member.name} port {port}"
-    found = list(_sockets(deployment, member, port, down))
+    found = list(_sockets(deployment, member, port))
     for broker, entry, bound in found:
         everywhere = bound.reach is Reach.EVERYWHERE and (not six or _accepts_ipv6(broker, entry))
         if everywhere or (bound.reach is Reach.ONE_NETWORK and bound.network == network and not six):
             return _accepted(broker, entry, where)
         if bound.reach is Reach.UNKNOWN or (six and bound.reach is Reach.ONE_NETWORK):
-            return Unmodelled(because=bound.because or f"which of its addresses {broker.name} binds cannot be told")
+            return Unknown(because=bound.because or f"which of its addresses {broker.name} binds cannot be told")
     if not found and _has_unknown_sockets(deployment, member):
         return _observed_socket(member, port, where)
     for _, entry, bound in found:
@@ -147,17 +129,17 @@ def accept_at_address(
 
 
 def accept_at_loopback(
-    deployment: Deployment, owner: Member, port: int, down: frozenset[str], family: Family = Family.ANY
+    deployment: Deployment, owner: Member, port: int, family: Family = Family.ANY
 ) -> ConnectionResult:
     """At the loopback of a namespace, from inside."""
-    found = list(_sockets(deployment, owner, port, down))
+    found = list(_sockets(deployment, owner, port))
     for broker, entry, bound in found:
         if bound.reach in (Reach.EVERYWHERE, Reach.LOOPBACK) and _accepts_family(broker, entry, family):
             return _accepted(broker, entry, "its own loopback")
         if bound.reach is Reach.UNKNOWN:
-            return Unmodelled(because=bound.because)
+            return Unknown(because=bound.because)
     if not found and _has_unknown_listeners(deployment, owner):
-        return Unmodelled(because=f"what {owner.name} listens on cannot be told")
+        return Unknown(because=f"what {owner.name} listens on cannot be told")
     for _, entry, bound in found:
         host = entry.endpoint.host
         if bound.reach is Reach.ONE_NETWORK:
@@ -169,7 +151,7 @@ def accept_at_loopback(
 
 
 def accept_in_host_mode(
-    deployment: Deployment, port: int, down: frozenset[str], *, address: str | None, family: Family = Family.ANY
+    deployment: Deployment, port: int, *, address: str | None, family: Family = Family.ANY
 ) -> ConnectionResult | None:
     """A listener in the docker host's own namespace, at an address of it or (None) at its loopback.
 
@@ -177,13 +159,13 @@ def accept_in_host_mode(
     """
     loopback, closed = address is None, None
     for owner in deployment.in_host_mode:
-        for broker, entry, bound in _sockets(deployment, owner, port, down):
+        for broker, entry, bound in _sockets(deployment, owner, port):
             host = entry.endpoint.host
             covers = bound.reach is Reach.EVERYWHERE or (loopback and bound.reach is Reach.LOOPBACK)
             if (covers and _accepts_family(broker, entry, family)) or host == address:
                 return _accepted(broker, entry, "the host's own network")
             if bound.reach is Reach.UNKNOWN or (bound.reach is Reach.ONE_NETWORK and not _is_number(address)):
-                return Unmodelled(because=bound.because or f"whether {address} is {host} cannot be told")
+                return Unknown(because=bound.because or f"whether {address} is {host} cannot be told")
             because = f"{broker.name} binds port {port} to the docker host's {host} only"
             only_loopback = bound.reach is Reach.LOOPBACK
             mechanism = Mechanism.BOUND_TO_LOOPBACK if only_loopback else Mechanism.BOUND_TO_OTHER_ADDRESS
@@ -206,10 +188,10 @@ def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> ConnectionR
     return Accepted(broker=broker, entry=entry, because=because)
 
 
-def _sockets(deployment: Deployment, owner: Member, port: int, down: frozenset[str]) -> Iterator[_Socket]:
+def _sockets(deployment: Deployment, owner: Member, port: int) -> Iterator[_Socket]:
     """The listeners on `port` in the namespace of `owner`, whoever opened them."""
     for broker, entry in deployment.listening.get((owner.name, port), ()):
-        if is_running(broker.member, down):
+        if deployment.is_running(broker.member):
             yield broker, entry, binding(deployment, broker, entry)
 
 
@@ -237,13 +219,13 @@ def _has_unknown_sockets(deployment: Deployment, member: Member) -> bool:
 def _observed_socket(member: Member, port: int, where: str) -> ConnectionResult:
     """What is known of a namespace without a broker's configuration: its sockets, where somebody has looked."""
     if member.sockets is None:
-        return Unmodelled(because=f"what {member.name} listens on cannot be told")
+        return Unknown(because=f"what {member.name} listens on cannot be told")
     bound = [address for address, number in member.sockets if number == port]
     if not bound:
         return refused(Mechanism.NOBODY_LISTENS, f"{where} has no listener")
     if all(address == "::1" or address.startswith("127.") for address in bound):
         return refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound to {bound[0]} only")
-    return Unmodelled(because=f"what listens at {where} cannot be told")
+    return Unknown(because=f"what listens at {where} cannot be told")
 
 
 def _has_unknown_listeners(deployment: Deployment, owner: Member) -> bool:

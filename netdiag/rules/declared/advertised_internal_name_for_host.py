@@ -76,7 +76,7 @@ def _serves_host(deployment: Deployment, broker: Broker, advertised: ListenerEnt
 def _is_container_name(deployment: Deployment, broker: Broker, host: str) -> bool:
     if not host:
         return False
-    resolution = resolve(deployment, broker_vantage(broker), host, frozenset())
+    resolution = resolve(deployment, broker_vantage(broker), host)
     return (
         isinstance(resolution, tuple)
         and isinstance(resolution[0], MemberAddress)

@@ -35,9 +35,10 @@ Sources: KafkaRaftClient, RaftControllerNodeProvider; KIP-595.
 
 from collections.abc import Iterator
 
+from netdiag.deployment.model.contact import Failed
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import broker_vantage
-from netdiag.deployment.prediction.client_namespace import MemberAddress, Unresolved, network_owner, resolve
+from netdiag.deployment.prediction.client_namespace import MemberAddress, network_owner, resolve
 from netdiag.deployment.repairs import name_voters
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import is_loopback
@@ -64,8 +65,8 @@ def _judged(deployment: Deployment, broker: Broker, voter: Voter) -> Finding | N
     if is_loopback(voter.host):
         own = broker.config.is_controller and broker.config.node_id == voter.node_id
         return _at(deployment, broker, voter, broker) if own else None
-    resolution = resolve(deployment, broker_vantage(broker), voter.host, frozenset())
-    if isinstance(resolution, Unresolved):
+    resolution = resolve(deployment, broker_vantage(broker), voter.host)
+    if isinstance(resolution, Failed):
         # A DNS server outside may know a name with a dot.
         controller = None if "." in voter.host else _controller(deployment, broker, voter)
         return _finding(deployment, broker, voter, resolution.because, controller) if controller else None

@@ -37,10 +37,11 @@ Sources: ZooKeeperClient.waitUntilConnected; zkServer, clientPort.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netdiag.deployment.clients import NOBODY, is_inactive, members_called
+from netdiag.deployment.clients import is_inactive, members_called
+from netdiag.deployment.model.contact import Failed, Unknown
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode
 from netdiag.deployment.model.vantage import broker_vantage
-from netdiag.deployment.prediction.client_namespace import MemberAddress, Unmodelled, Unresolved, network_owner, resolve
+from netdiag.deployment.prediction.client_namespace import MemberAddress, network_owner, resolve
 from netdiag.deployment.prediction.listener_access import zookeeper_port, zookeeper_ports
 from netdiag.deployment.repairs import replace_text
 from netdiag.findings import Finding, Severity
@@ -108,10 +109,10 @@ def _failure(deployment: Deployment, broker: Broker, address: _Address) -> str |
     if is_loopback(address.host):
         users = [m for m in deployment.members if network_owner(deployment, m) is broker.member]
         return f"which is {broker.name} itself" if users == [broker.member] else None
-    resolution = resolve(deployment, broker_vantage(broker), address.host, NOBODY)
-    if isinstance(resolution, Unmodelled):
+    resolution = resolve(deployment, broker_vantage(broker), address.host)
+    if isinstance(resolution, Unknown):
         return None
-    if isinstance(resolution, Unresolved):
+    if isinstance(resolution, Failed):
         return _why_nameless(deployment, address.host)
     match resolution:
         case (MemberAddress() as only,):
@@ -144,7 +145,7 @@ def _strangers(deployment: Deployment, broker: Broker, addresses: tuple[_Address
     """The ZooKeepers of the list, if there are several and none of them is configured with another."""
     found: dict[str, Member] = {}
     for address in addresses:
-        resolution = resolve(deployment, broker_vantage(broker), address.host, NOBODY)
+        resolution = resolve(deployment, broker_vantage(broker), address.host)
         match resolution:
             case (MemberAddress() as only,):
                 member = deployment.by_name[only.member]
