@@ -14,174 +14,8 @@ from netdiag.compose.values import Mapping, Scalar, Sequence, Value, is_null
 _KINDS = {"secrets": ("file", "environment"), "configs": ("file", "environment", "content")}
 _UNDEFINED = {"secrets": "undefined-secret", "configs": "undefined-config"}
 _EXTERNAL_KEYS = ("external", "driver")
-
-
-def _check_secrets_and_configs(project: Project, top: Mapping, problems: Problems) -> None:
-    """Adds to the problems what compose would say about the secrets and configs of the project."""
-    services = top.get("services")
-    for section, kinds in _KINDS.items():
-        declared = top.get(section)
-        for name, entry in declared.entries.items() if isinstance(declared, Mapping) else ():
-            held = [kind for kind in kinds if isinstance(entry.value, Mapping) and kind in entry.value.entries]
-            if len(held) > 1:
-                message = f"{section}.{name}: {' and '.join(held)} are mutually exclusive"
-                problems.error("schema", message, entry.key.span)
-            elif not held and not _is_elsewhere(entry.value):
-                problems.error("schema", f"{section}.{name} needs one of {', '.join(kinds)}", entry.key.span)
-        for name in project.services:
-            service = services.get(name) if isinstance(services, Mapping) else None
-            used = service.get(section) if isinstance(service, Mapping) else None
-            for source in map(_mounted_name, used.items if isinstance(used, Sequence) else ()):
-                known = isinstance(declared, Mapping) and source is not None and source.value in declared.entries
-                if source is not None and not known:
-                    message = f"service {name!r} refers to undefined {section[:-1]} {source.value!r}"
-                    problems.error(_UNDEFINED[section], message, source.span, service=name)
-
-
-def _is_elsewhere(value: Value) -> bool:
-    return isinstance(value, Mapping) and any(key in value.entries for key in _EXTERNAL_KEYS)
-
-
-def _mounted_name(item: Value) -> Scalar | None:
-    """What a service mounts: the short form is its name, the long one has it under `source`."""
-    named = item.get("source") if isinstance(item, Mapping) else item
-    return named if isinstance(named, Scalar) and named.kind != "null" else None
-
-
 # What the schema of compose wants to find somewhere in it.
 _CONTAINER_NAME = re.compile("[a-zA-Z0-9][a-zA-Z0-9_.-]+")
-
-
-def check_project(project: Project, top: Mapping, problems: Problems) -> None:
-    """Adds to the problems what compose would say about the loaded project."""
-    services = top.entries.get("services")
-    if services is not None and is_null(services.value):
-        problems.error("schema", "services must be a mapping", services.key.span)
-    version = top.entries.get("version")
-    if version is not None:
-        problems.warning("version", "the attribute `version` is obsolete, it is ignored", version.key.span)
-    for service in project.services.values():
-        declared = _at(top, "services", service.name)
-        _check_service(project, service, declared if isinstance(declared, Mapping) else None, problems)
-    _check_secrets_and_configs(project, top, problems)
-    _check_container_names(project, problems)
-    _check_circles(project, problems)
-
-
-def _at(value: Value | None, *path: str) -> Value | None:
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
-def _key(declared: Mapping | None, field: str, otherwise: Span) -> Span:
-    entry = declared.entries.get(field) if declared is not None else None
-    return otherwise if entry is None else entry.key.span
-
-
-def _check_service(project: Project, service: Service, declared: Mapping | None, problems: Problems) -> None:
-    name, span = service.name, service.span
-    if declared is None:
-        return
-    named = service.image is not None and service.image.value != ""
-    if not (
-        service.build or named or declared.get("provider") or isinstance(declared.get("image"), Sequence | Mapping)
-    ):
-        message = f"service {name!r} has neither an image nor a build context"
-        problems.error("no-image", message, span, service=name)
-    if service.network_mode is not None and service.network_mode.value and service.networks:
-        message = f"service {name!r} declares both network_mode and networks"
-        place = _key(declared, "networks", span)
-        problems.error("network-mode", message, service.network_mode.span, place, service=name)
-    for network in service.networks:
-        if network.network not in project.networks:
-            message = f"service {name!r} refers to undefined network {network.network!r}"
-            problems.error("undefined-network", message, network.span, service=name)
-    if service.container_name is not None and not _CONTAINER_NAME.search(service.container_name.value):
-        message = f"container_name {service.container_name.value!r} is not a name of at least two characters"
-        problems.error("schema", message, service.container_name.span, service=name)
-    _check_references(project, service, problems)
-    _check_healthcheck(service, problems)
-    if service.scale < 0:
-        problems.error("scale", f"service {name!r} has a negative scale", _key(declared, "scale", span), service=name)
-    if service.scale > 1 and service.container_name is not None:
-        message = f"service {name!r} has a container_name and {service.scale} replicas"
-        problems.error("scale", message, service.container_name.span, _key(declared, "scale", span), service=name)
-
-
-def _check_references(project: Project, service: Service, problems: Problems) -> None:
-    name = service.name
-    for dependency in service.depends_on:
-        disabled = dependency.service in project.disabled
-        if dependency.service in project.services or (disabled and not dependency.required):
-            continue
-        what = "a service of an inactive profile" if disabled else "undefined service"
-        message = f"service {name!r} depends on {what} {dependency.service!r}"
-        problems.error("undefined-service", message, dependency.span, service=name)
-    for link in service.links:
-        if link.service not in project.services:
-            message = f"service {name!r} links to undefined service {link.service!r}"
-            problems.error("undefined-service", message, link.span, service=name)
-    mode = service.network_mode
-    if mode is not None and mode.value.startswith("service:"):
-        shared = mode.value.removeprefix("service:")
-        if shared not in project.services:
-            message = f"service {name!r} shares the network of undefined service {shared!r}"
-            problems.error("undefined-service", message, mode.span, service=name)
-    for volume in service.volumes:
-        if volume.type == "volume" and volume.source is not None and volume.source.value not in project.volumes:
-            message = f"service {name!r} refers to undefined volume {volume.source.value!r}"
-            problems.error("undefined-volume", message, volume.source.span, service=name)
-
-
-def _check_healthcheck(service: Service, problems: Problems) -> None:
-    test = service.healthcheck
-    if isinstance(test, tuple) and test and test[0].value not in ("CMD", "CMD-SHELL", "NONE"):
-        message = "a healthcheck test must start with CMD, CMD-SHELL or NONE"
-        problems.error("healthcheck", message, test[0].span, service=service.name)
-
-
-def _check_circles(project: Project, problems: Problems) -> None:
-    """A dependency that leads back to a service still waiting closes a circle; each is told there."""
-    done: dict[str, bool] = {}
-    for start in project.services:
-        trail = [] if start in done else [start]
-        waiting = [iter(_waits_for(project.services[name])) for name in trail]
-        done |= dict.fromkeys(trail, False)
-        while trail:
-            for other, span in waiting[-1]:
-                if other in project.services and other not in done:
-                    trail.append(other)
-                    waiting.append(iter(_waits_for(project.services[other])))
-                    done[other] = False
-                    break
-                if not done.get(other, True):
-                    circle = " -> ".join((*trail[trail.index(other) :], other))
-                    problems.error("circle", f"dependency cycle: {circle}", span, service=trail[-1])
-            else:
-                done[trail.pop()] = True
-                waiting.pop()
-
-
-def _waits_for(service: Service) -> list[tuple[str, Span]]:
-    found = [(d.service, d.span) for d in service.depends_on] + [(link.service, link.span) for link in service.links]
-    if service.network_mode is not None and service.network_mode.value.startswith("service:"):
-        found.append((service.network_mode.value.removeprefix("service:"), service.network_mode.span))
-    return found
-
-
-def _check_container_names(project: Project, problems: Problems) -> None:
-    first: dict[str, Service] = {}
-    for service in project.services.values():
-        text = service.container_name
-        if text is None:
-            continue
-        other = first.setdefault(text.value, service)
-        if other is not service and other.container_name is not None:
-            message = f"container name {text.value!r} is used by services {other.name!r} and {service.name!r}"
-            problems.error("container-name", message, text.span, other.container_name.span, service=service.name)
-
-
 _LETTERS = {"null": "0", "bool": "b", "int": "n", "float": "n", "str": "s", "time": "t"}
 _WORDS = {"s": "a string", "n": "a number", "b": "true or false", "l": "a list", "m": "a mapping", "0": "empty"}
 
@@ -218,6 +52,22 @@ _HEALTHCHECK = _table("disable:bs interval:s retries:ns start_interval:s start_p
 _DEPENDENCY = _table("condition:s required:b restart:bs")
 
 
+def check_project(project: Project, top: Mapping, problems: Problems) -> None:
+    """Adds to the problems what compose would say about the loaded project."""
+    services = top.entries.get("services")
+    if services is not None and is_null(services.value):
+        problems.error("schema", "services must be a mapping", services.key.span)
+    version = top.entries.get("version")
+    if version is not None:
+        problems.warning("version", "the attribute `version` is obsolete, it is ignored", version.key.span)
+    for service in project.services.values():
+        declared = _at(top, "services", service.name)
+        _check_service(project, service, declared if isinstance(declared, Mapping) else None, problems)
+    _check_secrets_and_configs(project, top, problems)
+    _check_container_names(project, problems)
+    _check_circles(project, problems)
+
+
 def check_schema(top: Mapping, problems: Problems) -> None:
     """Adds a problem for every field that compose does not know or whose value is of the wrong kind."""
     _check_fields(top, _TOP, "", problems, None)
@@ -229,26 +79,150 @@ def check_schema(top: Mapping, problems: Problems) -> None:
             _check_fields(network, _NETWORK, f"networks.{name}.", problems, None)
 
 
-def _check_service_fields(name: str, service: Mapping, problems: Problems) -> None:
-    where = f"services.{name}."
-    _check_fields(service, _SERVICE, where, problems, name)
-    for network, attachment in _entries(service.get("networks")):
-        if isinstance(attachment, Mapping):
-            _check_fields(attachment, _ATTACHMENT, f"{where}networks.{network}.", problems, name)
-    for other, dependency in _entries(service.get("depends_on")):
-        if isinstance(dependency, Mapping):
-            _check_fields(dependency, _DEPENDENCY, f"{where}depends_on.{other}.", problems, name)
-    healthcheck = service.get("healthcheck")
-    if isinstance(healthcheck, Mapping):
-        _check_fields(healthcheck, _HEALTHCHECK, f"{where}healthcheck.", problems, name)
-    ports = service.get("ports")
-    for port in ports.items if isinstance(ports, Sequence) else ():
-        if isinstance(port, Mapping):
-            _check_fields(port, _PORT, f"{where}ports[].", problems, name)
+def _at(value: Value | None, *path: str) -> Value | None:
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
-def _entries(value: Value | None) -> list[tuple[str, Value]]:
-    return [(key, entry.value) for key, entry in value.entries.items()] if isinstance(value, Mapping) else []
+def _check_service(project: Project, service: Service, declared: Mapping | None, problems: Problems) -> None:
+    name, span = service.name, service.span
+    if declared is None:
+        return
+    named = service.image is not None and service.image.value != ""
+    if not (
+        service.build or named or declared.get("provider") or isinstance(declared.get("image"), Sequence | Mapping)
+    ):
+        message = f"service {name!r} has neither an image nor a build context"
+        problems.error("no-image", message, span, service=name)
+    if service.network_mode is not None and service.network_mode.value and service.networks:
+        message = f"service {name!r} declares both network_mode and networks"
+        place = _key(declared, "networks", span)
+        problems.error("network-mode", message, service.network_mode.span, place, service=name)
+    for network in service.networks:
+        if network.network not in project.networks:
+            message = f"service {name!r} refers to undefined network {network.network!r}"
+            problems.error("undefined-network", message, network.span, service=name)
+    if service.container_name is not None and not _CONTAINER_NAME.search(service.container_name.value):
+        message = f"container_name {service.container_name.value!r} is not a name of at least two characters"
+        problems.error("schema", message, service.container_name.span, service=name)
+    _check_references(project, service, problems)
+    _check_healthcheck(service, problems)
+    if service.scale < 0:
+        problems.error("scale", f"service {name!r} has a negative scale", _key(declared, "scale", span), service=name)
+    if service.scale > 1 and service.container_name is not None:
+        message = f"service {name!r} has a container_name and {service.scale} replicas"
+        problems.error("scale", message, service.container_name.span, _key(declared, "scale", span), service=name)
+
+
+def _key(declared: Mapping | None, field: str, otherwise: Span) -> Span:
+    entry = declared.entries.get(field) if declared is not None else None
+    return otherwise if entry is None else entry.key.span
+
+
+def _check_references(project: Project, service: Service, problems: Problems) -> None:
+    name = service.name
+    for dependency in service.depends_on:
+        disabled = dependency.service in project.disabled
+        if dependency.service in project.services or (disabled and not dependency.required):
+            continue
+        what = "a service of an inactive profile" if disabled else "undefined service"
+        message = f"service {name!r} depends on {what} {dependency.service!r}"
+        problems.error("undefined-service", message, dependency.span, service=name)
+    for link in service.links:
+        if link.service not in project.services:
+            message = f"service {name!r} links to undefined service {link.service!r}"
+            problems.error("undefined-service", message, link.span, service=name)
+    mode = service.network_mode
+    if mode is not None and mode.value.startswith("service:"):
+        shared = mode.value.removeprefix("service:")
+        if shared not in project.services:
+            message = f"service {name!r} shares the network of undefined service {shared!r}"
+            problems.error("undefined-service", message, mode.span, service=name)
+    for volume in service.volumes:
+        if volume.type == "volume" and volume.source is not None and volume.source.value not in project.volumes:
+            message = f"service {name!r} refers to undefined volume {volume.source.value!r}"
+            problems.error("undefined-volume", message, volume.source.span, service=name)
+
+
+def _check_healthcheck(service: Service, problems: Problems) -> None:
+    test = service.healthcheck
+    if isinstance(test, tuple) and test and test[0].value not in ("CMD", "CMD-SHELL", "NONE"):
+        message = "a healthcheck test must start with CMD, CMD-SHELL or NONE"
+        problems.error("healthcheck", message, test[0].span, service=service.name)
+
+
+def _check_secrets_and_configs(project: Project, top: Mapping, problems: Problems) -> None:
+    """Adds to the problems what compose would say about the secrets and configs of the project."""
+    services = top.get("services")
+    for section, kinds in _KINDS.items():
+        declared = top.get(section)
+        for name, entry in declared.entries.items() if isinstance(declared, Mapping) else ():
+            held = [kind for kind in kinds if isinstance(entry.value, Mapping) and kind in entry.value.entries]
+            if len(held) > 1:
+                message = f"{section}.{name}: {' and '.join(held)} are mutually exclusive"
+                problems.error("schema", message, entry.key.span)
+            elif not held and not _is_elsewhere(entry.value):
+                problems.error("schema", f"{section}.{name} needs one of {', '.join(kinds)}", entry.key.span)
+        for name in project.services:
+            service = services.get(name) if isinstance(services, Mapping) else None
+            used = service.get(section) if isinstance(service, Mapping) else None
+            for source in map(_mounted_name, used.items if isinstance(used, Sequence) else ()):
+                known = isinstance(declared, Mapping) and source is not None and source.value in declared.entries
+                if source is not None and not known:
+                    message = f"service {name!r} refers to undefined {section[:-1]} {source.value!r}"
+                    problems.error(_UNDEFINED[section], message, source.span, service=name)
+
+
+def _is_elsewhere(value: Value) -> bool:
+    return isinstance(value, Mapping) and any(key in value.entries for key in _EXTERNAL_KEYS)
+
+
+def _mounted_name(item: Value) -> Scalar | None:
+    """What a service mounts: the short form is its name, the long one has it under `source`."""
+    named = item.get("source") if isinstance(item, Mapping) else item
+    return named if isinstance(named, Scalar) and named.kind != "null" else None
+
+
+def _check_container_names(project: Project, problems: Problems) -> None:
+    first: dict[str, Service] = {}
+    for service in project.services.values():
+        text = service.container_name
+        if text is None:
+            continue
+        other = first.setdefault(text.value, service)
+        if other is not service and other.container_name is not None:
+            message = f"container name {text.value!r} is used by services {other.name!r} and {service.name!r}"
+            problems.error("container-name", message, text.span, other.container_name.span, service=service.name)
+
+
+def _check_circles(project: Project, problems: Problems) -> None:
+    """A dependency that leads back to a service still waiting closes a circle; each is told there."""
+    done: dict[str, bool] = {}
+    for start in project.services:
+        trail = [] if start in done else [start]
+        waiting = [iter(_waits_for(project.services[name])) for name in trail]
+        done |= dict.fromkeys(trail, False)
+        while trail:
+            for other, span in waiting[-1]:
+                if other in project.services and other not in done:
+                    trail.append(other)
+                    waiting.append(iter(_waits_for(project.services[other])))
+                    done[other] = False
+                    break
+                if not done.get(other, True):
+                    circle = " -> ".join((*trail[trail.index(other) :], other))
+                    problems.error("circle", f"dependency cycle: {circle}", span, service=trail[-1])
+            else:
+                done[trail.pop()] = True
+                waiting.pop()
+
+
+def _waits_for(service: Service) -> list[tuple[str, Span]]:
+    found = [(d.service, d.span) for d in service.depends_on] + [(link.service, link.span) for link in service.links]
+    if service.network_mode is not None and service.network_mode.value.startswith("service:"):
+        found.append((service.network_mode.value.removeprefix("service:"), service.network_mode.span))
+    return found
 
 
 def _check_fields(mapping: Mapping, table: dict[str, str], where: str, problems: Problems, service: str | None) -> None:
@@ -272,3 +246,25 @@ def _kind_letter(value: Value) -> str:
             return "l"
         case Mapping():
             return "m"
+
+
+def _entries(value: Value | None) -> list[tuple[str, Value]]:
+    return [(key, entry.value) for key, entry in value.entries.items()] if isinstance(value, Mapping) else []
+
+
+def _check_service_fields(name: str, service: Mapping, problems: Problems) -> None:
+    where = f"services.{name}."
+    _check_fields(service, _SERVICE, where, problems, name)
+    for network, attachment in _entries(service.get("networks")):
+        if isinstance(attachment, Mapping):
+            _check_fields(attachment, _ATTACHMENT, f"{where}networks.{network}.", problems, name)
+    for other, dependency in _entries(service.get("depends_on")):
+        if isinstance(dependency, Mapping):
+            _check_fields(dependency, _DEPENDENCY, f"{where}depends_on.{other}.", problems, name)
+    healthcheck = service.get("healthcheck")
+    if isinstance(healthcheck, Mapping):
+        _check_fields(healthcheck, _HEALTHCHECK, f"{where}healthcheck.", problems, name)
+    ports = service.get("ports")
+    for port in ports.items if isinstance(ports, Sequence) else ():
+        if isinstance(port, Mapping):
+            _check_fields(port, _PORT, f"{where}ports[].", problems, name)

@@ -48,7 +48,6 @@ from netdiag.compose.yaml_tree import (
 )
 
 Path = tuple[str, ...]
-
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -66,175 +65,29 @@ class Expanded:
     depth: int = 1
 
 
+Rule = Callable[[Value, Value, Problems, Path], Value]
+_PAIRS = ("annotations", "dns", "dns_opt", "dns_search", "env_file", "environment", "label_file", "labels")
+MAX_FILES = 200
+EFFORT_PER_BYTE = 4
+_IMPORTED = ("services", "volumes", "networks", "secrets", "configs", "models")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Document:
+    """One document after substitution: its top level, and the paths it resets in what came before."""
+
+    top: Mapping
+    removals: tuple[Path, ...]
+
+
+def merge_files(sources: tuple[Source, ...], scope: Scope, read: ReadFile, problems: Problems) -> Mapping:
+    """The top-level mapping of a project whose files are given in the order of `-f`."""
+    return _ProjectFiles(read, problems).files(sources, scope, ())
+
+
 def expand(source: Source, node: Node, scope: Scope, problems: Problems) -> Expanded:
     """One document of a file as values; ComposeError when aliases blow it up or merge what is no mapping."""
     return _Expander(source, scope, problems).expand(node)
-
-
-class _Expander:
-    """The expansion of one file."""
-
-    def __init__(self, source: Source, scope: Scope, problems: Problems) -> None:
-        self.source = source
-        self.scope = scope
-        self.problems = problems
-        self.done: dict[int, Expanded] = {}
-
-    def expand(self, node: Node) -> Expanded:
-        if isinstance(node, AliasNode):
-            # As in compose: what lies below an anchor is reset where the anchor stands, not where it is used.
-            whole = self.expand(node.target)
-            self._drawn_in(node)
-            return replace(whole, resets=tuple(path for path in whole.resets if not path))
-        done = self.done.get(id(node))
-        if done is None:
-            done = self._expand(node)
-            if done.size > MAX_VALUES or done.depth > MAX_DEPTH:
-                what = "size" if done.size > MAX_VALUES else "depth"
-                raise ComposeError(f"aliases expand to an excessive {what}", span=self._span(node))
-            self.done[id(node)] = done
-        return done
-
-    def _expand(self, node: ScalarNode | SequenceNode | MappingNode) -> Expanded:
-        if node.tag == "!reset":
-            return Expanded(value=None, resets=((),))
-        match node:
-            case ScalarNode():
-                expanded = Expanded(value=self._scalar(node))
-            case SequenceNode():
-                expanded = self._sequence(node)
-            case MappingNode():
-                expanded = self._mapping(node)
-        if node.tag == "!override":
-            return replace(expanded, resets=(), overrides=((),))
-        return expanded
-
-    def _scalar(self, node: ScalarNode) -> Scalar:
-        kind: Kind
-        kind, value = plain_kind(node.value) if node.style is None and not node.tag else ("str", node.value)
-        if node.tag and node.tag.startswith(_TAG) and node.tag != f"{_TAG}str":
-            kind, value = plain_kind(node.value)
-        text = self._text(node)
-        if kind == "str":
-            return Scalar(kind=kind, text=self._interpolated(text), scope=self.scope)
-        if value != node.value:
-            segment = Segment(
-                value_start=0, value_end=len(value), start=text.span.start, end=text.span.end, verbatim=False
-            )
-            text = Text(value=value, span=text.span, segments=(segment,), source=self.source)
-        return Scalar(kind=kind, text=text, scope=self.scope)
-
-    def _text(self, node: ScalarNode) -> Text:
-        pieces = pieces_of(self.source.text, node.start, node.end, node.style, node.value)
-        return assemble(self.source, pieces, node.start, node.end)
-
-    def _interpolated(self, text: Text) -> Text:
-        text, faults = interpolate(text, self.scope.lookup)
-        self.problems.spend(len(text.value), text.span)
-        self._given(text)
-        for fault in faults:
-            code = "required-variable" if fault.required else "interpolation"
-            self.problems.error(code, fault.message, fault.span)
-        for name in text.unset:
-            segment = next((s for s in text.segments if s.unset and s.variable == name), None)
-            place = text.span if segment is None else self.source.span(segment.start, segment.end)
-            self.problems.warning(
-                "unset-variable", f"variable {name!r} is not set, so Compose uses an empty string", place
-            )
-        return text
-
-    def _drawn_in(self, node: AliasNode) -> None:
-        target = node.target
-        while isinstance(target, AliasNode):
-            target = target.target
-        self.problems.origins[Origin(area=self._span(target), by=self._span(node), how="alias")] = None
-
-    def _given(self, text: Text) -> None:
-        """Notes the places elsewhere that the variables of a text have their values from."""
-        for segment in text.segments:
-            place = self.source.span(segment.start, segment.end)
-            if segment.variable is not None and segment.origin is not None and not within(segment.origin, place):
-                origin = Origin(area=place, by=segment.origin, how="variable", name=segment.variable)
-                self.problems.origins[origin] = None
-
-    def _sequence(self, node: SequenceNode) -> Expanded:
-        children = [self.expand(item) for item in node.items]
-        items = tuple(child.value for child in children if child.value is not None)
-        return Expanded(
-            value=Sequence(items=items, span=self._span(node)),
-            size=1 + sum(child.size for child in children),
-            depth=1 + max((child.depth for child in children), default=0),
-        )
-
-    def _mapping(self, node: MappingNode) -> Expanded:
-        entries: dict[str, Entry] = {}
-        keys: dict[str, Text] = {}
-        resets: list[Path] = []
-        overrides: list[Path] = []
-        merge: Node | None = None
-        size, depth = 1, 1
-        for key_node, value_node in node.pairs:
-            key, is_merge = self._key(key_node)
-            child = self.expand(value_node)
-            size, depth = size + 1 + child.size, max(depth, 1 + child.depth)
-            if key.value in keys:
-                self._duplicate(key, keys[key.value])
-            keys[key.value] = key
-            if is_merge:
-                merge = value_node
-                resets += child.resets
-                overrides += child.overrides
-                continue
-            resets += [(key.value, *path) for path in child.resets]
-            overrides += [(key.value, *path) for path in child.overrides]
-            if child.value is not None:
-                via = self._span(value_node) if isinstance(value_node, AliasNode) else None
-                entries[key.value] = Entry(key=key, value=child.value, via=via)
-        if merge is not None:
-            self._merge(entries, merge)
-        value = Mapping(entries=entries, span=self._span(node))
-        return Expanded(value=value, resets=tuple(resets), overrides=tuple(overrides), size=size, depth=depth)
-
-    def _key(self, node: Node) -> tuple[Text, bool]:
-        while isinstance(node, AliasNode):
-            node = node.target
-        if not isinstance(node, ScalarNode):
-            raise ComposeError("a key must be a string", span=self._span(node))
-        text = self._text(node)
-        if node.style is None and node.tag is None:
-            kind, spelled = plain_kind(node.value)
-            if kind != "str":
-                message = f"key {node.value or 'null'!r} is not a string and needs quotes"
-                self.problems.error("schema", message, text.span)
-            if spelled != node.value:
-                text = Text(value=spelled, span=text.span, source=self.source)
-        return text, node.value == "<<" and node.style is None
-
-    def _duplicate(self, key: Text, first: Text) -> None:
-        message = f"key {key.value!r} is already defined at line {first.span.line}"
-        self.problems.error("duplicate-key", message, key.span, first.span)
-
-    def _merge(self, entries: dict[str, Entry], node: Node) -> None:
-        """Adds what `<<` brings and is not there yet; of several maps the earlier one wins."""
-        target = node
-        while isinstance(target, AliasNode):
-            target = target.target
-        sources = target.items if isinstance(target, SequenceNode) else (node,)
-        via = self._span(node)
-        for each in sources:
-            value = self.expand(each).value
-            if value is None:
-                continue
-            if not isinstance(value, Mapping):
-                raise ComposeError("a merge key needs a mapping or a list of mappings", span=self._span(each))
-            for key, entry in value.entries.items():
-                entries.setdefault(key, Entry(key=entry.key, value=entry.value, via=via))
-
-    def _span(self, node: Node) -> Span:
-        return self.source.char_span(node.start, node.end)
-
-
-Rule = Callable[[Value, Value, Problems, Path], Value]
 
 
 def merge(left: Value, right: Value, problems: Problems, path: Path = ()) -> Value:
@@ -277,160 +130,6 @@ def plain(value: Value) -> object:
             return [plain(item) for item in value.items]
         case Mapping():
             return {key: plain(entry.value) for key, entry in value.entries.items()}
-
-
-def _count_values(value: Value) -> int:
-    """How many values a value is made of."""
-    match value:
-        case Scalar():
-            return 1
-        case Sequence():
-            return 1 + sum(_count_values(item) for item in value.items)
-        case Mapping():
-            return 1 + sum(_count_values(entry.value) for entry in value.entries.values())
-
-
-def _is_open(path: Path, index: int) -> bool:
-    """Whether the key at this depth is one that users choose."""
-    return index == 1 or (len(path) > 3 and path[2] == "ulimits")
-
-
-def _merge_mappings(left: Mapping, right: Mapping, problems: Problems, path: Path) -> Mapping:
-    entries = dict(left.entries)
-    for key, entry in right.entries.items():
-        earlier = entries.get(key)
-        if earlier is None:
-            entries[key] = entry
-            continue
-        value = merge(earlier.value, entry.value, problems, (*path, key))
-        if value is entry.value:
-            entries[key] = entry
-        elif value is not earlier.value:
-            entries[key] = replace(earlier, value=value)
-    return replace(left, entries=entries)
-
-
-def _replace(left: Value, right: Value, problems: Problems, path: Path) -> Value:
-    return right
-
-
-def _append_pairs(left: Value, right: Value, problems: Problems, path: Path) -> Value:
-    return Sequence(items=(*_items(left), *_items(right)), span=left.span)
-
-
-def _append_new(left: Value, right: Value, problems: Problems, path: Path) -> Value:
-    have = _items(left)
-    spelled = {_spelling(item) for item in have}
-    return Sequence(items=(*have, *(i for i in _items(right) if _spelling(i) not in spelled)), span=left.span)
-
-
-def _by_name(left: Value, right: Value, problems: Problems, path: Path) -> Value:
-    return _merge_mappings(_as_mapping(left), _as_mapping(right), problems, path)
-
-
-def _merge_dependencies(left: Value, right: Value, problems: Problems, path: Path) -> Value:
-    return _merge_mappings(_dependencies(left), _dependencies(right), problems, path)
-
-
-def _dependencies(value: Value) -> Mapping:
-    """A list of services as the mapping that it abbreviates, which says how they are waited for."""
-    named = _as_mapping(value)
-    entries = {
-        name: replace(entry, value=_default_dependency(entry.key.span), listed=False) if entry.listed else entry
-        for name, entry in named.entries.items()
-    }
-    return replace(named, entries=entries)
-
-
-def _default_dependency(span: Span) -> Mapping:
-    kinds: dict[str, tuple[Kind, str]] = {"condition": ("str", "service_started"), "required": ("bool", "true")}
-    entries = {
-        key: Entry(key=Text(value=key, span=span), value=Scalar(kind=kind, text=Text(value=value, span=span)))
-        for key, (kind, value) in kinds.items()
-    }
-    return Mapping(entries=entries, span=span)
-
-
-def _merge_build(left: Value, right: Value, problems: Problems, path: Path) -> Value:
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return _merge_mappings(left, right, problems, path)
-    return left if is_null(right) else right
-
-
-def _merge_pools(left: Value, right: Value, problems: Problems, path: Path) -> Value:
-    """Address pools are the same when their subnets are."""
-    pools: dict[object, Value] = {}
-    for pool in (*_items(left), *_items(right)):
-        subnet = pool.get("subnet") if isinstance(pool, Mapping) else None
-        key = subnet.value if isinstance(subnet, Scalar) else ""
-        earlier = pools.get(key)
-        both = isinstance(pool, Mapping) and isinstance(earlier, Mapping)
-        pools[key] = _merge_mappings(earlier, pool, problems, path) if both else pool  # type: ignore[arg-type]
-    return Sequence(items=tuple(pools.values()), span=left.span)
-
-
-def _items(value: Value) -> tuple[Value, ...]:
-    """The items of a list; an entry of a mapping becomes a mapping of its own, so that it keeps its place."""
-    match value:
-        case Sequence():
-            return value.items
-        case Mapping():
-            return tuple(Mapping(entries={key: e}, span=e.span) for key, e in value.entries.items())
-        case Scalar():
-            return () if is_null(value) else (value,)
-
-
-def _spelling(item: Value) -> str:
-    if isinstance(item, Mapping):
-        return ",".join(f"{key}={plain(entry.value)}" for key, entry in item.entries.items())
-    return item.value if isinstance(item, Scalar) else repr(plain(item))
-
-
-def _as_mapping(value: Value) -> Mapping:
-    """A list of names as the mapping that it abbreviates."""
-    if isinstance(value, Mapping):
-        return value
-    names = [item for item in _items(value) if isinstance(item, Scalar)]
-    entries = {
-        name.value: Entry(key=name.text, value=Mapping(entries={}, span=name.span), listed=True) for name in names
-    }
-    return Mapping(entries=entries, span=value.span)
-
-
-_PAIRS = ("annotations", "dns", "dns_opt", "dns_search", "env_file", "environment", "label_file", "labels")
-_RULES: dict[Path, Rule] = {
-    **{("services", "*", field): _append_pairs for field in (*_PAIRS, "sysctls", "tmpfs")},
-    **{("services", "*", field): _replace for field in ("command", "entrypoint")},
-    **{("services", "*", field): _by_name for field in ("models", "networks")},
-    ("services", "*", "depends_on"): _merge_dependencies,
-    **{(unit, "*", "labels"): _append_pairs for unit in ("networks", "volumes")},
-    **{("services", "*", "build", field): _append_pairs for field in ("additional_contexts", "args", "labels")},
-    ("services", "*", "build"): _merge_build,
-    ("services", "*", "build", "extra_hosts"): _append_new,
-    ("services", "*", "deploy", "labels"): _append_pairs,
-    ("services", "*", "extra_hosts"): _append_new,
-    ("services", "*", "healthcheck", "test"): _replace,
-    ("services", "*", "ulimits", "*"): _replace,
-    ("networks", "*", "ipam", "config"): _merge_pools,
-}
-
-
-MAX_FILES = 200
-EFFORT_PER_BYTE = 4
-_IMPORTED = ("services", "volumes", "networks", "secrets", "configs", "models")
-
-
-def merge_files(sources: tuple[Source, ...], scope: Scope, read: ReadFile, problems: Problems) -> Mapping:
-    """The top-level mapping of a project whose files are given in the order of `-f`."""
-    return _ProjectFiles(read, problems).files(sources, scope, ())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Document:
-    """One document after substitution: its top level, and the paths it resets in what came before."""
-
-    top: Mapping
-    removals: tuple[Path, ...]
 
 
 class _ProjectFiles:
@@ -642,6 +341,10 @@ class _ProjectFiles:
         self.problems.error(code, f"{path!r} cannot be read: {error.message}", span, *related, service=service)
 
 
+def _mapping_or(value: Value, otherwise: Mapping) -> Mapping:
+    return value if isinstance(value, Mapping) else otherwise
+
+
 class _Services:
     """The services of one document while they get what they extend."""
 
@@ -650,10 +353,6 @@ class _Services:
         self.removals = removals
         self.path = path
         self.scope = scope
-
-
-def _mapping_or(value: Value, otherwise: Mapping) -> Mapping:
-    return value if isinstance(value, Mapping) else otherwise
 
 
 def _with_key(top: Mapping, key: str, value: Mapping, beside: Mapping | None = None) -> Mapping:
@@ -665,9 +364,307 @@ def _with_key(top: Mapping, key: str, value: Mapping, beside: Mapping | None = N
     return replace(top, entries={**top.entries, key: Entry(key=name, value=value)})
 
 
+def _count_values(value: Value) -> int:
+    """How many values a value is made of."""
+    match value:
+        case Scalar():
+            return 1
+        case Sequence():
+            return 1 + sum(_count_values(item) for item in value.items)
+        case Mapping():
+            return 1 + sum(_count_values(entry.value) for entry in value.entries.values())
+
+
 def _folder(path: str) -> str:
     return path.rpartition("/")[0] or ("/" if path.startswith("/") else "")
 
 
 def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder and folder != "." else name
+
+
+class _Expander:
+    """The expansion of one file."""
+
+    def __init__(self, source: Source, scope: Scope, problems: Problems) -> None:
+        self.source = source
+        self.scope = scope
+        self.problems = problems
+        self.done: dict[int, Expanded] = {}
+
+    def expand(self, node: Node) -> Expanded:
+        if isinstance(node, AliasNode):
+            # As in compose: what lies below an anchor is reset where the anchor stands, not where it is used.
+            whole = self.expand(node.target)
+            self._drawn_in(node)
+            return replace(whole, resets=tuple(path for path in whole.resets if not path))
+        done = self.done.get(id(node))
+        if done is None:
+            done = self._expand(node)
+            if done.size > MAX_VALUES or done.depth > MAX_DEPTH:
+                what = "size" if done.size > MAX_VALUES else "depth"
+                raise ComposeError(f"aliases expand to an excessive {what}", span=self._span(node))
+            self.done[id(node)] = done
+        return done
+
+    def _expand(self, node: ScalarNode | SequenceNode | MappingNode) -> Expanded:
+        if node.tag == "!reset":
+            return Expanded(value=None, resets=((),))
+        match node:
+            case ScalarNode():
+                expanded = Expanded(value=self._scalar(node))
+            case SequenceNode():
+                expanded = self._sequence(node)
+            case MappingNode():
+                expanded = self._mapping(node)
+        if node.tag == "!override":
+            return replace(expanded, resets=(), overrides=((),))
+        return expanded
+
+    def _scalar(self, node: ScalarNode) -> Scalar:
+        kind: Kind
+        kind, value = plain_kind(node.value) if node.style is None and not node.tag else ("str", node.value)
+        if node.tag and node.tag.startswith(_TAG) and node.tag != f"{_TAG}str":
+            kind, value = plain_kind(node.value)
+        text = self._text(node)
+        if kind == "str":
+            return Scalar(kind=kind, text=self._interpolated(text), scope=self.scope)
+        if value != node.value:
+            segment = Segment(
+                value_start=0, value_end=len(value), start=text.span.start, end=text.span.end, verbatim=False
+            )
+            text = Text(value=value, span=text.span, segments=(segment,), source=self.source)
+        return Scalar(kind=kind, text=text, scope=self.scope)
+
+    def _text(self, node: ScalarNode) -> Text:
+        pieces = pieces_of(self.source.text, node.start, node.end, node.style, node.value)
+        return assemble(self.source, pieces, node.start, node.end)
+
+    def _interpolated(self, text: Text) -> Text:
+        text, faults = interpolate(text, self.scope.lookup)
+        self.problems.spend(len(text.value), text.span)
+        self._given(text)
+        for fault in faults:
+            code = "required-variable" if fault.required else "interpolation"
+            self.problems.error(code, fault.message, fault.span)
+        for name in text.unset:
+            segment = next((s for s in text.segments if s.unset and s.variable == name), None)
+            place = text.span if segment is None else self.source.span(segment.start, segment.end)
+            self.problems.warning(
+                "unset-variable", f"variable {name!r} is not set, so Compose uses an empty string", place
+            )
+        return text
+
+    def _drawn_in(self, node: AliasNode) -> None:
+        target = node.target
+        while isinstance(target, AliasNode):
+            target = target.target
+        self.problems.origins[Origin(area=self._span(target), by=self._span(node), how="alias")] = None
+
+    def _given(self, text: Text) -> None:
+        """Notes the places elsewhere that the variables of a text have their values from."""
+        for segment in text.segments:
+            place = self.source.span(segment.start, segment.end)
+            if segment.variable is not None and segment.origin is not None and not within(segment.origin, place):
+                origin = Origin(area=place, by=segment.origin, how="variable", name=segment.variable)
+                self.problems.origins[origin] = None
+
+    def _sequence(self, node: SequenceNode) -> Expanded:
+        children = [self.expand(item) for item in node.items]
+        items = tuple(child.value for child in children if child.value is not None)
+        return Expanded(
+            value=Sequence(items=items, span=self._span(node)),
+            size=1 + sum(child.size for child in children),
+            depth=1 + max((child.depth for child in children), default=0),
+        )
+
+    def _mapping(self, node: MappingNode) -> Expanded:
+        entries: dict[str, Entry] = {}
+        keys: dict[str, Text] = {}
+        resets: list[Path] = []
+        overrides: list[Path] = []
+        merge: Node | None = None
+        size, depth = 1, 1
+        for key_node, value_node in node.pairs:
+            key, is_merge = self._key(key_node)
+            child = self.expand(value_node)
+            size, depth = size + 1 + child.size, max(depth, 1 + child.depth)
+            if key.value in keys:
+                self._duplicate(key, keys[key.value])
+            keys[key.value] = key
+            if is_merge:
+                merge = value_node
+                resets += child.resets
+                overrides += child.overrides
+                continue
+            resets += [(key.value, *path) for path in child.resets]
+            overrides += [(key.value, *path) for path in child.overrides]
+            if child.value is not None:
+                via = self._span(value_node) if isinstance(value_node, AliasNode) else None
+                entries[key.value] = Entry(key=key, value=child.value, via=via)
+        if merge is not None:
+            self._merge(entries, merge)
+        value = Mapping(entries=entries, span=self._span(node))
+        return Expanded(value=value, resets=tuple(resets), overrides=tuple(overrides), size=size, depth=depth)
+
+    def _key(self, node: Node) -> tuple[Text, bool]:
+        while isinstance(node, AliasNode):
+            node = node.target
+        if not isinstance(node, ScalarNode):
+            raise ComposeError("a key must be a string", span=self._span(node))
+        text = self._text(node)
+        if node.style is None and node.tag is None:
+            kind, spelled = plain_kind(node.value)
+            if kind != "str":
+                message = f"key {node.value or 'null'!r} is not a string and needs quotes"
+                self.problems.error("schema", message, text.span)
+            if spelled != node.value:
+                text = Text(value=spelled, span=text.span, source=self.source)
+        return text, node.value == "<<" and node.style is None
+
+    def _duplicate(self, key: Text, first: Text) -> None:
+        message = f"key {key.value!r} is already defined at line {first.span.line}"
+        self.problems.error("duplicate-key", message, key.span, first.span)
+
+    def _merge(self, entries: dict[str, Entry], node: Node) -> None:
+        """Adds what `<<` brings and is not there yet; of several maps the earlier one wins."""
+        target = node
+        while isinstance(target, AliasNode):
+            target = target.target
+        sources = target.items if isinstance(target, SequenceNode) else (node,)
+        via = self._span(node)
+        for each in sources:
+            value = self.expand(each).value
+            if value is None:
+                continue
+            if not isinstance(value, Mapping):
+                raise ComposeError("a merge key needs a mapping or a list of mappings", span=self._span(each))
+            for key, entry in value.entries.items():
+                entries.setdefault(key, Entry(key=entry.key, value=entry.value, via=via))
+
+    def _span(self, node: Node) -> Span:
+        return self.source.char_span(node.start, node.end)
+
+
+def _is_open(path: Path, index: int) -> bool:
+    """Whether the key at this depth is one that users choose."""
+    return index == 1 or (len(path) > 3 and path[2] == "ulimits")
+
+
+def _merge_mappings(left: Mapping, right: Mapping, problems: Problems, path: Path) -> Mapping:
+    entries = dict(left.entries)
+    for key, entry in right.entries.items():
+        earlier = entries.get(key)
+        if earlier is None:
+            entries[key] = entry
+            continue
+        value = merge(earlier.value, entry.value, problems, (*path, key))
+        if value is entry.value:
+            entries[key] = entry
+        elif value is not earlier.value:
+            entries[key] = replace(earlier, value=value)
+    return replace(left, entries=entries)
+
+
+def _append_pairs(left: Value, right: Value, problems: Problems, path: Path) -> Value:
+    return Sequence(items=(*_items(left), *_items(right)), span=left.span)
+
+
+def _items(value: Value) -> tuple[Value, ...]:
+    """The items of a list; an entry of a mapping becomes a mapping of its own, so that it keeps its place."""
+    match value:
+        case Sequence():
+            return value.items
+        case Mapping():
+            return tuple(Mapping(entries={key: e}, span=e.span) for key, e in value.entries.items())
+        case Scalar():
+            return () if is_null(value) else (value,)
+
+
+def _replace(left: Value, right: Value, problems: Problems, path: Path) -> Value:
+    return right
+
+
+def _by_name(left: Value, right: Value, problems: Problems, path: Path) -> Value:
+    return _merge_mappings(_as_mapping(left), _as_mapping(right), problems, path)
+
+
+def _as_mapping(value: Value) -> Mapping:
+    """A list of names as the mapping that it abbreviates."""
+    if isinstance(value, Mapping):
+        return value
+    names = [item for item in _items(value) if isinstance(item, Scalar)]
+    entries = {
+        name.value: Entry(key=name.text, value=Mapping(entries={}, span=name.span), listed=True) for name in names
+    }
+    return Mapping(entries=entries, span=value.span)
+
+
+def _merge_dependencies(left: Value, right: Value, problems: Problems, path: Path) -> Value:
+    return _merge_mappings(_dependencies(left), _dependencies(right), problems, path)
+
+
+def _dependencies(value: Value) -> Mapping:
+    """A list of services as the mapping that it abbreviates, which says how they are waited for."""
+    named = _as_mapping(value)
+    entries = {
+        name: replace(entry, value=_default_dependency(entry.key.span), listed=False) if entry.listed else entry
+        for name, entry in named.entries.items()
+    }
+    return replace(named, entries=entries)
+
+
+def _default_dependency(span: Span) -> Mapping:
+    kinds: dict[str, tuple[Kind, str]] = {"condition": ("str", "service_started"), "required": ("bool", "true")}
+    entries = {
+        key: Entry(key=Text(value=key, span=span), value=Scalar(kind=kind, text=Text(value=value, span=span)))
+        for key, (kind, value) in kinds.items()
+    }
+    return Mapping(entries=entries, span=span)
+
+
+def _merge_build(left: Value, right: Value, problems: Problems, path: Path) -> Value:
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return _merge_mappings(left, right, problems, path)
+    return left if is_null(right) else right
+
+
+def _append_new(left: Value, right: Value, problems: Problems, path: Path) -> Value:
+    have = _items(left)
+    spelled = {_spelling(item) for item in have}
+    return Sequence(items=(*have, *(i for i in _items(right) if _spelling(i) not in spelled)), span=left.span)
+
+
+def _spelling(item: Value) -> str:
+    if isinstance(item, Mapping):
+        return ",".join(f"{key}={plain(entry.value)}" for key, entry in item.entries.items())
+    return item.value if isinstance(item, Scalar) else repr(plain(item))
+
+
+def _merge_pools(left: Value, right: Value, problems: Problems, path: Path) -> Value:
+    """Address pools are the same when their subnets are."""
+    pools: dict[object, Value] = {}
+    for pool in (*_items(left), *_items(right)):
+        subnet = pool.get("subnet") if isinstance(pool, Mapping) else None
+        key = subnet.value if isinstance(subnet, Scalar) else ""
+        earlier = pools.get(key)
+        both = isinstance(pool, Mapping) and isinstance(earlier, Mapping)
+        pools[key] = _merge_mappings(earlier, pool, problems, path) if both else pool  # type: ignore[arg-type]
+    return Sequence(items=tuple(pools.values()), span=left.span)
+
+
+_RULES: dict[Path, Rule] = {
+    **{("services", "*", field): _append_pairs for field in (*_PAIRS, "sysctls", "tmpfs")},
+    **{("services", "*", field): _replace for field in ("command", "entrypoint")},
+    **{("services", "*", field): _by_name for field in ("models", "networks")},
+    ("services", "*", "depends_on"): _merge_dependencies,
+    **{(unit, "*", "labels"): _append_pairs for unit in ("networks", "volumes")},
+    **{("services", "*", "build", field): _append_pairs for field in ("additional_contexts", "args", "labels")},
+    ("services", "*", "build"): _merge_build,
+    ("services", "*", "build", "extra_hosts"): _append_new,
+    ("services", "*", "deploy", "labels"): _append_pairs,
+    ("services", "*", "extra_hosts"): _append_new,
+    ("services", "*", "healthcheck", "test"): _replace,
+    ("services", "*", "ulimits", "*"): _replace,
+    ("networks", "*", "ipam", "config"): _merge_pools,
+}

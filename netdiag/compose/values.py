@@ -17,7 +17,6 @@ from netdiag.compose.problems import Problems
 
 # The bytes of a file that a project names, by its path with the project's folder before it; None where there is none.
 ReadFile = Callable[[str], bytes | None]
-
 Kind = Literal["null", "bool", "int", "float", "time", "str"]
 
 
@@ -92,22 +91,6 @@ class Mapping:
 
 
 Value = Scalar | Sequence | Mapping
-
-
-def no_files(path: str) -> None:
-    """A `ReadFile` where there are no files."""
-
-
-def scoped(path: Scalar) -> str:
-    """The path that a scalar names, as seen from the project's folder."""
-    return path.value if path.scope is None else path.scope.path(path.value)
-
-
-def is_null(value: Value) -> bool:
-    """Whether this is YAML's null."""
-    return isinstance(value, Scalar) and value.kind == "null"
-
-
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLS = {
     "true": "true",
@@ -129,82 +112,6 @@ _TIME = re.compile(
     r"(?:([Tt ])(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9})\d*)?(Z|[-+]\d\d:\d\d)?)?"
 )
 _PREFIXES = (("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0o", 8), ("0O", 8))
-
-
-def plain_kind(value: str) -> tuple[Kind, str]:
-    """What a plain scalar is to compose (YAML 1.2 with the octals of 1.1), and how compose spells it."""
-    if value in _NULLS:
-        return "null", ""
-    first = value[0]
-    if first not in "0123456789+-.":
-        return ("bool", _BOOLS[value]) if value in _BOOLS else ("str", value)
-    if value in _SPECIAL:
-        return "float", _SPECIAL[value]
-    if first == ".":
-        return ("float", go_float(float(value))) if _DOT_FLOAT.fullmatch(value) else ("str", value)
-    if (found := _TIME.fullmatch(value)) and (spelled := _go_time(found)):
-        return "time", spelled
-    digits = value.replace("_", "")
-    number = _integer(digits)
-    if number is not None:
-        return "int", str(number)
-    if _FLOAT.fullmatch(digits):
-        return "float", go_float(float(digits))
-    return "str", value
-
-
-def _integer(digits: str) -> int | None:
-    sign, body = (digits[0], digits[1:]) if digits[:1] in ("+", "-") else ("", digits)
-    base = next((base for prefix, base in _PREFIXES if body.startswith(prefix)), 0)
-    if base:
-        body = body[2:]
-    elif body.isdigit():
-        base = 8 if len(body) > 1 and body[0] == "0" else 10
-    else:
-        return None
-    try:
-        number = int(sign + body, base) if body[:1] not in ("+", "-") else None
-    except ValueError:
-        return None
-    return number if number is not None and -(2**63) <= number < 2**64 else None
-
-
-def go_float(number: float) -> str:
-    """A float as Go's %v spells it: the shortest digits, an exponent from 1e+06 on and below 1e-4."""
-    if number != number or number in (float("inf"), float("-inf")):
-        return "NaN" if number != number else "+Inf" if number > 0 else "-Inf"
-    mantissa, _, exponent = f"{number!r}".partition("e")
-    digits = mantissa.replace("-", "").replace(".", "").lstrip("0")
-    if not digits:
-        return "-0" if str(number).startswith("-") else "0"
-    whole = mantissa.lstrip("-").partition(".")[0].lstrip("0")
-    fraction = mantissa.partition(".")[2]
-    power = int(exponent or 0) + (len(whole) - 1 if whole else -(len(fraction) - len(fraction.lstrip("0")) + 1))
-    digits = digits.rstrip("0")
-    sign = "-" if number < 0 else ""
-    if power < -4 or power >= 6:
-        tail = f".{digits[1:]}" if len(digits) > 1 else ""
-        return f"{sign}{digits[0]}{tail}e{'-' if power < 0 else '+'}{abs(power):02d}"
-    if power < 0:
-        return f"{sign}0.{'0' * (-power - 1)}{digits}"
-    padded = digits.ljust(power + 1, "0")
-    tail = f".{padded[power + 1 :]}" if len(padded) > power + 1 else ""
-    return f"{sign}{padded[: power + 1]}{tail}"
-
-
-def _go_time(found: re.Match[str]) -> str | None:
-    """A timestamp as Go prints a time.Time; None when it is no valid time."""
-    year, month, day, separator, hour, minute, second, fraction, zone = found.groups()
-    if not (1 <= int(month) <= 12 and 1 <= int(day) <= 31):
-        return None
-    if separator is not None and ((separator == " ") != (zone is None)):
-        return None
-    clock = f"{int(hour or 0):02d}:{int(minute or 0):02d}:{int(second or 0):02d}"
-    part = (fraction or "").rstrip("0")
-    offset = "+0000 UTC" if zone in (None, "Z") else f"{zone.replace(':', '')} {zone.replace(':', '')}"
-    return f"{year}-{int(month):02d}-{int(day):02d} {clock}{'.' + part if part else ''} {offset}"
-
-
 KeyValue = tuple[str, Text, Text | None, Value, Entry | None]
 _NUMBERS = ("int", "float")
 _TRUE_WORDS = frozenset(("true", "y", "yes", "on"))
@@ -332,3 +239,91 @@ class FieldReader:
                 yield name, entry.key, None if held.kind == "null" else held.text, held, entry
             else:
                 self.wrong(held, f"{field}.{name}", "a string, a number or null")
+
+
+def no_files(path: str) -> None:
+    """A `ReadFile` where there are no files."""
+
+
+def scoped(path: Scalar) -> str:
+    """The path that a scalar names, as seen from the project's folder."""
+    return path.value if path.scope is None else path.scope.path(path.value)
+
+
+def is_null(value: Value) -> bool:
+    """Whether this is YAML's null."""
+    return isinstance(value, Scalar) and value.kind == "null"
+
+
+def plain_kind(value: str) -> tuple[Kind, str]:
+    """What a plain scalar is to compose (YAML 1.2 with the octals of 1.1), and how compose spells it."""
+    if value in _NULLS:
+        return "null", ""
+    first = value[0]
+    if first not in "0123456789+-.":
+        return ("bool", _BOOLS[value]) if value in _BOOLS else ("str", value)
+    if value in _SPECIAL:
+        return "float", _SPECIAL[value]
+    if first == ".":
+        return ("float", go_float(float(value))) if _DOT_FLOAT.fullmatch(value) else ("str", value)
+    if (found := _TIME.fullmatch(value)) and (spelled := _go_time(found)):
+        return "time", spelled
+    digits = value.replace("_", "")
+    number = _integer(digits)
+    if number is not None:
+        return "int", str(number)
+    if _FLOAT.fullmatch(digits):
+        return "float", go_float(float(digits))
+    return "str", value
+
+
+def go_float(number: float) -> str:
+    """A float as Go's %v spells it: the shortest digits, an exponent from 1e+06 on and below 1e-4."""
+    if number != number or number in (float("inf"), float("-inf")):
+        return "NaN" if number != number else "+Inf" if number > 0 else "-Inf"
+    mantissa, _, exponent = f"{number!r}".partition("e")
+    digits = mantissa.replace("-", "").replace(".", "").lstrip("0")
+    if not digits:
+        return "-0" if str(number).startswith("-") else "0"
+    whole = mantissa.lstrip("-").partition(".")[0].lstrip("0")
+    fraction = mantissa.partition(".")[2]
+    power = int(exponent or 0) + (len(whole) - 1 if whole else -(len(fraction) - len(fraction.lstrip("0")) + 1))
+    digits = digits.rstrip("0")
+    sign = "-" if number < 0 else ""
+    if power < -4 or power >= 6:
+        tail = f".{digits[1:]}" if len(digits) > 1 else ""
+        return f"{sign}{digits[0]}{tail}e{'-' if power < 0 else '+'}{abs(power):02d}"
+    if power < 0:
+        return f"{sign}0.{'0' * (-power - 1)}{digits}"
+    padded = digits.ljust(power + 1, "0")
+    tail = f".{padded[power + 1 :]}" if len(padded) > power + 1 else ""
+    return f"{sign}{padded[: power + 1]}{tail}"
+
+
+def _go_time(found: re.Match[str]) -> str | None:
+    """A timestamp as Go prints a time.Time; None when it is no valid time."""
+    year, month, day, separator, hour, minute, second, fraction, zone = found.groups()
+    if not (1 <= int(month) <= 12 and 1 <= int(day) <= 31):
+        return None
+    if separator is not None and ((separator == " ") != (zone is None)):
+        return None
+    clock = f"{int(hour or 0):02d}:{int(minute or 0):02d}:{int(second or 0):02d}"
+    part = (fraction or "").rstrip("0")
+    offset = "+0000 UTC" if zone in (None, "Z") else f"{zone.replace(':', '')} {zone.replace(':', '')}"
+    return f"{year}-{int(month):02d}-{int(day):02d} {clock}{'.' + part if part else ''} {offset}"
+
+
+def _integer(digits: str) -> int | None:
+    sign, body = (digits[0], digits[1:]) if digits[:1] in ("+", "-") else ("", digits)
+    base = next((base for prefix, base in _PREFIXES if body.startswith(prefix)), 0)
+    if base:
+        body = body[2:]
+    elif body.isdigit():
+        base = 8 if len(body) > 1 and body[0] == "0" else 10
+    else:
+        return None
+    try:
+        number = int(sign + body, base) if body[:1] not in ("+", "-") else None
+    except ValueError:
+        return None
+    return number if number is not None and -(2**63) <= number < 2**64 else None

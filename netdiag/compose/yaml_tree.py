@@ -84,11 +84,136 @@ class AliasNode:
 Node = ScalarNode | SequenceNode | MappingNode | AliasNode
 
 
+class _OpenCollection:
+    """A collection whose end has not come yet."""
+
+    __slots__ = ("anchor", "children", "flow", "mapping", "start", "tag")
+
+    def __init__(self, event: Any) -> None:
+        self.anchor: str | None = event.anchor
+        self.tag: str | None = event.tag
+        self.start: int = event.start_mark.index
+        self.flow = bool(event.flow_style)
+        self.mapping = isinstance(event, MappingStartEvent)
+        self.children: list[Node] = []
+
+
+Piece = tuple[str, int, int]
+_FOLD = r"[ \t]*(?:\r\n|\r|\n)(?:[ \t]*(?:\r\n|\r|\n))*[ \t]*"
+_PLAIN = re.compile(rf"(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n]+|[ \t]+)")
+_SINGLE = re.compile(rf"(?P<fold>{_FOLD})|(?P<quote>'')|(?P<text>[^ \t\r\n']+|[ \t]+)")
+_DOUBLE = re.compile(
+    r"(?P<join>\\(?:\r\n|\r|\n)[ \t]*)"
+    r"|(?P<escape>\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.))"
+    rf"|(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n\\]+|[ \t]+)"
+)
+_BREAK = re.compile(r"\r\n|\r|\n")
+_ESCAPES = {
+    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
+    "e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\",
+    "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
+}  # fmt: skip
+_COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#[^\r\n]*")
+_HEADER = re.compile(r"[|>][^\r\n#]*?(?=[ \t]#)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """A comment with its `#`.
+
+    `first_line` to `last_line` is what it stands at: for one behind something its own line, with all lines of a
+    value that begins or ends there; for one on a line of its own the key or list item below it, to its end.
+    `service` is the service that is declared there as a whole. `at_top` tells that nothing but comments precedes.
+    """
+
+    text: str
+    span: Span
+    first_line: int
+    last_line: int
+    alone: bool
+    at_top: bool = False
+    service: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EntryRange:
+    """A key with its value, or a list item: characters start..end."""
+
+    start: int
+    end: int
+    service: str | None
+    scalar: bool
+
+
 def load_nodes(source: Source) -> tuple[Node, ...]:
     """The documents of a YAML stream; ComposeError for anything that is not YAML or is too large."""
     if not isinstance(source.tree, tuple):
         source.tree = _tree(source.path, source.data)
     return cast(tuple[Node, ...], source.tree)
+
+
+def pieces_of(text: str, start: int, end: int, style: str | None, value: str) -> list[Piece]:
+    """The pieces of the scalar that the characters start..end of `text` write in `style`."""
+    raw = text[start:end]
+    if style is None and raw == value:
+        return [(value, start, end)]
+    if style in ("'", '"') and raw[1:-1] == value:
+        return [(value, start + 1, end - 1)]
+    match style:
+        case "'":
+            pieces = list(_flow_pieces(_SINGLE, text, start + 1, end - 1))
+        case '"':
+            pieces = list(_flow_pieces(_DOUBLE, text, start + 1, end - 1))
+        case "|" | ">":
+            pieces = _block_pieces(text, start, end, value)
+        case _:
+            pieces = list(_flow_pieces(_PLAIN, text, start, end))
+    if "".join(chars for chars, _, _ in pieces) != value:
+        return [(value, start, end)]
+    return pieces
+
+
+def read_comments(source: Source, containing: str) -> tuple[Comment, ...]:
+    """The comments that hold `containing`, in their order; none of a file that is not YAML."""
+    if containing.encode() not in source.data:
+        return ()
+    try:
+        documents = load_nodes(source)
+    except ComposeError:
+        return ()
+    scalars = sorted(stretch for node in documents for stretch in _scalar_ranges(source.text, node))
+    blocks = sorted((block for node in documents for block in _entry_ranges(node)), key=lambda b: (b.start, -b.end))
+    starts = [block.start for block in blocks]
+    extents = _line_extents(source, blocks)
+    content = min((start for start, _ in scalars), default=len(source.text))
+    found = []
+    for match in _COMMENT.finditer(source.text):
+        if containing not in match[0] or _is_inside(scalars, match.start()):
+            continue
+        span = source.char_span(match.start(), match.end())
+        alone = not source.text[match.start() - span.column + 1 : match.start()].strip(" \t\ufeff")
+        below = bisect_left(starts, match.end())
+        if not alone:
+            first, last = extents.get(span.line, (span.line, span.line))
+            service = None
+        elif below < len(blocks):
+            block = blocks[below]
+            place = source.char_span(block.start, max(block.start, block.end - 1))
+            first, last, service = place.line, place.end_line, block.service
+        else:
+            first, last, service = span.line, span.line, None
+        found.append(
+            Comment(
+                text=match[0],
+                span=span,
+                first_line=first,
+                last_line=last,
+                alone=alone,
+                at_top=alone and match.start() < content,
+                service=service,
+            )
+        )
+    return tuple(found)
 
 
 @lru_cache(maxsize=4)
@@ -119,33 +244,6 @@ def _parsed(source: Source) -> tuple[Node, ...]:
         message = f"not YAML: the parser gave up ({type(error).__name__})"
         raise ComposeError(message, span=source.span(0, 0)) from error
     return tuple(builder.documents)
-
-
-def _events(text: str) -> Iterator[Any]:
-    yaml = YAML(typ="safe", pure=True)
-    yaml.version = (1, 2)
-    yield from yaml.parse(text)
-
-
-def _syntax_error(source: Source, error: MarkedYAMLError) -> ComposeError:
-    mark = error.problem_mark or error.context_mark
-    index = min(mark.index, len(source.text)) if mark is not None else 0
-    words = [word for word in (error.context, error.problem) if word]
-    return ComposeError("not YAML: " + ", ".join(words), span=source.char_span(index, index))
-
-
-class _OpenCollection:
-    """A collection whose end has not come yet."""
-
-    __slots__ = ("anchor", "children", "flow", "mapping", "start", "tag")
-
-    def __init__(self, event: Any) -> None:
-        self.anchor: str | None = event.anchor
-        self.tag: str | None = event.tag
-        self.start: int = event.start_mark.index
-        self.flow = bool(event.flow_style)
-        self.mapping = isinstance(event, MappingStartEvent)
-        self.children: list[Node] = []
 
 
 class _TreeBuilder:
@@ -224,43 +322,17 @@ def _closed(opened: _OpenCollection, end: int) -> Node:
     return MappingNode(pairs=pairs, tag=opened.tag, start=opened.start, end=last)
 
 
-Piece = tuple[str, int, int]
-
-_FOLD = r"[ \t]*(?:\r\n|\r|\n)(?:[ \t]*(?:\r\n|\r|\n))*[ \t]*"
-_PLAIN = re.compile(rf"(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n]+|[ \t]+)")
-_SINGLE = re.compile(rf"(?P<fold>{_FOLD})|(?P<quote>'')|(?P<text>[^ \t\r\n']+|[ \t]+)")
-_DOUBLE = re.compile(
-    r"(?P<join>\\(?:\r\n|\r|\n)[ \t]*)"
-    r"|(?P<escape>\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.))"
-    rf"|(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n\\]+|[ \t]+)"
-)
-_BREAK = re.compile(r"\r\n|\r|\n")
-_ESCAPES = {
-    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
-    "e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\",
-    "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
-}  # fmt: skip
+def _events(text: str) -> Iterator[Any]:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.version = (1, 2)
+    yield from yaml.parse(text)
 
 
-def pieces_of(text: str, start: int, end: int, style: str | None, value: str) -> list[Piece]:
-    """The pieces of the scalar that the characters start..end of `text` write in `style`."""
-    raw = text[start:end]
-    if style is None and raw == value:
-        return [(value, start, end)]
-    if style in ("'", '"') and raw[1:-1] == value:
-        return [(value, start + 1, end - 1)]
-    match style:
-        case "'":
-            pieces = list(_flow_pieces(_SINGLE, text, start + 1, end - 1))
-        case '"':
-            pieces = list(_flow_pieces(_DOUBLE, text, start + 1, end - 1))
-        case "|" | ">":
-            pieces = _block_pieces(text, start, end, value)
-        case _:
-            pieces = list(_flow_pieces(_PLAIN, text, start, end))
-    if "".join(chars for chars, _, _ in pieces) != value:
-        return [(value, start, end)]
-    return pieces
+def _syntax_error(source: Source, error: MarkedYAMLError) -> ComposeError:
+    mark = error.problem_mark or error.context_mark
+    index = min(mark.index, len(source.text)) if mark is not None else 0
+    words = [word for word in (error.context, error.problem) if word]
+    return ComposeError("not YAML: " + ", ".join(words), span=source.char_span(index, index))
 
 
 def _flow_pieces(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[Piece]:
@@ -325,81 +397,6 @@ def _line_ranges(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = found.end() if found else end
 
 
-_COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#[^\r\n]*")
-_HEADER = re.compile(r"[|>][^\r\n#]*?(?=[ \t]#)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comment:
-    """A comment with its `#`.
-
-    `first_line` to `last_line` is what it stands at: for one behind something its own line, with all lines of a
-    value that begins or ends there; for one on a line of its own the key or list item below it, to its end.
-    `service` is the service that is declared there as a whole. `at_top` tells that nothing but comments precedes.
-    """
-
-    text: str
-    span: Span
-    first_line: int
-    last_line: int
-    alone: bool
-    at_top: bool = False
-    service: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _EntryRange:
-    """A key with its value, or a list item: characters start..end."""
-
-    start: int
-    end: int
-    service: str | None
-    scalar: bool
-
-
-def read_comments(source: Source, containing: str) -> tuple[Comment, ...]:
-    """The comments that hold `containing`, in their order; none of a file that is not YAML."""
-    if containing.encode() not in source.data:
-        return ()
-    try:
-        documents = load_nodes(source)
-    except ComposeError:
-        return ()
-    scalars = sorted(stretch for node in documents for stretch in _scalar_ranges(source.text, node))
-    blocks = sorted((block for node in documents for block in _entry_ranges(node)), key=lambda b: (b.start, -b.end))
-    starts = [block.start for block in blocks]
-    extents = _line_extents(source, blocks)
-    content = min((start for start, _ in scalars), default=len(source.text))
-    found = []
-    for match in _COMMENT.finditer(source.text):
-        if containing not in match[0] or _is_inside(scalars, match.start()):
-            continue
-        span = source.char_span(match.start(), match.end())
-        alone = not source.text[match.start() - span.column + 1 : match.start()].strip(" \t\ufeff")
-        below = bisect_left(starts, match.end())
-        if not alone:
-            first, last = extents.get(span.line, (span.line, span.line))
-            service = None
-        elif below < len(blocks):
-            block = blocks[below]
-            place = source.char_span(block.start, max(block.start, block.end - 1))
-            first, last, service = place.line, place.end_line, block.service
-        else:
-            first, last, service = span.line, span.line, None
-        found.append(
-            Comment(
-                text=match[0],
-                span=span,
-                first_line=first,
-                last_line=last,
-                alone=alone,
-                at_top=alone and match.start() < content,
-                service=service,
-            )
-        )
-    return tuple(found)
-
-
 def _scalar_ranges(text: str, node: Node) -> Iterator[tuple[int, int]]:
     """Where strings, keys and blocks of text stand; the line that opens a block of text may hold a comment."""
     match node:
@@ -422,23 +419,9 @@ def _scalar_ranges(text: str, node: Node) -> Iterator[tuple[int, int]]:
             return
 
 
-def _is_inside(scalars: list[tuple[int, int]], index: int) -> bool:
-    before = bisect_right(scalars, (index, len(scalars) and scalars[-1][1])) - 1
-    return before >= 0 and scalars[before][0] <= index < scalars[before][1]
-
-
-def _line_extents(source: Source, blocks: list[_EntryRange]) -> dict[int, tuple[int, int]]:
-    """For each line on which an entry of several lines begins or ends: its first and last line."""
-    found: dict[int, tuple[int, int]] = {}
-    for block in blocks:
-        if not block.scalar or not re.search(r"[\r\n]", source.text[block.start : block.end]):
-            continue
-        top = source.place(source.offset(block.start))[0]
-        bottom = source.place(source.offset(block.end - 1))[0]
-        for line in (top, bottom):
-            first, last = found.get(line, (line, line))
-            found[line] = (min(first, top), max(last, bottom))
-    return found
+def _line_end(text: str, index: int) -> int:
+    ends = [position for end in "\r\n" if (position := text.find(end, index)) >= 0]
+    return min(ends, default=len(text))
 
 
 def _entry_ranges(node: Node, path: tuple[str, ...] = ()) -> Iterator[_EntryRange]:
@@ -459,6 +442,20 @@ def _entry_ranges(node: Node, path: tuple[str, ...] = ()) -> Iterator[_EntryRang
             return
 
 
-def _line_end(text: str, index: int) -> int:
-    ends = [position for end in "\r\n" if (position := text.find(end, index)) >= 0]
-    return min(ends, default=len(text))
+def _line_extents(source: Source, blocks: list[_EntryRange]) -> dict[int, tuple[int, int]]:
+    """For each line on which an entry of several lines begins or ends: its first and last line."""
+    found: dict[int, tuple[int, int]] = {}
+    for block in blocks:
+        if not block.scalar or not re.search(r"[\r\n]", source.text[block.start : block.end]):
+            continue
+        top = source.place(source.offset(block.start))[0]
+        bottom = source.place(source.offset(block.end - 1))[0]
+        for line in (top, bottom):
+            first, last = found.get(line, (line, line))
+            found[line] = (min(first, top), max(last, bottom))
+    return found
+
+
+def _is_inside(scalars: list[tuple[int, int]], index: int) -> bool:
+    before = bisect_right(scalars, (index, len(scalars) and scalars[-1][1])) - 1
+    return before >= 0 and scalars[before][0] <= index < scalars[before][1]

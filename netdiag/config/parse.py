@@ -17,6 +17,40 @@ _NAME = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
 _DOTTED = rf"{_NAME}(?:[ \t]*\.[ \t]*{_NAME})*"
 _TABLE_LINE = re.compile(rf"[ \t]*\[\[?[ \t]*({_DOTTED})[ \t]*\]\]?[ \t]*(?:#.*)?\r?$")
 _KEY_LINE = re.compile(rf"[ \t]*({_DOTTED})[ \t]*=")
+TABLE = ("tool", "netdiag")
+KEYS = (
+    "select",
+    "ignore",
+    "per-file-ignores",
+    "severity",
+    "fail-on",
+    "profiles",
+    "env-files",
+    "docker-host-ip",
+    "docker-desktop",
+    "host-clients",
+    "lan-clients",
+    "images",
+    "external-networks",
+)
+NETWORK_KEYS = ("members", "subnets")
+_BOOTSTRAP = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:,/\[\]]+):(?P<port>\d{1,5})")
+_LONGEST_SHOWN = 60
+CheckRule = Callable[[str], None]
+
+
+def parse(path: str, data: bytes, known: CheckRule, *, table: Sequence[str] = ()) -> Configuration | None:
+    """The configuration in a file, or in a table of it; None where the file has no such table.
+
+    `known` raises ValueError for what is no rule, with words for the user. Raises UsageError.
+    """
+    text = _decoded(path, data)
+    document: Any = _toml(path, text)
+    for name in table:
+        document = document.get(name) if isinstance(document, dict) else None
+    if document is None:
+        return None
+    return _Reader(path, text, tuple(table), known).configuration(document)
 
 
 def line_of(text: str, path: Sequence[str], value: str | None = None) -> int | None:
@@ -39,75 +73,6 @@ def column_of(text: str, line: int, value: str) -> int | None:
     """The column (from 1) of a string in a line."""
     found = text.split("\n")[line - 1].find(value)
     return None if found < 0 else found + 1
-
-
-def _key_lines(lines: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(lines, 1):
-        header = _TABLE_LINE.match(line)
-        if header:
-            table = _key_parts(header[1])
-            yield number, table
-            continue
-        key = _KEY_LINE.match(line)
-        if key:
-            yield number, (*table, *_key_parts(key[1]))
-
-
-def _key_parts(dotted: str) -> tuple[str, ...]:
-    try:
-        node: object = tomllib.loads(f"{dotted} = 0")
-    except tomllib.TOMLDecodeError:
-        return ()
-    found: list[str] = []
-    while isinstance(node, dict):
-        ((name, node),) = node.items()
-        found.append(name)
-    return tuple(found)
-
-
-def _line_with(lines: Sequence[str], first: int, value: str) -> int:
-    for number in range(first, len(lines) + 1):
-        if f'"{value}"' in lines[number - 1] or f"'{value}'" in lines[number - 1]:
-            return number
-    return first
-
-
-TABLE = ("tool", "netdiag")
-KEYS = (
-    "select",
-    "ignore",
-    "per-file-ignores",
-    "severity",
-    "fail-on",
-    "profiles",
-    "env-files",
-    "docker-host-ip",
-    "docker-desktop",
-    "host-clients",
-    "lan-clients",
-    "images",
-    "external-networks",
-)
-NETWORK_KEYS = ("members", "subnets")
-_BOOTSTRAP = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:,/\[\]]+):(?P<port>\d{1,5})")
-_LONGEST_SHOWN = 60
-
-CheckRule = Callable[[str], None]
-
-
-def parse(path: str, data: bytes, known: CheckRule, *, table: Sequence[str] = ()) -> Configuration | None:
-    """The configuration in a file, or in a table of it; None where the file has no such table.
-
-    `known` raises ValueError for what is no rule, with words for the user. Raises UsageError.
-    """
-    text = _decoded(path, data)
-    document: Any = _toml(path, text)
-    for name in table:
-        document = document.get(name) if isinstance(document, dict) else None
-    if document is None:
-        return None
-    return _Reader(path, text, tuple(table), known).configuration(document)
 
 
 def _decoded(path: str, data: bytes) -> str:
@@ -300,3 +265,35 @@ def _suggestion(key: str, keys: Sequence[str]) -> str:
 
     close = difflib.get_close_matches(key, keys, 1)
     return f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(keys)}"
+
+
+def _key_lines(lines: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(lines, 1):
+        header = _TABLE_LINE.match(line)
+        if header:
+            table = _key_parts(header[1])
+            yield number, table
+            continue
+        key = _KEY_LINE.match(line)
+        if key:
+            yield number, (*table, *_key_parts(key[1]))
+
+
+def _key_parts(dotted: str) -> tuple[str, ...]:
+    try:
+        node: object = tomllib.loads(f"{dotted} = 0")
+    except tomllib.TOMLDecodeError:
+        return ()
+    found: list[str] = []
+    while isinstance(node, dict):
+        ((name, node),) = node.items()
+        found.append(name)
+    return tuple(found)
+
+
+def _line_with(lines: Sequence[str], first: int, value: str) -> int:
+    for number in range(first, len(lines) + 1):
+        if f'"{value}"' in lines[number - 1] or f"'{value}'" in lines[number - 1]:
+            return number
+    return first

@@ -35,7 +35,6 @@ _HOLDS_BROKER = re.compile(
     r"(?:^|/)(?:[a-z-]*kafka(?:-native)?|cp-server|confluent-local|fast-data-dev|redpanda)(?:[:@]|$)"
 )
 _SAYS_KAFKA = re.compile(r"KAFKA|BOOTSTRAP|REDPANDA")
-
 _REGISTRY = "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS"
 _REGISTRY_PROTOCOL = "SCHEMA_REGISTRY_KAFKASTORE_SECURITY_PROTOCOL"
 
@@ -67,6 +66,35 @@ class UnresolvedName(Enum):
     DEFAULT_BRIDGE = "one of the two is on the default bridge"
     NOT_SHARED = "the two share no network"
     NOBODY = "no container has the name"
+
+
+# Programs that speak PLAINTEXT unless their command line or a file named there says otherwise.
+_PLAIN_TOOLS = re.compile(r"kafka-[a-z-]+|ksql-datagen")
+# Services that are configured by their variables alone, and speak PLAINTEXT unless one of them says otherwise.
+_PLAIN_SERVICES = {
+    "CONNECT_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-(?:kafka|server)-connect(?:-base)?(?:[:@]|$)"),
+    "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-schema-registry(?:[:@]|$)"),
+    "KSQL_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)(?:cp-)?ksqldb?-server(?:[:@]|$)"),
+}
+_SAYS_SECURITY = re.compile(r"SECURITY|SASL|SSL|TLS|JAAS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondHop:
+    """An endpoint that a client is told: `because` is why it fails there, empty where it works.
+
+    `known` is false where nobody can tell.
+    """
+
+    broker: Broker
+    entry: ListenerEntry
+    because: str = ""
+    known: bool = True
+
+    @property
+    def works(self) -> bool:
+        """Whether the client gets to the right broker."""
+        return self.known and not self.because
 
 
 def attempts(deployment: Deployment) -> Iterator[Attempt]:
@@ -105,17 +133,6 @@ def waiting_attempts(deployment: Deployment) -> Iterator[Attempt]:
 def health_check_attempts(deployment: Deployment) -> Iterator[Attempt]:
     """Every address that a broker's health check asks."""
     return _attempts(deployment, deployment.health_checks)
-
-
-def _attempts(deployment: Deployment, dependents: Iterable[KafkaClient]) -> Iterator[Attempt]:
-    for dependent in dependents:
-        mode = network_owner(deployment, dependent.member).mode
-        if mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE, NetworkMode.HOST):
-            continue
-        vantage = container_vantage(dependent.member)
-        for told in dependent.bootstraps:
-            address = Address(host=told.host, port=told.port)
-            yield Attempt(dependent=dependent, vantage=vantage, address=address, told=told)
 
 
 def severity_of(deployment: Deployment, attempt: Attempt) -> Severity:
@@ -232,26 +249,6 @@ def usable_address(deployment: Deployment, attempt: Attempt, brokers: tuple[Brok
     return None
 
 
-def _is_for_kafka(deployment: Deployment, attempt: Attempt) -> bool:
-    """Whether a list means Kafka: by its setting, or because a broker has the host or the port."""
-    address, dependent = attempt.address, attempt.dependent
-    if not dependent.certain:
-        landed = accepting_listener(deployment, attempt.vantage, address.host, address.port)
-        return landed is not None and landed.entry.endpoint.listener not in landed.broker.config.controller_names
-    if _SAYS_KAFKA.search(dependent.setting.upper()) or dependent.tool or names_broker(deployment, address.host):
-        return True
-    ports = {entry.endpoint.port for broker in deployment.brokers for entry in broker.config.broker_listeners}
-    published = {port.published for broker in deployment.brokers for port in broker.member.published}
-    return address.port in ports | published
-
-
-def _may_be_known_elsewhere(deployment: Deployment, host: str) -> bool:
-    """Whether a name that nobody here has may be one of a public or company name server, or of Docker Desktop."""
-    if members_called(deployment, host):
-        return False
-    return "." in host or is_inactive(deployment, host)
-
-
 def clients_entering(deployment: Deployment, broker: Broker, listener: str) -> tuple[KafkaClient, ...]:
     """The clients shown in the same files whose bootstrap lands on this listener of this broker."""
     return tuple(
@@ -262,26 +259,6 @@ def clients_entering(deployment: Deployment, broker: Broker, listener: str) -> t
             for address in dependent.bootstraps
         )
     )
-
-
-def _enters(deployment: Deployment, member: Member, host: str, port: int, broker: Broker, listener: str) -> bool:
-    vantage = container_vantage(member)
-    resolution = resolve(deployment, vantage, host)
-    if isinstance(resolution, Failed | Unknown):
-        return False
-    delivery = connect(deployment, vantage, resolution[0], port)
-    return isinstance(delivery, Accepted) and delivery.broker is broker and delivery.entry.endpoint.listener == listener
-
-
-# Programs that speak PLAINTEXT unless their command line or a file named there says otherwise.
-_PLAIN_TOOLS = re.compile(r"kafka-[a-z-]+|ksql-datagen")
-# Services that are configured by their variables alone, and speak PLAINTEXT unless one of them says otherwise.
-_PLAIN_SERVICES = {
-    "CONNECT_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-(?:kafka|server)-connect(?:-base)?(?:[:@]|$)"),
-    "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-schema-registry(?:[:@]|$)"),
-    "KSQL_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)(?:cp-)?ksqldb?-server(?:[:@]|$)"),
-}
-_SAYS_SECURITY = re.compile(r"SECURITY|SASL|SSL|TLS|JAAS")
 
 
 def client_protocol(attempt: Attempt) -> str | None:
@@ -302,24 +279,6 @@ def client_protocol(attempt: Attempt) -> str | None:
 def listener_protocol(landed: Accepted) -> str | None:
     """The security protocol of the listener that a client has entered; None where that is unknown."""
     return landed.broker.config.protocol_map.get(landed.entry.endpoint.listener)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecondHop:
-    """An endpoint that a client is told: `because` is why it fails there, empty where it works.
-
-    `known` is false where nobody can tell.
-    """
-
-    broker: Broker
-    entry: ListenerEntry
-    because: str = ""
-    known: bool = True
-
-    @property
-    def works(self) -> bool:
-        """Whether the client gets to the right broker."""
-        return self.known and not self.because
 
 
 def advertised_endpoints(deployment: Deployment, landed: Accepted) -> tuple[tuple[Broker, ListenerEntry], ...]:
@@ -345,6 +304,46 @@ def advertises_nothing(deployment: Deployment, landed: Accepted) -> bool:
     if landed.entry.endpoint.listener in config.controller_names or config.mode is Mode.REDPANDA:
         return False
     return not advertised_endpoints(deployment, landed)
+
+
+def _attempts(deployment: Deployment, dependents: Iterable[KafkaClient]) -> Iterator[Attempt]:
+    for dependent in dependents:
+        mode = network_owner(deployment, dependent.member).mode
+        if mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE, NetworkMode.HOST):
+            continue
+        vantage = container_vantage(dependent.member)
+        for told in dependent.bootstraps:
+            address = Address(host=told.host, port=told.port)
+            yield Attempt(dependent=dependent, vantage=vantage, address=address, told=told)
+
+
+def _is_for_kafka(deployment: Deployment, attempt: Attempt) -> bool:
+    """Whether a list means Kafka: by its setting, or because a broker has the host or the port."""
+    address, dependent = attempt.address, attempt.dependent
+    if not dependent.certain:
+        landed = accepting_listener(deployment, attempt.vantage, address.host, address.port)
+        return landed is not None and landed.entry.endpoint.listener not in landed.broker.config.controller_names
+    if _SAYS_KAFKA.search(dependent.setting.upper()) or dependent.tool or names_broker(deployment, address.host):
+        return True
+    ports = {entry.endpoint.port for broker in deployment.brokers for entry in broker.config.broker_listeners}
+    published = {port.published for broker in deployment.brokers for port in broker.member.published}
+    return address.port in ports | published
+
+
+def _may_be_known_elsewhere(deployment: Deployment, host: str) -> bool:
+    """Whether a name that nobody here has may be one of a public or company name server, or of Docker Desktop."""
+    if members_called(deployment, host):
+        return False
+    return "." in host or is_inactive(deployment, host)
+
+
+def _enters(deployment: Deployment, member: Member, host: str, port: int, broker: Broker, listener: str) -> bool:
+    vantage = container_vantage(member)
+    resolution = resolve(deployment, vantage, host)
+    if isinstance(resolution, Failed | Unknown):
+        return False
+    delivery = connect(deployment, vantage, resolution[0], port)
+    return isinstance(delivery, Accepted) and delivery.broker is broker and delivery.entry.endpoint.listener == listener
 
 
 def _second_hop(deployment: Deployment, vantage: Vantage, broker: Broker, entry: ListenerEntry) -> SecondHop:

@@ -43,10 +43,16 @@ class MisreadValue:
     is_fatal: bool = True
 
 
-def is_quoted(value: str) -> bool:
-    """Whether a value still has the quotes around it that were meant for a shell or for YAML."""
-    stripped = value.strip()
-    return len(stripped) > 1 and stripped[0] in _QUOTES and stripped[-1] == stripped[0]
+_PLACEHOLDER_NOUN = r"(?:IP|HOST|HOSTNAME|HOST_?IP|ADDR|ADDRESS|DOMAIN|FQDN|SERVER)"
+# Upper case with underscores is a variable's name, not a host's; "your" in front means the reader.
+_PLACEHOLDER = re.compile(
+    rf"(?:[A-Z0-9]+_)+{_PLACEHOLDER_NOUN}|(?:MY|YOUR)_?{_PLACEHOLDER_NOUN}|[Yy]our[-_.]?\w[\w.-]*|[Xx]{{1,3}}(?:\.[Xx]{{1,3}}){{3}}"
+    r"|(?i:change[-_]?me|replace[-_]?me)"
+)
+_BRACKETED = re.compile(r"://(?P<text><[^<>]*>|\{\{[^{}]*\}\}|\[[A-Za-z][A-Za-z _-]*\]):")
+# Names that other images share with a property, and that Bitnami's scripts use for themselves.
+_SCRIPT_VARIABLES = frozenset({"KAFKA_LOG_DIR", "KAFKA_PORT"})
+_LIKE_ALIASES = ALIASES_OF_EXPLICIT | {"CONTROLLER_LISTENER_NAMES"}
 
 
 def misread_values(broker: Broker, property_name: str) -> tuple[MisreadValue, ...]:
@@ -63,35 +69,10 @@ def misread_values(broker: Broker, property_name: str) -> tuple[MisreadValue, ..
     return tuple(cause for cause in causes if cause is not None)
 
 
-def _cause(
-    property_name: str, blanks: Sequence[tuple[int, str]], entry: ListenerEntry | MalformedEntry
-) -> MisreadValue | None:
-    malformed = isinstance(entry, MalformedEntry)
-    expression = _EXPRESSION.search(entry.text) if malformed else None
-    if expression is not None:
-        return MisreadValue(cause=MisreadCause.LITERAL, text=expression[0], start=entry.start, end=entry.end)
-    first = bisect_left(blanks, entry.start, key=_offset)
-    last = bisect_right(blanks, entry.end, lo=first, key=_offset)
-    for offset, variable in blanks[first:last]:
-        hostless = isinstance(entry, ListenerEntry) and not entry.endpoint.host and offset == entry.host_start
-        if malformed or (hostless and property_name == "advertised.listeners"):
-            return MisreadValue(
-                cause=MisreadCause.BLANK, text=variable, start=entry.start, end=entry.end, is_fatal=malformed
-            )
-    return None
-
-
-def _offset(blank: tuple[int, str]) -> int:
-    return blank[0]
-
-
-_PLACEHOLDER_NOUN = r"(?:IP|HOST|HOSTNAME|HOST_?IP|ADDR|ADDRESS|DOMAIN|FQDN|SERVER)"
-# Upper case with underscores is a variable's name, not a host's; "your" in front means the reader.
-_PLACEHOLDER = re.compile(
-    rf"(?:[A-Z0-9]+_)+{_PLACEHOLDER_NOUN}|(?:MY|YOUR)_?{_PLACEHOLDER_NOUN}|[Yy]our[-_.]?\w[\w.-]*|[Xx]{{1,3}}(?:\.[Xx]{{1,3}}){{3}}"
-    r"|(?i:change[-_]?me|replace[-_]?me)"
-)
-_BRACKETED = re.compile(r"://(?P<text><[^<>]*>|\{\{[^{}]*\}\}|\[[A-Za-z][A-Za-z _-]*\]):")
+def is_quoted(value: str) -> bool:
+    """Whether a value still has the quotes around it that were meant for a shell or for YAML."""
+    stripped = value.strip()
+    return len(stripped) > 1 and stripped[0] in _QUOTES and stripped[-1] == stripped[0]
 
 
 def is_placeholder(host: str) -> bool:
@@ -103,11 +84,6 @@ def placeholder_in(entry: str) -> str | None:
     """What stands in brackets for the host of an entry that cannot be parsed because of it."""
     match = _BRACKETED.search(entry)
     return match["text"] if match else None
-
-
-# Names that other images share with a property, and that Bitnami's scripts use for themselves.
-_SCRIPT_VARIABLES = frozenset({"KAFKA_LOG_DIR", "KAFKA_PORT"})
-_LIKE_ALIASES = ALIASES_OF_EXPLICIT | {"CONTROLLER_LISTENER_NAMES"}
 
 
 def ignored_variables(broker: Broker) -> tuple[str, ...]:
@@ -130,3 +106,25 @@ def ignored_variables(broker: Broker) -> tuple[str, ...]:
 def ignored_aliases(broker: Broker) -> tuple[str, ...]:
     """Those of them that look as if they were on the list of names without CFG_."""
     return tuple(tail for tail in ignored_variables(broker) if tail in _LIKE_ALIASES)
+
+
+def _offset(blank: tuple[int, str]) -> int:
+    return blank[0]
+
+
+def _cause(
+    property_name: str, blanks: Sequence[tuple[int, str]], entry: ListenerEntry | MalformedEntry
+) -> MisreadValue | None:
+    malformed = isinstance(entry, MalformedEntry)
+    expression = _EXPRESSION.search(entry.text) if malformed else None
+    if expression is not None:
+        return MisreadValue(cause=MisreadCause.LITERAL, text=expression[0], start=entry.start, end=entry.end)
+    first = bisect_left(blanks, entry.start, key=_offset)
+    last = bisect_right(blanks, entry.end, lo=first, key=_offset)
+    for offset, variable in blanks[first:last]:
+        hostless = isinstance(entry, ListenerEntry) and not entry.endpoint.host and offset == entry.host_start
+        if malformed or (hostless and property_name == "advertised.listeners"):
+            return MisreadValue(
+                cause=MisreadCause.BLANK, text=variable, start=entry.start, end=entry.end, is_fatal=malformed
+            )
+    return None

@@ -20,8 +20,15 @@ from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, bracketed, is
 from netdiag.kafka.quorum import Voter
 
 
+_MAP = "listener.security.protocol.map"
+_ADVERTISED = "advertised.listeners"
+_VOTERS = "controller.quorum.voters"
+_HOST_LISTENER_NAMES = ("EXTERNAL", "HOST", "OUTSIDE")
+_FIRST_FREE_PORT = 29092
+
+
 class MemberChange:
-    """The steps so far; `edits` is their end."""
+    """The steps so far of a change of one member; `edits` is their end."""
 
     def __init__(self, member: Member) -> None:
         self.member = member
@@ -98,7 +105,7 @@ class MemberChange:
 
 
 class BrokerChange(MemberChange):
-    """A rewriting of a broker, whose properties are variables of its image's spelling."""
+    """A change of a broker, whose properties are variables of its image's spelling."""
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker.member)
@@ -154,11 +161,6 @@ def variable_for(broker: Broker, property_name: str) -> str | None:
         if variable is not None and variable.endswith(ending) and "-" not in ending:
             return variable.removesuffix(ending) + property_name.upper().replace(".", "_")
     return None
-
-
-_MAP = "listener.security.protocol.map"
-_ADVERTISED = "advertised.listeners"
-_VOTERS = "controller.quorum.voters"
 
 
 def replace_text(
@@ -222,15 +224,15 @@ def advertise(broker: Broker, entry: ListenerEntry, host: str, port: int | None 
     """
     port = entry.endpoint.port if port is None else port
     if broker.config.value(_ADVERTISED):
-        rewriting = BrokerChange(broker)
+        change = BrokerChange(broker)
         if entry.endpoint.host != host:
             start = entry.host_start
             # The brackets of an IPv6 literal are no part of the host.
             bracketed = entry.text[start - entry.start - 1 : start - entry.start] == "["
-            rewriting.stretch(_ADVERTISED, start - bracketed, entry.host_end + bracketed, host)
+            change.stretch(_ADVERTISED, start - bracketed, entry.host_end + bracketed, host)
         if port != entry.endpoint.port:
-            rewriting.stretch(_ADVERTISED, entry.port_start, entry.port_end, str(port))
-        return rewriting.edits()
+            change.stretch(_ADVERTISED, entry.port_start, entry.port_end, str(port))
+        return change.edits()
     told = [
         f"{e.endpoint.listener}://{host}:{port if e is entry else e.endpoint.port}"
         for e in broker.config.advertised_listeners
@@ -291,26 +293,26 @@ def change_published_port(deployment: Deployment, member: Member, port: Publishe
         return ()
     if broker is None:
         return MemberChange(member).change_port(port, published=free).edits()
-    rewriting = BrokerChange(broker)
-    rewriting.change_port(port, published=free)
+    change = BrokerChange(broker)
+    change.change_port(port, published=free)
     for entry in broker.config.advertised_listeners:
         bound = listener_of(broker, entry.endpoint.listener)
         if bound and bound.endpoint.port == port.target and is_host_address(deployment, entry.endpoint.host):
-            rewriting.stretch(_ADVERTISED, entry.port_start, entry.port_end, str(free))
-    return rewriting.edits()
+            change.stretch(_ADVERTISED, entry.port_start, entry.port_end, str(free))
+    return change.edits()
 
 
 def name_voters(deployment: Deployment, broker: Broker, wrong: Callable[[Voter], bool]) -> tuple[Edit, ...]:
     """The voter entries that are wrong, with the name and port of the controller that has their id."""
-    rewriting = BrokerChange(broker)
+    change = BrokerChange(broker)
     for voter in broker.config.well_formed_voters:
         if not wrong(voter):
             continue
         told = _voter_of(deployment, voter.node_id)
         if told is None:
             return ()
-        rewriting.stretch(_VOTERS, voter.start, voter.end, told)
-    return rewriting.edits()
+        change.stretch(_VOTERS, voter.start, voter.end, told)
+    return change.edits()
 
 
 def set_voters(deployment: Deployment, broker: Broker) -> tuple[Edit, ...]:
@@ -322,14 +324,6 @@ def set_voters(deployment: Deployment, broker: Broker) -> tuple[Edit, ...]:
     return set_property(broker, _VOTERS, ",".join(filter(None, told)), "process.roles")
 
 
-def _voter_of(deployment: Deployment, node_id: int) -> str | None:
-    """ID@HOST:PORT of the one controller that has an id."""
-    having = [b for b in deployment.configured if b.config.is_controller and b.config.node_id == node_id]
-    if len(having) != 1 or len(having[0].config.controller_listeners) != 1:
-        return None
-    return f"{node_id}@{service_name(having[0])}:{having[0].config.controller_listeners[0].endpoint.port}"
-
-
 def bind_controller(broker: Broker, listener: str) -> tuple[Edit, ...]:
     """A controller listener bound at the port that the voters know for this node."""
     config = broker.config
@@ -337,14 +331,14 @@ def bind_controller(broker: Broker, listener: str) -> tuple[Edit, ...]:
     if len(ports) != 1 or ports & {e.endpoint.port for e in config.listeners}:
         return ()
     entry = f"{listener}://:{ports.pop()}"
-    rewriting = BrokerChange(broker)
+    change = BrokerChange(broker)
     if broker.source_of("listeners") is not None:
-        rewriting.append("listeners", entry)
+        change.append("listeners", entry)
     else:
-        rewriting.put("listeners", ",".join([*(e.text for e in config.listeners), entry]))
+        change.put("listeners", ",".join([*(e.text for e in config.listeners), entry]))
     if listener not in config.controller_names:
-        rewriting.put("controller.listener.names", listener, "listeners")
-    return rewriting.edits()
+        change.put("controller.listener.names", listener, "listeners")
+    return change.edits()
 
 
 def point_client(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker, ...] = ()) -> tuple[Edit, ...]:
@@ -360,11 +354,6 @@ def point_client(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker
         # It would stand in the list twice: which of them is meant to go is not for us to say.
         return ()
     return MemberChange(attempt.client).replace(declared, start, told.end, str(better)).edits()
-
-
-_SplittingMAP = "listener.security.protocol.map"
-_HOST_LISTENER_NAMES = ("EXTERNAL", "HOST", "OUTSIDE")
-_FIRST_FREE_PORT = 29092
 
 
 def split_listener(deployment: Deployment, broker: Broker, advertised: ListenerEntry) -> tuple[Edit, ...]:
@@ -383,15 +372,27 @@ def split_listener(deployment: Deployment, broker: Broker, advertised: ListenerE
     ports = published_for(broker, bound)
     if len(ports) != 1 or ports[0].published is None or not (is_wildcard(bound.endpoint.host)):
         return ()
-    rewriting = BrokerChange(broker)
-    _advertise_both(rewriting, broker, advertised, f"{name}://localhost:{ports[0].published}", bound)
+    change = BrokerChange(broker)
+    _advertise_both(change, broker, advertised, f"{name}://localhost:{ports[0].published}", bound)
     port = _free_port(deployment, broker)
-    _bind_host_listener(rewriting, broker, f"{name}://{bracketed(bound.endpoint.host)}:{port}")
-    _map_host_listener(rewriting, broker, name)
+    _bind_host_listener(change, broker, f"{name}://{bracketed(bound.endpoint.host)}:{port}")
+    _map_host_listener(change, broker, name)
     if config.inter_broker_listener not in _taken_names(broker):
-        rewriting.put("inter.broker.listener.name", listener)
-    rewriting.change_port(ports[0], target=port)
-    return rewriting.edits()
+        change.put("inter.broker.listener.name", listener)
+    change.change_port(ports[0], target=port)
+    return change.edits()
+
+
+def _voter_of(deployment: Deployment, node_id: int) -> str | None:
+    """ID@HOST:PORT of the one controller that has an id."""
+    having = [b for b in deployment.configured if b.config.is_controller and b.config.node_id == node_id]
+    if len(having) != 1 or len(having[0].config.controller_listeners) != 1:
+        return None
+    return f"{node_id}@{service_name(having[0])}:{having[0].config.controller_listeners[0].endpoint.port}"
+
+
+def _is_free(broker: Broker, name: str) -> bool:
+    return name not in _taken_names(broker) and broker.config.protocol_map.get(name, "PLAINTEXT") == "PLAINTEXT"
 
 
 def _taken_names(broker: Broker) -> set[str]:
@@ -399,17 +400,8 @@ def _taken_names(broker: Broker) -> set[str]:
     return {entry.endpoint.listener for entry in entries} | set(broker.config.controller_names)
 
 
-def _is_free(broker: Broker, name: str) -> bool:
-    return name not in _taken_names(broker) and broker.config.protocol_map.get(name, "PLAINTEXT") == "PLAINTEXT"
-
-
-def _free_port(deployment: Deployment, broker: Broker) -> int:
-    taken = {port for (_, port) in deployment.listening} | {p.target for p in broker.member.published}
-    return next(port for port in range(_FIRST_FREE_PORT, 65536) if port not in taken)
-
-
 def _advertise_both(
-    rewriting: BrokerChange, broker: Broker, advertised: ListenerEntry, added: str, bound: ListenerEntry
+    change: BrokerChange, broker: Broker, advertised: ListenerEntry, added: str, bound: ListenerEntry
 ) -> None:
     """The old entry by the service's name and the port that is bound, the new one behind it."""
     property_name = "advertised.listeners"
@@ -417,32 +409,37 @@ def _advertise_both(
     if broker.source_of(property_name) is None:
         others = [e.text for e in broker.config.advertised_listeners if e is not advertised]
         own = f"{advertised.endpoint.listener}://{host}:{bound.endpoint.port}"
-        rewriting.put(property_name, ",".join([own, *others, added]), beside="listeners")
+        change.put(property_name, ",".join([own, *others, added]), beside="listeners")
         return
     if advertised.endpoint.host not in broker.member.all_names:
-        rewriting.stretch(property_name, advertised.host_start, advertised.host_end, host)
+        change.stretch(property_name, advertised.host_start, advertised.host_end, host)
     if advertised.endpoint.port != bound.endpoint.port:
-        rewriting.stretch(property_name, advertised.port_start, advertised.port_end, str(bound.endpoint.port))
-    rewriting.append(property_name, added)
+        change.stretch(property_name, advertised.port_start, advertised.port_end, str(bound.endpoint.port))
+    change.append(property_name, added)
 
 
-def _bind_host_listener(rewriting: BrokerChange, broker: Broker, entry: str) -> None:
+def _free_port(deployment: Deployment, broker: Broker) -> int:
+    taken = {port for (_, port) in deployment.listening} | {p.target for p in broker.member.published}
+    return next(port for port in range(_FIRST_FREE_PORT, 65536) if port not in taken)
+
+
+def _bind_host_listener(change: BrokerChange, broker: Broker, entry: str) -> None:
     if broker.source_of("listeners") is not None:
-        rewriting.append("listeners", entry)
+        change.append("listeners", entry)
         return
     bound = ",".join(item.text for item in broker.config.listeners)
-    rewriting.put("listeners", f"{bound},{entry}")
+    change.put("listeners", f"{bound},{entry}")
 
 
-def _map_host_listener(rewriting: BrokerChange, broker: Broker, name: str) -> None:
+def _map_host_listener(change: BrokerChange, broker: Broker, name: str) -> None:
     """The new name beside the others; a map that is new must name them all."""
     mapped = broker.config.protocol_map
     if name in mapped:
         return
-    if broker.source_of(_SplittingMAP) is not None:
-        rewriting.append(_SplittingMAP, f"{name}:PLAINTEXT")
+    if broker.source_of(_MAP) is not None:
+        change.append(_MAP, f"{name}:PLAINTEXT")
         return
     used = [e.endpoint.listener for e in broker.config.listeners]
     names = dict.fromkeys((*used, *broker.config.controller_names))
     pairs = [f"{n}:{mapped.get(n, 'PLAINTEXT')}" for n in names]
-    rewriting.put(_SplittingMAP, ",".join((*pairs, f"{name}:PLAINTEXT")))
+    change.put(_MAP, ",".join((*pairs, f"{name}:PLAINTEXT")))

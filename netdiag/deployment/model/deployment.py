@@ -16,65 +16,6 @@ from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
 
-
-class PortNumbers(Protocol):
-    """A published port by its numbers."""
-
-    @property
-    def target(self) -> int:
-        """The container's side."""
-        ...
-
-    @property
-    def published(self) -> int | None:
-        """The docker host's side; None is any free one."""
-        ...
-
-    @property
-    def host_ip(self) -> str:
-        """The address of the docker host, empty for all."""
-        ...
-
-    @property
-    def protocol(self) -> str:
-        """`tcp` or another."""
-        ...
-
-
-class MemberEditor:
-    """How a member is written, for repairs: each method gives the edits, None where they cannot be made soundly."""
-
-    __slots__ = ()
-
-    def add_variable(self, name: str, value: str, beside: str | None) -> Edit | None:
-        """One variable more, beside another."""
-        raise NotImplementedError
-
-    def rename_variable(self, name: str, new: str) -> Edit | None:
-        """Another name for a variable."""
-        raise NotImplementedError
-
-    def remove_variable(self, name: str) -> Edit | None:
-        """One variable less."""
-        raise NotImplementedError
-
-    def add_port(self, published: int, target: int) -> Edit | None:
-        """One published port more."""
-        raise NotImplementedError
-
-    def change_port(self, port: PortNumbers, *, published: int | None = None, target: int | None = None) -> Edit | None:
-        """Another number on the host side or the container side of a published port."""
-        raise NotImplementedError
-
-    def pin_port(self, port: PortNumbers, number: int) -> Edit | None:
-        """A given number of the docker host in the place of any free one."""
-        raise NotImplementedError
-
-    def offer_everywhere(self, port: PortNumbers) -> Edit | None:
-        """A published port without its address of the docker host."""
-        raise NotImplementedError
-
-
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -162,6 +103,40 @@ class PublishedPort:
     def on_loopback(self) -> bool:
         """Whether the docker host itself can use it through 127.0.0.1."""
         return self.on_all_addresses or self.host_ip.startswith("127.")
+
+
+class MemberEditor(Protocol):
+    """Edits the text that declares a member; each method gives the edit, None where it cannot be made soundly."""
+
+    def add_variable(self, name: str, value: str, beside: str | None) -> Edit | None:
+        """One variable more, beside another."""
+        ...
+
+    def rename_variable(self, name: str, new: str) -> Edit | None:
+        """Another name for a variable."""
+        ...
+
+    def remove_variable(self, name: str) -> Edit | None:
+        """One variable less."""
+        ...
+
+    def add_port(self, published: int, target: int) -> Edit | None:
+        """One published port more."""
+        ...
+
+    def change_port(
+        self, port: PublishedPort, *, published: int | None = None, target: int | None = None
+    ) -> Edit | None:
+        """Another number on the host side or the container side of a published port."""
+        ...
+
+    def pin_port(self, port: PublishedPort, number: int) -> Edit | None:
+        """A given number of the docker host in the place of any free one."""
+        ...
+
+    def offer_everywhere(self, port: PublishedPort) -> Edit | None:
+        """A published port without its address of the docker host."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,57 +55,6 @@ class LiveView:
     declared: DeclaredServices | None = None
 
 
-def secured_ports(
-    deployment: Deployment, vantages: Sequence[Vantage], seen: Sequence[SecuredPort], *, now: datetime
-) -> tuple[SecuredPort, ...]:
-    """The ports with member and listener; after them those names of theirs that nobody could ask for.
-
-    A certificate is held against every host that its listener advertises, also where no vantage resolves it.
-    """
-    places = {vantage.label: vantage for vantage in vantages}
-    named = tuple(_with_listener(deployment, places, port) for port in seen)
-    return (*named, *_unasked_names(deployment, named, now))
-
-
-def _with_listener(deployment: Deployment, places: Mapping[str, Vantage], port: SecuredPort) -> SecuredPort:
-    vantage = places.get(port.vantage)
-    landed = accepting_listener(deployment, vantage, port.address.host, port.address.port) if vantage else None
-    if landed is None:
-        return port
-    return replace(port, member=landed.broker.name, listener=landed.entry.endpoint.listener)
-
-
-def _unasked_names(deployment: Deployment, ports: Sequence[SecuredPort], now: datetime) -> Iterator[SecuredPort]:
-    known = {(port.member, port.listener, port.address.host) for port in ports}
-    for port in ports:
-        broker = next((broker for broker in deployment.brokers if broker.name == port.member), None)
-        if broker is None or port.sight.tls is None:
-            continue
-        for address in _advertised(broker, port.listener):
-            key = (port.member, port.listener, address.host)
-            if key not in known:
-                known.add(key)
-                yield _judged_for_name(port, address, now)
-
-
-def _advertised(broker: Broker, listener: str) -> Iterator[Address]:
-    for entry in broker.config.advertised_listeners:
-        endpoint = entry.endpoint
-        if endpoint.listener == listener and endpoint.host:
-            yield Address(host=endpoint.host, port=endpoint.port)
-
-
-def _judged_for_name(port: SecuredPort, address: Address, now: datetime) -> SecuredPort:
-    """What was seen at one address, judged for a client that asks by another."""
-    tls = port.sight.tls
-    assert tls is not None
-    kept = [fault for fault in tls.faults if fault[0] is not CertificateFault.NAME]
-    judged = faults_of(tls.chain, hosts=[address.host], anchored=Anchored.NOT_ASKED, now=now)
-    names = [(fault.fault, fault.detail) for fault in judged if fault.fault is CertificateFault.NAME]
-    sight = replace(port.sight, detail=f"seen at {port.address}", tls=replace(tls, faults=(*names, *kept)))
-    return replace(port, address=address, sight=sight)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveVantage:
     """A vantage and the network namespace to enter for it."""
@@ -121,63 +70,6 @@ class SkippedVantage:
     vantage: Vantage
     because: str
     rights: bool = False
-
-
-def docker_host_vantage(entrance: NamespaceId | None = None) -> LiveVantage:
-    """The docker host: the namespace of the engine, or our own."""
-    vantage = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
-    return LiveVantage(vantage=vantage, entrance=entrance or OwnNamespace())
-
-
-def netns_vantage(name: str) -> LiveVantage:
-    """A namespace that `ip netns` lists, as a machine beside the docker host."""
-    vantage = Vantage(kind=VantageKind.LAN, label=f"netns:{name}")
-    return LiveVantage(vantage=vantage, entrance=NamedNamespace(name=name))
-
-
-def container_vantages(deployment: Deployment, containers: Sequence[Container]) -> tuple[LiveVantage, ...]:
-    """Inside each running container, brokers first; an isolated controller is none."""
-    names = member_names(containers)
-    members = {member.name: member for member in deployment.members}
-    shared = frozenset(client_networks(deployment))
-    alive = [c for c in containers if c.state.has_process and names[c.id] in members]
-    brokers = frozenset(broker.name for broker in deployment.brokers if broker.config.is_broker)
-    ordered = sorted(alive, key=lambda c: names[c.id] not in brokers)
-    return tuple(
-        LiveVantage(
-            vantage=_vantage(members[names[c.id]], shared, broker=names[c.id] in brokers),
-            entrance=ProcessNamespace(pid=c.state.pid, container_id=c.id),
-        )
-        for c in ordered
-    )
-
-
-def unrelated_vantages(
-    everything: Sequence[Container], chosen: Sequence[Container], *, limit: int = 4
-) -> tuple[LiveVantage, ...]:
-    """Inside containers that share no network with the chosen ones: one for each set of networks, up to `limit`."""
-    taken = {c.id for c in chosen}
-    found: dict[tuple[str, ...], LiveVantage] = {}
-    for container in sorted(everything, key=lambda c: c.name):
-        networks = tuple(sorted(endpoint.network for endpoint in container.networks))
-        alone = not networks or set(networks) <= {"host", "none"}
-        if container.id in taken or alone or not container.state.has_process:
-            continue
-        label = f"container {container.name}"
-        vantage = Vantage(kind=VantageKind.OTHER_NETWORK, label=label, networks=networks)
-        entrance = ProcessNamespace(pid=container.state.pid, container_id=container.id)
-        found.setdefault(networks, LiveVantage(vantage=vantage, entrance=entrance))
-    return tuple(found.values())[:limit]
-
-
-def _vantage(member: Member, shared: frozenset[str], *, broker: bool) -> Vantage:
-    networks = tuple(attachment.network for attachment in member.attachments)
-    if broker:
-        label, kind = f"inside {member.name}", VantageKind.BROKER
-    else:
-        together = shared.intersection(networks)
-        label, kind = f"container {member.name}", VantageKind.CONTAINER if together else VantageKind.OTHER_NETWORK
-    return Vantage(kind=kind, label=label, member=member.name, networks=networks)
 
 
 # What Kafka and the images' start scripts print when they give up, most telling first. Only constant parts.
@@ -238,6 +130,65 @@ class StoppedContainer:
         return f"{what} exit code {self.exit_code}{cause}" + (f": {self.line}" if self.line else "")
 
 
+def secured_ports(
+    deployment: Deployment, vantages: Sequence[Vantage], seen: Sequence[SecuredPort], *, now: datetime
+) -> tuple[SecuredPort, ...]:
+    """The ports with member and listener; after them those names of theirs that nobody could ask for.
+
+    A certificate is held against every host that its listener advertises, also where no vantage resolves it.
+    """
+    places = {vantage.label: vantage for vantage in vantages}
+    named = tuple(_with_listener(deployment, places, port) for port in seen)
+    return (*named, *_unasked_names(deployment, named, now))
+
+
+def docker_host_vantage(entrance: NamespaceId | None = None) -> LiveVantage:
+    """The docker host: the namespace of the engine, or our own."""
+    vantage = Vantage(kind=VantageKind.DOCKER_HOST, label="docker host")
+    return LiveVantage(vantage=vantage, entrance=entrance or OwnNamespace())
+
+
+def netns_vantage(name: str) -> LiveVantage:
+    """A namespace that `ip netns` lists, as a machine beside the docker host."""
+    vantage = Vantage(kind=VantageKind.LAN, label=f"netns:{name}")
+    return LiveVantage(vantage=vantage, entrance=NamedNamespace(name=name))
+
+
+def container_vantages(deployment: Deployment, containers: Sequence[Container]) -> tuple[LiveVantage, ...]:
+    """Inside each running container, brokers first; an isolated controller is none."""
+    names = member_names(containers)
+    members = {member.name: member for member in deployment.members}
+    shared = frozenset(client_networks(deployment))
+    alive = [c for c in containers if c.state.has_process and names[c.id] in members]
+    brokers = frozenset(broker.name for broker in deployment.brokers if broker.config.is_broker)
+    ordered = sorted(alive, key=lambda c: names[c.id] not in brokers)
+    return tuple(
+        LiveVantage(
+            vantage=_vantage(members[names[c.id]], shared, broker=names[c.id] in brokers),
+            entrance=ProcessNamespace(pid=c.state.pid, container_id=c.id),
+        )
+        for c in ordered
+    )
+
+
+def unrelated_vantages(
+    everything: Sequence[Container], chosen: Sequence[Container], *, limit: int = 4
+) -> tuple[LiveVantage, ...]:
+    """Inside containers that share no network with the chosen ones: one for each set of networks, up to `limit`."""
+    taken = {c.id for c in chosen}
+    found: dict[tuple[str, ...], LiveVantage] = {}
+    for container in sorted(everything, key=lambda c: c.name):
+        networks = tuple(sorted(endpoint.network for endpoint in container.networks))
+        alone = not networks or set(networks) <= {"host", "none"}
+        if container.id in taken or alone or not container.state.has_process:
+            continue
+        label = f"container {container.name}"
+        vantage = Vantage(kind=VantageKind.OTHER_NETWORK, label=label, networks=networks)
+        entrance = ProcessNamespace(pid=container.state.pid, container_id=container.id)
+        found.setdefault(networks, LiveVantage(vantage=vantage, entrance=entrance))
+    return tuple(found.values())[:limit]
+
+
 def is_down(container: Container) -> bool:
     """Whether it serves nobody: ended, never started, or between two attempts to start."""
     return container.state.status in _DOWN
@@ -269,6 +220,55 @@ def decisive_line(log: Sequence[str]) -> str | None:
         if found:
             return found[-1]
     return next((line for line in reversed(lines) if _ERROR_LINE.search(line)), None)
+
+
+def _with_listener(deployment: Deployment, places: Mapping[str, Vantage], port: SecuredPort) -> SecuredPort:
+    vantage = places.get(port.vantage)
+    landed = accepting_listener(deployment, vantage, port.address.host, port.address.port) if vantage else None
+    if landed is None:
+        return port
+    return replace(port, member=landed.broker.name, listener=landed.entry.endpoint.listener)
+
+
+def _unasked_names(deployment: Deployment, ports: Sequence[SecuredPort], now: datetime) -> Iterator[SecuredPort]:
+    known = {(port.member, port.listener, port.address.host) for port in ports}
+    for port in ports:
+        broker = next((broker for broker in deployment.brokers if broker.name == port.member), None)
+        if broker is None or port.sight.tls is None:
+            continue
+        for address in _advertised(broker, port.listener):
+            key = (port.member, port.listener, address.host)
+            if key not in known:
+                known.add(key)
+                yield _judged_for_name(port, address, now)
+
+
+def _advertised(broker: Broker, listener: str) -> Iterator[Address]:
+    for entry in broker.config.advertised_listeners:
+        endpoint = entry.endpoint
+        if endpoint.listener == listener and endpoint.host:
+            yield Address(host=endpoint.host, port=endpoint.port)
+
+
+def _judged_for_name(port: SecuredPort, address: Address, now: datetime) -> SecuredPort:
+    """What was seen at one address, judged for a client that asks by another."""
+    tls = port.sight.tls
+    assert tls is not None
+    kept = [fault for fault in tls.faults if fault[0] is not CertificateFault.NAME]
+    judged = faults_of(tls.chain, hosts=[address.host], anchored=Anchored.NOT_ASKED, now=now)
+    names = [(fault.fault, fault.detail) for fault in judged if fault.fault is CertificateFault.NAME]
+    sight = replace(port.sight, detail=f"seen at {port.address}", tls=replace(tls, faults=(*names, *kept)))
+    return replace(port, address=address, sight=sight)
+
+
+def _vantage(member: Member, shared: frozenset[str], *, broker: bool) -> Vantage:
+    networks = tuple(attachment.network for attachment in member.attachments)
+    if broker:
+        label, kind = f"inside {member.name}", VantageKind.BROKER
+    else:
+        together = shared.intersection(networks)
+        label, kind = f"container {member.name}", VantageKind.CONTAINER if together else VantageKind.OTHER_NETWORK
+    return Vantage(kind=kind, label=label, member=member.name, networks=networks)
 
 
 def _without_frames(line: str) -> str:

@@ -105,6 +105,20 @@ class ProbeReport:
         return all(one.usable for one in self.bootstraps)
 
 
+_SECURED = {
+    Word.TLS.value: "give the client security.protocol=SSL (or SASL_SSL), or use the port of a plaintext listener",
+    Word.SASL.value: "give the client security.protocol=SASL_PLAINTEXT and credentials, or use another listener",
+    Word.NOT_KAFKA.value: "use the port of a broker's listener for clients: something else answers here",
+}
+_WITH_CREDENTIALS = {
+    Word.TLS.value: "compare the client's security.protocol, truststore and keystore with what the listener shows: "
+    "`netdiag check-listeners --live --client-properties FILE` names its certificates' faults",
+    Word.SASL.value: "compare the client's sasl.mechanism and credentials with what the listener takes",
+    Word.NOT_KAFKA.value: _SECURED[Word.NOT_KAFKA.value],
+}
+_LOOPBACKS = ("localhost", "127.", "::1")
+
+
 def answered_steps(events: Iterable[Event], seconds: float) -> tuple[Step, ...]:
     """The step that each event ends; the time is that of the first of them, the others came with it."""
     steps: list[Step] = []
@@ -121,6 +135,27 @@ def failed_step(contact: Contact, seconds: float, *, act: StepKind = StepKind.AS
         return ()
     reason = f"{contact.reason.value}: " if isinstance(contact, Failed) else ""
     return (Step(act=act, well=False, said=f"{reason}{contact.because}", seconds=seconds),)
+
+
+def next_step(place: str, story: BootstrapReport, *, speaks: str = "PLAINTEXT") -> str | None:
+    """What to do first, for a client that speaks this security protocol; None where everything went well."""
+    verdict = story.verdict
+    secured = _SECURED if speaks == "PLAINTEXT" else _WITH_CREDENTIALS
+    if verdict.word is Word.UNKNOWN:
+        return "run it again with a longer --timeout, and -v"
+    if not isinstance(verdict.bootstrap, Answered):
+        return _about_bootstrap(place, story.dialogue.address, verdict.bootstrap, secured)
+    if verdict.reason == NO_BROKERS:
+        return "look into the broker's log: it answers and knows of no broker, so it has not joined its cluster"
+    bad = next((one for one in verdict.endpoints if one.outcome != Word.OK.value), None)
+    if bad is not None:
+        return _about_endpoint(place, bad, verdict.endpoints, secured)
+    group = story.group
+    if group is not None and group.endpoint is not None and group.outcome != Word.OK.value:
+        return f"repair the way to {group.endpoint.address}: consumers of group {group.group} are sent there"
+    if group is not None and group.endpoint is None and not group.harmless:
+        return "look at the topic __consumer_offsets: consumer groups cannot work without a leader of each partition"
+    return None
 
 
 def _describe(event: Event) -> str:
@@ -147,41 +182,6 @@ def _describe(event: Event) -> str:
             return ""
 
 
-_SECURED = {
-    Word.TLS.value: "give the client security.protocol=SSL (or SASL_SSL), or use the port of a plaintext listener",
-    Word.SASL.value: "give the client security.protocol=SASL_PLAINTEXT and credentials, or use another listener",
-    Word.NOT_KAFKA.value: "use the port of a broker's listener for clients: something else answers here",
-}
-_WITH_CREDENTIALS = {
-    Word.TLS.value: "compare the client's security.protocol, truststore and keystore with what the listener shows: "
-    "`netdiag check-listeners --live --client-properties FILE` names its certificates' faults",
-    Word.SASL.value: "compare the client's sasl.mechanism and credentials with what the listener takes",
-    Word.NOT_KAFKA.value: _SECURED[Word.NOT_KAFKA.value],
-}
-_LOOPBACKS = ("localhost", "127.", "::1")
-
-
-def next_step(place: str, story: BootstrapReport, *, speaks: str = "PLAINTEXT") -> str | None:
-    """What to do first, for a client that speaks this security protocol; None where everything went well."""
-    verdict = story.verdict
-    secured = _SECURED if speaks == "PLAINTEXT" else _WITH_CREDENTIALS
-    if verdict.word is Word.UNKNOWN:
-        return "run it again with a longer --timeout, and -v"
-    if not isinstance(verdict.bootstrap, Answered):
-        return _about_bootstrap(place, story.dialogue.address, verdict.bootstrap, secured)
-    if verdict.reason == NO_BROKERS:
-        return "look into the broker's log: it answers and knows of no broker, so it has not joined its cluster"
-    bad = next((one for one in verdict.endpoints if one.outcome != Word.OK.value), None)
-    if bad is not None:
-        return _about_endpoint(place, bad, verdict.endpoints, secured)
-    group = story.group
-    if group is not None and group.endpoint is not None and group.outcome != Word.OK.value:
-        return f"repair the way to {group.endpoint.address}: consumers of group {group.group} are sent there"
-    if group is not None and group.endpoint is None and not group.harmless:
-        return "look at the topic __consumer_offsets: consumer groups cannot work without a leader of each partition"
-    return None
-
-
 def _about_bootstrap(place: str, address: Address, contact: object, secured: Mapping[str, str]) -> str:
     reason = contact.reason if isinstance(contact, Failed) else None
     if reason is Reason.UNRESOLVED:
@@ -191,6 +191,10 @@ def _about_bootstrap(place: str, address: Address, contact: object, secured: Map
     if reason is Reason.CLOSED:
         return f"see who accepts there and who should: {_trace(place, address)}"
     return f"see where the way ends: {_trace(place, address)}"
+
+
+def _trace(place: str, address: Address) -> str:
+    return f"`netdiag trace {place} {address}`"
 
 
 def _about_endpoint(
@@ -211,7 +215,3 @@ def _about_endpoint(
     if endpoint.host.startswith(_LOOPBACKS):
         return f"change {listener}: {endpoint.host} is {place} itself, not the broker"
     return f"see where the way ends: {_trace(place, endpoint.address)}; or change {listener}"
-
-
-def _trace(place: str, address: Address) -> str:
-    return f"`netdiag trace {place} {address}`"

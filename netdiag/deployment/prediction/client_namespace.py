@@ -74,193 +74,6 @@ class HostAddress:
 
 Target = Loopback | MemberAddress | HostAddress | VacantAddress | OutsideAddress
 Resolution = tuple[Target, ...] | Failed | Unknown
-
-
-def resolve(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
-    """What `host` means at `vantage`; several targets stand in the order a client tries them."""
-    if host == "localhost":
-        return (Loopback(),)
-    if is_loopback(host) or is_wildcard(host):
-        # Linux connects 0.0.0.0 and :: to the machine itself.
-        return (Loopback(family=_family(host)),)
-    if host == DOCKER_HOST:
-        return (HostAddress(text=host),)
-    literal = _literal(host)
-    if literal is not None:
-        return _resolve_literal(deployment, literal)
-    if vantage.kind is VantageKind.DOCKER_HOST or _in_host_network(deployment, vantage):
-        inside = member_at(deployment, vantage)
-        extra = network_owner(deployment, inside).extra_hosts.get(host) if inside else None
-        if extra is not None:
-            # The engine writes them into the container's own hosts file in host mode, too.
-            return _resolve_extra_host(deployment, extra)
-        because = f'the docker host does not know the name "{host}"'
-        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
-    if vantage.kind is VantageKind.LAN:
-        because = f'a machine on the LAN does not know the name "{host}"'
-        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
-    return _resolve_in_container(deployment, vantage, host)
-
-
-def member_at(deployment: Deployment, vantage: Vantage) -> Member | None:
-    """The member whose namespace the vantage stands in."""
-    return deployment.by_name.get(vantage.member) if vantage.member is not None else None
-
-
-def network_owner(deployment: Deployment, member: Member) -> Member:
-    """The member whose network namespace this one uses: itself, unless it shares another's."""
-    owner = deployment.owner_names.get(member.name)
-    return member if owner is None else deployment.by_name[owner]
-
-
-def covers(network: Network, text: str) -> bool:
-    """Whether an address lies in a subnet of a network."""
-    try:
-        address = ipaddress.ip_address(text)
-        return any(address in ipaddress.ip_network(subnet, strict=False) for subnet in network.subnets)
-    except ValueError:
-        return False
-
-
-def _family(host: str) -> Family:
-    literal = _literal(host)
-    if literal is None:
-        return Family.ANY
-    return Family.IPV6 if ":" in literal else Family.IPV4
-
-
-def _in_host_network(deployment: Deployment, vantage: Vantage) -> bool:
-    member = member_at(deployment, vantage)
-    return member is not None and network_owner(deployment, member).mode is NetworkMode.HOST
-
-
-def _literal(host: str) -> str | None:
-    if not (host[:1].isdecimal() or ":" in host):
-        return None
-    try:
-        return str(ipaddress.ip_address(host.partition("%")[0]))
-    except ValueError:
-        return None
-
-
-def _resolve_literal(deployment: Deployment, literal: str) -> Resolution:
-    if literal in deployment.host_addresses:
-        return (HostAddress(text=literal),)
-    bridges = [network for network in deployment.networks.values() if network.kind is not NetworkKind.OTHER]
-    if any(literal in network.gateways for network in bridges):
-        return (HostAddress(text=literal, gateway=True),)
-    for member, attachment in deployment.addressed.get(literal, ()):
-        return (MemberAddress(member=member.name, network=attachment.network, six=":" in literal),)
-    # A macvlan network shares its subnet with machines of the LAN.
-    for network in bridges:
-        if covers(network, literal) and _all_addresses_known(deployment, network):
-            return (VacantAddress(text=literal, network=network.key),)
-    return (OutsideAddress(text=literal),)
-
-
-def _all_addresses_known(deployment: Deployment, network: Network) -> bool:
-    """Whether every address on a network is known: all that are on it run, and the engine has said where."""
-    there = [(m, a) for m in deployment.members for a in m.attachments if a.network == network.key]
-    started = all(m.state is not State.DECLARED and (a.addresses or m.state is State.STOPPED) for m, a in there)
-    return bool(there) and started and not network.external
-
-
-def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
-    inside = member_at(deployment, vantage)
-    if inside is not None:
-        inside = network_owner(deployment, inside)
-        extra = inside.extra_hosts.get(host)
-        if extra is not None:
-            return _resolve_extra_host(deployment, extra)
-        if host in inside.hostnames and inside.attachments:
-            return tuple(MemberAddress(member=inside.name, network=a.network) for a in inside.attachments)
-        if host in inside.links:
-            linked = inside.links[host]
-            if linked is None:
-                return Unknown(because=f'"{host}" is a link to a container that is not shown')
-            host = linked
-    networks = tuple(a.network for a in inside.attachments) if inside else vantage.networks
-    for network in networks:
-        if network in deployment.networks and deployment.networks[network].kind is NetworkKind.DEFAULT_BRIDGE:
-            continue
-        found = tuple(
-            MemberAddress(member=member.name, network=network)
-            for member in _members_called(deployment, network, host)
-            if deployment.is_running(member)
-        )
-        if found:
-            return found
-    return _not_found(deployment, vantage, networks, host)
-
-
-def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Member, ...]:
-    """Who answers to a name on a network: in any case of letters, and with the network's name behind a dot."""
-    found = deployment.called.get((network, host))
-    if found:
-        return found
-    lowered = host.lower().rstrip(".")
-    name = deployment.networks[network].name if network in deployment.networks else network
-    bare = lowered.removesuffix(f".{name.lower()}")
-    if bare == host:
-        return ()
-    return tuple(
-        m
-        for (on, called), members in deployment.called.items()
-        if on == network and called.lower() in (lowered, bare)
-        for m in members
-    )
-
-
-def _resolve_extra_host(deployment: Deployment, address: str) -> Resolution:
-    if address == "host-gateway":
-        if deployment.platform.kind is HostKind.DESKTOP:
-            return (HostAddress(text="host-gateway", gateway=True, desktop=True),)
-        return (HostAddress(text=_default_gateway(deployment) or "host-gateway", gateway=True),)
-    if is_loopback(address):
-        return (Loopback(family=_family(address)),)
-    return _resolve_literal(deployment, address)
-
-
-def _default_gateway(deployment: Deployment) -> str | None:
-    """The docker host's address on the default bridge, which host-gateway stands for; None before the engine runs."""
-    bridges = (n for n in deployment.networks.values() if n.kind is NetworkKind.DEFAULT_BRIDGE)
-    return next((gateway for bridge in bridges for gateway in bridge.gateways if ":" not in gateway), None)
-
-
-def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ...], host: str) -> Resolution:
-    if any(n in deployment.networks and _may_have_name(deployment.networks[n], host) for n in networks):
-        return Unknown(because=f'an external network may hold a container called "{host}"')
-    if host in HOST_ALIASES and deployment.platform.kind is HostKind.DESKTOP:
-        return (HostAddress(text=host, gateway=host == HOST_ALIASES[1], desktop=host == HOST_ALIASES[0]),)
-    if host in HOST_ALIASES:
-        because = f'"{host}" needs an extra_hosts entry on Linux'
-        return unresolved(Mechanism.HOST_ALIAS_MISSING, because)
-    owners = deployment.known_as.get(host, ())
-    if not owners:
-        return unresolved(Mechanism.NO_SUCH_NAME, f'no container is called "{host}"')
-    if all(not deployment.is_running(member) for member in owners):
-        because = f'the container called "{host}" is not running'
-        return unresolved(Mechanism.NAME_OF_STOPPED, because)
-    if networks and not any(_has_embedded_dns(deployment, network) for network in networks):
-        because = f'the default bridge has no embedded DNS, which alone would know "{host}"'
-        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
-    if not any(host in attachment.names for member in owners for attachment in member.attachments):
-        because = f'the container called "{host}" is on no user-defined network, so nobody serves its name'
-        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
-    because = f'"{host}" is on no network of this container'
-    return unresolved(Mechanism.NAME_ON_OTHER_NETWORK, because)
-
-
-def _has_embedded_dns(deployment: Deployment, network: str) -> bool:
-    found = deployment.networks.get(network)
-    return found is None or found.kind is not NetworkKind.DEFAULT_BRIDGE
-
-
-def _may_have_name(network: Network, host: str) -> bool:
-    """Whether a container that is not shown here may have a name."""
-    return network.external and (network.known is None or host in network.known)
-
-
 # Networks that stand on a device of the docker host, and share its wire.
 _PARENT_DRIVERS = frozenset({"macvlan", "ipvlan"})
 _UNSHARED_NETWORK = Network(key="", name="a network of its own")
@@ -325,6 +138,52 @@ def client_namespace(deployment: Deployment, vantage: Vantage) -> ClientNamespac
             return ClientNamespace(ground=ground, owner=owner, networks=networks)
 
 
+def resolve(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
+    """What `host` means at `vantage`; several targets stand in the order a client tries them."""
+    if host == "localhost":
+        return (Loopback(),)
+    if is_loopback(host) or is_wildcard(host):
+        # Linux connects 0.0.0.0 and :: to the machine itself.
+        return (Loopback(family=_family(host)),)
+    if host == DOCKER_HOST:
+        return (HostAddress(text=host),)
+    literal = _literal(host)
+    if literal is not None:
+        return _resolve_literal(deployment, literal)
+    if vantage.kind is VantageKind.DOCKER_HOST or _in_host_network(deployment, vantage):
+        inside = member_at(deployment, vantage)
+        extra = network_owner(deployment, inside).extra_hosts.get(host) if inside else None
+        if extra is not None:
+            # The engine writes them into the container's own hosts file in host mode, too.
+            return _resolve_extra_host(deployment, extra)
+        because = f'the docker host does not know the name "{host}"'
+        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
+    if vantage.kind is VantageKind.LAN:
+        because = f'a machine on the LAN does not know the name "{host}"'
+        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
+    return _resolve_in_container(deployment, vantage, host)
+
+
+def member_at(deployment: Deployment, vantage: Vantage) -> Member | None:
+    """The member whose namespace the vantage stands in."""
+    return deployment.by_name.get(vantage.member) if vantage.member is not None else None
+
+
+def network_owner(deployment: Deployment, member: Member) -> Member:
+    """The member whose network namespace this one uses: itself, unless it shares another's."""
+    owner = deployment.owner_names.get(member.name)
+    return member if owner is None else deployment.by_name[owner]
+
+
+def covers(network: Network, text: str) -> bool:
+    """Whether an address lies in a subnet of a network."""
+    try:
+        address = ipaddress.ip_address(text)
+        return any(address in ipaddress.ip_network(subnet, strict=False) for subnet in network.subnets)
+    except ValueError:
+        return False
+
+
 def network_of(deployment: Deployment, key: str) -> Network:
     """The network of that key; one that nobody describes is taken for a plain bridge."""
     return deployment.networks.get(key) or Network(key=key, name=key)
@@ -359,3 +218,142 @@ def is_bridge(network: Network) -> bool:
 def _networks(deployment: Deployment, keys: Iterable[str]) -> tuple[Network, ...]:
     networks = tuple(network_of(deployment, key) for key in keys)
     return networks if len(networks) < 2 else tuple(sorted(networks, key=lambda network: network.internal))
+
+
+def _family(host: str) -> Family:
+    literal = _literal(host)
+    if literal is None:
+        return Family.ANY
+    return Family.IPV6 if ":" in literal else Family.IPV4
+
+
+def _literal(host: str) -> str | None:
+    if not (host[:1].isdecimal() or ":" in host):
+        return None
+    try:
+        return str(ipaddress.ip_address(host.partition("%")[0]))
+    except ValueError:
+        return None
+
+
+def _resolve_literal(deployment: Deployment, literal: str) -> Resolution:
+    if literal in deployment.host_addresses:
+        return (HostAddress(text=literal),)
+    bridges = [network for network in deployment.networks.values() if network.kind is not NetworkKind.OTHER]
+    if any(literal in network.gateways for network in bridges):
+        return (HostAddress(text=literal, gateway=True),)
+    for member, attachment in deployment.addressed.get(literal, ()):
+        return (MemberAddress(member=member.name, network=attachment.network, six=":" in literal),)
+    # A macvlan network shares its subnet with machines of the LAN.
+    for network in bridges:
+        if covers(network, literal) and _all_addresses_known(deployment, network):
+            return (VacantAddress(text=literal, network=network.key),)
+    return (OutsideAddress(text=literal),)
+
+
+def _all_addresses_known(deployment: Deployment, network: Network) -> bool:
+    """Whether every address on a network is known: all that are on it run, and the engine has said where."""
+    there = [(m, a) for m in deployment.members for a in m.attachments if a.network == network.key]
+    started = all(m.state is not State.DECLARED and (a.addresses or m.state is State.STOPPED) for m, a in there)
+    return bool(there) and started and not network.external
+
+
+def _in_host_network(deployment: Deployment, vantage: Vantage) -> bool:
+    member = member_at(deployment, vantage)
+    return member is not None and network_owner(deployment, member).mode is NetworkMode.HOST
+
+
+def _resolve_extra_host(deployment: Deployment, address: str) -> Resolution:
+    if address == "host-gateway":
+        if deployment.platform.kind is HostKind.DESKTOP:
+            return (HostAddress(text="host-gateway", gateway=True, desktop=True),)
+        return (HostAddress(text=_default_gateway(deployment) or "host-gateway", gateway=True),)
+    if is_loopback(address):
+        return (Loopback(family=_family(address)),)
+    return _resolve_literal(deployment, address)
+
+
+def _default_gateway(deployment: Deployment) -> str | None:
+    """The docker host's address on the default bridge, which host-gateway stands for; None before the engine runs."""
+    bridges = (n for n in deployment.networks.values() if n.kind is NetworkKind.DEFAULT_BRIDGE)
+    return next((gateway for bridge in bridges for gateway in bridge.gateways if ":" not in gateway), None)
+
+
+def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
+    inside = member_at(deployment, vantage)
+    if inside is not None:
+        inside = network_owner(deployment, inside)
+        extra = inside.extra_hosts.get(host)
+        if extra is not None:
+            return _resolve_extra_host(deployment, extra)
+        if host in inside.hostnames and inside.attachments:
+            return tuple(MemberAddress(member=inside.name, network=a.network) for a in inside.attachments)
+        if host in inside.links:
+            linked = inside.links[host]
+            if linked is None:
+                return Unknown(because=f'"{host}" is a link to a container that is not shown')
+            host = linked
+    networks = tuple(a.network for a in inside.attachments) if inside else vantage.networks
+    for network in networks:
+        if network in deployment.networks and deployment.networks[network].kind is NetworkKind.DEFAULT_BRIDGE:
+            continue
+        found = tuple(
+            MemberAddress(member=member.name, network=network)
+            for member in _members_called(deployment, network, host)
+            if deployment.is_running(member)
+        )
+        if found:
+            return found
+    return _not_found(deployment, vantage, networks, host)
+
+
+def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Member, ...]:
+    """Who answers to a name on a network: in any case of letters, and with the network's name behind a dot."""
+    found = deployment.called.get((network, host))
+    if found:
+        return found
+    lowered = host.lower().rstrip(".")
+    name = deployment.networks[network].name if network in deployment.networks else network
+    bare = lowered.removesuffix(f".{name.lower()}")
+    if bare == host:
+        return ()
+    return tuple(
+        m
+        for (on, called), members in deployment.called.items()
+        if on == network and called.lower() in (lowered, bare)
+        for m in members
+    )
+
+
+def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ...], host: str) -> Resolution:
+    if any(n in deployment.networks and _may_have_name(deployment.networks[n], host) for n in networks):
+        return Unknown(because=f'an external network may hold a container called "{host}"')
+    if host in HOST_ALIASES and deployment.platform.kind is HostKind.DESKTOP:
+        return (HostAddress(text=host, gateway=host == HOST_ALIASES[1], desktop=host == HOST_ALIASES[0]),)
+    if host in HOST_ALIASES:
+        because = f'"{host}" needs an extra_hosts entry on Linux'
+        return unresolved(Mechanism.HOST_ALIAS_MISSING, because)
+    owners = deployment.known_as.get(host, ())
+    if not owners:
+        return unresolved(Mechanism.NO_SUCH_NAME, f'no container is called "{host}"')
+    if all(not deployment.is_running(member) for member in owners):
+        because = f'the container called "{host}" is not running'
+        return unresolved(Mechanism.NAME_OF_STOPPED, because)
+    if networks and not any(_has_embedded_dns(deployment, network) for network in networks):
+        because = f'the default bridge has no embedded DNS, which alone would know "{host}"'
+        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
+    if not any(host in attachment.names for member in owners for attachment in member.attachments):
+        because = f'the container called "{host}" is on no user-defined network, so nobody serves its name'
+        return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
+    because = f'"{host}" is on no network of this container'
+    return unresolved(Mechanism.NAME_ON_OTHER_NETWORK, because)
+
+
+def _may_have_name(network: Network, host: str) -> bool:
+    """Whether a container that is not shown here may have a name."""
+    return network.external and (network.known is None or host in network.known)
+
+
+def _has_embedded_dns(deployment: Deployment, network: str) -> bool:
+    found = deployment.networks.get(network)
+    return found is None or found.kind is not NetworkKind.DEFAULT_BRIDGE

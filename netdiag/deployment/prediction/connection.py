@@ -62,33 +62,33 @@ def connect(deployment: Deployment, vantage: Vantage, target: Target, port: int)
     return connect_from(deployment, client_namespace(deployment, vantage), target, port)
 
 
-def connect_from(deployment: Deployment, stand: ClientNamespace, target: Target, port: int) -> ConnectionResult:
+def connect_from(deployment: Deployment, client: ClientNamespace, target: Target, port: int) -> ConnectionResult:
     """Where a connection from a namespace to `target`:`port` ends."""
     match target:
         case Loopback():
-            return _to_loopback(deployment, stand, target.family, port)
+            return _to_loopback(deployment, client, target.family, port)
         case MemberAddress():
-            return _to_member(deployment, stand, target, port)
+            return _to_member(deployment, client, target, port)
         case HostAddress():
-            return _to_docker_host(deployment, stand, target, port)
+            return _to_docker_host(deployment, client, target, port)
         case VacantAddress():
-            return _to_vacant_address(deployment, stand, target)
+            return _to_vacant_address(deployment, client, target)
         case OutsideAddress():
-            return _to_outside_address(deployment, stand, target)
+            return _to_outside_address(deployment, client, target)
         case _:
             assert_never(target)
 
 
-def _to_loopback(deployment: Deployment, stand: ClientNamespace, family: Family, port: int) -> ConnectionResult:
-    if stand.ground in (NamespaceKind.DOCKER_HOST, NamespaceKind.USER_MACHINE):
-        return _to_host_loopback(deployment, stand, port, family)
-    owner = stand.owner
+def _to_loopback(deployment: Deployment, client: ClientNamespace, family: Family, port: int) -> ConnectionResult:
+    if client.ground in (NamespaceKind.DOCKER_HOST, NamespaceKind.USER_MACHINE):
+        return _to_host_loopback(deployment, client, port, family)
+    owner = client.owner
     if owner is None:
-        who = "the LAN machine" if stand.ground is NamespaceKind.LAN else "the client container"
+        who = "the LAN machine" if client.ground is NamespaceKind.LAN else "the client container"
         return refused(Mechanism.OWN_LOOPBACK, f"localhost is {who} itself")
-    if stand.ground is NamespaceKind.UNKNOWN:
+    if client.ground is NamespaceKind.UNKNOWN:
         return Unknown(because="whose network the client uses cannot be told")
-    if family is Family.IPV6 and not any(network.ipv6 for network in stand.networks):
+    if family is Family.IPV6 and not any(network.ipv6 for network in client.networks):
         match deployment.platform.generation:
             case Generation.V20:
                 return Unknown(because="there is no IPv6 in this container, not even ::1: not tried")
@@ -97,12 +97,12 @@ def _to_loopback(deployment: Deployment, stand: ClientNamespace, family: Family,
     return accept_at_loopback(deployment, owner, port, family)
 
 
-def _to_host_loopback(deployment: Deployment, stand: ClientNamespace, port: int, family: Family) -> ConnectionResult:
+def _to_host_loopback(deployment: Deployment, client: ClientNamespace, port: int, family: Family) -> ConnectionResult:
     """Rows 20 and 22: from the docker host to its own loopback."""
-    unsure = _undecided_port(deployment, stand, port)
+    unsure = _undecided_port(deployment, client, port)
     if unsure is not None:
         return unsure
-    if stand.ground is NamespaceKind.DOCKER_HOST:
+    if client.ground is NamespaceKind.DOCKER_HOST:
         own = accept_in_host_mode(deployment, port, address=None, family=family)
         if own is not None:
             return own
@@ -113,7 +113,7 @@ def _to_host_loopback(deployment: Deployment, stand: ClientNamespace, port: int,
             return refused(Mechanism.NO_IPV6_BINDING, f"port {port} is published on the other family of addresses only")
         return _not_published(deployment, found, port)
     proxy = deployment.platform.userland_proxy is not False
-    if stand.ground is NamespaceKind.USER_MACHINE:
+    if client.ground is NamespaceKind.USER_MACHINE:
         return _forwarded_by_desktop(deployment, fitting, port)
     if family is Family.IPV6 and not proxy:
         return refused(Mechanism.NO_IPV6_BINDING, "without the userland proxy nothing is published on ::1")
@@ -121,7 +121,7 @@ def _to_host_loopback(deployment: Deployment, stand: ClientNamespace, port: int,
     return _behind_proxy(landed) if proxy else landed
 
 
-def _undecided_port(deployment: Deployment, stand: ClientNamespace, port: int) -> Unknown | None:
+def _undecided_port(deployment: Deployment, client: ClientNamespace, port: int) -> Unknown | None:
     """What keeps any answer about a port of the docker host from being sure."""
     platform = deployment.platform
     if platform.generation is Generation.V20:
@@ -129,7 +129,7 @@ def _undecided_port(deployment: Deployment, stand: ClientNamespace, port: int) -
             network = publishing_network(deployment, member) if deployment.is_running(member) else None
             if network is not None and has_unsupported_gateway_mode(platform, network):
                 return Unknown(because=_UNSUPPORTED_MODE.format(network=network.name))
-    outside = stand.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN) and platform.kind is HostKind.DESKTOP
+    outside = client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN) and platform.kind is HostKind.DESKTOP
     if outside and any(deployment.listening.get((owner.name, port)) for owner in deployment.in_host_mode):
         return Unknown(because="host mode is Docker Desktop's own machine, unless its host networking is enabled")
     return None
@@ -219,9 +219,9 @@ def _to_publisher(deployment: Deployment, found: list[_PortInForce]) -> Connecti
     return landed
 
 
-def _to_member(deployment: Deployment, stand: ClientNamespace, target: MemberAddress, port: int) -> ConnectionResult:
+def _to_member(deployment: Deployment, client: ClientNamespace, target: MemberAddress, port: int) -> ConnectionResult:
     member = deployment.by_name[target.member]
-    blocked = _obstacle_to_member(deployment, stand, target, port)
+    blocked = _obstacle_to_member(deployment, client, target, port)
     if blocked is not None:
         return blocked
     if not deployment.is_running(member):
@@ -230,22 +230,22 @@ def _to_member(deployment: Deployment, stand: ClientNamespace, target: MemberAdd
 
 
 def _obstacle_to_member(
-    deployment: Deployment, stand: ClientNamespace, target: MemberAddress, port: int
+    deployment: Deployment, client: ClientNamespace, target: MemberAddress, port: int
 ) -> Obstacle | None:
     """Between a client and a member's address on a network."""
     member, network = deployment.by_name[target.member], network_of(deployment, target.network)
-    if stand.owner is not None and stand.owner.name == member.name:
+    if client.owner is not None and client.owner.name == member.name:
         return None
-    if is_bridge(network) and has_unsupported_gateway_mode(deployment.platform, network) and not stand.on(network):
+    if is_bridge(network) and has_unsupported_gateway_mode(deployment.platform, network) and not client.on(network):
         return Unknown(because=_UNSUPPORTED_MODE.format(network=network.name))
-    found = _obstacle(deployment.platform, stand, network, _has_published(member, port))
-    if found is None and target.six and not stand.on(network):
+    found = _obstacle(deployment.platform, client, network, _has_published(member, port))
+    if found is None and target.six and not client.on(network):
         return Unknown(because="ways of IPv6 between networks are not modelled")
     return found
 
 
-def _obstacle(platform: Platform, stand: ClientNamespace, network: Network, published: bool) -> Obstacle | None:
-    match stand.ground:
+def _obstacle(platform: Platform, client: ClientNamespace, network: Network, published: bool) -> Obstacle | None:
+    match client.ground:
         case NamespaceKind.LAN:
             return _obstacle_from_lan(platform, network, published)
         case NamespaceKind.USER_MACHINE:
@@ -254,11 +254,11 @@ def _obstacle(platform: Platform, stand: ClientNamespace, network: Network, publ
         case NamespaceKind.UNKNOWN:
             return Unknown(because="whose network the client uses cannot be told")
         case NamespaceKind.NOWHERE:
-            return _no_network(stand)
+            return _no_network(client)
         case NamespaceKind.DOCKER_HOST:
             return _obstacle_from_host(network)
         case NamespaceKind.CONTAINER:
-            return _obstacle_from_container(platform, stand, network, published)
+            return _obstacle_from_container(platform, client, network, published)
 
 
 def _obstacle_from_lan(platform: Platform, network: Network, published: bool) -> Obstacle | None:
@@ -303,8 +303,8 @@ def _direct_access(platform: Platform, network: Network, published: bool) -> Obs
     return timed_out(Mechanism.FORWARD_POLICY, "the docker host forwards only to published ports")
 
 
-def _no_network(stand: ClientNamespace) -> Failed:
-    if stand.owner is not None and stand.owner.mode.value == "none":
+def _no_network(client: ClientNamespace) -> Failed:
+    if client.owner is not None and client.owner.mode.value == "none":
         return unreachable(Mechanism.NO_NETWORK, "the client has network_mode none: only loopback")
     return unreachable(Mechanism.NO_ROUTE, "the client is on no network")
 
@@ -327,14 +327,14 @@ def _parent_isolation(network: Network, because: str) -> Obstacle:
 
 
 def _obstacle_from_container(
-    platform: Platform, stand: ClientNamespace, network: Network, published: bool
+    platform: Platform, client: ClientNamespace, network: Network, published: bool
 ) -> Obstacle | None:
-    if stand.on(network):
+    if client.on(network):
         return _on_one_network(platform, network)
-    blocked = _missing_route(platform, stand)
+    blocked = _missing_route(platform, client)
     if blocked is not None:
         return blocked
-    egress = stand.egress
+    egress = client.egress
     assert egress is not None
     if uses_parent_device(egress):
         return Unknown(because=f"what routers beyond {egress.name} know cannot be told")
@@ -355,34 +355,34 @@ def _on_one_network(platform: Platform, network: Network) -> Obstacle | None:
     return timed_out(Mechanism.ICC_OFF, f"{network.name} forbids its containers to reach each other")
 
 
-def _missing_route(platform: Platform, stand: ClientNamespace) -> Obstacle | None:
+def _missing_route(platform: Platform, client: ClientNamespace) -> Obstacle | None:
     """Whether a container without a network of the target has a route at all (rows 29, 36, 37)."""
-    if stand.ground is NamespaceKind.NOWHERE:
-        return _no_network(stand)
-    if stand.egress is not None:
+    if client.ground is NamespaceKind.NOWHERE:
+        return _no_network(client)
+    if client.egress is not None:
         return None
     match platform.generation:
         case Generation.V28 | Generation.V29:
-            return _no_egress(stand)
+            return _no_egress(client)
         case Generation.V20:
-            return _egress_dropped(stand)
+            return _egress_dropped(client)
         case None:
             return Unknown(
                 because="ways out of an internal network depend on the engine: dropped up to 27, no route since 28"
             )
 
 
-def _no_egress(stand: ClientNamespace) -> Failed:
-    because = f"{_network_names(stand)} is internal: since engine 28 its containers have no default route"
+def _no_egress(client: ClientNamespace) -> Failed:
+    because = f"{_network_names(client)} is internal: since engine 28 its containers have no default route"
     return unreachable(Mechanism.INTERNAL_EGRESS, because)
 
 
-def _network_names(stand: ClientNamespace) -> str:
-    return " and ".join(network.name for network in stand.networks)
+def _network_names(client: ClientNamespace) -> str:
+    return " and ".join(network.name for network in client.networks)
 
 
-def _egress_dropped(stand: ClientNamespace) -> Failed:
-    return timed_out(Mechanism.INTERNAL_EGRESS, f"{_network_names(stand)} is internal: what leaves it is dropped")
+def _egress_dropped(client: ClientNamespace) -> Failed:
+    return timed_out(Mechanism.INTERNAL_EGRESS, f"{_network_names(client)} is internal: what leaves it is dropped")
 
 
 def _between_bridges(platform: Platform, network: Network, published: bool) -> Obstacle | None:
@@ -405,42 +405,44 @@ def _has_published(member: Member, port: int) -> bool:
     return any(p.target == port and p.protocol == "tcp" for p in member.published)
 
 
-def _to_docker_host(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _to_docker_host(
+    deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int
+) -> ConnectionResult:
     """To an address of the docker host that is not loopback."""
-    unsure = _undecided_port(deployment, stand, port)
+    unsure = _undecided_port(deployment, client, port)
     if unsure is not None:
         return unsure
-    if deployment.platform.kind is HostKind.DESKTOP and stand.ground is not NamespaceKind.DOCKER_HOST:
-        return _on_desktop(deployment, stand, target, port)
-    match stand.ground:
+    if deployment.platform.kind is HostKind.DESKTOP and client.ground is not NamespaceKind.DOCKER_HOST:
+        return _on_desktop(deployment, client, target, port)
+    match client.ground:
         case NamespaceKind.DOCKER_HOST | NamespaceKind.USER_MACHINE:
-            return _from_outside(deployment, stand, target, port)
+            return _from_outside(deployment, client, target, port)
         case NamespaceKind.LAN:
-            return _from_lan(deployment, stand, target, port)
+            return _from_lan(deployment, client, target, port)
         case NamespaceKind.UNKNOWN:
             return Unknown(because="whose network the client uses cannot be told")
         case NamespaceKind.NOWHERE | NamespaceKind.CONTAINER:
-            return _from_container(deployment, stand, target, port)
+            return _from_container(deployment, client, target, port)
 
 
-def _on_desktop(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _on_desktop(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
     """To the machine of a Docker Desktop user, which offers what is published and forwards it."""
     blocked = (
-        _missing_route(deployment.platform, stand)
-        if stand.ground in (NamespaceKind.CONTAINER, NamespaceKind.NOWHERE)
+        _missing_route(deployment.platform, client)
+        if client.ground in (NamespaceKind.CONTAINER, NamespaceKind.NOWHERE)
         else None
     )
     if blocked is not None:
         return blocked
     if target.gateway and not target.desktop:
-        if stand.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
+        if client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
             because = "the gateways of networks exist inside Docker Desktop's own machine only"
             return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
         return Unknown(because="the gateway is Docker Desktop's own machine, whose services are not modelled")
     found = _ports_at_address(deployment, target, port, loopback_too=target.desktop)
     if isinstance(found, Unknown):
         return found
-    if stand.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
+    if client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
         return _forwarded_by_desktop(deployment, found, port)
     landed = _to_publisher(deployment, found) if found else None
     if isinstance(landed, Accepted):
@@ -471,21 +473,21 @@ def _may_be_address(deployment: Deployment, host_ip: str, target: HostAddress) -
     return False
 
 
-def _from_outside(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _from_outside(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
     """Rows 21, 23, 24: DNAT, whether the proxy runs or not; what the docker host sends itself is not filtered."""
     found = _ports_at_address(deployment, target, port)
     if isinstance(found, Unknown):
         return found
     if found:
         return _to_publisher(deployment, found)
-    return _host_service(deployment, stand, target, port)
+    return _host_service(deployment, client, target, port)
 
 
-def _host_service(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _host_service(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
     """Row 34: what listens in the docker host's own namespace, behind its INPUT chain."""
     own = accept_in_host_mode(deployment, port, address=target.text)
     served = own or _not_published(deployment, _ports_in_force(deployment, port), port)
-    return served if stand.ground is NamespaceKind.DOCKER_HOST else _past_host_firewall(deployment.platform, served)
+    return served if client.ground is NamespaceKind.DOCKER_HOST else _past_host_firewall(deployment.platform, served)
 
 
 def _past_host_firewall(platform: Platform, delivery: ConnectionResult) -> ConnectionResult:
@@ -502,7 +504,7 @@ def _past_host_firewall(platform: Platform, delivery: ConnectionResult) -> Conne
             return delivery
 
 
-def _from_lan(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _from_lan(deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
     """Rows 23, 24 and 27."""
     platform = deployment.platform
     if platform.kind is HostKind.WSL2:
@@ -511,25 +513,29 @@ def _from_lan(deployment: Deployment, stand: ClientNamespace, target: HostAddres
         if platform.lan_routes is None:
             return Unknown(because=_LAN_ROUTES_UNKNOWN)
         return unreachable(Mechanism.NO_ROUTE, "the LAN has no route to the addresses of bridges")
-    return _from_outside(deployment, stand, target, port)
+    return _from_outside(deployment, client, target, port)
 
 
-def _from_container(deployment: Deployment, stand: ClientNamespace, target: HostAddress, port: int) -> ConnectionResult:
+def _from_container(
+    deployment: Deployment, client: ClientNamespace, target: HostAddress, port: int
+) -> ConnectionResult:
     """Rows 10 to 16, 30 to 32, 34, 35 and 40."""
-    way = _network_to_host(deployment, stand, target)
+    way = _network_to_host(deployment, client, target)
     if isinstance(way, Failed | Unknown):
         return way
     found = _ports_at_address(deployment, target, port)
     if isinstance(found, Unknown):
         return found
     if not found:
-        return _host_service(deployment, stand, target, port)
-    return _published_to_container(deployment, stand, way, found)
+        return _host_service(deployment, client, target, port)
+    return _published_to_container(deployment, client, way, found)
 
 
-def _network_to_host(deployment: Deployment, stand: ClientNamespace, target: HostAddress) -> Network | Failed | Unknown:
+def _network_to_host(
+    deployment: Deployment, client: ClientNamespace, target: HostAddress
+) -> Network | Failed | Unknown:
     """The network that a container's packets to the docker host leave by, or what keeps them."""
-    own = next((n for n in stand.networks if target.text in n.gateways or covers(n, target.text)), None)
+    own = next((n for n in client.networks if target.text in n.gateways or covers(n, target.text)), None)
     if own is not None and is_bridge(own):
         if has_unsupported_gateway_mode(deployment.platform, own):
             return Unknown(because=_UNSUPPORTED_MODE.format(network=own.name))
@@ -537,16 +543,16 @@ def _network_to_host(deployment: Deployment, stand: ClientNamespace, target: Hos
             return unreachable(Mechanism.NOBODY_HAS_ADDRESS, f"the docker host has no address on {own.name}")
         return own
     if (
-        stand.egress is None
-        and stand.ground is NamespaceKind.CONTAINER
+        client.egress is None
+        and client.ground is NamespaceKind.CONTAINER
         and deployment.platform.generation is Generation.V20
     ):
         # Row 31: up to 27 the default route leads to the docker host, which takes what is addressed to itself.
-        return stand.networks[0]
-    blocked = _missing_route(deployment.platform, stand)
+        return client.networks[0]
+    blocked = _missing_route(deployment.platform, client)
     if blocked is not None:
         return blocked
-    egress = stand.egress
+    egress = client.egress
     assert egress is not None
     if uses_parent_device(egress):
         if has_real_parent(egress) and (target.text == DOCKER_HOST or own is egress):
@@ -560,7 +566,7 @@ def _network_to_host(deployment: Deployment, stand: ClientNamespace, target: Hos
 
 
 def _published_to_container(
-    deployment: Deployment, stand: ClientNamespace, way: Network, found: list[_PortInForce]
+    deployment: Deployment, client: ClientNamespace, way: Network, found: list[_PortInForce]
 ) -> ConnectionResult:
     platform, publish = deployment.platform, found[0]
     landed = _to_publisher(deployment, found)
@@ -575,7 +581,7 @@ def _published_to_container(
     if same:
         if proxied:
             return _past_host_firewall(platform, _behind_proxy(landed))
-        return _hairpin(platform, stand, publish, landed)
+        return _hairpin(platform, client, publish, landed)
     return _to_other_bridge(platform, landed, proxied=proxied)
 
 
@@ -594,13 +600,13 @@ def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Failed
 
 
 def _hairpin(
-    platform: Platform, stand: ClientNamespace, publish: _PortInForce, landed: Accepted | Failed
+    platform: Platform, client: ClientNamespace, publish: _PortInForce, landed: Accepted | Failed
 ) -> ConnectionResult:
     """Rows 11, 12 and 13: without the proxy, back through the bridge that the packet came from."""
     if not publish.network.icc:
         because = f"{publish.network.name} forbids its containers to reach each other, through published ports too"
         return timed_out(Mechanism.HAIRPIN_DROPPED, because)
-    itself = stand.owner is not None and stand.owner.name == publish.member.name
+    itself = client.owner is not None and client.owner.name == publish.member.name
     if platform.bridge_filter is False and not itself:
         because = "without br_netfilter the answer does not come back through the docker host"
         return timed_out(Mechanism.BRIDGE_FILTER_OFF, because)
@@ -622,37 +628,37 @@ def _to_other_bridge(platform: Platform, landed: Accepted | Failed, *, proxied: 
     return timed_out(Mechanism.HAIRPIN_DROPPED, because)
 
 
-def _to_vacant_address(deployment: Deployment, stand: ClientNamespace, target: VacantAddress) -> Obstacle:
+def _to_vacant_address(deployment: Deployment, client: ClientNamespace, target: VacantAddress) -> Obstacle:
     """Row 4: at an address of a known network that nobody has."""
     network = network_of(deployment, target.network)
     vacant = unreachable(Mechanism.NOBODY_HAS_ADDRESS, f"nobody has the address {target.text}")
-    if stand.on(network):
+    if client.on(network):
         # Without an answer to the neighbour question nothing is sent that icc=false could drop.
         return vacant
-    return _obstacle(deployment.platform, stand, network, published=False) or vacant
+    return _obstacle(deployment.platform, client, network, published=False) or vacant
 
 
-def _to_outside_address(deployment: Deployment, stand: ClientNamespace, target: OutsideAddress) -> Obstacle:
+def _to_outside_address(deployment: Deployment, client: ClientNamespace, target: OutsideAddress) -> Obstacle:
     """Rows 29 and 42: at an address that no network here explains."""
     unknown = Unknown(because=f"whose address {target.text} is cannot be told from here")
-    if stand.ground is NamespaceKind.NOWHERE:
-        return _no_network(stand)
-    if stand.ground is not NamespaceKind.CONTAINER:
+    if client.ground is NamespaceKind.NOWHERE:
+        return _no_network(client)
+    if client.ground is not NamespaceKind.CONTAINER:
         return unknown
-    egress, platform = stand.egress, deployment.platform
+    egress, platform = client.egress, deployment.platform
     if egress is not None:
         if is_bridge(egress) and platform.default_route is False:
             return unreachable(Mechanism.NO_ROUTE, f"the docker host has no route to {target.text}")
         return unknown
-    if any(not network.subnets or covers(network, target.text) for network in stand.networks):
+    if any(not network.subnets or covers(network, target.text) for network in client.networks):
         # It may be on one of the client's own networks.
         return unknown
     match platform.generation:
         case Generation.V28 | Generation.V29:
-            return _no_egress(stand)
+            return _no_egress(client)
         case Generation.V20 if platform.default_route is not None:
             if platform.default_route:
-                return _egress_dropped(stand)
+                return _egress_dropped(client)
             return unreachable(Mechanism.NO_ROUTE, f"the docker host has no route to {target.text}")
         case _:
             return Unknown(because="ways out of an internal network depend on the engine and its host's routes")

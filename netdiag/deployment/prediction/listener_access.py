@@ -18,6 +18,26 @@ from netdiag.kafka.images import fast_data_dev, redpanda
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
 
+_HTTP = re.compile(r"schema-registry|kafka-rest|kafka-connect|debezium/connect|ksqldb|akhq|kafka-ui|kafdrop")
+_JMX_PORT = re.compile(r"jmxremote\.(?:rmi\.)?port=(\d+)|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d+)")
+# JMX, Jolokia, exporters of metrics, debuggers.
+_USUAL_OTHER_PORTS = frozenset(
+    {1099, 1234, 5005, 5555, 5556, 7070, 7071, 7072, 7203, 8778, 9010, 9101, 9102, 9308, 9404, 9997, 9999}
+)
+DOCKER_HOST = "docker host"
+_LOOPBACK = ("127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListeningAddress:
+    """A port of a broker under one address; `published` where the docker host passes it on."""
+
+    address: str
+    port: int
+    broker: str
+    listener: str | None
+    published: bool
+
 
 def published_for(broker: Broker, entry: ListenerEntry) -> tuple[PublishedPort, ...]:
     """The published ports that lead to the port of this listener."""
@@ -99,14 +119,6 @@ def other_brokers(deployment: Deployment, broker: Broker) -> tuple[Broker, ...]:
     return tuple(b for b in cluster_of(deployment, broker) if b.config.is_broker and b is not broker)
 
 
-_HTTP = re.compile(r"schema-registry|kafka-rest|kafka-connect|debezium/connect|ksqldb|akhq|kafka-ui|kafdrop")
-_JMX_PORT = re.compile(r"jmxremote\.(?:rmi\.)?port=(\d+)|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d+)")
-# JMX, Jolokia, exporters of metrics, debuggers.
-_USUAL_OTHER_PORTS = frozenset(
-    {1099, 1234, 5005, 5555, 5556, 7070, 7071, 7072, 7203, 8778, 9010, 9101, 9102, 9308, 9404, 9997, 9999}
-)
-
-
 def control_port(deployment: Deployment, member: Member, port: int) -> str | None:
     """What a port of a member is, in a few words, where it is provably for something else than clients of Kafka."""
     broker = deployment.broker(member.name)
@@ -177,29 +189,6 @@ def zookeeper_ports(member: Member) -> frozenset[int]:
     return frozenset({plain, *(int(port) for port in secure if port.isdigit())})
 
 
-def _other_service_port(member: Member, port: int) -> str | None:
-    if port in zookeeper_ports(member):
-        return "ZooKeeper"
-    if port in (8080, 8081, 8082, 8083, 8088) and _HTTP.search(member.image):
-        return "HTTP"
-    return None
-
-
-DOCKER_HOST = "docker host"
-_LOOPBACK = ("127.0.0.1", "::1")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListeningAddress:
-    """A port of a broker under one address; `published` where the docker host passes it on."""
-
-    address: str
-    port: int
-    broker: str
-    listener: str | None
-    published: bool
-
-
 def names_by_address(deployment: Deployment) -> dict[str, str]:
     """The member, or the docker host, that has an address.
 
@@ -241,8 +230,17 @@ def listening_addresses(deployment: Deployment) -> Iterator[ListeningAddress]:
                 )
 
 
-def _listeners_by_port(broker: Broker) -> dict[int, str]:
-    return {entry.endpoint.port: entry.endpoint.listener for entry in broker.config.listeners}
+def listener_ports(deployment: Deployment) -> tuple[int, ...]:
+    """Where brokers bind, what they tell clients, and what is published; sorted, port 0 (any free one) left out."""
+    return tuple(sorted({port for broker in deployment.brokers for port in _broker_ports(broker) if 0 < port < 65536}))
+
+
+def _other_service_port(member: Member, port: int) -> str | None:
+    if port in zookeeper_ports(member):
+        return "ZooKeeper"
+    if port in (8080, 8081, 8082, 8083, 8088) and _HTTP.search(member.image):
+        return "HTTP"
+    return None
 
 
 def _member_addresses(member: Member) -> Iterator[str]:
@@ -258,9 +256,8 @@ def _normalized(address: str) -> str:
         return address
 
 
-def listener_ports(deployment: Deployment) -> tuple[int, ...]:
-    """Where brokers bind, what they tell clients, and what is published; sorted, port 0 (any free one) left out."""
-    return tuple(sorted({port for broker in deployment.brokers for port in _broker_ports(broker) if 0 < port < 65536}))
+def _listeners_by_port(broker: Broker) -> dict[int, str]:
+    return {entry.endpoint.port: entry.endpoint.listener for entry in broker.config.listeners}
 
 
 def _broker_ports(broker: Broker) -> set[int]:

@@ -107,10 +107,6 @@ def contact_between_members(contact: Contact, kind: EdgeKind) -> Contact:
     return contact
 
 
-def _order(edge: Edge) -> tuple[object, ...]:
-    return (_KINDS.index(edge.kind), edge.source, edge.target, edge.address)
-
-
 def _edges_of(deployment: Deployment, source: Broker) -> Iterator[Edge]:
     if source.config.is_broker:
         yield from _to_brokers(deployment, source)
@@ -142,6 +138,22 @@ def _to_brokers(deployment: Deployment, source: Broker) -> Iterator[Edge]:
             )
 
 
+def _predicted(deployment: Deployment, source: Broker, address: Address) -> Contact:
+    """Where a connection ends: that a listener is reached is all that counts here."""
+    resolution = resolve(deployment, broker_vantage(source), address.host)
+    if not isinstance(resolution, tuple):
+        return resolution
+    ends = {_contact(connect(deployment, broker_vantage(source), target, address.port)) for target in resolution}
+    return ends.pop() if len(ends) == 1 else Unknown(because=f"{address.host} stands for addresses that differ")
+
+
+def _contact(delivery: ConnectionResult) -> Contact:
+    if not isinstance(delivery, Accepted):
+        return delivery
+    because = f"{delivery.broker.name} listens there as {delivery.entry.endpoint.listener}"
+    return Answered(node_id=delivery.broker.config.node_id, cluster_id=None, because=because)
+
+
 def _to_controllers(deployment: Deployment, source: Broker) -> Iterator[Edge]:
     by_id = {b.config.node_id: b.name for b in cluster_of(deployment, source) if b.config.is_controller}
     entries = [(by_id.get(node_id, ""), host, port) for node_id, host, port in source.config.voters]
@@ -163,6 +175,16 @@ def _to_controllers(deployment: Deployment, source: Broker) -> Iterator[Edge]:
         )
 
 
+def _member_named(deployment: Deployment, source: Broker, host: str) -> str:
+    """Whom a host means, running or not; empty where nobody shown has the name, or several have."""
+    resolution = resolve(deployment.with_down(()), broker_vantage(source), host)
+    if isinstance(resolution, tuple):
+        names = {target.member for target in resolution if isinstance(target, MemberAddress)}
+    else:
+        names = {member.name for member in deployment.known_as.get(host, ())}
+    return names.pop() if len(names) == 1 else ""
+
+
 def _to_zookeeper(deployment: Deployment, source: Broker) -> Iterator[Edge]:
     for host, port in parse_connect(source.config.value("zookeeper.connect") or ""):
         target = _member_named(deployment, source, host)
@@ -173,22 +195,6 @@ def _to_zookeeper(deployment: Deployment, source: Broker) -> Iterator[Edge]:
             address=Address(host=host, port=port),
             predicted=_zookeeper(deployment, source, host),
         )
-
-
-def _predicted(deployment: Deployment, source: Broker, address: Address) -> Contact:
-    """Where a connection ends: that a listener is reached is all that counts here."""
-    resolution = resolve(deployment, broker_vantage(source), address.host)
-    if not isinstance(resolution, tuple):
-        return resolution
-    ends = {_contact(connect(deployment, broker_vantage(source), target, address.port)) for target in resolution}
-    return ends.pop() if len(ends) == 1 else Unknown(because=f"{address.host} stands for addresses that differ")
-
-
-def _contact(delivery: ConnectionResult) -> Contact:
-    if not isinstance(delivery, Accepted):
-        return delivery
-    because = f"{delivery.broker.name} listens there as {delivery.entry.endpoint.listener}"
-    return Answered(node_id=delivery.broker.config.node_id, cluster_id=None, because=because)
 
 
 def _zookeeper(deployment: Deployment, source: Broker, host: str) -> Contact:
@@ -207,11 +213,5 @@ def _zookeeper(deployment: Deployment, source: Broker, host: str) -> Contact:
             return Unknown(because=f"whether ZooKeeper is behind {host} cannot be told from here")
 
 
-def _member_named(deployment: Deployment, source: Broker, host: str) -> str:
-    """Whom a host means, running or not; empty where nobody shown has the name, or several have."""
-    resolution = resolve(deployment.with_down(()), broker_vantage(source), host)
-    if isinstance(resolution, tuple):
-        names = {target.member for target in resolution if isinstance(target, MemberAddress)}
-    else:
-        names = {member.name for member in deployment.known_as.get(host, ())}
-    return names.pop() if len(names) == 1 else ""
+def _order(edge: Edge) -> tuple[object, ...]:
+    return (_KINDS.index(edge.kind), edge.source, edge.target, edge.address)

@@ -77,13 +77,13 @@ class _Client:
     def __init__(self, answers: _Brokers, vantage: Vantage) -> None:
         self._answers = answers
         self._vantage = vantage
-        self._stand = client_namespace(answers.deployment, vantage)
+        self._namespace = client_namespace(answers.deployment, vantage)
         self._known: dict[Address, Contact] = {}
         self._outcomes: dict[tuple[object, ...], tuple[EndpointOutcome, ...]] = {}
 
     def contact(self, address: Address) -> Contact:
         if address not in self._known:
-            self._known[address] = _contact(self._answers, self._vantage, self._stand, address)
+            self._known[address] = _contact(self._answers, self._vantage, self._namespace, address)
         return self._known[address]
 
     def outcomes(self, answered: Answered) -> tuple[EndpointOutcome, ...]:
@@ -93,17 +93,17 @@ class _Client:
         return self._outcomes[key]
 
 
-def _contact(answers: _Brokers, vantage: Vantage, stand: ClientNamespace, address: Address) -> Contact:
+def _contact(answers: _Brokers, vantage: Vantage, namespace: ClientNamespace, address: Address) -> Contact:
     """What one connection from `vantage` to `address` would give."""
     deployment = answers.deployment
     resolution = resolve(deployment, vantage, address.host)
     if not isinstance(resolution, tuple):
         return resolution
     first, *others = resolution
-    contact = _contact_at(answers, connect_from(deployment, stand, first, address.port))
+    contact = _contact_at(answers, connect_from(deployment, namespace, first, address.port))
     if not others:
         return contact
-    rest = (_contact_at(answers, connect_from(deployment, stand, other, address.port)) for other in others)
+    rest = (_contact_at(answers, connect_from(deployment, namespace, other, address.port)) for other in others)
     return _first_accepting(address, (contact, *rest))
 
 

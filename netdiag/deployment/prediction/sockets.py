@@ -43,53 +43,6 @@ class Binding:
     because: str = ""
 
 
-def binding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Binding:
-    """What `entry` binds in this broker's container.
-
-    A name is looked up as the container itself would; with several addresses the JVM takes the first.
-    """
-    host = entry.endpoint.host
-    if is_wildcard(host):
-        return Binding(reach=Reach.EVERYWHERE)
-    if is_loopback(host):
-        return Binding(reach=Reach.LOOPBACK)
-    owner = network_owner(deployment, broker.member)
-    if owner.mode is NetworkMode.HOST:
-        known = host in deployment.host_addresses
-        because = "" if known else f"whether {host} is an address of the docker host cannot be told"
-        return Binding(reach=Reach.ONE_NETWORK if known else Reach.UNKNOWN, because=because)
-    return _binding_by_name(deployment, broker, host)
-
-
-def _binding_by_name(deployment: Deployment, broker: Broker, host: str) -> Binding:
-    owner = network_owner(deployment, broker.member)
-    resolution = resolve(deployment, broker_vantage(broker), host)
-    match resolution:
-        case Failed():
-            return Binding(reach=Reach.FOREIGN, because=resolution.because)
-        case Unknown() | (OutsideAddress(), *_) | (VacantAddress(), *_):
-            return _binding_of_number(deployment, broker, host)
-        case (MemberAddress() as first, *rest) if first.member == owner.name:
-            if rest and host in owner.hostnames:
-                because = "the order of addresses in the container's hosts file is the engine's choice"
-                return Binding(reach=Reach.UNKNOWN, because=because)
-            return Binding(reach=Reach.ONE_NETWORK, network=first.network)
-        case (Loopback(), *_):
-            return Binding(reach=Reach.LOOPBACK)
-        case _:
-            return Binding(reach=Reach.FOREIGN, because=f"{host} is not an address of this container")
-
-
-def _binding_of_number(deployment: Deployment, broker: Broker, host: str) -> Binding:
-    """A number that no declared address explains: foreign once every address of the container is known or chosen."""
-    owner = network_owner(deployment, broker.member)
-    if owner.mode is not NetworkMode.NETWORKS or not owner.attachments:
-        return Binding(reach=Reach.UNKNOWN, because=f"whether the container owns {host} cannot be told")
-    if any(deployment.networks[a.network].external for a in owner.attachments if a.network in deployment.networks):
-        return Binding(reach=Reach.UNKNOWN, because="an external network may give the container this address")
-    return Binding(reach=Reach.FOREIGN, because=f"nothing gives this container the address {host}")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
     """The connection is accepted by this listener of this broker."""
@@ -173,19 +126,22 @@ def accept_in_host_mode(
     return closed
 
 
-def _is_number(address: str | None) -> bool:
-    """Whether an address of the docker host (None: its loopback) is known by number."""
-    try:
-        return address is None or bool(ip_address(address))
-    except ValueError:
-        return False
+def binding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Binding:
+    """What `entry` binds in this broker's container.
 
-
-def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> ConnectionResult:
-    if broker.member.state is State.PAUSED:
-        because = f"{broker.name} is paused: its kernel accepts, and nobody answers"
-        return timed_out(Mechanism.PAUSED, because)
-    return Accepted(broker=broker, entry=entry, because=because)
+    A name is looked up as the container itself would; with several addresses the JVM takes the first.
+    """
+    host = entry.endpoint.host
+    if is_wildcard(host):
+        return Binding(reach=Reach.EVERYWHERE)
+    if is_loopback(host):
+        return Binding(reach=Reach.LOOPBACK)
+    owner = network_owner(deployment, broker.member)
+    if owner.mode is NetworkMode.HOST:
+        known = host in deployment.host_addresses
+        because = "" if known else f"whether {host} is an address of the docker host cannot be told"
+        return Binding(reach=Reach.ONE_NETWORK if known else Reach.UNKNOWN, because=because)
+    return _binding_by_name(deployment, broker, host)
 
 
 def _sockets(deployment: Deployment, owner: Member, port: int) -> Iterator[_Socket]:
@@ -195,25 +151,32 @@ def _sockets(deployment: Deployment, owner: Member, port: int) -> Iterator[_Sock
             yield broker, entry, binding(deployment, broker, entry)
 
 
-def _accepts_family(broker: Broker, entry: ListenerEntry, family: Family) -> bool:
-    """Whether a socket takes a family of loopback: a JVM's wildcard is of both, and its localhost is 127.0.0.1."""
-    host = entry.endpoint.host
-    match family:
-        case Family.ANY:
-            return True
-        case Family.IPV4:
-            return host != "::1"
-        case Family.IPV6:
-            return host == "::1" or _accepts_ipv6(broker, entry)
-
-
 def _accepts_ipv6(broker: Broker, entry: ListenerEntry) -> bool:
     host = entry.endpoint.host
     return is_wildcard(host) and (broker.config.mode is not Mode.REDPANDA or ":" in host)
 
 
+def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> ConnectionResult:
+    if broker.member.state is State.PAUSED:
+        because = f"{broker.name} is paused: its kernel accepts, and nobody answers"
+        return timed_out(Mechanism.PAUSED, because)
+    return Accepted(broker=broker, entry=entry, because=because)
+
+
 def _has_unknown_sockets(deployment: Deployment, member: Member) -> bool:
     return _has_unknown_listeners(deployment, member) or not _is_broker(deployment, member)
+
+
+def _has_unknown_listeners(deployment: Deployment, owner: Member) -> bool:
+    """Whether a broker in this namespace has listeners that nobody here can know."""
+    return any(
+        broker.config.is_unknown("listeners") and network_owner(deployment, broker.member) is owner
+        for broker in deployment.brokers
+    )
+
+
+def _is_broker(deployment: Deployment, member: Member) -> bool:
+    return any(network_owner(deployment, broker.member) is member for broker in deployment.brokers)
 
 
 def _observed_socket(member: Member, port: int, where: str) -> ConnectionResult:
@@ -228,13 +191,50 @@ def _observed_socket(member: Member, port: int, where: str) -> ConnectionResult:
     return Unknown(because=f"what listens at {where} cannot be told")
 
 
-def _has_unknown_listeners(deployment: Deployment, owner: Member) -> bool:
-    """Whether a broker in this namespace has listeners that nobody here can know."""
-    return any(
-        broker.config.is_unknown("listeners") and network_owner(deployment, broker.member) is owner
-        for broker in deployment.brokers
-    )
+def _accepts_family(broker: Broker, entry: ListenerEntry, family: Family) -> bool:
+    """Whether a socket takes a family of loopback: a JVM's wildcard is of both, and its localhost is 127.0.0.1."""
+    host = entry.endpoint.host
+    match family:
+        case Family.ANY:
+            return True
+        case Family.IPV4:
+            return host != "::1"
+        case Family.IPV6:
+            return host == "::1" or _accepts_ipv6(broker, entry)
 
 
-def _is_broker(deployment: Deployment, member: Member) -> bool:
-    return any(network_owner(deployment, broker.member) is member for broker in deployment.brokers)
+def _is_number(address: str | None) -> bool:
+    """Whether an address of the docker host (None: its loopback) is known by number."""
+    try:
+        return address is None or bool(ip_address(address))
+    except ValueError:
+        return False
+
+
+def _binding_by_name(deployment: Deployment, broker: Broker, host: str) -> Binding:
+    owner = network_owner(deployment, broker.member)
+    resolution = resolve(deployment, broker_vantage(broker), host)
+    match resolution:
+        case Failed():
+            return Binding(reach=Reach.FOREIGN, because=resolution.because)
+        case Unknown() | (OutsideAddress(), *_) | (VacantAddress(), *_):
+            return _binding_of_number(deployment, broker, host)
+        case (MemberAddress() as first, *rest) if first.member == owner.name:
+            if rest and host in owner.hostnames:
+                because = "the order of addresses in the container's hosts file is the engine's choice"
+                return Binding(reach=Reach.UNKNOWN, because=because)
+            return Binding(reach=Reach.ONE_NETWORK, network=first.network)
+        case (Loopback(), *_):
+            return Binding(reach=Reach.LOOPBACK)
+        case _:
+            return Binding(reach=Reach.FOREIGN, because=f"{host} is not an address of this container")
+
+
+def _binding_of_number(deployment: Deployment, broker: Broker, host: str) -> Binding:
+    """A number that no declared address explains: foreign once every address of the container is known or chosen."""
+    owner = network_owner(deployment, broker.member)
+    if owner.mode is not NetworkMode.NETWORKS or not owner.attachments:
+        return Binding(reach=Reach.UNKNOWN, because=f"whether the container owns {host} cannot be told")
+    if any(deployment.networks[a.network].external for a in owner.attachments if a.network in deployment.networks):
+        return Binding(reach=Reach.UNKNOWN, because="an external network may give the container this address")
+    return Binding(reach=Reach.FOREIGN, because=f"nothing gives this container the address {host}")

@@ -10,16 +10,15 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
-from typing import Protocol
 
 from netdiag.compose.positions import Text
 from netdiag.compose.project import Command, Service
 from netdiag.deployment.model.deployment import BootstrapAddress, DeclaredValue, KafkaClient, Member
+from netdiag.deployment.sources.compose_text import ComposeValue
 from netdiag.kafka.listeners import is_loopback
 
 # More addresses than any client is given; what follows would only cost time.
 MOST = 100
-
 _ITEM = re.compile(
     r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9_.+-]{0,62})://)?"
     r"(?:\[(?P<number>[0-9A-Fa-f:.]{2,45})\]|(?P<host>[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?))"
@@ -34,49 +33,9 @@ _OTHER_SCHEMES = re.compile(
     r"(?i)https?|wss?|amqps?|mqtts?|rediss?|nats|ldaps?|jdbc|zk|tls|udp|unix|s?ftp|ssh|stomp|pulsar|postgres\w*|mysql"
     r"|mongodb|s3"
 )
-
-
-def parse_bootstrap_list(text: str) -> tuple[BootstrapAddress, ...]:
-    """The addresses of a text that is a list of them and nothing else; empty for any other."""
-    found, end = bootstrap_list_at(text, _end_of_match(_OPEN, text, 0))
-    return found if found and _end_of_match(_CLOSE, text, end) == len(text) else ()
-
-
-def bootstrap_list_at(text: str, start: int) -> tuple[tuple[BootstrapAddress, ...], int]:
-    """The addresses that begin at a position of a text, and where they end."""
-    found: list[BootstrapAddress] = []
-    position = end = start
-    while (item := _ITEM.match(text, position)) is not None:
-        address = _address(item)
-        if address is None:
-            return (), start
-        end = item.end()
-        if len(found) < MOST:
-            found.append(address)
-        between = _BETWEEN.match(text, end)
-        if between is None:
-            break
-        position = between.end()
-    return tuple(found), end
-
-
-def _address(item: re.Match[str]) -> BootstrapAddress | None:
-    scheme, port = item["scheme"] or "", int(item["port"])
-    if _OTHER_SCHEMES.fullmatch(scheme) or not 0 < port < 65536:
-        return None
-    host = item["number"] or item["host"]
-    return BootstrapAddress(host=host, port=port, start=item.start(), end=item.end(), scheme=scheme)
-
-
-def _end_of_match(pattern: re.Pattern[str], text: str, start: int) -> int:
-    match = pattern.match(text, start)
-    return match.end() if match else start
-
-
 # How far apart the parts of one command are looked for, and how many addresses are taken from a script.
 _COMMAND_REACH = 1000
 _MOST_ADDRESSES = 200
-
 _BLANK = r"(?:[ \t\0]|\\\r?\n)"
 _OPTION = re.compile(
     r"(?i)(?<![\w./-])(?P<name>--?[\w.-]{0,80}?(?:bootstrap[._-]?servers?|broker-list|brokers?|kafka[._-]?servers?))"
@@ -114,6 +73,133 @@ class CommandBootstrap:
     configured: bool = False
 
 
+# Names that carry a bootstrap list across Connect, Schema Registry, ksqlDB, REST proxy, the web UIs and the
+# usual application frameworks; counted over public compose files.
+_HOST_WORDS = r"(?:_?(?:URLS?|URIS?|ADDR(?:ESS(?:ES)?)?|HOSTS?|SERVERS?|ENDPOINTS?|NODES|LIST))?"
+_BOOTSTRAP_VARIABLE = re.compile(
+    r"(?:.*_)?(?:(?:BOOTSTRAP_?(?:SERVERS?|BROKERS?)|BROKERS?_?CONNECT|KAFKA_BROKERS?" + _HOST_WORDS + r")"
+    r"|KAFKA_?(?:HOSTS?|SERVERS?|URLS?|URIS?|ADDR(?:ESS(?:ES)?)?|ENDPOINTS?|NODES|SEEDS|SEED_BROKERS|BOOTSTRAP|PEERS))"
+    r"|(?:.*_)?(?:BROKERS|BROKERS?_?LIST)|BROKERS?" + _HOST_WORDS
+)
+_RELATED = re.compile(r"KAFKA|BROKER|BOOTSTRAP|REDPANDA")
+_NOT_CLIENTS = re.compile(r"CONTROLLER_QUORUM|LISTENER|ADVERTISED|VOTERS|ZOOKEEPER|ZK|INTER_BROKER|PROXY")
+_WAITS = re.compile(r"(?:^|_)WAIT(?:_|$)|PRECONDITION")
+_KEY = re.compile(
+    r"(?i)(?:bootstrap[._-]?servers?|(?<![\w.-])brokers|(?:metadata[._-])?broker[._-]?list)[\"'\\]{0,4}[ \t]*[:=]\s*"
+    r"(?:-[ \t]+)?" + OPENING
+)
+_KEY_START = re.compile(r"[\w.-]{0,100}\Z")
+_COMMENT = re.compile(r"[ \t]*(?:#|//)")
+_PROTOCOL_KEY = re.compile(r"(?i)security[._-]?protocol[\"'\\]{0,4}[ \t]*[:=][ \t]*[\"'\\]{0,4}(\w+)")
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableBootstrap:
+    """A list of addresses that a client is told by the text called `source`; the places are those in that text.
+
+    `setting` is what a person changes. `certain` is false where only the addresses themselves make it likely that
+    the list is for Kafka; `waits` is true where connecting is all that is done. `protocol` is the security protocol
+    that is declared beside the list, None where none is or it cannot be told which one counts.
+    """
+
+    source: str
+    setting: str
+    addresses: tuple[BootstrapAddress, ...]
+    certain: bool = True
+    waits: bool = False
+    protocol: str | None = None
+
+    def client(self, member: Member, declared: DeclaredValue) -> KafkaClient:
+        """The client that is told this list, `declared` being the text called `source`."""
+        return KafkaClient(
+            member=member,
+            declared=declared,
+            setting=self.setting,
+            bootstraps=self.addresses,
+            certain=self.certain,
+            waits=self.waits,
+            protocol=self.protocol,
+        )
+
+
+def declared_clients(service: Service, member: Member, *, active: bool = True) -> Iterator[KafkaClient]:
+    """Every list that a service's container starts from."""
+    if not _idles(service):
+        for client in _clients(service, member):
+            if not client.waits and not _checks_itself(client):
+                yield replace(client, active=active)
+
+
+def waiting_containers(service: Service, member: Member) -> Iterator[KafkaClient]:
+    """Every address that a service's container waits for, and nothing more as far as can be seen."""
+    return (client for client in _clients(service, member) if client.waits)
+
+
+def metrics_reporters(service: Service, member: Member) -> Iterator[KafkaClient]:
+    """The lists of a broker that reports its own metrics to a broker."""
+    if "ConfluentMetricsReporter" not in member.variables.get("KAFKA_METRIC_REPORTERS", ""):
+        return
+    for client in _clients_by_variables(service, member):
+        name = client.declared.variable.removeprefix("KAFKA_")
+        if client.certain and name.startswith("CONFLUENT_METRICS_REPORTER_BOOTSTRAP"):
+            yield client
+
+
+def health_check_clients(service: Service, member: Member) -> Iterator[KafkaClient]:
+    """The addresses that the health check of a broker asks."""
+    return (client for client in _clients_by_commands(service, member) if client.declared.variable == "healthcheck")
+
+
+def bootstraps_in_variables(variables: Mapping[str, str]) -> Iterator[VariableBootstrap]:
+    """What the variables of a member tell it, in their order."""
+    for name, value in variables.items():
+        known = _normalized(name)
+        if _NOT_CLIENTS.search(known):
+            continue
+        addresses = parse_bootstrap_list(value) if ":" in value else ()
+        waits = _WAITS.search(known) is not None
+        certain = is_bootstrap_variable(name)
+        if addresses and (waits or certain or _RELATED.search(known)):
+            protocol = None if waits else protocol_beside(name, variables)
+            yield VariableBootstrap(
+                source=name,
+                setting=name,
+                addresses=addresses,
+                certain=certain,
+                waits=waits and not certain,
+                protocol=protocol,
+            )
+        elif certain and not addresses:
+            yield from _host_and_port(name, value, variables)
+        if not addresses:
+            yield from _bootstraps_in_document(name, value)
+
+
+def parse_bootstrap_list(text: str) -> tuple[BootstrapAddress, ...]:
+    """The addresses of a text that is a list of them and nothing else; empty for any other."""
+    found, end = bootstrap_list_at(text, _end_of_match(_OPEN, text, 0))
+    return found if found and _end_of_match(_CLOSE, text, end) == len(text) else ()
+
+
+def bootstrap_list_at(text: str, start: int) -> tuple[tuple[BootstrapAddress, ...], int]:
+    """The addresses that begin at a position of a text, and where they end."""
+    found: list[BootstrapAddress] = []
+    position = end = start
+    while (item := _ITEM.match(text, position)) is not None:
+        address = _address(item)
+        if address is None:
+            return (), start
+        end = item.end()
+        if len(found) < MOST:
+            found.append(address)
+        between = _BETWEEN.match(text, end)
+        if between is None:
+            break
+        position = between.end()
+    return tuple(found), end
+
+
 def bootstraps_in_command(words: Sequence[str], *, image: str = "") -> tuple[CommandBootstrap, ...]:
     """What the words of a command give to clients, each address once."""
     text = "\0".join(words)
@@ -134,8 +220,128 @@ def bootstraps_in_command(words: Sequence[str], *, image: str = "") -> tuple[Com
     return tuple(found)
 
 
-def _order(given: CommandBootstrap) -> tuple[int, bool]:
-    return (given.addresses[0].start, given.waits)
+def is_bootstrap_variable(name: str) -> bool:
+    """Whether a variable of this name tells a client where to start."""
+    known = _normalized(name)
+    return _BOOTSTRAP_VARIABLE.fullmatch(known) is not None and _NOT_CLIENTS.search(known) is None
+
+
+def protocol_beside(name: str, variables: Mapping[str, str]) -> str | None:
+    """The security protocol that the variables declare for the client of a bootstrap variable."""
+    plain = {_normalized(other): value.strip().upper() for other, value in variables.items()}
+    prefix = re.sub(r"(?:BOOTSTRAP_?)?(?:SERVERS?|BROKERS?)(?:_?LIST)?$", "", _normalized(name))
+    middles = ("", "PROPERTIES_", "CLIENT_", "STREAMS_", "CONFIGURATION_")
+    for middle in middles:
+        value = plain.get(f"{prefix}{middle}SECURITY_PROTOCOL")
+        if value in _PROTOCOLS:
+            return value
+    return None
+
+
+def _idles(service: Service) -> bool:
+    """Whether a service only keeps its container alive, whatever its variables say."""
+    words = " ".join(text.value for part in (service.entrypoint, service.command) for text in _words(part))
+    return words.startswith("sleep ") or words == "tail -f /dev/null"
+
+
+def _commands(service: Service) -> Iterator[tuple[str, Command]]:
+    yield "entrypoint", service.entrypoint
+    yield "command", service.command
+    if not service.healthcheck_disabled:
+        yield "healthcheck", service.healthcheck
+
+
+def _words(command: Command) -> tuple[Text, ...]:
+    if command is None:
+        return ()
+    return (command,) if isinstance(command, Text) else command
+
+
+def _clients(service: Service, member: Member) -> Iterator[KafkaClient]:
+    yield from _clients_by_variables(service, member)
+    yield from _clients_by_commands(service, member)
+
+
+def _clients_by_variables(service: Service, member: Member) -> Iterator[KafkaClient]:
+    for found in bootstraps_in_variables(member.variables):
+        text = service.environment[found.source].value
+        assert text is not None
+        yield found.client(member, ComposeValue(variable=found.source, text=text))
+
+
+def _clients_by_commands(service: Service, member: Member) -> Iterator[KafkaClient]:
+    for part, command in _commands(service):
+        words = _words(command)
+        for found in bootstraps_in_command([text.value for text in words], image=member.image):
+            yield KafkaClient(
+                member=member,
+                declared=ComposeValue(variable=part, text=words[found.word]),
+                setting=f"{found.option} in {part}",
+                bootstraps=found.addresses,
+                waits=found.waits,
+                protocol=found.protocol,
+                tool=found.tool,
+                configured=found.configured,
+            )
+
+
+def _checks_itself(client: KafkaClient) -> bool:
+    """Whether this is a health check of its own container, which may be a broker in an image that nobody knows."""
+    return client.declared.variable == "healthcheck" and all(
+        is_loopback(address.host) or address.host == client.member.name for address in client.bootstraps
+    )
+
+
+def _normalized(name: str) -> str:
+    """A name in capitals with single underscores, whichever way the framework spells its properties."""
+    return re.sub(r"[_.:-]+", "_", name).upper()
+
+
+def _host_and_port(name: str, value: str, variables: Mapping[str, str]) -> Iterator[VariableBootstrap]:
+    """X_HOST and X_PORT, told apart."""
+    other = re.sub(r"(?i)HOST$", lambda word: "port" if word[0].islower() else "PORT", name)
+    port = variables.get(other, "").strip() if other != name else ""
+    addresses = parse_bootstrap_list(f"{value}:{port}") if port.isdecimal() and len(port) <= 5 else ()
+    if len(addresses) == 1 and not addresses[0].scheme:
+        (only,) = addresses
+        address = BootstrapAddress(host=only.host, port=only.port, start=only.start, end=len(value.rstrip()))
+        # Some other server may be called so: only a broker's own name tells.
+        yield VariableBootstrap(source=name, setting=f"{name} and {other}", addresses=(address,), certain=False)
+
+
+def _bootstraps_in_document(name: str, value: str) -> Iterator[VariableBootstrap]:
+    keys = list(_KEY.finditer(value))
+    if not keys or value.lstrip().startswith(("http:", "https:")):
+        return
+    protocols = {word.upper() for word in _PROTOCOL_KEY.findall(value)}
+    protocol = next(iter(protocols)) if len(protocols) == len(keys) == 1 else None
+    for key in keys[:50]:
+        line = value.rfind("\n", 0, key.start()) + 1
+        addresses, _ = bootstrap_list_at(value, key.end())
+        if not addresses or _COMMENT.match(value, line):
+            continue
+        before = _KEY_START.search(value, max(line, key.start() - 100), key.start())
+        start = before.start() if before else key.start()
+        called = re.split(r"[\"'\\\s:=]", value[start : key.end()])[0]
+        yield VariableBootstrap(
+            source=name,
+            setting=f"{called} in {name}",
+            addresses=addresses,
+            protocol=protocol if protocol in _PROTOCOLS else None,
+        )
+
+
+def _end_of_match(pattern: re.Pattern[str], text: str, start: int) -> int:
+    match = pattern.match(text, start)
+    return match.end() if match else start
+
+
+def _address(item: re.Match[str]) -> BootstrapAddress | None:
+    scheme, port = item["scheme"] or "", int(item["port"])
+    if _OTHER_SCHEMES.fullmatch(scheme) or not 0 < port < 65536:
+        return None
+    host = item["number"] or item["host"]
+    return BootstrapAddress(host=host, port=port, start=item.start(), end=item.end(), scheme=scheme)
 
 
 def _bootstraps(text: str, contacts: bool) -> Iterator[CommandBootstrap]:
@@ -189,240 +395,10 @@ def _wait_option(match: re.Match[str]) -> Iterator[CommandBootstrap]:
         yield CommandBootstrap(word=0, option="wait", addresses=(address,), waits=True)
 
 
+def _order(given: CommandBootstrap) -> tuple[int, bool]:
+    return (given.addresses[0].start, given.waits)
+
+
 def _is_comment(text: str, position: int) -> bool:
     line = max(text.rfind("\n", 0, position), text.rfind("\0", 0, position)) + 1
     return text[line:position].lstrip().startswith("#")
-
-
-# Names that carry a bootstrap list across Connect, Schema Registry, ksqlDB, REST proxy, the web UIs and the
-# usual application frameworks; counted over public compose files.
-_HOST_WORDS = r"(?:_?(?:URLS?|URIS?|ADDR(?:ESS(?:ES)?)?|HOSTS?|SERVERS?|ENDPOINTS?|NODES|LIST))?"
-_BOOTSTRAP_VARIABLE = re.compile(
-    r"(?:.*_)?(?:(?:BOOTSTRAP_?(?:SERVERS?|BROKERS?)|BROKERS?_?CONNECT|KAFKA_BROKERS?" + _HOST_WORDS + r")"
-    r"|KAFKA_?(?:HOSTS?|SERVERS?|URLS?|URIS?|ADDR(?:ESS(?:ES)?)?|ENDPOINTS?|NODES|SEEDS|SEED_BROKERS|BOOTSTRAP|PEERS))"
-    r"|(?:.*_)?(?:BROKERS|BROKERS?_?LIST)|BROKERS?" + _HOST_WORDS
-)
-_RELATED = re.compile(r"KAFKA|BROKER|BOOTSTRAP|REDPANDA")
-_NOT_CLIENTS = re.compile(r"CONTROLLER_QUORUM|LISTENER|ADVERTISED|VOTERS|ZOOKEEPER|ZK|INTER_BROKER|PROXY")
-_WAITS = re.compile(r"(?:^|_)WAIT(?:_|$)|PRECONDITION")
-_KEY = re.compile(
-    r"(?i)(?:bootstrap[._-]?servers?|(?<![\w.-])brokers|(?:metadata[._-])?broker[._-]?list)[\"'\\]{0,4}[ \t]*[:=]\s*"
-    r"(?:-[ \t]+)?" + OPENING
-)
-_KEY_START = re.compile(r"[\w.-]{0,100}\Z")
-_COMMENT = re.compile(r"[ \t]*(?:#|//)")
-_PROTOCOL_KEY = re.compile(r"(?i)security[._-]?protocol[\"'\\]{0,4}[ \t]*[:=][ \t]*[\"'\\]{0,4}(\w+)")
-_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VariableBootstrap:
-    """A list of addresses that a client is told by the text called `source`; the places are those in that text.
-
-    `setting` is what a person changes. `certain` is false where only the addresses themselves make it likely that
-    the list is for Kafka; `waits` is true where connecting is all that is done. `protocol` is the security protocol
-    that is declared beside the list, None where none is or it cannot be told which one counts.
-    """
-
-    source: str
-    setting: str
-    addresses: tuple[BootstrapAddress, ...]
-    certain: bool = True
-    waits: bool = False
-    protocol: str | None = None
-
-
-def bootstraps_in_variables(variables: Mapping[str, str]) -> Iterator[VariableBootstrap]:
-    """What the variables of a member tell it, in their order."""
-    for name, value in variables.items():
-        known = _normalized(name)
-        if _NOT_CLIENTS.search(known):
-            continue
-        addresses = parse_bootstrap_list(value) if ":" in value else ()
-        waits = _WAITS.search(known) is not None
-        certain = is_bootstrap_variable(name)
-        if addresses and (waits or certain or _RELATED.search(known)):
-            protocol = None if waits else protocol_beside(name, variables)
-            yield VariableBootstrap(
-                source=name,
-                setting=name,
-                addresses=addresses,
-                certain=certain,
-                waits=waits and not certain,
-                protocol=protocol,
-            )
-        elif certain and not addresses:
-            yield from _host_and_port(name, value, variables)
-        if not addresses:
-            yield from _bootstraps_in_document(name, value)
-
-
-def is_bootstrap_variable(name: str) -> bool:
-    """Whether a variable of this name tells a client where to start."""
-    known = _normalized(name)
-    return _BOOTSTRAP_VARIABLE.fullmatch(known) is not None and _NOT_CLIENTS.search(known) is None
-
-
-def protocol_beside(name: str, variables: Mapping[str, str]) -> str | None:
-    """The security protocol that the variables declare for the client of a bootstrap variable."""
-    plain = {_normalized(other): value.strip().upper() for other, value in variables.items()}
-    prefix = re.sub(r"(?:BOOTSTRAP_?)?(?:SERVERS?|BROKERS?)(?:_?LIST)?$", "", _normalized(name))
-    middles = ("", "PROPERTIES_", "CLIENT_", "STREAMS_", "CONFIGURATION_")
-    for middle in middles:
-        value = plain.get(f"{prefix}{middle}SECURITY_PROTOCOL")
-        if value in _PROTOCOLS:
-            return value
-    return None
-
-
-def _normalized(name: str) -> str:
-    """A name in capitals with single underscores, whichever way the framework spells its properties."""
-    return re.sub(r"[_.:-]+", "_", name).upper()
-
-
-def _host_and_port(name: str, value: str, variables: Mapping[str, str]) -> Iterator[VariableBootstrap]:
-    """X_HOST and X_PORT, told apart."""
-    other = re.sub(r"(?i)HOST$", lambda word: "port" if word[0].islower() else "PORT", name)
-    port = variables.get(other, "").strip() if other != name else ""
-    addresses = parse_bootstrap_list(f"{value}:{port}") if port.isdecimal() and len(port) <= 5 else ()
-    if len(addresses) == 1 and not addresses[0].scheme:
-        (only,) = addresses
-        address = BootstrapAddress(host=only.host, port=only.port, start=only.start, end=len(value.rstrip()))
-        # Some other server may be called so: only a broker's own name tells.
-        yield VariableBootstrap(source=name, setting=f"{name} and {other}", addresses=(address,), certain=False)
-
-
-def _bootstraps_in_document(name: str, value: str) -> Iterator[VariableBootstrap]:
-    keys = list(_KEY.finditer(value))
-    if not keys or value.lstrip().startswith(("http:", "https:")):
-        return
-    protocols = {word.upper() for word in _PROTOCOL_KEY.findall(value)}
-    protocol = next(iter(protocols)) if len(protocols) == len(keys) == 1 else None
-    for key in keys[:50]:
-        line = value.rfind("\n", 0, key.start()) + 1
-        addresses, _ = bootstrap_list_at(value, key.end())
-        if not addresses or _COMMENT.match(value, line):
-            continue
-        before = _KEY_START.search(value, max(line, key.start() - 100), key.start())
-        start = before.start() if before else key.start()
-        called = re.split(r"[\"'\\\s:=]", value[start : key.end()])[0]
-        yield VariableBootstrap(
-            source=name,
-            setting=f"{called} in {name}",
-            addresses=addresses,
-            protocol=protocol if protocol in _PROTOCOLS else None,
-        )
-
-
-class Maker(Protocol):
-    """Makes a value that can point at its place."""
-
-    def __call__(self, *, variable: str, text: Text) -> DeclaredValue: ...
-
-
-def declared_clients(service: Service, member: Member, value: Maker, *, active: bool = True) -> Iterator[KafkaClient]:
-    """Every list that a service's container starts from."""
-    if _idles(service):
-        return
-    for told in _variable_bootstraps(service):
-        if not told.waits:
-            yield _client_by_variable(service, member, told, value, active=active)
-    for part, command in _commands(service):
-        for given in _command_bootstraps(service, command):
-            # Who asks itself whether it is healthy may be a broker in an image that nobody knows.
-            itself = part == "healthcheck" and all(
-                is_loopback(a.host) or a.host == service.name for a in given.addresses
-            )
-            if not given.waits and not itself:
-                yield _client_by_command(member, part, command, given, value, active=active)
-
-
-def waiting_containers(service: Service, member: Member, value: Maker) -> Iterator[KafkaClient]:
-    """Every address that a service's container waits for, and nothing more as far as can be seen."""
-    for told in _variable_bootstraps(service):
-        if told.waits:
-            yield _client_by_variable(service, member, told, value)
-    for part, command in _commands(service):
-        for given in _command_bootstraps(service, command):
-            if given.waits:
-                yield _client_by_command(member, part, command, given, value)
-
-
-def metrics_reporters(service: Service, member: Member, value: Maker) -> Iterator[KafkaClient]:
-    """The lists of a broker that reports its own metrics to a broker."""
-    reporters = service.environment.get("KAFKA_METRIC_REPORTERS")
-    if reporters is None or reporters.value is None or "ConfluentMetricsReporter" not in reporters.value.value:
-        return
-    for told in _variable_bootstraps(service):
-        if told.certain and told.source.removeprefix("KAFKA_").startswith("CONFLUENT_METRICS_REPORTER_BOOTSTRAP"):
-            yield _client_by_variable(service, member, told, value)
-
-
-def health_check_clients(service: Service, member: Member, value: Maker) -> Iterator[KafkaClient]:
-    """The addresses that the health check of a broker asks."""
-    if service.healthcheck is None or service.healthcheck_disabled:
-        return
-    for given in _command_bootstraps(service, service.healthcheck):
-        yield _client_by_command(member, "healthcheck", service.healthcheck, given, value)
-
-
-def _idles(service: Service) -> bool:
-    """Whether a service only keeps its container alive, whatever its variables say."""
-    words = " ".join(text.value for _, part in _commands(service, checks=False) for text in _words(part))
-    return words.startswith("sleep ") or words == "tail -f /dev/null"
-
-
-def _variable_bootstraps(service: Service) -> Iterator[VariableBootstrap]:
-    known = {name: v.value.value for name, v in service.environment.items() if v.value is not None}
-    return bootstraps_in_variables(known)
-
-
-def _commands(service: Service, *, checks: bool = True) -> Iterator[tuple[str, Command]]:
-    yield "entrypoint", service.entrypoint
-    yield "command", service.command
-    if checks and not service.healthcheck_disabled:
-        yield "healthcheck", service.healthcheck
-
-
-def _words(command: Command) -> tuple[Text, ...]:
-    if command is None:
-        return ()
-    return (command,) if isinstance(command, Text) else command
-
-
-def _command_bootstraps(service: Service, command: Command) -> tuple[CommandBootstrap, ...]:
-    image = service.image.value if service.image else ""
-    return bootstraps_in_command([text.value for text in _words(command)], image=image)
-
-
-def _client_by_variable(
-    service: Service, member: Member, told: VariableBootstrap, value: Maker, *, active: bool = True
-) -> KafkaClient:
-    text = service.environment[told.source].value
-    assert text is not None
-    return KafkaClient(
-        member=member,
-        declared=value(variable=told.source, text=text),
-        setting=told.setting,
-        bootstraps=told.addresses,
-        active=active,
-        certain=told.certain,
-        waits=told.waits,
-        protocol=told.protocol,
-    )
-
-
-def _client_by_command(
-    member: Member, part: str, command: Command, given: CommandBootstrap, value: Maker, *, active: bool = True
-) -> KafkaClient:
-    return KafkaClient(
-        member=member,
-        declared=value(variable=part, text=_words(command)[given.word]),
-        setting=f"{given.option} in {part}",
-        bootstraps=given.addresses,
-        active=active,
-        waits=given.waits,
-        protocol=given.protocol,
-        tool=given.tool,
-        configured=given.configured,
-    )

@@ -35,28 +35,6 @@ from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, parse_image, runs_broker
 from netdiag.kafka.images.settings import Launch, Provenance, image_default
 
-
-def _config_of_visible_variables(
-    image: ImageReference, environment: Mapping[str, str | None], launch: Launch | None = None
-) -> BrokerConfig:
-    """The configuration as far as the variables that are shown decide it."""
-    shown = dict(environment)
-    config = broker_config(image, shown, launch)
-    while (refusal := config.refusal) is not None and refusal.missing and refusal.variable not in shown:
-        shown[refusal.variable] = None
-        config = broker_config(image, shown, launch)
-    settings = {
-        name: replace(setting, value=None) if setting.provenance is Provenance.IMAGE_DEFAULT else setting
-        for name, setting in config.settings.items()
-    }
-    named = any(shown.get(variable) for variable in config.cluster_id_variables)
-    config = replace(config, settings=settings, cluster_id=config.cluster_id if named else None)
-    if config.mode is not Mode.UNDECIDED:
-        return config
-    roles = image_default("process.roles", None)
-    return replace(config, settings={"process.roles": roles, **settings})
-
-
 # The key of the engine's own network; no compose file can declare it under this name.
 DEFAULT_BRIDGE = "(default bridge)"
 # What Go reads as false.
@@ -100,14 +78,12 @@ def from_compose(
         brokers=brokers,
         others=tuple(member for name, member in members.items() if name not in broker_names),
         dependents=(
-            *(d for service, member in clients for d in declared_clients(service, member, ComposeValue)),
-            *(d for service, member in kafka for d in metrics_reporters(service, member, ComposeValue)),
-            *(d for service, member in asleep for d in declared_clients(service, member, ComposeValue, active=False)),
+            *(d for service, member in clients for d in declared_clients(service, member)),
+            *(d for service, member in kafka for d in metrics_reporters(service, member)),
+            *(d for service, member in asleep for d in declared_clients(service, member, active=False)),
         ),
-        waiting=tuple(d for service, member in clients for d in waiting_containers(service, member, ComposeValue)),
-        health_checks=tuple(
-            d for service, member in kafka for d in health_check_clients(service, member, ComposeValue)
-        ),
+        waiting=tuple(d for service, member in clients for d in waiting_containers(service, member)),
+        health_checks=tuple(d for service, member in kafka for d in health_check_clients(service, member)),
         sleeping=tuple(sleeping.values()),
         absent=frozenset(d.service for s in project.services.values() for d in s.depends_on)
         - {*project.services, *project.disabled},
@@ -125,55 +101,6 @@ def runs_kafka(service: Service) -> bool:
     overrides = (_joined(part) for part in (service.entrypoint, service.command) if part is not None)
     image = service.image.value if service.image else ""
     return runs_broker(image, " ".join(filter(None, overrides)), _environment(service))
-
-
-def _environment(service: Service) -> dict[str, str | None]:
-    return {name: v.value.value if v.value is not None else None for name, v in service.environment.items()}
-
-
-def _launch(service: Service) -> Launch:
-    """How the container is started, as far as images look at it."""
-    words = [part for part in (service.entrypoint, service.command) if part is not None]
-    return Launch(
-        command=tuple(w.value for part in words for w in ((part,) if isinstance(part, Text) else part)),
-        mounts=tuple(volume.target for volume in service.volumes),
-        published={port.target: port.published for port in service.ports if port.protocol == "tcp"},
-    )
-
-
-def _joined(command: Text | tuple[Text, ...]) -> str:
-    return command.value if isinstance(command, Text) else " ".join(word.value for word in command)
-
-
-def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
-    if parse_image(member.image).family is ImageFamily.REDPANDA:
-        return redpanda_broker(service, member, read)
-    variables = service.environment
-    made = _config_of_visible_variables if service.lacks_env_file else broker_config
-    broker = Broker(
-        member=member,
-        config=made(parse_image(member.image), _environment(service), _launch(service)),
-        declared={
-            name: ComposeValue(variable=name, text=v.value, replaced=_contradicted_entries(service, v))
-            for name, v in variables.items()
-            if v.value is not None
-        },
-    )
-    return with_mounted_file(broker, service, read)
-
-
-def _contradicted_entries(service: Service, variable: EnvironmentVariable) -> tuple[Span, ...]:
-    """The earlier entries of the same list with another value; a template or another file may say what it likes."""
-    if variable.form != "list" or variable.value is None or variable.value.source is None:
-        return ()
-    data, own = variable.value.source.data, variable.entry_span
-    return tuple(
-        span
-        for span in variable.shadowed
-        if span.path == own.path == service.span.path
-        and service.span.start < span.start < own.start
-        and data[span.start : span.end].strip(b"\"' ") != data[own.start : own.end].strip(b"\"' ")
-    )
 
 
 def _member(project: Project, service: Service) -> Member:
@@ -207,19 +134,6 @@ def _member(project: Project, service: Service) -> Member:
         container=service.container_name.value if service.container_name else None,
         written=ComposeServiceEditor(project, service),
     )
-
-
-def _storage(volume: Volume) -> Storage | None:
-    if volume.source is None or volume.type not in ("volume", "bind"):
-        return None
-    path = posixpath.normpath(volume.host_path) if volume.host_path else volume.source.value
-    source = f"{volume.type} {path}"
-    return Storage(target=volume.target, source=f"{source} {volume.subpath}".rstrip(), where=location(volume.span))
-
-
-def _links(service: Service) -> dict[str, str | None]:
-    outside = (text.value.rpartition(":")[2] for text in service.external_links)
-    return {**dict.fromkeys(outside), **{link.alias: link.service for link in service.links}}
 
 
 def _mode(service: Service) -> tuple[NetworkMode, str | None]:
@@ -279,6 +193,94 @@ def _own_names(project: Project, service: Service) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _links(service: Service) -> dict[str, str | None]:
+    outside = (text.value.rpartition(":")[2] for text in service.external_links)
+    return {**dict.fromkeys(outside), **{link.alias: link.service for link in service.links}}
+
+
+def _storage(volume: Volume) -> Storage | None:
+    if volume.source is None or volume.type not in ("volume", "bind"):
+        return None
+    path = posixpath.normpath(volume.host_path) if volume.host_path else volume.source.value
+    source = f"{volume.type} {path}"
+    return Storage(target=volume.target, source=f"{source} {volume.subpath}".rstrip(), where=location(volume.span))
+
+
+def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
+    if parse_image(member.image).family is ImageFamily.REDPANDA:
+        return redpanda_broker(service, member, read)
+    variables = service.environment
+    made = _config_of_visible_variables if service.lacks_env_file else broker_config
+    broker = Broker(
+        member=member,
+        config=made(parse_image(member.image), _environment(service), _launch(service)),
+        declared={
+            name: ComposeValue(variable=name, text=v.value, replaced=_contradicted_entries(service, v))
+            for name, v in variables.items()
+            if v.value is not None
+        },
+    )
+    return with_mounted_file(broker, service, read)
+
+
+def _config_of_visible_variables(
+    image: ImageReference, environment: Mapping[str, str | None], launch: Launch | None = None
+) -> BrokerConfig:
+    """The configuration as far as the variables that are shown decide it."""
+    shown = dict(environment)
+    config = broker_config(image, shown, launch)
+    while (refusal := config.refusal) is not None and refusal.missing and refusal.variable not in shown:
+        shown[refusal.variable] = None
+        config = broker_config(image, shown, launch)
+    settings = {
+        name: replace(setting, value=None) if setting.provenance is Provenance.IMAGE_DEFAULT else setting
+        for name, setting in config.settings.items()
+    }
+    named = any(shown.get(variable) for variable in config.cluster_id_variables)
+    config = replace(config, settings=settings, cluster_id=config.cluster_id if named else None)
+    if config.mode is not Mode.UNDECIDED:
+        return config
+    roles = image_default("process.roles", None)
+    return replace(config, settings={"process.roles": roles, **settings})
+
+
+def _environment(service: Service) -> dict[str, str | None]:
+    return {name: v.value.value if v.value is not None else None for name, v in service.environment.items()}
+
+
+def _launch(service: Service) -> Launch:
+    """How the container is started, as far as images look at it."""
+    words = [part for part in (service.entrypoint, service.command) if part is not None]
+    return Launch(
+        command=tuple(w.value for part in words for w in ((part,) if isinstance(part, Text) else part)),
+        mounts=tuple(volume.target for volume in service.volumes),
+        published={port.target: port.published for port in service.ports if port.protocol == "tcp"},
+    )
+
+
+def _contradicted_entries(service: Service, variable: EnvironmentVariable) -> tuple[Span, ...]:
+    """The earlier entries of the same list with another value; a template or another file may say what it likes."""
+    if variable.form != "list" or variable.value is None or variable.value.source is None:
+        return ()
+    data, own = variable.value.source.data, variable.entry_span
+    return tuple(
+        span
+        for span in variable.shadowed
+        if span.path == own.path == service.span.path
+        and service.span.start < span.start < own.start
+        and data[span.start : span.end].strip(b"\"' ") != data[own.start : own.end].strip(b"\"' ")
+    )
+
+
+def _with_created_only(networks: dict[str, Network], members: Iterable[Member]) -> dict[str, Network]:
+    """The networks, without addresses where no service makes compose create one."""
+    used = {attachment.network for member in members for attachment in member.attachments}
+    return {
+        key: network if key in used or network.external else replace(network, gateways=(), subnets=())
+        for key, network in networks.items()
+    }
+
+
 def _networks(project: Project, facts: Facts) -> dict[str, Network]:
     networks = {
         key: Network(
@@ -304,13 +306,8 @@ def _networks(project: Project, facts: Facts) -> dict[str, Network]:
     return networks
 
 
-def _with_created_only(networks: dict[str, Network], members: Iterable[Member]) -> dict[str, Network]:
-    """The networks, without addresses where no service makes compose create one."""
-    used = {attachment.network for member in members for attachment in member.attachments}
-    return {
-        key: network if key in used or network.external else replace(network, gateways=(), subnets=())
-        for key, network in networks.items()
-    }
+def _is_bridge(driver: Text | None) -> bool:
+    return driver is None or driver.value in ("", "bridge", "default")
 
 
 def _option(declared: DeclaredNetwork, name: str) -> str:
@@ -330,5 +327,5 @@ def _with_declared_facts(network: Network, facts: Facts) -> Network:
     return replace(network, known=told.members, subnets=network.subnets or told.subnets)
 
 
-def _is_bridge(driver: Text | None) -> bool:
-    return driver is None or driver.value in ("", "bridge", "default")
+def _joined(command: Text | tuple[Text, ...]) -> str:
+    return command.value if isinstance(command, Text) else " ".join(word.value for word in command)

@@ -182,18 +182,10 @@ def _launch(container: Container) -> Launch:
 
 
 def _clients(container: Container, member: Member) -> Iterable[KafkaClient]:
-    for told in bootstraps_in_variables(container.environment):
-        if told.waits:
-            continue
-        value = container.environment[told.source]
-        yield KafkaClient(
-            member=member,
-            declared=ContainerValue(container=container.name, variable=told.source, value=value),
-            setting=told.setting,
-            bootstraps=told.addresses,
-            certain=told.certain,
-            protocol=told.protocol,
-        )
+    for found in bootstraps_in_variables(container.environment):
+        if not found.waits:
+            value = container.environment[found.source]
+            yield found.client(member, ContainerValue(container=container.name, variable=found.source, value=value))
 
 
 def _member(container: Container, names: Mapping[str, str], networks: Mapping[str, Network]) -> Member:

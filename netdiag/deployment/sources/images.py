@@ -15,50 +15,6 @@ from netdiag.compose.positions import Source, Text, assemble
 from netdiag.compose.project import Command, EnvironmentVariable, Project, Service
 from netdiag.compose.values import ReadFile
 
-
-def with_images(project: Project, images: Mapping[str, str]) -> Project:
-    """The project with every image that `images` knows replaced; the place of the value stays.
-
-    An entry with a tag is meant for this tag alone and wins over one without; an image without a tag takes over
-    the tag of the service.
-    """
-    if not images:
-        return project
-    return replace(
-        project,
-        services={name: _aliased(service, images) for name, service in project.services.items()},
-        disabled={name: _aliased(service, images) for name, service in project.disabled.items()},
-    )
-
-
-def _aliased(service: Service, images: Mapping[str, str]) -> Service:
-    if service.image is None:
-        return service
-    known = image_behind(service.image.value, images)
-    # Without segments nobody takes a stretch of the new value for text of the file.
-    return service if known is None else replace(service, image=replace(service.image, value=known, segments=()))
-
-
-def image_behind(image: str, images: Mapping[str, str]) -> str | None:
-    """The image that this one is made from; None where nobody says."""
-    named = image.partition("@")[0]
-    repository, tag = _split_tag(named)
-    found = images.get(image) or images.get(named)
-    if found is not None:
-        return found
-    found = images.get(repository)
-    if found is None or "@" in found or _split_tag(found)[1]:
-        return found
-    return f"{found}:{tag}" if tag else found
-
-
-def _split_tag(image: str) -> tuple[str, str]:
-    """Repository and tag; a port of the registry is no tag."""
-    head, slash, last = image.rpartition("/")
-    name, _, tag = last.partition(":")
-    return f"{head}{slash}{name}", tag
-
-
 _INSTRUCTION = re.compile(r"\s*([A-Za-z]+)\s+")
 _REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:(:?[-+])([^}]*))?\}|([A-Za-z_]\w*))")
 _PAIR = re.compile(r"""([A-Za-z_][\w.]*)=("(?:[^"\\]|\\.)*"|'[^']*'|(?:[^\s"'\\]|\\.)*)""")
@@ -86,6 +42,42 @@ class BuildStage:
     is_changed: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltService:
+    """A service as it starts; `is_changed` where its build may have replaced configuration or start script."""
+
+    service: Service
+    is_changed: bool = False
+
+
+def with_images(project: Project, images: Mapping[str, str]) -> Project:
+    """The project with every image that `images` knows replaced; the place of the value stays.
+
+    An entry with a tag is meant for this tag alone and wins over one without; an image without a tag takes over
+    the tag of the service.
+    """
+    if not images:
+        return project
+    return replace(
+        project,
+        services={name: _aliased(service, images) for name, service in project.services.items()},
+        disabled={name: _aliased(service, images) for name, service in project.disabled.items()},
+    )
+
+
+def image_behind(image: str, images: Mapping[str, str]) -> str | None:
+    """The image that this one is made from; None where nobody says."""
+    named = image.partition("@")[0]
+    repository, tag = _split_tag(named)
+    found = images.get(image) or images.get(named)
+    if found is not None:
+        return found
+    found = images.get(repository)
+    if found is None or "@" in found or _split_tag(found)[1]:
+        return found
+    return f"{found}:{tag}" if tag else found
+
+
 def read_dockerfile(source: Source, args: Mapping[str, str | None], target: str | None = None) -> BuildStage | None:
     """The stage `target`, else the last one; None where the file cannot be read."""
     if len(source.data) > _LARGEST_FILE:
@@ -100,6 +92,69 @@ def read_dockerfile(source: Source, args: Mapping[str, str | None], target: str 
             break
         reader.feed(word, rest)
     return reader.stage
+
+
+def built_service(service: Service, read: ReadFile) -> BuiltService:
+    """The service on the image that it is really made from; itself where nothing shows from what."""
+    build = service.build_from
+    if build is None or build.inline:
+        return BuiltService(service=service)
+    data = read(build.dockerfile)
+    made = read_dockerfile(Source(build.dockerfile, data), build.args, build.target) if data is not None else None
+    if made is None or made.image is None:
+        return BuiltService(service=service)
+    variables = {name: _variable(name, text) for name, text in made.environment.items()}
+    command, entrypoint = _commands(service, made)
+    found = replace(
+        service,
+        image=made.image,
+        environment={**variables, **service.environment},
+        command=command,
+        entrypoint=entrypoint,
+    )
+    return BuiltService(service=found, is_changed=made.is_changed)
+
+
+def _aliased(service: Service, images: Mapping[str, str]) -> Service:
+    if service.image is None:
+        return service
+    known = image_behind(service.image.value, images)
+    # Without segments nobody takes a stretch of the new value for text of the file.
+    return service if known is None else replace(service, image=replace(service.image, value=known, segments=()))
+
+
+def _split_tag(image: str) -> tuple[str, str]:
+    """Repository and tag; a port of the registry is no tag."""
+    head, slash, last = image.rpartition("/")
+    name, _, tag = last.partition(":")
+    return f"{head}{slash}{name}", tag
+
+
+def _instructions(source: Source) -> Iterator[tuple[str, Text]]:
+    """The instructions with what stands behind them, continued lines put together."""
+    text = source.text
+    pieces: list[tuple[str, int, int]] = []
+    position = 0
+    for line in text.splitlines(keepends=True):
+        start, position = position, position + len(line)
+        body = line.rstrip("\r\n")
+        if body.lstrip().startswith("#") or (pieces and not body.strip()):
+            continue
+        stripped = body.rstrip()
+        continued = stripped.endswith("\\")
+        kept = stripped[:-1] if continued else body
+        pieces.append((kept, start, start + len(kept)))
+        if not continued:
+            yield from _instruction(source, pieces)
+            pieces = []
+    yield from _instruction(source, pieces)
+
+
+def _instruction(source: Source, pieces: list[tuple[str, int, int]]) -> Iterator[tuple[str, Text]]:
+    whole = assemble(source, pieces, pieces[0][1], pieces[-1][2]) if pieces else None
+    match = _INSTRUCTION.match(whole.value) if whole is not None else None
+    if whole is not None and match is not None:
+        yield match[1].upper(), whole.slice(match.end(), len(whole)).strip()
 
 
 class _DockerfileReader:
@@ -172,20 +227,14 @@ class _DockerfileReader:
         self.stage = replace(stage, environment=found)
 
 
-def _env_pairs(rest: Text) -> Iterator[tuple[str, Text]]:
-    if not re.match(r"[A-Za-z_][\w.]*=", rest.value):
-        name, _, _ = rest.value.partition(" ")
-        yield name, rest.slice(len(name), len(rest)).strip()
-        return
-    for match in _PAIR.finditer(rest.value):
-        start, end = match.span(2)
-        quoted = match[2][:1] in ('"', "'")
-        text = rest.slice(start + 1, end - 1) if quoted else rest.slice(start, end)
-        yield match[1], text if "\\" not in text.value else replace(text, value=_unescaped(text.value), segments=())
-
-
-def _unescaped(value: str) -> str:
-    return re.sub(r"\\(.)", r"\1", value)
+def _exec_words(value: str) -> tuple[str, ...]:
+    """The exec form's words; the shell form is a script."""
+    try:
+        words = json.loads(value)
+    except ValueError:
+        return ("/bin/sh", "-c", value)
+    exec_form = isinstance(words, list) and all(isinstance(word, str) for word in words)
+    return tuple(words) if exec_form else ("/bin/sh", "-c", value)
 
 
 def _unquoted(value: str) -> str:
@@ -213,70 +262,20 @@ def _expand(value: str, known: Mapping[str, str]) -> str | None:
     return None if missing else result
 
 
-def _exec_words(value: str) -> tuple[str, ...]:
-    """The exec form's words; the shell form is a script."""
-    try:
-        words = json.loads(value)
-    except ValueError:
-        return ("/bin/sh", "-c", value)
-    exec_form = isinstance(words, list) and all(isinstance(word, str) for word in words)
-    return tuple(words) if exec_form else ("/bin/sh", "-c", value)
+def _env_pairs(rest: Text) -> Iterator[tuple[str, Text]]:
+    if not re.match(r"[A-Za-z_][\w.]*=", rest.value):
+        name, _, _ = rest.value.partition(" ")
+        yield name, rest.slice(len(name), len(rest)).strip()
+        return
+    for match in _PAIR.finditer(rest.value):
+        start, end = match.span(2)
+        quoted = match[2][:1] in ('"', "'")
+        text = rest.slice(start + 1, end - 1) if quoted else rest.slice(start, end)
+        yield match[1], text if "\\" not in text.value else replace(text, value=_unescaped(text.value), segments=())
 
 
-def _instructions(source: Source) -> Iterator[tuple[str, Text]]:
-    """The instructions with what stands behind them, continued lines put together."""
-    text = source.text
-    pieces: list[tuple[str, int, int]] = []
-    position = 0
-    for line in text.splitlines(keepends=True):
-        start, position = position, position + len(line)
-        body = line.rstrip("\r\n")
-        if body.lstrip().startswith("#") or (pieces and not body.strip()):
-            continue
-        stripped = body.rstrip()
-        continued = stripped.endswith("\\")
-        kept = stripped[:-1] if continued else body
-        pieces.append((kept, start, start + len(kept)))
-        if not continued:
-            yield from _instruction(source, pieces)
-            pieces = []
-    yield from _instruction(source, pieces)
-
-
-def _instruction(source: Source, pieces: list[tuple[str, int, int]]) -> Iterator[tuple[str, Text]]:
-    whole = assemble(source, pieces, pieces[0][1], pieces[-1][2]) if pieces else None
-    match = _INSTRUCTION.match(whole.value) if whole is not None else None
-    if whole is not None and match is not None:
-        yield match[1].upper(), whole.slice(match.end(), len(whole)).strip()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltService:
-    """A service as it starts; `is_changed` where its build may have replaced configuration or start script."""
-
-    service: Service
-    is_changed: bool = False
-
-
-def built_service(service: Service, read: ReadFile) -> BuiltService:
-    """The service on the image that it is really made from; itself where nothing shows from what."""
-    build = service.build_from
-    if build is None or build.inline:
-        return BuiltService(service=service)
-    data = read(build.dockerfile)
-    made = read_dockerfile(Source(build.dockerfile, data), build.args, build.target) if data is not None else None
-    if made is None or made.image is None:
-        return BuiltService(service=service)
-    variables = {name: _variable(name, text) for name, text in made.environment.items()}
-    command, entrypoint = _commands(service, made)
-    found = replace(
-        service,
-        image=made.image,
-        environment={**variables, **service.environment},
-        command=command,
-        entrypoint=entrypoint,
-    )
-    return BuiltService(service=found, is_changed=made.is_changed)
+def _unescaped(value: str) -> str:
+    return re.sub(r"\\(.)", r"\1", value)
 
 
 def _variable(name: str, text: Text) -> EnvironmentVariable:

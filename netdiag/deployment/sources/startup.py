@@ -51,6 +51,69 @@ class Word:
 Line = tuple[Word, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MountedFile:
+    """The file at a path of the container, and the mount that brings it; `source` is None where nobody can read it."""
+
+    volume: Volume
+    source: Source | None
+
+
+Piece = tuple[str, int, int]
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_UNICODE = re.compile("u([0-9a-fA-F]{4})")
+_BLANKS = " \t\f"
+# Where images that start from a relative path stand.
+_KAFKA_HOME = "/opt/kafka"
+_LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
+_LISTENER_VARIABLE = re.compile(
+    "KAFKA_(?:CFG_)?(?:ADVERTISED_LISTENERS|LISTENERS|LISTENER_SECURITY_PROTOCOL_MAP|INTER_BROKER_LISTENER_NAME"
+    "|CONTROLLER_LISTENER_NAMES|CONTROLLER_QUORUM_VOTERS|PROCESS_ROLES|NODE_ID|BROKER_ID|ZOOKEEPER_CONNECT)"
+)
+_EDITORS = frozenset({"sed", "envsubst", "configure", "tee", "awk", "perl", "python", "python3", "cp", "mv", "printf"})
+_SECRET_WORDS = ("password", "jaas", "secret", "token", "credential")
+# Kafka's own file has 7 KiB.
+_LARGEST_PROPERTIES = 64 * 1024
+
+
+def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broker:
+    """The broker as its mounted file and its variables make it; of one whose file cannot be read little is known."""
+    lines = command_lines(service)
+    started = next((line for line in lines if _starts_kafka(line)), None)
+    path = _config_path(broker, started)
+    mounted = mounted_file(service, path, read) if path is not None else None
+    if path is None or mounted is None:
+        return broker
+    name = posixpath.basename(path)
+    over, values = _overrides(started) if started is not None else ({}, {})
+    shadows = broker.config.family is ImageFamily.BITNAMI or started is not None
+    if not shadows:
+        over = {n: s for n, s in broker.config.settings.items() if s.provenance is not Provenance.IMAGE_DEFAULT}
+    properties = None if _is_rewritten(lines) else _properties(mounted.source)
+    settings, declared = _unknown_settings() if properties is None else _file_settings(properties, name)
+    used = {word.value for line in command_words(service) for word in line}
+    variables = tuple(v for v in broker.declared if _LISTENER_VARIABLE.fullmatch(v) and not any(v in w for w in used))
+    replaced = {n: s.variable for n, s in over.items() if s.variable in broker.declared and n in (properties or ())}
+    return replace(
+        broker,
+        config=replace(broker.config, settings={**settings, **over}, refusal=None),
+        declared={**broker.declared, **declared, **values},
+        config_file=ConfigFile(
+            name=name,
+            where=location(mounted.volume.span),
+            unused=variables if shadows and len(lines) <= 1 else (),
+            replaced={n: v for n, v in replaced.items() if v is not None and not shadows},
+        ),
+        is_partial=properties is None,
+    )
+
+
+def with_unknown_file(broker: Broker) -> Broker:
+    """The broker of which a file that nobody here sees may say anything about listeners."""
+    settings, _ = _unknown_settings()
+    return replace(broker, config=replace(broker.config, settings=settings, refusal=None), is_partial=True)
+
+
 def command_lines(service: Service) -> tuple[Line, ...]:
     """What a container of the service executes, as far as its `entrypoint` and `command` tell; empty for neither."""
     argv = (*split_command(service.entrypoint), *split_command(service.command))
@@ -81,6 +144,115 @@ def split_command(command: Command) -> Line:
 def simple_commands(script: Text, variables: Mapping[str, Text]) -> Iterator[Line]:
     """The commands of a shell script one by one."""
     yield from _split_text(script, variables, script=True)
+
+
+def mounted_file(service: Service, path: str, read: ReadFile) -> MountedFile | None:
+    """What is mounted at `path`; None where the image's own file is there.
+
+    A folder mounted further up need not hold the file; one that is mounted as the file's own folder is taken to.
+    """
+    path = posixpath.normpath(path)
+    over = [v for v in service.volumes if _holds(posixpath.normpath(v.target), path)]
+    if not over:
+        return None
+    volume = max(over, key=lambda v: len(posixpath.normpath(v.target)))
+    target = posixpath.normpath(volume.target)
+    rest = posixpath.relpath(path, target)
+    if volume.type == "bind" and volume.host_path is not None:
+        name = posixpath.normpath(volume.host_path if rest == "." else posixpath.join(volume.host_path, rest))
+        data = read(name)
+        if data is not None:
+            return MountedFile(volume=volume, source=Source(name, data))
+    is_close = rest == "." or posixpath.dirname(path) == target
+    return MountedFile(volume=volume, source=None) if is_close else None
+
+
+def read_properties(source: Source) -> dict[str, Text]:
+    """The values by key; UnicodeDecodeError where the file is not text."""
+    found: dict[str, Text] = {}
+    for pieces in _logical_lines(source.text):
+        cut = next((i for i, (char, start, end) in enumerate(pieces) if end - start == 1 and char in "=: \t\f"), None)
+        key = "".join(char for char, _, _ in pieces[:cut])
+        rest = pieces[cut:] if cut is not None else []
+        start = _skip_blanks(rest, 0)
+        if start < len(rest) and rest[start][0] in "=:" and rest[start][2] - rest[start][1] == 1:
+            start = _skip_blanks(rest, start + 1)
+        value = rest[start:]
+        while value and value[-1][0].isspace():
+            value.pop()
+        first = value[0][1] if value else pieces[-1][2]
+        found[key] = assemble(source, _joined_pieces(value), first, value[-1][2] if value else first)
+    return found
+
+
+def _starts_kafka(line: Line) -> bool:
+    return any(_is_start_script(word.value) for word in line)
+
+
+def _is_start_script(word: str) -> bool:
+    return posixpath.basename(word) in ("kafka-server-start", "kafka-server-start.sh")
+
+
+def _config_path(broker: Broker, started: Line | None) -> str | None:
+    """The path inside the container of the file that the broker is started with."""
+    if started is not None:
+        words = [word.value for word in started]
+        behind = words[next(i for i, word in enumerate(words) if _is_start_script(word)) + 1 :]
+        named = next((word for word in behind if not word.startswith("-") and "=" not in word), None)
+        return None if named is None else posixpath.join(_KAFKA_HOME, named)
+    match broker.config.family:
+        case ImageFamily.APACHE:
+            return "/mnt/shared/config/server.properties"
+        case ImageFamily.BITNAMI:
+            folder = broker.member.variables.get("KAFKA_MOUNTED_CONF_DIR", "/bitnami/kafka/config")
+            return f"{folder}/server.properties"
+        case _:
+            return None
+
+
+def _overrides(line: Line) -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:
+    """The `--override name=value` options of a start."""
+    settings: dict[str, Setting] = {}
+    declared: dict[str, DeclaredValue] = {}
+    for option, word in pairwise(line):
+        name, equals, value = word.value.partition("=")
+        if option.value == "--override" and equals:
+            variable = f"--override {name}"
+            text = word.slice(len(name) + 1, len(word.value)).text
+            settings[name] = Setting(name=name, value=None if word.is_open else value, variable=variable)
+            declared[variable] = ComposeValue(variable=variable, text=text)
+    return settings, declared
+
+
+def _is_rewritten(lines: tuple[Line, ...]) -> bool:
+    """Whether a command before the start may change the file."""
+    return any(posixpath.basename(word.value) in _EDITORS or ">" in word.value for line in lines for word in line)
+
+
+def _properties(source: Source | None) -> dict[str, Text] | None:
+    if source is None or len(source.data) > _LARGEST_PROPERTIES:
+        return None
+    try:
+        return read_properties(source)
+    except UnicodeDecodeError:
+        return None
+
+
+def _unknown_settings() -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:
+    """What is known of a file that cannot be read: that it may say anything."""
+    return {name: Setting(name=name, value=None, variable=None) for name in _LISTS}, {}
+
+
+def _file_settings(properties: Mapping[str, Text], file: str) -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:
+    settings: dict[str, Setting] = {}
+    declared: dict[str, DeclaredValue] = {}
+    for name, text in properties.items():
+        if any(word in name for word in _SECRET_WORDS):
+            continue
+        variable = f"{name} in {file}"
+        settings[name] = Setting(name=name, value=text.value, variable=variable)
+        declared[variable] = ComposeValue(variable=variable, text=text)
+    return settings, declared
 
 
 def _script(argv: Line) -> Word | None:
@@ -129,23 +301,6 @@ def _split_text(text: Text, variables: Mapping[str, Text], *, script: bool) -> I
     builder.end_word()
     if builder.line:
         yield builder.end_line()
-
-
-def _substitution_end(value: str, index: int) -> int:
-    """Where the `$...` or backtick at `index` ends; at the end of the text where it is not closed."""
-    following = value[index + 1 : index + 2]
-    if value[index] == "`" or following == "{":
-        end = value.find("`" if value[index] == "`" else "}", index + 1)
-        return len(value) if end < 0 else end + 1
-    if following != "(":
-        match = _NAME.match(value, index + 1)
-        return match.end() if match else index + 1
-    depth = 0
-    for position in range(index + 1, len(value)):
-        depth += {"(": 1, ")": -1}.get(value[position], 0)
-        if depth == 0:
-            return position + 1
-    return len(value)
 
 
 class _WordBuilder:
@@ -210,83 +365,25 @@ class _WordBuilder:
         return line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MountedFile:
-    """The file at a path of the container, and the mount that brings it; `source` is None where nobody can read it."""
-
-    volume: Volume
-    source: Source | None
-
-
-def mounted_file(service: Service, path: str, read: ReadFile) -> MountedFile | None:
-    """What is mounted at `path`; None where the image's own file is there.
-
-    A folder mounted further up need not hold the file; one that is mounted as the file's own folder is taken to.
-    """
-    path = posixpath.normpath(path)
-    over = [v for v in service.volumes if _holds(posixpath.normpath(v.target), path)]
-    if not over:
-        return None
-    volume = max(over, key=lambda v: len(posixpath.normpath(v.target)))
-    target = posixpath.normpath(volume.target)
-    rest = posixpath.relpath(path, target)
-    if volume.type == "bind" and volume.host_path is not None:
-        name = posixpath.normpath(volume.host_path if rest == "." else posixpath.join(volume.host_path, rest))
-        data = read(name)
-        if data is not None:
-            return MountedFile(volume=volume, source=Source(name, data))
-    is_close = rest == "." or posixpath.dirname(path) == target
-    return MountedFile(volume=volume, source=None) if is_close else None
+def _substitution_end(value: str, index: int) -> int:
+    """Where the `$...` or backtick at `index` ends; at the end of the text where it is not closed."""
+    following = value[index + 1 : index + 2]
+    if value[index] == "`" or following == "{":
+        end = value.find("`" if value[index] == "`" else "}", index + 1)
+        return len(value) if end < 0 else end + 1
+    if following != "(":
+        match = _NAME.match(value, index + 1)
+        return match.end() if match else index + 1
+    depth = 0
+    for position in range(index + 1, len(value)):
+        depth += {"(": 1, ")": -1}.get(value[position], 0)
+        if depth == 0:
+            return position + 1
+    return len(value)
 
 
 def _holds(target: str, path: str) -> bool:
     return path == target or path.startswith(target.rstrip("/") + "/")
-
-
-Piece = tuple[str, int, int]
-_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_UNICODE = re.compile("u([0-9a-fA-F]{4})")
-_BLANKS = " \t\f"
-
-
-def read_properties(source: Source) -> dict[str, Text]:
-    """The values by key; UnicodeDecodeError where the file is not text."""
-    found: dict[str, Text] = {}
-    for pieces in _logical_lines(source.text):
-        cut = next((i for i, (char, start, end) in enumerate(pieces) if end - start == 1 and char in "=: \t\f"), None)
-        key = "".join(char for char, _, _ in pieces[:cut])
-        rest = pieces[cut:] if cut is not None else []
-        start = _skip_blanks(rest, 0)
-        if start < len(rest) and rest[start][0] in "=:" and rest[start][2] - rest[start][1] == 1:
-            start = _skip_blanks(rest, start + 1)
-        value = rest[start:]
-        while value and value[-1][0].isspace():
-            value.pop()
-        first = value[0][1] if value else pieces[-1][2]
-        found[key] = assemble(source, _joined_pieces(value), first, value[-1][2] if value else first)
-    return found
-
-
-def _joined_pieces(pieces: list[Piece]) -> Iterator[Piece]:
-    """Neighbours that stand in the file as they are, as one piece."""
-    run: list[Piece] = []
-    for piece in pieces:
-        plain = piece[2] - piece[1] == 1
-        if run and not (plain and run[-1][2] == piece[1]):
-            yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
-            run = []
-        if plain:
-            run.append(piece)
-        else:
-            yield piece
-    if run:
-        yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
-
-
-def _skip_blanks(pieces: list[Piece], start: int) -> int:
-    while start < len(pieces) and pieces[start][0] in _BLANKS and pieces[start][2] - pieces[start][1] == 1:
-        start += 1
-    return start
 
 
 def _logical_lines(text: str) -> Iterator[list[Piece]]:
@@ -328,122 +425,23 @@ def _line_end(text: str, index: int) -> int:
     return min(ends, default=len(text))
 
 
-# Where images that start from a relative path stand.
-_KAFKA_HOME = "/opt/kafka"
-_LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
-_LISTENER_VARIABLE = re.compile(
-    "KAFKA_(?:CFG_)?(?:ADVERTISED_LISTENERS|LISTENERS|LISTENER_SECURITY_PROTOCOL_MAP|INTER_BROKER_LISTENER_NAME"
-    "|CONTROLLER_LISTENER_NAMES|CONTROLLER_QUORUM_VOTERS|PROCESS_ROLES|NODE_ID|BROKER_ID|ZOOKEEPER_CONNECT)"
-)
-_EDITORS = frozenset({"sed", "envsubst", "configure", "tee", "awk", "perl", "python", "python3", "cp", "mv", "printf"})
-_SECRET_WORDS = ("password", "jaas", "secret", "token", "credential")
-# Kafka's own file has 7 KiB.
-_LARGEST_PROPERTIES = 64 * 1024
+def _skip_blanks(pieces: list[Piece], start: int) -> int:
+    while start < len(pieces) and pieces[start][0] in _BLANKS and pieces[start][2] - pieces[start][1] == 1:
+        start += 1
+    return start
 
 
-def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broker:
-    """The broker as its mounted file and its variables make it; of one whose file cannot be read little is known."""
-    lines = command_lines(service)
-    started = next((line for line in lines if _starts_kafka(line)), None)
-    path = _config_path(broker, started)
-    mounted = mounted_file(service, path, read) if path is not None else None
-    if path is None or mounted is None:
-        return broker
-    name = posixpath.basename(path)
-    over, values = _overrides(started) if started is not None else ({}, {})
-    shadows = broker.config.family is ImageFamily.BITNAMI or started is not None
-    if not shadows:
-        over = {n: s for n, s in broker.config.settings.items() if s.provenance is not Provenance.IMAGE_DEFAULT}
-    properties = None if _is_rewritten(lines) else _properties(mounted.source)
-    settings, declared = _unknown_settings() if properties is None else _file_settings(properties, name)
-    used = {word.value for line in command_words(service) for word in line}
-    variables = tuple(v for v in broker.declared if _LISTENER_VARIABLE.fullmatch(v) and not any(v in w for w in used))
-    replaced = {n: s.variable for n, s in over.items() if s.variable in broker.declared and n in (properties or ())}
-    return replace(
-        broker,
-        config=replace(broker.config, settings={**settings, **over}, refusal=None),
-        declared={**broker.declared, **declared, **values},
-        config_file=ConfigFile(
-            name=name,
-            where=location(mounted.volume.span),
-            unused=variables if shadows and len(lines) <= 1 else (),
-            replaced={n: v for n, v in replaced.items() if v is not None and not shadows},
-        ),
-        is_partial=properties is None,
-    )
-
-
-def with_unknown_file(broker: Broker) -> Broker:
-    """The broker of which a file that nobody here sees may say anything about listeners."""
-    settings, _ = _unknown_settings()
-    return replace(broker, config=replace(broker.config, settings=settings, refusal=None), is_partial=True)
-
-
-def _unknown_settings() -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:
-    """What is known of a file that cannot be read: that it may say anything."""
-    return {name: Setting(name=name, value=None, variable=None) for name in _LISTS}, {}
-
-
-def _is_rewritten(lines: tuple[Line, ...]) -> bool:
-    """Whether a command before the start may change the file."""
-    return any(posixpath.basename(word.value) in _EDITORS or ">" in word.value for line in lines for word in line)
-
-
-def _config_path(broker: Broker, started: Line | None) -> str | None:
-    """The path inside the container of the file that the broker is started with."""
-    if started is not None:
-        words = [word.value for word in started]
-        behind = words[next(i for i, word in enumerate(words) if _is_start_script(word)) + 1 :]
-        named = next((word for word in behind if not word.startswith("-") and "=" not in word), None)
-        return None if named is None else posixpath.join(_KAFKA_HOME, named)
-    match broker.config.family:
-        case ImageFamily.APACHE:
-            return "/mnt/shared/config/server.properties"
-        case ImageFamily.BITNAMI:
-            folder = broker.member.variables.get("KAFKA_MOUNTED_CONF_DIR", "/bitnami/kafka/config")
-            return f"{folder}/server.properties"
-        case _:
-            return None
-
-
-def _starts_kafka(line: Line) -> bool:
-    return any(_is_start_script(word.value) for word in line)
-
-
-def _is_start_script(word: str) -> bool:
-    return posixpath.basename(word) in ("kafka-server-start", "kafka-server-start.sh")
-
-
-def _properties(source: Source | None) -> dict[str, Text] | None:
-    if source is None or len(source.data) > _LARGEST_PROPERTIES:
-        return None
-    try:
-        return read_properties(source)
-    except UnicodeDecodeError:
-        return None
-
-
-def _file_settings(properties: Mapping[str, Text], file: str) -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:
-    settings: dict[str, Setting] = {}
-    declared: dict[str, DeclaredValue] = {}
-    for name, text in properties.items():
-        if any(word in name for word in _SECRET_WORDS):
-            continue
-        variable = f"{name} in {file}"
-        settings[name] = Setting(name=name, value=text.value, variable=variable)
-        declared[variable] = ComposeValue(variable=variable, text=text)
-    return settings, declared
-
-
-def _overrides(line: Line) -> tuple[dict[str, Setting], dict[str, DeclaredValue]]:
-    """The `--override name=value` options of a start."""
-    settings: dict[str, Setting] = {}
-    declared: dict[str, DeclaredValue] = {}
-    for option, word in pairwise(line):
-        name, equals, value = word.value.partition("=")
-        if option.value == "--override" and equals:
-            variable = f"--override {name}"
-            text = word.slice(len(name) + 1, len(word.value)).text
-            settings[name] = Setting(name=name, value=None if word.is_open else value, variable=variable)
-            declared[variable] = ComposeValue(variable=variable, text=text)
-    return settings, declared
+def _joined_pieces(pieces: list[Piece]) -> Iterator[Piece]:
+    """Neighbours that stand in the file as they are, as one piece."""
+    run: list[Piece] = []
+    for piece in pieces:
+        plain = piece[2] - piece[1] == 1
+        if run and not (plain and run[-1][2] == piece[1]):
+            yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
+            run = []
+        if plain:
+            run.append(piece)
+        else:
+            yield piece
+    if run:
+        yield "".join(char for char, _, _ in run), run[0][1], run[-1][2]
