@@ -261,7 +261,7 @@ def client_addresses(deployment: Deployment) -> tuple[Address, ...]:
     """The addresses that people try for these brokers, and those that the clients beside them are given."""
     given = (
         Address(host=address.host, port=address.port)
-        for client in deployment.dependents
+        for client in deployment.clients
         if client.active and client.certain
         for address in client.bootstraps
     )

@@ -43,20 +43,24 @@ _REGISTRY_PROTOCOL = "SCHEMA_REGISTRY_KAFKASTORE_SECURITY_PROTOCOL"
 class Attempt:
     """One address of a client's bootstrap list, tried from where the client stands."""
 
-    dependent: KafkaClient
+    client: KafkaClient
     vantage: Vantage
-    address: Address
-    told: BootstrapAddress
+    entry: BootstrapAddress
 
     @property
-    def client(self) -> Member:
+    def address(self) -> Address:
+        """What the client connects to."""
+        return Address(host=self.entry.host, port=self.entry.port)
+
+    @property
+    def member(self) -> Member:
         """The container that connects."""
-        return self.dependent.member
+        return self.client.member
 
     @property
     def where(self) -> Location:
         """The address in the file."""
-        return self.dependent.declared.at(self.told.start, self.told.end)
+        return self.client.declared.at(self.entry.start, self.entry.end)
 
 
 class UnresolvedName(Enum):
@@ -99,27 +103,27 @@ class SecondHop:
 
 def attempts(deployment: Deployment) -> Iterator[Attempt]:
     """Every bootstrap address that is for Kafka, of every client whose network can be told."""
-    for attempt in _attempts(deployment, deployment.dependents):
+    for attempt in _attempts(deployment, deployment.clients):
         if _is_for_kafka(deployment, attempt) and not is_overlooked_by_registry(attempt):
             yield attempt
 
 
 def overlooked_by_registry(deployment: Deployment) -> Iterator[Attempt]:
     """Every address that a schema registry leaves out of its list."""
-    return (attempt for attempt in _attempts(deployment, deployment.dependents) if is_overlooked_by_registry(attempt))
+    return (attempt for attempt in _attempts(deployment, deployment.clients) if is_overlooked_by_registry(attempt))
 
 
 def is_overlooked_by_registry(attempt: Attempt) -> bool:
     """Whether a schema registry leaves the address out, because another protocol than its own stands before it."""
     protocol = registry_protocol(attempt)
-    return protocol is not None and attempt.told.scheme not in ("", protocol)
+    return protocol is not None and attempt.entry.scheme not in ("", protocol)
 
 
 def registry_protocol(attempt: Attempt) -> str | None:
     """The security protocol of a schema registry that is configured by its variables alone."""
-    if attempt.dependent.setting != _REGISTRY or attempt.client.mounts:
+    if attempt.client.setting != _REGISTRY or attempt.member.mounts:
         return None
-    protocol = attempt.client.variables.get(_REGISTRY_PROTOCOL, "").strip() or "PLAINTEXT"
+    protocol = attempt.member.variables.get(_REGISTRY_PROTOCOL, "").strip() or "PLAINTEXT"
     return protocol if protocol in SECURITY_PROTOCOLS else None
 
 
@@ -137,11 +141,9 @@ def health_check_attempts(deployment: Deployment) -> Iterator[Attempt]:
 
 def severity_of(deployment: Deployment, attempt: Attempt) -> Severity:
     """An error; a warning where the client may be inactive, or has another address that a broker answers at."""
-    if not attempt.dependent.active:
+    if not attempt.client.active:
         return Severity.WARNING
-    others = (
-        a for a in attempt.dependent.bootstraps if (a.host, a.port) != (attempt.address.host, attempt.address.port)
-    )
+    others = (a for a in attempt.client.bootstraps if (a.host, a.port) != (attempt.address.host, attempt.address.port))
     spare = any(accepting_listener(deployment, attempt.vantage, a.host, a.port) for a in others)
     return Severity.WARNING if spare else Severity.ERROR
 
@@ -184,22 +186,22 @@ def why_unresolved(deployment: Deployment, attempt: Attempt) -> UnresolvedName |
     host = attempt.address.host
     if not isinstance(resolve(deployment, attempt.vantage, host), Failed) or host in HOST_ALIASES:
         return None
-    if host in attempt.client.links or host in deployment.absent or is_inactive(deployment, host):
+    if host in attempt.member.links or host in deployment.missing_services or is_inactive(deployment, host):
         return None
-    if not attempt.dependent.active and host in attempt.client.extra_hosts:
+    if not attempt.client.active and host in attempt.member.extra_hosts:
         return None
-    mode = network_owner(deployment, attempt.client).mode
+    mode = network_owner(deployment, attempt.member).mode
     called = members_called(deployment, host)
     modes = {network_owner(deployment, member).mode for member in called}
     if not called:
         # Not every container of a running client's networks need be shown.
-        elsewhere = "." in host or mode is NetworkMode.HOST or attempt.client.state is not State.DECLARED
+        elsewhere = "." in host or mode is NetworkMode.HOST or attempt.member.state is not State.DECLARED
         return None if elsewhere else UnresolvedName.NOBODY
     if mode is NetworkMode.HOST or modes == {NetworkMode.HOST}:
         return UnresolvedName.HOST_MODE
     if mode is NetworkMode.DEFAULT_BRIDGE or modes == {NetworkMode.DEFAULT_BRIDGE}:
         return UnresolvedName.DEFAULT_BRIDGE
-    shared = any(member.on(a.network) for member in called for a in attempt.client.attachments)
+    shared = any(member.on(a.network) for member in called for a in attempt.member.attachments)
     own = {member.mode for member in called}
     # A name of a shared network that does not resolve is that of a container that has stopped.
     return UnresolvedName.NOT_SHARED if own == {NetworkMode.NETWORKS} and not shared else None
@@ -207,12 +209,12 @@ def why_unresolved(deployment: Deployment, attempt: Attempt) -> UnresolvedName |
 
 def members_called(deployment: Deployment, host: str) -> tuple[Member, ...]:
     """The members that have a name anywhere, on a network or not."""
-    return deployment.known_as.get(host, ())
+    return deployment.members_by_any_name.get(host, ())
 
 
 def is_inactive(deployment: Deployment, host: str) -> bool:
     """Whether a name is that of a member whose profile is not switched on."""
-    return any(host in member.all_names for member in deployment.sleeping)
+    return any(host in member.all_names for member in deployment.inactive_members)
 
 
 def names_broker(deployment: Deployment, host: str) -> bool:
@@ -229,9 +231,9 @@ def holds_broker(member: Member) -> bool:
 
 def runs_only_tools(attempt: Attempt) -> bool:
     """Whether a client uses a broker's image for Kafka's tools alone: its command is another, it has no listeners."""
-    client = attempt.client
+    client = attempt.member
     listeners = any(name.upper().endswith("LISTENERS") for name in client.variables)
-    return bool(attempt.dependent.tool) and runs_broker(client.image, "") and not listeners
+    return bool(attempt.client.tool) and runs_broker(client.image, "") and not listeners
 
 
 def usable_address(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker, ...] = ()) -> Address | None:
@@ -252,27 +254,27 @@ def usable_address(deployment: Deployment, attempt: Attempt, brokers: tuple[Brok
 def clients_entering(deployment: Deployment, broker: Broker, listener: str) -> tuple[KafkaClient, ...]:
     """The clients shown in the same files whose bootstrap lands on this listener of this broker."""
     return tuple(
-        dependent
-        for dependent in deployment.dependents
+        client
+        for client in deployment.clients
         if any(
-            _enters(deployment, dependent.member, address.host, address.port, broker, listener)
-            for address in dependent.bootstraps
+            _enters(deployment, client.member, address.host, address.port, broker, listener)
+            for address in client.bootstraps
         )
     )
 
 
 def client_protocol(attempt: Attempt) -> str | None:
     """The security protocol that a client declares, or is known to speak while nothing is declared."""
-    dependent = attempt.dependent
-    if dependent.protocol is not None:
-        return dependent.protocol
-    if dependent.tool:
-        plain = _PLAIN_TOOLS.fullmatch(dependent.tool) is not None and not dependent.configured
+    client = attempt.client
+    if client.protocol is not None:
+        return client.protocol
+    if client.tool:
+        plain = _PLAIN_TOOLS.fullmatch(client.tool) is not None and not client.configured
         return "PLAINTEXT" if plain else None
-    image = _PLAIN_SERVICES.get(dependent.setting)
-    if image is None or not image.search(attempt.client.image) or attempt.client.mounts:
+    image = _PLAIN_SERVICES.get(client.setting)
+    if image is None or not image.search(attempt.member.image) or attempt.member.mounts:
         return None
-    says = any(_SAYS_SECURITY.search(name.upper()) for name in attempt.client.variables)
+    says = any(_SAYS_SECURITY.search(name.upper()) for name in attempt.member.variables)
     return None if says else "PLAINTEXT"
 
 
@@ -306,24 +308,23 @@ def advertises_nothing(deployment: Deployment, landed: Accepted) -> bool:
     return not advertised_endpoints(deployment, landed)
 
 
-def _attempts(deployment: Deployment, dependents: Iterable[KafkaClient]) -> Iterator[Attempt]:
-    for dependent in dependents:
-        mode = network_owner(deployment, dependent.member).mode
+def _attempts(deployment: Deployment, clients: Iterable[KafkaClient]) -> Iterator[Attempt]:
+    for client in clients:
+        mode = network_owner(deployment, client.member).mode
         if mode not in (NetworkMode.NETWORKS, NetworkMode.DEFAULT_BRIDGE, NetworkMode.HOST):
             continue
-        vantage = container_vantage(dependent.member)
-        for told in dependent.bootstraps:
-            address = Address(host=told.host, port=told.port)
-            yield Attempt(dependent=dependent, vantage=vantage, address=address, told=told)
+        vantage = container_vantage(client.member)
+        for entry in client.bootstraps:
+            yield Attempt(client=client, vantage=vantage, entry=entry)
 
 
 def _is_for_kafka(deployment: Deployment, attempt: Attempt) -> bool:
     """Whether a list means Kafka: by its setting, or because a broker has the host or the port."""
-    address, dependent = attempt.address, attempt.dependent
-    if not dependent.certain:
+    address, client = attempt.address, attempt.client
+    if not client.certain:
         landed = accepting_listener(deployment, attempt.vantage, address.host, address.port)
         return landed is not None and landed.entry.endpoint.listener not in landed.broker.config.controller_names
-    if _SAYS_KAFKA.search(dependent.setting.upper()) or dependent.tool or names_broker(deployment, address.host):
+    if _SAYS_KAFKA.search(client.setting.upper()) or client.tool or names_broker(deployment, address.host):
         return True
     ports = {entry.endpoint.port for broker in deployment.brokers for entry in broker.config.broker_listeners}
     published = {port.published for broker in deployment.brokers for port in broker.member.published}

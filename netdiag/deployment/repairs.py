@@ -19,7 +19,6 @@ from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, bracketed, is_wildcard
 from netdiag.kafka.quorum import Voter
 
-
 _MAP = "listener.security.protocol.map"
 _ADVERTISED = "advertised.listeners"
 _VOTERS = "controller.quorum.voters"
@@ -34,7 +33,7 @@ class MemberChange:
         self.member = member
         self._edits: list[Edit] = []
         self._closing: list[Edit] = []
-        self._failed = member.written is None
+        self._failed = member.editor is None
 
     def replace(self, source: DeclaredValue | None, start: int, end: int, text: str) -> Self:
         """Put `text` in the place of characters start..end of a value that somebody wrote."""
@@ -49,32 +48,32 @@ class MemberChange:
 
     def add_variable(self, name: str, value: str, beside: str | None = None) -> Self:
         """One variable more."""
-        return self._step(self.member.written.add_variable(name, value, beside) if self.member.written else None)
+        return self._step(self.member.editor.add_variable(name, value, beside) if self.member.editor else None)
 
     def rename_variable(self, name: str, new: str) -> Self:
         """Another name for a variable."""
-        return self._step(self.member.written.rename_variable(name, new) if self.member.written else None)
+        return self._step(self.member.editor.rename_variable(name, new) if self.member.editor else None)
 
     def remove_variable(self, name: str) -> Self:
         """One variable less."""
-        return self._step(self.member.written.remove_variable(name) if self.member.written else None)
+        return self._step(self.member.editor.remove_variable(name) if self.member.editor else None)
 
     def publish(self, published: int, target: int) -> Self:
         """One published port more."""
-        return self._step(self.member.written.add_port(published, target) if self.member.written else None)
+        return self._step(self.member.editor.add_port(published, target) if self.member.editor else None)
 
     def change_port(self, port: PublishedPort, *, published: int | None = None, target: int | None = None) -> Self:
         """Another number in a published port."""
-        written = self.member.written
+        written = self.member.editor
         return self._step(written.change_port(port, published=published, target=target) if written else None)
 
     def pin_port(self, port: PublishedPort, number: int) -> Self:
         """A given number in the place of any free one."""
-        return self._step(self.member.written.pin_port(port, number) if self.member.written else None)
+        return self._step(self.member.editor.pin_port(port, number) if self.member.editor else None)
 
     def offer_everywhere(self, port: PublishedPort) -> Self:
         """A published port without its address of the docker host."""
-        return self._step(self.member.written.offer_everywhere(port) if self.member.written else None)
+        return self._step(self.member.editor.offer_everywhere(port) if self.member.editor else None)
 
     def edits(self, applicability: Applicability = Applicability.UNSAFE) -> tuple[Edit, ...]:
         """All steps as edits; none where one of them could not be made or two of them touch the same text."""
@@ -202,7 +201,7 @@ def rename_variable(member: Member, name: str, new: str) -> tuple[Edit, ...]:
 
 def publish(deployment: Deployment, member: Member, published: int, target: int) -> tuple[Edit, ...]:
     """A port published, where nobody has the number on the docker host."""
-    if published in deployment.publishing or not 0 < published < 65536:
+    if published in deployment.publishers_by_port or not 0 < published < 65536:
         return ()
     return MemberChange(member).publish(published, target).edits()
 
@@ -287,7 +286,7 @@ def change_published_port(deployment: Deployment, member: Member, port: Publishe
     """Another free number of the docker host, and the same one where the member tells it to clients."""
     if port.published is None:
         return ()
-    free = next((n for n in range(port.published + 1, 65536) if n not in deployment.publishing), None)
+    free = next((n for n in range(port.published + 1, 65536) if n not in deployment.publishers_by_port), None)
     broker = deployment.broker(member.name)
     if free is None:
         return ()
@@ -346,14 +345,14 @@ def point_client(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker
     better = usable_address(deployment, attempt, brokers)
     if better is None:
         return ()
-    declared, told = attempt.dependent.declared, attempt.told
+    declared, told = attempt.client.declared, attempt.entry
     scheme = declared.value[told.start : told.end].rpartition("://")
     start = told.start + len(scheme[0]) + len(scheme[1])
-    others = [a for a in attempt.dependent.bootstraps if (a.host, a.port) == (better.host, better.port)]
+    others = [a for a in attempt.client.bootstraps if (a.host, a.port) == (better.host, better.port)]
     if others:
         # It would stand in the list twice: which of them is meant to go is not for us to say.
         return ()
-    return MemberChange(attempt.client).replace(declared, start, told.end, str(better)).edits()
+    return MemberChange(attempt.member).replace(declared, start, told.end, str(better)).edits()
 
 
 def split_listener(deployment: Deployment, broker: Broker, advertised: ListenerEntry) -> tuple[Edit, ...]:
@@ -419,7 +418,7 @@ def _advertise_both(
 
 
 def _free_port(deployment: Deployment, broker: Broker) -> int:
-    taken = {port for (_, port) in deployment.listening} | {p.target for p in broker.member.published}
+    taken = {port for (_, port) in deployment.listeners_by_port} | {p.target for p in broker.member.published}
     return next(port for port in range(_FIRST_FREE_PORT, 65536) if port not in taken)
 
 

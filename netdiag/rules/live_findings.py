@@ -195,12 +195,12 @@ def _by_node(view: LiveView, predicted: Answered, address: Address) -> Whose | N
 def _is_for(deployment: Deployment, broker: Broker, host: str, vantage: Vantage) -> bool:
     if is_loopback(host):
         return vantage.kind is VantageKind.DOCKER_HOST
-    if any(deployment.called.get((network, host)) for network in vantage.networks):
+    if any(deployment.members_by_network_name.get((network, host)) for network in vantage.networks):
         return True
-    if host in deployment.known_as:
+    if host in deployment.members_by_any_name:
         return broker.member.mode is NetworkMode.HOST and vantage.kind is VantageKind.DOCKER_HOST
-    if host in deployment.addressed:
-        owners = {a.network for _, a in deployment.addressed[host]}
+    if host in deployment.members_by_address:
+        owners = {a.network for _, a in deployment.members_by_address[host]}
         return bool(owners.intersection(vantage.networks))
     return vantage.kind in _OUTSIDE
 
@@ -221,9 +221,7 @@ def cells_of_client(view: LiveView, client: KafkaClient) -> tuple[Cell, ...]:
 def _of_clients(view: LiveView) -> frozenset[tuple[str, Address]]:
     """The cells that a finding about a client is for: (vantage, address)."""
     return frozenset(
-        (cell.vantage, cell.bootstrap)
-        for client in view.deployment.dependents
-        for cell in cells_of_client(view, client)
+        (cell.vantage, cell.bootstrap) for client in view.deployment.clients for cell in cells_of_client(view, client)
     )
 
 

@@ -33,7 +33,7 @@ def text(value: str, *, variable: str = "BROKERS", broker: str = "init: true", c
 
 def test_each_address_has_its_place_in_the_value() -> None:
     found = list(attempts(deployment_of(text("'kafka:9092 , kafka:1'"))))
-    assert [(str(a.address), a.told.start, a.told.end) for a in found] == [("kafka:9092", 0, 10), ("kafka:1", 13, 20)]
+    assert [(str(a.address), a.entry.start, a.entry.end) for a in found] == [("kafka:9092", 0, 10), ("kafka:1", 13, 20)]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ services:
 def shown(body: str, *, image: str = "shop/app", check: str = "exit 0", reporters: str = "none") -> list[str]:
     text = TEXT.format(body=body, image=image, check=check, reporters=reporters)
     deployment = deployment_of(text)
-    kinds = (deployment.dependents, deployment.waiting, deployment.health_checks)
+    kinds = (deployment.clients, deployment.waiting, deployment.health_checks)
     return [
         f"{letter} {d.member.name} {d.setting} {written(text, d, i)}"
         for letter, found in zip("cwh", kinds, strict=True)

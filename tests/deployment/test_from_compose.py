@@ -60,7 +60,7 @@ def test_ports() -> None:
 
 def test_dependents_and_shared_namespaces() -> None:
     deployment = deployment_of(TEXT)
-    (app,) = deployment.dependents
+    (app,) = deployment.clients
     assert (app.member.name, [(a.host, a.port) for a in app.bootstraps]) == ("app", [("the-kafka", 9092)])
     side = next(m for m in deployment.others if m.name == "side")
     assert (side.mode, side.shares_with) == (NetworkMode.SHARED, "kafka")

@@ -186,7 +186,7 @@ def test_clients_are_seen_by_their_variables() -> None:
         labels={"com.docker.compose.project": "p", "com.docker.compose.service": "ui"},
         environment={"KAFKA_CLUSTERS_0_BOOTSTRAPSERVERS": "broker-1:29092,broker-2:29092"},
     )
-    (dependent,) = from_engine([container(), ui], NETWORKS).dependents
+    (dependent,) = from_engine([container(), ui], NETWORKS).clients
     assert dependent.member.name == "ui"
     assert [(a.host, a.port) for a in dependent.bootstraps] == [("broker-1", 29092), ("broker-2", 29092)]
     assert dependent.declared.at() == ContainerLocation(container="p-ui-1", part="KAFKA_CLUSTERS_0_BOOTSTRAPSERVERS")

@@ -17,7 +17,7 @@ def member(base: str, override: str | None = None) -> Member:
 
 
 def written(base: str, override: str | None = None) -> MemberEditor:
-    found = member(base, override).written
+    found = member(base, override).editor
     assert found is not None
     return found
 
@@ -49,8 +49,8 @@ def test_a_number_out_of_a_variable_is_left_alone() -> None:
     for entry in ('"${P:-9092}:9092"', '"9092-9093:9092-9093"'):
         text = f"services:\n  k:\n    image: i\n    ports: [{entry}]\n"
         service = member(text)
-        assert service.written is not None
-        assert service.written.change_port(service.published[0], published=1) is None
+        assert service.editor is not None
+        assert service.editor.change_port(service.published[0], published=1) is None
 
 
 def test_ports_that_come_from_elsewhere_get_no_second_list() -> None:

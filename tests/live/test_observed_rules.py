@@ -71,7 +71,7 @@ def shape(deployment: Deployment) -> tuple[object, ...]:
         [replace(member, variables={}, sockets=member.sockets and ()) for member in deployment.members],
         [_bound(broker) for broker in deployment.brokers],
         [(broker.config.listeners, broker.config.advertised_listeners) for broker in deployment.brokers],
-        [(client.member.name, client.setting, client.bootstraps) for client in deployment.dependents],
+        [(client.member.name, client.setting, client.bootstraps) for client in deployment.clients],
     )
 
 

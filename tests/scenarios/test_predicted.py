@@ -58,7 +58,7 @@ def test_a_client_has_a_finding_on_its_line_exactly_where_its_cell_is_not_ok(sta
     judged = {f.location.line for f in made.findings if isinstance(f.location, FileLocation)}
     for attempt in (*attempts(made.deployment), *health_check_attempts(made.deployment)):
         (cell,) = predict(made.deployment, [attempt.vantage], [attempt.address])
-        if not attempt.dependent.active or str(cell.predicted) == "unknown":
+        if not attempt.client.active or str(cell.predicted) == "unknown":
             continue
         assert isinstance(attempt.where, FileLocation)
         assert (str(cell.predicted) == "ok") is (attempt.where.line not in judged), attempt.where

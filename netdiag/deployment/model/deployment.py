@@ -53,7 +53,7 @@ class NetworkKind(Enum):
 class Network:
     """One network; subnets and gateways are those that are declared or known.
 
-    Of an external one `known` are the names of all others on it, None where nobody has said. `driver` is the engine's
+    `known_names` are the names of all others on an external one, None where nobody has said. `driver` is the engine's
     word; `icc` false where containers are not to reach each other; `gateway_mode` "" (nat), "nat-unprotected", "routed"
     or "isolated"; `parent` the device of the docker host that a macvlan or ipvlan network stands on.
     """
@@ -66,7 +66,7 @@ class Network:
     subnets: tuple[str, ...] = ()
     gateways: tuple[str, ...] = ()
     where: Location | None = None
-    known: tuple[str, ...] | None = None
+    known_names: tuple[str, ...] | None = None
     driver: str = "bridge"
     icc: bool = True
     gateway_mode: str = ""
@@ -156,7 +156,7 @@ class Member:
     internal networks last, then by network name. `hostnames` are the names in the member's own hosts file;
     `links` lead from an alias to the member it stands for, None for a container that is not shown; `variables`
     are those of its environment that have a value; `mounts` are the paths inside that come from outside,
-    `storage` those of them whose source is known by a name; `written` is None for what nobody can edit.
+    `storage` those of them whose source is known by a name; `editor` is None for what nobody can edit.
     `sockets` are the TCP sockets that listen in its namespace where they have been looked at, as (address, port).
     """
 
@@ -178,7 +178,7 @@ class Member:
     state: State = State.DECLARED
     container: str | None = None
     sockets: tuple[tuple[str, int], ...] | None = None
-    written: MemberEditor | None = field(default=None, repr=False, compare=False)
+    editor: MemberEditor | None = field(default=None, repr=False, compare=False)
 
     @property
     def all_names(self) -> frozenset[str]:
@@ -332,22 +332,22 @@ class KafkaClient:
 class Deployment:
     """Brokers, other members and networks, from files or from the engine.
 
-    `sleeping` are the members whose profile is not switched on, of which nothing else here knows; `absent` the
-    services that others wait for and no file holds: the files are a part of something. `waiting` are told an address
-    only to wait until it can be connected to, `health_checks` are what brokers ask themselves.
-    `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the
-    engine and its machine, as far as it is known. `facts` are what the user declares. `down` names the members that are
-    taken not to run, whatever their state says.
+    `inactive_members` are the members whose profile is not switched on, of which nothing else here knows;
+    `missing_services` are the services that others wait for and no file holds: the files are a part of something.
+    `waiting` are told an address only to wait until it can be connected to, `health_checks` are what brokers ask
+    themselves. `host_addresses` are the docker host's own non-loopback addresses where known; `platform` is the engine
+    and its machine, as far as it is known. `facts` are what the user declares. `down` names the members that are taken
+    not to run, whatever their state says.
     """
 
     name: str | None
     brokers: tuple[Broker, ...]
     others: tuple[Member, ...] = ()
-    dependents: tuple[KafkaClient, ...] = ()
+    clients: tuple[KafkaClient, ...] = ()
     waiting: tuple[KafkaClient, ...] = ()
     health_checks: tuple[KafkaClient, ...] = ()
-    sleeping: tuple[Member, ...] = ()
-    absent: frozenset[str] = frozenset()
+    inactive_members: tuple[Member, ...] = ()
+    missing_services: frozenset[str] = frozenset()
     networks: Mapping[str, Network] = field(default_factory=dict)
     host_addresses: tuple[str, ...] = ()
     platform: Platform = field(default_factory=Platform)
@@ -386,22 +386,22 @@ class Deployment:
         return {m.name: called.get(m.shares_with or "", m.name) for m in sharing}
 
     @cached_property
-    def called(self) -> Mapping[tuple[str, str], tuple[Member, ...]]:
+    def members_by_network_name(self) -> Mapping[tuple[str, str], tuple[Member, ...]]:
         """Who answers to a name on a network, by (network, name)."""
         return _grouped(((a.network, name), m) for m in self.members for a in m.attachments for name in a.names)
 
     @cached_property
-    def known_as(self) -> Mapping[str, tuple[Member, ...]]:
+    def members_by_any_name(self) -> Mapping[str, tuple[Member, ...]]:
         """Who has a name, on whatever network or on none."""
         return _grouped((name, m) for m in self.members for name in m.all_names)
 
     @cached_property
-    def addressed(self) -> Mapping[str, tuple[tuple[Member, Attachment], ...]]:
+    def members_by_address(self) -> Mapping[str, tuple[tuple[Member, Attachment], ...]]:
         """Who has an address that is known."""
         return _grouped((address, (m, a)) for m in self.members for a in m.attachments for address in a.addresses)
 
     @cached_property
-    def publishing(self) -> Mapping[int, tuple[tuple[Member, PublishedPort], ...]]:
+    def publishers_by_port(self) -> Mapping[int, tuple[tuple[Member, PublishedPort], ...]]:
         """Who publishes a TCP port of the docker host, running or not."""
         return _grouped(
             (port.published, (member, port))
@@ -411,12 +411,12 @@ class Deployment:
         )
 
     @cached_property
-    def in_host_mode(self) -> tuple[Member, ...]:
+    def host_mode_members(self) -> tuple[Member, ...]:
         """The members that use the docker host's own network namespace."""
         return tuple(member for member in self.members if member.mode is NetworkMode.HOST)
 
     @cached_property
-    def listening(self) -> Mapping[tuple[str, int], tuple[tuple[Broker, ListenerEntry], ...]]:
+    def listeners_by_port(self) -> Mapping[tuple[str, int], tuple[tuple[Broker, ListenerEntry], ...]]:
         """The listeners in a network namespace, by (name of its owner, port)."""
         return _grouped(
             ((self.owner_names.get(broker.name, broker.name), entry.endpoint.port), (broker, entry))

@@ -242,7 +242,7 @@ def _resolve_literal(deployment: Deployment, literal: str) -> Resolution:
     bridges = [network for network in deployment.networks.values() if network.kind is not NetworkKind.OTHER]
     if any(literal in network.gateways for network in bridges):
         return (HostAddress(text=literal, gateway=True),)
-    for member, attachment in deployment.addressed.get(literal, ()):
+    for member, attachment in deployment.members_by_address.get(literal, ()):
         return (MemberAddress(member=member.name, network=attachment.network, six=":" in literal),)
     # A macvlan network shares its subnet with machines of the LAN.
     for network in bridges:
@@ -309,7 +309,7 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -
 
 def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Member, ...]:
     """Who answers to a name on a network: in any case of letters, and with the network's name behind a dot."""
-    found = deployment.called.get((network, host))
+    found = deployment.members_by_network_name.get((network, host))
     if found:
         return found
     lowered = host.lower().rstrip(".")
@@ -319,7 +319,7 @@ def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Me
         return ()
     return tuple(
         m
-        for (on, called), members in deployment.called.items()
+        for (on, called), members in deployment.members_by_network_name.items()
         if on == network and called.lower() in (lowered, bare)
         for m in members
     )
@@ -333,7 +333,7 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
     if host in HOST_ALIASES:
         because = f'"{host}" needs an extra_hosts entry on Linux'
         return unresolved(Mechanism.HOST_ALIAS_MISSING, because)
-    owners = deployment.known_as.get(host, ())
+    owners = deployment.members_by_any_name.get(host, ())
     if not owners:
         return unresolved(Mechanism.NO_SUCH_NAME, f'no container is called "{host}"')
     if all(not deployment.is_running(member) for member in owners):
@@ -351,7 +351,7 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
 
 def _may_have_name(network: Network, host: str) -> bool:
     """Whether a container that is not shown here may have a name."""
-    return network.external and (network.known is None or host in network.known)
+    return network.external and (network.known_names is None or host in network.known_names)
 
 
 def _has_embedded_dns(deployment: Deployment, network: str) -> bool:

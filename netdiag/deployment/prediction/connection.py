@@ -125,12 +125,12 @@ def _undecided_port(deployment: Deployment, client: ClientNamespace, port: int) 
     """What keeps any answer about a port of the docker host from being sure."""
     platform = deployment.platform
     if platform.generation is Generation.V20:
-        for member, _ in deployment.publishing.get(port, ()):
+        for member, _ in deployment.publishers_by_port.get(port, ()):
             network = publishing_network(deployment, member) if deployment.is_running(member) else None
             if network is not None and has_unsupported_gateway_mode(platform, network):
                 return Unknown(because=_UNSUPPORTED_MODE.format(network=network.name))
     outside = client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN) and platform.kind is HostKind.DESKTOP
-    if outside and any(deployment.listening.get((owner.name, port)) for owner in deployment.in_host_mode):
+    if outside and any(deployment.listeners_by_port.get((owner.name, port)) for owner in deployment.host_mode_members):
         return Unknown(because="host mode is Docker Desktop's own machine, unless its host networking is enabled")
     return None
 
@@ -138,7 +138,7 @@ def _undecided_port(deployment: Deployment, client: ClientNamespace, port: int) 
 def _ports_in_force(deployment: Deployment, port: int) -> list[_PortInForce]:
     return [
         _PortInForce(member=member, port=published, network=network)
-        for member, published in deployment.publishing.get(port, ())
+        for member, published in deployment.publishers_by_port.get(port, ())
         if deployment.is_running(member) and (network := _publishes_through(deployment, member)) is not None
     ]
 
@@ -167,7 +167,7 @@ def _not_published(deployment: Deployment, found: list[_PortInForce], port: int)
     if found:
         where = found[0].port.host_ip
         return refused(Mechanism.PUBLISHED_ON_OTHER_ADDRESS, f"port {port} is published on {where} only")
-    asking = deployment.publishing.get(port, ())
+    asking = deployment.publishers_by_port.get(port, ())
     if not asking:
         return refused(Mechanism.NOT_PUBLISHED, f"nothing is published on port {port} of the docker host")
     member = asking[0][0]

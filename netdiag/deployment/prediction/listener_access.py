@@ -71,7 +71,7 @@ def is_host_address(deployment: Deployment, host: str) -> bool:
     except ValueError:
         return False
     inside = (s for n in deployment.networks.values() for s in n.subnets if in_subnet(s, number))
-    return not number.is_unspecified and host not in deployment.addressed and next(inside, None) is None
+    return not number.is_unspecified and host not in deployment.members_by_address and next(inside, None) is None
 
 
 def in_subnet(subnet: str, number: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:

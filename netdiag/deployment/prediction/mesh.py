@@ -181,7 +181,7 @@ def _member_named(deployment: Deployment, source: Broker, host: str) -> str:
     if isinstance(resolution, tuple):
         names = {target.member for target in resolution if isinstance(target, MemberAddress)}
     else:
-        names = {member.name for member in deployment.known_as.get(host, ())}
+        names = {member.name for member in deployment.members_by_any_name.get(host, ())}
     return names.pop() if len(names) == 1 else ""
 
 

@@ -111,7 +111,7 @@ def accept_in_host_mode(
     None where no broker there has the port.
     """
     loopback, closed = address is None, None
-    for owner in deployment.in_host_mode:
+    for owner in deployment.host_mode_members:
         for broker, entry, bound in _sockets(deployment, owner, port):
             host = entry.endpoint.host
             covers = bound.reach is Reach.EVERYWHERE or (loopback and bound.reach is Reach.LOOPBACK)
@@ -146,7 +146,7 @@ def binding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Bin
 
 def _sockets(deployment: Deployment, owner: Member, port: int) -> Iterator[_Socket]:
     """The listeners on `port` in the namespace of `owner`, whoever opened them."""
-    for broker, entry in deployment.listening.get((owner.name, port), ()):
+    for broker, entry in deployment.listeners_by_port.get((owner.name, port), ()):
         if deployment.is_running(broker.member):
             yield broker, entry, binding(deployment, broker, entry)
 

@@ -77,15 +77,15 @@ def from_compose(
         name=project.name,
         brokers=brokers,
         others=tuple(member for name, member in members.items() if name not in broker_names),
-        dependents=(
+        clients=(
             *(d for service, member in clients for d in declared_clients(service, member)),
             *(d for service, member in kafka for d in metrics_reporters(service, member)),
             *(d for service, member in asleep for d in declared_clients(service, member, active=False)),
         ),
         waiting=tuple(d for service, member in clients for d in waiting_containers(service, member)),
         health_checks=tuple(d for service, member in kafka for d in health_check_clients(service, member)),
-        sleeping=tuple(sleeping.values()),
-        absent=frozenset(d.service for s in project.services.values() for d in s.depends_on)
+        inactive_members=tuple(sleeping.values()),
+        missing_services=frozenset(d.service for s in project.services.values() for d in s.depends_on)
         - {*project.services, *project.disabled},
         networks=_with_created_only(_networks(project, facts), members.values()),
         host_addresses=host_addresses,
@@ -132,7 +132,7 @@ def _member(project: Project, service: Service) -> Member:
             for port in service.ports
         ),
         container=service.container_name.value if service.container_name else None,
-        written=ComposeServiceEditor(project, service),
+        editor=ComposeServiceEditor(project, service),
     )
 
 
@@ -324,7 +324,7 @@ def _with_declared_facts(network: Network, facts: Facts) -> Network:
     told = facts.external_networks.get(network.key) or facts.external_networks.get(network.name)
     if told is None or not network.external:
         return network
-    return replace(network, known=told.members, subnets=network.subnets or told.subnets)
+    return replace(network, known_names=told.members, subnets=network.subnets or told.subnets)
 
 
 def _joined(command: Text | tuple[Text, ...]) -> str:

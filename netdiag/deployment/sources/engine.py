@@ -103,7 +103,7 @@ def from_engine(
         name=name,
         brokers=found,
         others=tuple(members[c.id] for c in others),
-        dependents=tuple(dependent for c in others for dependent in _clients(c, members[c.id])),
+        clients=tuple(client for c in others for client in _clients(c, members[c.id])),
         networks=known,
         host_addresses=host_addresses,
         platform=platform or Platform(),

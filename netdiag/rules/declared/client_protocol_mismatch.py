@@ -87,13 +87,13 @@ def _finding(deployment: Deployment, attempt: Attempt, landed: Accepted, speaks:
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),
-        message=f'{attempt.client.name} uses {speaks} for "{attempt.address}", but listener {name} of {broker.name} '
+        message=f'{attempt.member.name} uses {speaks} for "{attempt.address}", but listener {name} of {broker.name} '
         f"requires {wanted}",
         location=attempt.where,
         related=(Related(location=place, message=f"{name} requires {wanted}"),),
         why="a listener accepts only its own security protocol",
-        hint=f"{use}set the security protocol of {attempt.client.name} to {wanted}",
-        service=attempt.client.name,
+        hint=f"{use}set the security protocol of {attempt.member.name} to {wanted}",
+        service=attempt.member.name,
         listener=name,
     )
 

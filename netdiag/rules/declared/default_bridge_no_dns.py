@@ -55,10 +55,10 @@ def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),
-        message=f'{attempt.client.name} bootstraps from "{attempt.address.host}", but the default bridge does not '
+        message=f'{attempt.member.name} bootstraps from "{attempt.address.host}", but the default bridge does not '
         f"resolve container names",
         location=attempt.where,
         why="only user-defined networks resolve container names, and Compose creates one for each project",
         hint="remove network_mode: bridge from the client and from the broker",
-        service=attempt.client.name,
+        service=attempt.member.name,
     )

@@ -65,14 +65,14 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _finding(deployment: Deployment, attempt: Attempt, what: str) -> Finding:
     better = usable_address(deployment, attempt)
-    variable = attempt.dependent.setting
+    variable = attempt.client.setting
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),
-        message=f'{attempt.client.name} bootstraps from "{attempt.address}", which is {what}',
+        message=f'{attempt.member.name} bootstraps from "{attempt.address}", which is {what}',
         location=attempt.where,
         why="only a broker listener answers the metadata request that a client sends first",
         hint=f"set {variable} to {better}" if better else "use the port of a listener that serves clients",
-        service=attempt.client.name,
+        service=attempt.member.name,
         edits=point_client(deployment, attempt),
     )

@@ -116,7 +116,7 @@ def _finding(deployment: Deployment, attempt: Attempt, landed: Accepted, entry: 
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),
-        message=f"{attempt.client.name} bootstraps from {broker.name} at {attempt.address} and is sent to "
+        message=f"{attempt.member.name} bootstraps from {broker.name} at {attempt.address} and is sent to "
         f'"{bracketed(entry.endpoint.host)}:{entry.endpoint.port}": {because}',
         location=attempt.where,
         related=_advertised(broker, name),
@@ -124,7 +124,7 @@ def _finding(deployment: Deployment, attempt: Attempt, landed: Accepted, entry: 
         f"listener "
         "advertises",
         hint=_hint(deployment, attempt, broker),
-        service=attempt.client.name,
+        service=attempt.member.name,
         listener=name,
         edits=point_client(deployment, attempt, (broker,)),
     )
@@ -136,13 +136,13 @@ def _told_nothing(deployment: Deployment, attempt: Attempt, landed: Accepted) ->
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),
-        message=f"{attempt.client.name} bootstraps from {broker.name} at {attempt.address} through listener {name}, "
+        message=f"{attempt.member.name} bootstraps from {broker.name} at {attempt.address} through listener {name}, "
         f"which is not advertised, so it gets no broker address",
         location=attempt.where,
         related=(Related(location=place, message=f"port {attempt.address.port} belongs to {name}"),),
         why="a client gets the advertised endpoints of the listener it connects to, and this listener has none",
         hint=_hint(deployment, attempt, broker),
-        service=attempt.client.name,
+        service=attempt.member.name,
         listener=name,
     )
 
@@ -158,5 +158,5 @@ def _advertised(broker: Broker, name: str) -> tuple[Related, ...]:
 def _hint(deployment: Deployment, attempt: Attempt, broker: Broker) -> str:
     better = usable_address(deployment, attempt, (broker,))
     if better is not None:
-        return f"set {attempt.dependent.setting} to {better}"
+        return f"set {attempt.client.setting} to {better}"
     return f"add a listener to {broker.name} that advertises its service name and the port that it binds"

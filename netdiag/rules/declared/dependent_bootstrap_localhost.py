@@ -56,7 +56,7 @@ SEVERITY = Severity.ERROR
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every loopback address in a bootstrap list of a container without a broker."""
     for attempt in attempts(deployment):
-        address, client = attempt.address, attempt.client
+        address, client = attempt.address, attempt.member
         if not is_loopback(address.host) or client.mode is NetworkMode.HOST:
             continue
         if holds_broker(client) and not runs_only_tools(attempt):
@@ -68,7 +68,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
-    client, variable = attempt.client, attempt.dependent.setting
+    client, variable = attempt.member, attempt.client.setting
     better = usable_address(deployment, attempt)
     return Finding(
         rule=ID,

@@ -62,19 +62,19 @@ _CONSOLE = re.compile(r"(?:^|/)(?:redpandadata|vectorized|cloudhut)/(?:console|k
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every bootstrap address with a scheme that its client may not accept."""
     for attempt in attempts(deployment):
-        if attempt.told.scheme and not attempt.told.scheme.lower().startswith(("kafka", "tcp")):
+        if attempt.entry.scheme and not attempt.entry.scheme.lower().startswith(("kafka", "tcp")):
             found = _severity(deployment, attempt)
             if found is not None:
                 yield _finding(attempt, found)
 
 
 def _severity(deployment: Deployment, attempt: Attempt) -> Severity | None:
-    dependent, scheme = attempt.dependent, attempt.told.scheme.upper()
-    if _CONSOLE.search(attempt.client.image):
+    dependent, scheme = attempt.client, attempt.entry.scheme.upper()
+    if _CONSOLE.search(attempt.member.image):
         return severity_of(deployment, attempt)
     if dependent.tool in ("kcat", "kafkacat"):
         return None if scheme == (dependent.protocol or "PLAINTEXT") else severity_of(deployment, attempt)
-    if dependent.tool.startswith(("kafka-", "ksql-")) or _JAVA_IMAGES.search(attempt.client.image):
+    if dependent.tool.startswith(("kafka-", "ksql-")) or _JAVA_IMAGES.search(attempt.member.image):
         return None
     if _JAVA_SETTINGS.fullmatch(dependent.setting):
         return None
@@ -82,15 +82,15 @@ def _severity(deployment: Deployment, attempt: Attempt) -> Severity | None:
 
 
 def _finding(attempt: Attempt, found: Severity) -> Finding:
-    told, declared = attempt.told, attempt.dependent.declared
+    told, declared = attempt.entry, attempt.client.declared
     edit = declared.edit(told.start, told.start + len(told.scheme) + 3, "")
     return Finding(
         rule=ID,
         severity=found,
-        message=f'{attempt.client.name} bootstraps from "{told.scheme}://{attempt.address}", which has a prefix',
+        message=f'{attempt.member.name} bootstraps from "{told.scheme}://{attempt.address}", which has a prefix',
         location=attempt.where,
         why="a bootstrap address is host:port, and only some clients ignore a prefix",
         hint=f"write {attempt.address}",
-        service=attempt.client.name,
+        service=attempt.member.name,
         edits=(edit,) if edit else (),
     )

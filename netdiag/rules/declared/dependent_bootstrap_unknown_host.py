@@ -56,15 +56,15 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 def _finding(deployment: Deployment, attempt: Attempt) -> Finding:
     better = usable_address(deployment, attempt)
-    variable = attempt.dependent.setting
+    variable = attempt.client.setting
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),
-        message=f'{attempt.client.name} bootstraps from "{attempt.address.host}", but no container on its networks has '
+        message=f'{attempt.member.name} bootstraps from "{attempt.address.host}", but no container on its networks has '
         f"that name",
         location=attempt.where,
         why="Docker resolves service names, container_name, hostname and aliases of containers on the same network",
         hint=f"set {variable} to {better}" if better else "use the name of the broker's service",
-        service=attempt.client.name,
+        service=attempt.member.name,
         edits=point_client(deployment, attempt),
     )

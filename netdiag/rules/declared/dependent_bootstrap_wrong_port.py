@@ -64,9 +64,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             continue
         if not broker.config.listeners or _shares(deployment, broker):
             continue
-        if (member.name, attempt.address.port) in deployment.listening:
+        if (member.name, attempt.address.port) in deployment.listeners_by_port:
             continue
-        if attempt.dependent.waits and is_likely_other_port(member, attempt.address.port):
+        if attempt.client.waits and is_likely_other_port(member, attempt.address.port):
             continue
         if control_port(deployment, member, attempt.address.port) is None:
             yield _finding(deployment, attempt, broker)
@@ -85,7 +85,7 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
     address = attempt.address
     published = next((p for p in broker.member.published if p.published == address.port and p.protocol == "tcp"), None)
     better = usable_address(deployment, attempt, (broker,))
-    does = "waits for" if attempt.dependent.waits else "bootstraps from"
+    does = "waits for" if attempt.client.waits else "bootstraps from"
     why = "containers reach one another on container ports, those that listeners binds"
     if published is not None:
         why = (
@@ -95,7 +95,7 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),
-        message=f'{attempt.client.name} {does} "{address}", but {broker.name} has no listener on that port',
+        message=f'{attempt.member.name} {does} "{address}", but {broker.name} has no listener on that port',
         location=attempt.where,
         related=(
             Related(location=broker.place("listeners"), message=f"{broker.name} listens on {_ports(broker)}"),
@@ -103,7 +103,7 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
         ),
         why=why,
         hint=_hint(attempt, better),
-        service=attempt.client.name,
+        service=attempt.member.name,
         edits=point_client(deployment, attempt, (broker,)),
     )
 
@@ -111,7 +111,7 @@ def _finding(deployment: Deployment, attempt: Attempt, broker: Broker) -> Findin
 def _hint(attempt: Attempt, better: Address | None) -> str:
     if better is None:
         return "use the port of a listener"
-    return f"wait for {better}" if attempt.dependent.waits else f"set {attempt.dependent.setting} to {better}"
+    return f"wait for {better}" if attempt.client.waits else f"set {attempt.client.setting} to {better}"
 
 
 def _ports(broker: Broker) -> str:

@@ -119,13 +119,13 @@ def _advertises(broker: Broker, entry: ListenerEntry) -> bool:
 
 def _finding(one: SecondHop, clients: list[Attempt]) -> Finding:
     endpoint, first = one.entry.endpoint, clients[0]
-    names = list(dict.fromkeys(attempt.client.name for attempt in clients))
+    names = list(dict.fromkeys(attempt.member.name for attempt in clients))
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    active = any(attempt.dependent.active for attempt in clients)
+    active = any(attempt.client.active for attempt in clients)
     advertised = one.broker.place("advertised.listeners", one.entry.start, one.entry.end)
-    network = _missing_network(one.broker.member, first.client)
+    network = _missing_network(one.broker.member, first.member)
     told = Related(location=advertised, message=f"the address that clients get for {one.broker.name}")
-    enters = Related(location=first.where, message=f"{first.client.name} connects here")
+    enters = Related(location=first.where, message=f"{first.member.name} connects here")
     return Finding(
         rule=ID,
         severity=SEVERITY if active else Severity.WARNING,
@@ -134,10 +134,10 @@ def _finding(one: SecondHop, clients: list[Attempt]) -> Finding:
         location=first.where if network else advertised,
         related=(told if network else enters,),
         why="a client gets one endpoint of every broker, and needs those of all brokers that lead its partitions",
-        hint=f"attach {first.client.name} to {network}"
+        hint=f"attach {first.member.name} to {network}"
         if network
         else f"advertise an address for {endpoint.listener} of {one.broker.name} that its clients can reach",
-        service=first.client.name if network else one.broker.name,
+        service=first.member.name if network else one.broker.name,
         listener=endpoint.listener,
     )
 

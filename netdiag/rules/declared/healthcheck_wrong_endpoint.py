@@ -61,7 +61,7 @@ _GOES_ON = re.compile(r"kafka-(?:topics|configs|consumer-groups|console-[a-z]+|r
 def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every address in a broker's health check that certainly does not work."""
     for attempt in health_check_attempts(deployment):
-        broker = deployment.broker(attempt.client.name)
+        broker = deployment.broker(attempt.member.name)
         if broker is None or broker not in deployment.configured or broker.is_configured_by_file:
             continue
         if not broker.config.is_readable or broker.config.is_unknown("listeners"):
@@ -74,8 +74,12 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 def _because(deployment: Deployment, broker: Broker, attempt: Attempt) -> str | None:
     """Why the check fails; None if it does not, or if this is unknown."""
     host, port = attempt.address.host, attempt.address.port
-    connects_only = attempt.dependent.waits
-    if connects_only and is_likely_other_port(attempt.client, port) and (broker.name, port) not in deployment.listening:
+    connects_only = attempt.client.waits
+    if (
+        connects_only
+        and is_likely_other_port(attempt.member, port)
+        and (broker.name, port) not in deployment.listeners_by_port
+    ):
         return None
     landed = accepting_listener(deployment, attempt.vantage, host, port)
     if landed is None:
@@ -88,7 +92,7 @@ def _because(deployment: Deployment, broker: Broker, attempt: Attempt) -> str | 
     speaks, wanted = client_protocol(attempt), listener_protocol(landed)
     if speaks and wanted and speaks != wanted:
         return f"{name} requires {wanted}, but the check uses {speaks}"
-    return _sent_astray(deployment, attempt, landed) if _GOES_ON.fullmatch(attempt.dependent.tool) else None
+    return _sent_astray(deployment, attempt, landed) if _GOES_ON.fullmatch(attempt.client.tool) else None
 
 
 def _sent_astray(deployment: Deployment, attempt: Attempt, landed: Accepted) -> str | None:

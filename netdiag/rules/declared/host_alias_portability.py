@@ -64,7 +64,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
             if _ALIAS.fullmatch(entry.endpoint.host):
                 yield _advertised(deployment, broker, entry)
     for attempt in attempts(deployment):
-        if _ALIAS.fullmatch(attempt.address.host) and not _maps(attempt.dependent, attempt.address.host):
+        if _ALIAS.fullmatch(attempt.address.host) and not _maps(attempt.client, attempt.address.host):
             yield _bootstrap(deployment, attempt)
 
 
@@ -101,7 +101,7 @@ def _advertised(deployment: Deployment, broker: Broker, entry: ListenerEntry) ->
 
 
 def _bootstrap(deployment: Deployment, attempt: Attempt) -> Finding:
-    host, client = attempt.address.host, attempt.client
+    host, client = attempt.address.host, attempt.member
     in_host = client.mode is NetworkMode.HOST
     return Finding(
         rule=ID,

@@ -59,7 +59,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _nameless(deployment: Deployment, attempt: Attempt) -> Finding:
-    client, host = attempt.client, attempt.address.host
+    client, host = attempt.member, attempt.address.host
     in_host = network_owner(deployment, client).mode is NetworkMode.HOST
     who = client.name if in_host else f'the container called "{host}"'
     return Finding(

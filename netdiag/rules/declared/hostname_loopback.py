@@ -49,7 +49,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
     """One finding for every bootstrap address that the client's own hosts file maps to the client."""
     for attempt in attempts(deployment):
         host = attempt.address.host
-        given = network_owner(deployment, attempt.client).extra_hosts.get(host)
+        given = network_owner(deployment, attempt.member).extra_hosts.get(host)
         if given is None or not is_loopback(given) or is_loopback(host):
             continue
         if why_failing(deployment, attempt.vantage, host, attempt.address.port):
@@ -57,7 +57,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _finding(deployment: Deployment, attempt: Attempt, given: str) -> Finding:
-    client, host = attempt.client, attempt.address.host
+    client, host = attempt.member, attempt.address.host
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),

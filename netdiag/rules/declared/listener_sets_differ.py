@@ -88,7 +88,7 @@ def _lacks(broker: Broker, name: str) -> bool:
 
 def _entered(deployment: Deployment) -> frozenset[tuple[str, str]]:
     """The (broker, listener) pairs that clients in the files connect to."""
-    active = (d for d in deployment.dependents if d.active)
+    active = (d for d in deployment.clients if d.active)
     tried = (
         accepting_listener(deployment, container_vantage(d.member), a.host, a.port)
         for d in active

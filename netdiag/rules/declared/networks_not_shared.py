@@ -69,7 +69,7 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _finding(deployment: Deployment, attempt: Attempt, member: Member) -> Finding:
-    client = attempt.client
+    client = attempt.member
     return Finding(
         rule=ID,
         severity=severity_of(deployment, attempt),

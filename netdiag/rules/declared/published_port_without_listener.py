@@ -74,7 +74,7 @@ def _shows_its_ports(deployment: Deployment, broker: Broker) -> bool:
 
 
 def _leads_somewhere(deployment: Deployment, broker: Broker, port: PublishedPort) -> bool:
-    if port.protocol != "tcp" or (broker.name, port.target) in deployment.listening:
+    if port.protocol != "tcp" or (broker.name, port.target) in deployment.listeners_by_port:
         return True
     return is_likely_other_port(broker.member, port.target) or port.target in other_ports(broker)
 

@@ -60,9 +60,9 @@ def check(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _finding(attempt: Attempt, protocol: str) -> Finding:
-    told, name = attempt.told, attempt.client.name
-    edit = attempt.dependent.declared.edit(told.start, told.start + len(told.scheme), protocol)
-    rest = ", and has no other endpoint" if _all_left_out(attempt.dependent, protocol) else ""
+    told, name = attempt.entry, attempt.member.name
+    edit = attempt.client.declared.edit(told.start, told.start + len(told.scheme), protocol)
+    rest = ", and has no other endpoint" if _all_left_out(attempt.client, protocol) else ""
     return Finding(
         rule=ID,
         severity=_severity(attempt) if rest else Severity.NOTE,
@@ -77,7 +77,7 @@ def _finding(attempt: Attempt, protocol: str) -> Finding:
 
 
 def _severity(attempt: Attempt) -> Severity:
-    return SEVERITY if attempt.dependent.active else Severity.WARNING
+    return SEVERITY if attempt.client.active else Severity.WARNING
 
 
 def _all_left_out(dependent: KafkaClient, protocol: str) -> bool:

@@ -75,7 +75,11 @@ def _severity(deployment: Deployment, host: str) -> Severity | None:
     except ValueError:
         return None
     networks = deployment.networks.values()
-    if host in deployment.host_addresses or host in deployment.addressed or any(host in n.gateways for n in networks):
+    if (
+        host in deployment.host_addresses
+        or host in deployment.members_by_address
+        or any(host in n.gateways for n in networks)
+    ):
         return None
     subnets = [subnet for network in networks for subnet in network.subnets if in_subnet(subnet, number)]
     if subnets:

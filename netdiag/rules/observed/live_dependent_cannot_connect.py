@@ -61,7 +61,7 @@ def check(view: LiveView) -> Iterator[Finding]:
     """One finding for every client none of whose addresses works, unless all brokers are down."""
     if all(broker.name in view.stopped for broker in view.deployment.brokers):
         return
-    for client in view.deployment.dependents:
+    for client in view.deployment.clients:
         cells = cells_of_client(view, client)
         words = [cell.observed.word for cell in cells if cell.observed]
         if words and not any(word in _NOT_TOLD for word in words):

@@ -67,7 +67,7 @@ def check(view: LiveView) -> Iterator[Finding]:
         service = service_of(view, broker.member)
         if service is not None:
             yield from _broker(view, broker, service)
-    for client in view.deployment.dependents:
+    for client in view.deployment.clients:
         service = service_of(view, client.member)
         if service is not None:
             yield from _variables(client.member, service, {client.declared.variable: client.declared.value})

@@ -62,7 +62,7 @@ def check(view: LiveView) -> Iterator[Finding]:
         if sasl is not None and sasl.mechanism and sasl.mechanism not in sasl.mechanisms and whose not in told:
             told.add(whose)
             yield _refused(seen, sasl.mechanism, sasl.mechanisms)
-    for client in view.deployment.dependents:
+    for client in view.deployment.clients:
         wanted = _mechanism(client)
         if wanted is not None:
             yield from _client(client, *wanted, offering)

@@ -116,7 +116,7 @@ def _clients(view: LiveView) -> Iterator[Finding]:
         for seen in view.security
         if seen.sight.spoken in _PROTOCOLS
     }
-    for client in view.deployment.dependents:
+    for client in view.deployment.clients:
         for address in client.bootstraps:
             seen = spoken.get((f"container {client.member.name}", address.host, address.port))
             if seen is None or client.protocol is None or client.protocol == seen.sight.spoken.value:
