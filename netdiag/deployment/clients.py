@@ -66,9 +66,9 @@ class Attempt:
 class UnresolvedName(Enum):
     """Why a name that stands in a bootstrap list means nothing in the client's container."""
 
-    HOST_MODE = "one of the two uses the network of the docker host"
+    HOST_MODE = "one of the two uses the docker host's network"
     DEFAULT_BRIDGE = "one of the two is on the default bridge"
-    NOT_SHARED = "the two share no network"
+    NOT_SHARED = "they share no network"
     NOBODY = "no container has the name"
 
 

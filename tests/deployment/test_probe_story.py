@@ -41,9 +41,9 @@ def test_events_that_come_together_share_their_time() -> None:
         0.5,
     )
     assert [step.said for step in steps] == [
-        "ApiVersions: 2 kinds of requests, like Kafka 3.9",
+        "ApiVersions: 2 request types, like Kafka 3.9",
         "Metadata: cluster abc, controller none, brokers 1",
-        "DescribeConfigs: who answers stays unknown, it was not asked",
+        "DescribeConfigs: unknown which broker answers, it was not asked",
     ]
     assert [step.seconds for step in steps] == [0.5, 0, 0]
     assert {step.act for step in steps} == {StepKind.ASK}

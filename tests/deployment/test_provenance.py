@@ -49,13 +49,13 @@ def test_a_variable_of_dotenv() -> None:
 
 def test_an_env_file() -> None:
     finding, _ = found(compose_yaml=MOVED, kafka_env="KAFKA_LISTENERS=EXTERNAL://1.2.3.4:9092\n")
-    assert places(finding) == [("kafka.env", 1, ""), ("compose.yaml", 5, "read by this env_file")]
+    assert places(finding) == [("kafka.env", 1, ""), ("compose.yaml", 5, "loaded by this env_file")]
 
 
 def test_an_extended_service() -> None:
     text = "services:\n  kafka:\n    extends:\n      file: base.yaml\n      service: kafka\n"
     finding, _ = found(compose_yaml=text, base_yaml=BROKEN)
-    assert places(finding) == [("base.yaml", 8, ""), ("compose.yaml", 3, "extended here")]
+    assert places(finding) == [("base.yaml", 8, ""), ("compose.yaml", 3, "extended by this service")]
 
 
 def test_an_included_file() -> None:
@@ -66,13 +66,13 @@ def test_an_included_file() -> None:
 def test_an_alias() -> None:
     text = "x-kafka: &kafka\n" + BROKEN.split("  kafka:\n")[1] + "services:\n  kafka: *kafka\n"
     finding, _ = found(compose_yaml=text)
-    assert places(finding) == [("compose.yaml", 7, ""), ("compose.yaml", 12, "drawn in by this alias")]
+    assert places(finding) == [("compose.yaml", 7, ""), ("compose.yaml", 12, "inserted by this alias")]
 
 
 def test_an_override() -> None:
     over = "services:\n  kafka:\n    environment:\n      KAFKA_LISTENERS: EXTERNAL://1.2.3.4:9092\n"
     finding, _ = found("compose.yaml", "over.yaml", compose_yaml=CLEAN, over_yaml=over)
-    assert places(finding) == [("over.yaml", 4, ""), ("compose.yaml", 8, "in place of this")]
+    assert places(finding) == [("over.yaml", 4, ""), ("compose.yaml", 8, "this value is overridden")]
 
 
 def test_what_stands_in_its_service_has_no_way_to_tell() -> None:

@@ -53,7 +53,7 @@ def test_a_client_that_enters_at_the_wrong_listener() -> None:
     assert finding.severity is Severity.ERROR
     assert finding.message == (
         'clients on the docker host bootstrap from localhost:9092 and are sent to "kafka:9092": '
-        'the docker host does not know the name "kafka"'
+        'the docker host does not resolve "kafka"'
     )
     assert isinstance(finding.location, FileLocation)
     assert (finding.location.path, finding.location.line) == ("c.yml", 11)

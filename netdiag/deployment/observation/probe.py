@@ -106,14 +106,14 @@ class ProbeReport:
 
 
 _SECURED = {
-    Word.TLS.value: "give the client security.protocol=SSL (or SASL_SSL), or use the port of a plaintext listener",
-    Word.SASL.value: "give the client security.protocol=SASL_PLAINTEXT and credentials, or use another listener",
-    Word.NOT_KAFKA.value: "use the port of a broker's listener for clients: something else answers here",
+    Word.TLS.value: "set security.protocol=SSL (or SASL_SSL) in the client, or use the port of a plaintext listener",
+    Word.SASL.value: "set security.protocol=SASL_PLAINTEXT and credentials in the client, or use another listener",
+    Word.NOT_KAFKA.value: "use the port of a broker listener for clients: no broker answers here",
 }
 _WITH_CREDENTIALS = {
-    Word.TLS.value: "compare the client's security.protocol, truststore and keystore with what the listener shows: "
-    "`netdiag check-listeners --live --client-properties FILE` names its certificates' faults",
-    Word.SASL.value: "compare the client's sasl.mechanism and credentials with what the listener takes",
+    Word.TLS.value: "compare the client's security.protocol, truststore and keystore with the listener's certificate: "
+    "`netdiag check-listeners --live --client-properties FILE` shows what is wrong with it",
+    Word.SASL.value: "compare the client's sasl.mechanism and credentials with those that the listener accepts",
     Word.NOT_KAFKA.value: _SECURED[Word.NOT_KAFKA.value],
 }
 _LOOPBACKS = ("localhost", "127.", "::1")
@@ -142,19 +142,19 @@ def next_step(place: str, story: BootstrapReport, *, speaks: str = "PLAINTEXT") 
     verdict = story.verdict
     secured = _SECURED if speaks == "PLAINTEXT" else _WITH_CREDENTIALS
     if verdict.word is Word.UNKNOWN:
-        return "run it again with a longer --timeout, and -v"
+        return "run it again with a longer --timeout and with -v"
     if not isinstance(verdict.bootstrap, Answered):
         return _about_bootstrap(place, story.dialogue.address, verdict.bootstrap, secured)
     if verdict.reason == NO_BROKERS:
-        return "look into the broker's log: it answers and knows of no broker, so it has not joined its cluster"
+        return "read the broker's log: it answers but knows no broker, so it has not joined its cluster"
     bad = next((one for one in verdict.endpoints if one.outcome != Word.OK.value), None)
     if bad is not None:
         return _about_endpoint(place, bad, verdict.endpoints, secured)
     group = story.group
     if group is not None and group.endpoint is not None and group.outcome != Word.OK.value:
-        return f"repair the way to {group.endpoint.address}: consumers of group {group.group} are sent there"
+        return f"make {group.endpoint.address} reachable: consumers of group {group.group} are sent there"
     if group is not None and group.endpoint is None and not group.harmless:
-        return "look at the topic __consumer_offsets: consumer groups cannot work without a leader of each partition"
+        return "check the topic __consumer_offsets: consumer groups need a leader for each of its partitions"
     return None
 
 
@@ -163,20 +163,20 @@ def _describe(event: Event) -> str:
         case ApiVersionsReceived():
             guess = release_guess(event.api_versions)
             like = f", like Kafka {guess}" if guess else ""
-            return f"ApiVersions: {len(event.api_versions)} kinds of requests{like}"
+            return f"ApiVersions: {len(event.api_versions)} request types{like}"
         case ApiVersionsUnsupported():
-            return f"ApiVersions {event.api_version} is too new for it, asked again in {event.retry_version}"
+            return f"ApiVersions {event.api_version} is too new for the broker, retried with {event.retry_version}"
         case SaslMechanismsReceived():
             return f"SaslHandshake: {', '.join(event.mechanisms) or 'no mechanism'}"
         case MetadataReceived():
             named = ", ".join(f"{b.node_id}" for b in event.brokers[:20]) or "none"
             controller = "none" if event.controller_id < 0 else str(event.controller_id)
-            return f"Metadata: cluster {event.cluster_id or 'without id'}, controller {controller}, brokers {named}"
+            return f"Metadata: cluster {event.cluster_id or 'without ID'}, controller {controller}, brokers {named}"
         case ClusterReceived():
-            return f"DescribeCluster: cluster {event.cluster_id or 'without id'}" if not event.error_code else ""
+            return f"DescribeCluster: cluster {event.cluster_id or 'without ID'}" if not event.error_code else ""
         case IdentityReceived():
             if event.node_id is None:
-                return f"DescribeConfigs: who answers stays unknown, {event.unknown_because}"
+                return f"DescribeConfigs: unknown which broker answers, {event.unknown_because}"
             return f"DescribeConfigs: broker {event.node_id} answers"
         case _:
             return ""
@@ -185,12 +185,12 @@ def _describe(event: Event) -> str:
 def _about_bootstrap(place: str, address: Address, contact: object, secured: Mapping[str, str]) -> str:
     reason = contact.reason if isinstance(contact, Failed) else None
     if reason is Reason.UNRESOLVED:
-        return f'use a name that is known at {place}, or make "{address.host}" known there (extra_hosts, a network)'
+        return f'use a name that {place} can resolve, or make "{address.host}" resolve there (extra_hosts, a network)'
     if reason is not None and reason.value in secured:
         return secured[reason.value]
     if reason is Reason.CLOSED:
-        return f"see who accepts there and who should: {_trace(place, address)}"
-    return f"see where the way ends: {_trace(place, address)}"
+        return f"check which process accepts the connection: run {_trace(place, address)}"
+    return f"find out where the path ends: run {_trace(place, address)}"
 
 
 def _trace(place: str, address: Address) -> str:
@@ -205,13 +205,11 @@ def _about_endpoint(
     if bad.outcome == Word.WRONG_BROKER.value:
         same = [o.endpoint.node_id for o in all_of_them if o.endpoint.address == endpoint.address]
         shared = f": {', '.join(map(str, same))} share {endpoint.address}" if len(same) > 1 else ""
-        return f"let every broker advertise an address of its own{shared}"
+        return f"advertise a different address for every broker{shared}"
     if bad.outcome in secured:
         return secured[bad.outcome]
     if bad.outcome == Reason.UNRESOLVED.value:
-        return (
-            f'put a host that {place} can resolve into {listener}, on a listener of its own: "{endpoint.host}" is none'
-        )
+        return f'add a listener with a host that {place} can resolve to {listener}: "{endpoint.host}" does not resolve'
     if endpoint.host.startswith(_LOOPBACKS):
         return f"change {listener}: {endpoint.host} is {place} itself, not the broker"
-    return f"see where the way ends: {_trace(place, endpoint.address)}; or change {listener}"
+    return f"find out where the path ends (run {_trace(place, endpoint.address)}), or change {listener}"

@@ -144,21 +144,23 @@ def to_json(looks: tuple[Look, ...]) -> str:
 def from_json(data: bytes) -> tuple[Look, ...]:
     """The looks of a document; InputError of one line when it is not one of this format."""
     if len(data) > LARGEST:
-        raise InputError(f"no recording: larger than {LARGEST // 1024 // 1024} MiB")
+        raise InputError(f"not a recording: larger than {LARGEST // 1024 // 1024} MiB")
     try:
         document = json.loads(data, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"no recording: not JSON ({_one_line(error)})") from error
+        raise InputError(f"not a recording: not JSON ({_one_line(error)})") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InputError(f"no recording: its format is not {FORMAT!r}", hint="make one with --live --record FILE")
+        raise InputError(f"not a recording: its format is not {FORMAT!r}", hint="create one with --live --record FILE")
     if document.get("version") != VERSION:
-        raise InputError(f"a recording of a version that is not {VERSION}", hint="make it again with this netdiag")
+        raise InputError(
+            f"the recording does not have version {VERSION}", hint="record again with this version of netdiag"
+        )
     try:
         looks: tuple[Look, ...] = decode(document.get("looks"), _LOOKS, "looks")
     except (ValueError, RecursionError, OverflowError) as error:
-        raise InputError(f"a broken recording: {_one_line(error)}") from error
+        raise InputError(f"invalid recording: {_one_line(error)}") from error
     if sum(len(look.containers) for look in looks) > _MOST_CONTAINERS:
-        raise InputError(f"a recording of more than {_MOST_CONTAINERS} containers")
+        raise InputError(f"the recording has more than {_MOST_CONTAINERS} containers")
     return looks
 
 
@@ -229,7 +231,7 @@ def _masked_line(line: str) -> str:
 
 
 def _refuse_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _one_line(error: Exception) -> str:

@@ -38,7 +38,7 @@ def encode(value: object, hint: Any) -> Any:
         return [encode(item, _item(arguments, index)) for index, item in enumerate(items)]
     if isinstance(value, Mapping):
         return {str(key): encode(item, arguments[1]) for key, item in value.items()}
-    raise TypeError(f"nobody knows how to write a {hint}")
+    raise TypeError(f"no encoding for {hint}")
 
 
 def decode(document: Any, hint: Any, where: str = "it") -> Any:
@@ -52,7 +52,7 @@ def decode(document: Any, hint: Any, where: str = "it") -> Any:
         try:
             return hint(document)
         except ValueError:
-            raise ValueError(f"{where} is none of {', '.join(str(one.value) for one in hint)[:200]}") from None
+            raise ValueError(f"{where} is not one of {', '.join(str(one.value) for one in hint)[:200]}") from None
     if hint is datetime:
         return _moment(document, where)
     if _is_record(hint):
@@ -63,7 +63,7 @@ def decode(document: Any, hint: Any, where: str = "it") -> Any:
         _must(isinstance(document, dict), where, "an object")
         named = ((_simple(key, str, where), item) for key, item in document.items())
         return {key: decode(item, arguments[1], f"{where}.{key[:60]}") for key, item in named}
-    raise TypeError(f"nobody knows how to read a {hint}")
+    raise TypeError(f"no decoding for {hint}")
 
 
 def _encode_union(value: object, options: tuple[Any, ...]) -> Any:
@@ -105,7 +105,7 @@ def _decode_dataclass(document: Any, hint: Any, where: str) -> Any:
 def _decode_items(document: Any, origin: type, arguments: tuple[Any, ...], where: str) -> Any:
     _must(isinstance(document, list), where, "a list")
     if origin is tuple and Ellipsis not in arguments and len(document) != len(arguments):
-        raise ValueError(f"{where} is no list of {len(arguments)}")
+        raise ValueError(f"{where} is not a list of {len(arguments)}")
     return origin(decode(item, _item(arguments, index), f"{where}[{index}]") for index, item in enumerate(document))
 
 
@@ -121,12 +121,12 @@ def _simple(document: Any, hint: Any, where: str) -> Any:
         is_it = True
     _must(is_it, where, _SIMPLE[hint])
     if isinstance(document, int) and abs(document) >= _LARGEST:
-        raise ValueError(f"{where} is too large a number")
+        raise ValueError(f"{where} is too large")
     if isinstance(document, str) and not document.isascii():
         try:
             document.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"{where} holds half a character") from None
+            raise ValueError(f"{where} contains half a character") from None
     return document
 
 
@@ -135,7 +135,7 @@ def _moment(document: Any, where: str) -> datetime:
     try:
         return datetime.fromisoformat(document)
     except ValueError:
-        raise ValueError(f"{where} is no time") from None
+        raise ValueError(f"{where} is not a time") from None
 
 
 def _is_record(hint: Any) -> bool:

@@ -156,10 +156,10 @@ def resolve(deployment: Deployment, vantage: Vantage, host: str) -> Resolution:
         if extra is not None:
             # The engine writes them into the container's own hosts file in host mode, too.
             return _resolve_extra_host(deployment, extra)
-        because = f'the docker host does not know the name "{host}"'
+        because = f'the docker host does not resolve "{host}"'
         return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
     if vantage.kind is VantageKind.LAN:
-        because = f'a machine on the LAN does not know the name "{host}"'
+        because = f'machines on the LAN do not resolve "{host}"'
         return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
     return _resolve_in_container(deployment, vantage, host)
 
@@ -291,7 +291,7 @@ def _resolve_in_container(deployment: Deployment, vantage: Vantage, host: str) -
         if host in inside.links:
             linked = inside.links[host]
             if linked is None:
-                return Unknown(because=f'"{host}" is a link to a container that is not shown')
+                return Unknown(because=f'"{host}" is a link to a container that these files do not define')
             host = linked
     networks = tuple(a.network for a in inside.attachments) if inside else vantage.networks
     for network in networks:
@@ -327,7 +327,7 @@ def _members_called(deployment: Deployment, network: str, host: str) -> tuple[Me
 
 def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ...], host: str) -> Resolution:
     if any(n in deployment.networks and _may_have_name(deployment.networks[n], host) for n in networks):
-        return Unknown(because=f'an external network may hold a container called "{host}"')
+        return Unknown(because=f'an external network may have a container called "{host}"')
     if host in HOST_ALIASES and deployment.platform.kind is HostKind.DESKTOP:
         return (HostAddress(text=host, gateway=host == HOST_ALIASES[1], desktop=host == HOST_ALIASES[0]),)
     if host in HOST_ALIASES:
@@ -335,17 +335,17 @@ def _not_found(deployment: Deployment, vantage: Vantage, networks: tuple[str, ..
         return unresolved(Mechanism.HOST_ALIAS_MISSING, because)
     owners = deployment.members_by_any_name.get(host, ())
     if not owners:
-        return unresolved(Mechanism.NO_SUCH_NAME, f'no container is called "{host}"')
+        return unresolved(Mechanism.NO_SUCH_NAME, f'no container has the name "{host}"')
     if all(not deployment.is_running(member) for member in owners):
-        because = f'the container called "{host}" is not running'
+        because = f'the container named "{host}" is not running'
         return unresolved(Mechanism.NAME_OF_STOPPED, because)
     if networks and not any(_has_embedded_dns(deployment, network) for network in networks):
-        because = f'the default bridge has no embedded DNS, which alone would know "{host}"'
+        because = f'the default bridge has no DNS that resolves "{host}"'
         return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
     if not any(host in attachment.names for member in owners for attachment in member.attachments):
-        because = f'the container called "{host}" is on no user-defined network, so nobody serves its name'
+        because = f'the container named "{host}" is on no user-defined network, so its name does not resolve'
         return unresolved(Mechanism.NO_EMBEDDED_DNS, because)
-    because = f'"{host}" is on no network of this container'
+    because = f'"{host}" is not on any network of this container'
     return unresolved(Mechanism.NAME_ON_OTHER_NETWORK, because)
 
 

@@ -39,12 +39,12 @@ def named_brokers(deployment: Deployment, broker: Broker, listener: str) -> tupl
         if not other.config.is_broker or not deployment.is_running(other.member):
             continue
         if other.config.is_unknown("advertised.listeners"):
-            return Unknown(because=f"what {other.name} advertises cannot be told")
+            return Unknown(because=f"netdiag does not know what {other.name} advertises")
         for entry in _advertised_to(broker, other, listener):
             host = advertised_host(other, entry)
             node_id = other.config.node_id
             if host is None or node_id is None:
-                return Unknown(because=f"what {other.name} advertises on {listener} is decided at run time")
+                return Unknown(because=f"{other.name} decides at run time what it advertises on {listener}")
             named.append(NodeEndpoint(node_id=node_id, host=host, port=entry.endpoint.port))
     return tuple(sorted(named, key=lambda endpoint: endpoint.node_id))
 
@@ -80,7 +80,7 @@ def is_informed(deployment: Deployment, broker: Broker) -> bool | Unknown:
         case Mode.REDPANDA:
             return _joins_by_seeds(deployment, broker)
         case Mode.UNDECIDED:
-            return Unknown(because=f"{broker.name} has neither a quorum nor a ZooKeeper")
+            return Unknown(because=f"{broker.name} has neither controllers nor ZooKeeper")
 
 
 def reaches(deployment: Deployment, source: Broker, host: str, port: int) -> Broker | None:
@@ -100,13 +100,13 @@ def _reached_by_controller(deployment: Deployment, broker: Broker) -> bool | Unk
         return Unknown(because=f"{broker.name} does not advertise its inter-broker listener {name}")
     host = advertised_host(broker, entry)
     if host is None:
-        return Unknown(because=f"the host {broker.name} advertises on {name} is decided at run time")
+        return Unknown(because=f"{broker.name} decides at run time which host it advertises on {name}")
     candidates = [b for b in cluster_of(deployment, broker) if deployment.is_running(b.member)]
     if _share_endpoint(candidates):
-        return Unknown(because="of brokers that advertise one endpoint only the first to register stays")
+        return Unknown(because="if several brokers advertise one endpoint, only the first to register stays")
     answers = {reaches(deployment, c, host, entry.endpoint.port) is broker for c in candidates}
     if len(answers) > 1:
-        return Unknown(because=f"only some brokers reach {broker.name}: it depends on which one is the controller")
+        return Unknown(because=f"only some brokers reach {broker.name}, so it depends on which one is the controller")
     return answers == {True}
 
 
@@ -126,13 +126,13 @@ def _joins_by_seeds(deployment: Deployment, broker: Broker) -> bool | Unknown:
     targets = [target for found in asked if isinstance(found, tuple) for target in found]
     names = {target.member for target in targets if isinstance(target, MemberAddress)}
     if hosts and not names & {node.name for node in nodes}:
-        return Unknown(because=f"{broker.name} finds none of its seeds: it may never join a cluster")
+        return Unknown(because=f"{broker.name} reaches none of its seed servers, so it may never join a cluster")
     alone = next((node for node in nodes if len(nodes) > 1 and is_loopback(_rpc_host(node))), None)
     if alone is not None:
-        return Unknown(because=f"{alone.name} advertises its RPC address on its own loopback: it may never join")
+        return Unknown(because=f"{alone.name} advertises its RPC address on loopback, so it may never join")
     alive = sum(deployment.is_running(node.member) for node in nodes)
     if alive * 2 <= len(nodes):
-        return Unknown(because=f"{alive} of {len(nodes)} nodes run, which is no majority")
+        return Unknown(because=f"only {alive} of {len(nodes)} nodes run, which is not a majority")
     return True
 
 
@@ -143,7 +143,7 @@ def _rpc_host(broker: Broker) -> str:
 def _fetches_from_quorum(deployment: Deployment, broker: Broker) -> bool | Unknown:
     voters = broker.config.voters
     if not voters:
-        return Unknown(because=f"the quorum of {broker.name} is not given as voters")
+        return Unknown(because=f"{broker.name} does not list its quorum as voters")
     reached = 0
     for node_id, host, port in voters:
         if node_id == broker.config.node_id and broker.config.is_controller:
@@ -153,4 +153,4 @@ def _fetches_from_quorum(deployment: Deployment, broker: Broker) -> bool | Unkno
         reached += found is not None and found.config.node_id == node_id
     if reached * 2 > len(voters):
         return True
-    return Unknown(because=f"{broker.name} reaches {reached} of {len(voters)} quorum voters: it may never register")
+    return Unknown(because=f"{broker.name} reaches {reached} of {len(voters)} quorum voters, so it may never register")

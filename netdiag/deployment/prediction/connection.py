@@ -44,8 +44,8 @@ from netdiag.deployment.prediction.sockets import (
 )
 
 Obstacle = Failed | Unknown
-_UNSUPPORTED_MODE = "the gateway mode of {network} means nothing before engine 27"
-_LAN_ROUTES_UNKNOWN = "whether the LAN has a route to container addresses cannot be told"
+_UNSUPPORTED_MODE = "engines before 27 ignore the gateway mode of {network}"
+_LAN_ROUTES_UNKNOWN = "netdiag does not know whether the LAN has a route to container addresses"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +87,13 @@ def _to_loopback(deployment: Deployment, client: ClientNamespace, family: Family
         who = "the LAN machine" if client.ground is NamespaceKind.LAN else "the client container"
         return refused(Mechanism.OWN_LOOPBACK, f"localhost is {who} itself")
     if client.ground is NamespaceKind.UNKNOWN:
-        return Unknown(because="whose network the client uses cannot be told")
+        return Unknown(because="netdiag does not know whose network the client uses")
     if family is Family.IPV6 and not any(network.ipv6 for network in client.networks):
         match deployment.platform.generation:
             case Generation.V20:
-                return Unknown(because="there is no IPv6 in this container, not even ::1: not tried")
+                return Unknown(because="this container has no IPv6, not even ::1, so it was not tried")
             case None:
-                return Unknown(because="whether a container without IPv6 networks has ::1 depends on the engine")
+                return Unknown(because="the engine decides whether a container without IPv6 networks has ::1")
     return accept_at_loopback(deployment, owner, port, family)
 
 
@@ -110,7 +110,7 @@ def _to_host_loopback(deployment: Deployment, client: ClientNamespace, port: int
     fitting = [publish for publish in found if _on_loopback(publish.port, family)]
     if not fitting:
         if any(publish.port.on_loopback for publish in found):
-            return refused(Mechanism.NO_IPV6_BINDING, f"port {port} is published on the other family of addresses only")
+            return refused(Mechanism.NO_IPV6_BINDING, f"port {port} is published only for the other IP version")
         return _not_published(deployment, found, port)
     proxy = deployment.platform.userland_proxy is not False
     if client.ground is NamespaceKind.USER_MACHINE:
@@ -131,7 +131,7 @@ def _undecided_port(deployment: Deployment, client: ClientNamespace, port: int) 
                 return Unknown(because=_UNSUPPORTED_MODE.format(network=network.name))
     outside = client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN) and platform.kind is HostKind.DESKTOP
     if outside and any(deployment.listeners_by_port.get((owner.name, port)) for owner in deployment.host_mode_members):
-        return Unknown(because="host mode is Docker Desktop's own machine, unless its host networking is enabled")
+        return Unknown(because="with Docker Desktop, host mode means its VM, unless host networking is enabled")
     return None
 
 
@@ -166,10 +166,10 @@ def _not_published(deployment: Deployment, found: list[_PortInForce], port: int)
     """Why nothing takes a port of the docker host."""
     if found:
         where = found[0].port.host_ip
-        return refused(Mechanism.PUBLISHED_ON_OTHER_ADDRESS, f"port {port} is published on {where} only")
+        return refused(Mechanism.PUBLISHED_ON_OTHER_ADDRESS, f"port {port} is published only on {where}")
     asking = deployment.publishers_by_port.get(port, ())
     if not asking:
-        return refused(Mechanism.NOT_PUBLISHED, f"nothing is published on port {port} of the docker host")
+        return refused(Mechanism.NOT_PUBLISHED, f"no container publishes port {port} of the docker host")
     member = asking[0][0]
     mechanism, because = _why_not_in_force(deployment, member)
     return refused(mechanism, f"{member.name} {because.format(port=port)}")
@@ -178,16 +178,19 @@ def _not_published(deployment: Deployment, found: list[_PortInForce], port: int)
 def _why_not_in_force(deployment: Deployment, member: Member) -> tuple[Mechanism, str]:
     """Why what a member asks for is not in force."""
     if member.mode is NetworkMode.HOST:
-        return Mechanism.PUBLISHED_IN_HOST_MODE, "is in host mode, where what it publishes is discarded"
+        return Mechanism.PUBLISHED_IN_HOST_MODE, "is in host network mode, which discards published ports"
     network = publishing_network(deployment, member) if member.attachments else None
     if member.attachments and network is None:
-        return Mechanism.PUBLISHED_BY_INTERNAL, "is on internal networks only, through which nothing is published"
+        return Mechanism.PUBLISHED_BY_INTERNAL, "is only on internal networks, which publish no ports"
     if network is not None and network.gateway_mode == "routed":
-        return Mechanism.NOT_PUBLISHED_ROUTED, f"is on {network.name}, whose gateway mode routed publishes nothing here"
+        return (
+            Mechanism.NOT_PUBLISHED_ROUTED,
+            f"is on {network.name}, whose gateway mode routed publishes no port of the docker host",
+        )
     if network is not None and uses_parent_device(network):
-        return Mechanism.NOT_PUBLISHED, f"is on {network.name}, which is beside the docker host's own address"
+        return Mechanism.NOT_PUBLISHED, f"is on {network.name}, which is separate from the docker host's own address"
     if member.mode is NetworkMode.NETWORKS and not member.attachments:
-        return Mechanism.PUBLISHED_BY_DISCONNECTED, "is on no network any more: what it publishes is not in force"
+        return Mechanism.PUBLISHED_BY_DISCONNECTED, "is no longer on a network, so its published ports are not in force"
     return Mechanism.NOT_RUNNING, "publishes port {port} but is not running"
 
 
@@ -201,7 +204,7 @@ def _behind_proxy(landed: ConnectionResult) -> ConnectionResult:
     """docker-proxy accepts before it finds nobody behind."""
     if not isinstance(landed, Failed) or landed.reason is not Reason.REFUSED:
         return landed
-    because = f"{landed.because}: docker-proxy accepts, then ends"
+    because = f"{landed.because}: docker-proxy accepts, then closes the connection"
     return Failed(reason=Reason.CLOSED, because=because, mechanism=landed.mechanism)
 
 
@@ -212,7 +215,7 @@ def _to_publisher(deployment: Deployment, found: list[_PortInForce]) -> Connecti
         return Unknown(because=f"{' and '.join(members)} both publish the port")
     publish = found[0]
     if not is_bridge(publish.network):
-        return Unknown(because=f"networks of driver {publish.network.driver} are not modelled")
+        return Unknown(because=f"netdiag does not model networks of driver {publish.network.driver}")
     landed = accept_at_address(deployment, publish.member, publish.network.key, publish.port.target)
     if isinstance(landed, Failed) and landed.mechanism is Mechanism.NOBODY_LISTENS:
         return replace(landed, mechanism=Mechanism.PUBLISHED_TO_DEAD_PORT)
@@ -240,7 +243,7 @@ def _obstacle_to_member(
         return Unknown(because=_UNSUPPORTED_MODE.format(network=network.name))
     found = _obstacle(deployment.platform, client, network, _has_published(member, port))
     if found is None and target.six and not client.on(network):
-        return Unknown(because="ways of IPv6 between networks are not modelled")
+        return Unknown(because="netdiag does not model IPv6 between networks")
     return found
 
 
@@ -249,10 +252,10 @@ def _obstacle(platform: Platform, client: ClientNamespace, network: Network, pub
         case NamespaceKind.LAN:
             return _obstacle_from_lan(platform, network, published)
         case NamespaceKind.USER_MACHINE:
-            because = "container addresses exist inside Docker Desktop's own machine only"
+            because = "container addresses exist only inside Docker Desktop's VM"
             return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
         case NamespaceKind.UNKNOWN:
-            return Unknown(because="whose network the client uses cannot be told")
+            return Unknown(because="netdiag does not know whose network the client uses")
         case NamespaceKind.NOWHERE:
             return _no_network(client)
         case NamespaceKind.DOCKER_HOST:
@@ -265,7 +268,7 @@ def _obstacle_from_lan(platform: Platform, network: Network, published: bool) ->
     if uses_parent_device(network):
         if has_real_parent(network) and "." not in network.parent:
             return None
-        return Unknown(because=f"whether the LAN is on the wire of {network.name} cannot be told")
+        return Unknown(because=f"netdiag does not know whether the LAN is on the link of {network.name}")
     if not is_bridge(network):
         return _other_driver(network)
     if platform.lan_routes is None:
@@ -277,7 +280,7 @@ def _obstacle_from_lan(platform: Platform, network: Network, published: bool) ->
 
 
 def _other_driver(network: Network) -> Unknown:
-    return Unknown(because=f"networks of driver {network.driver} are not modelled")
+    return Unknown(because=f"netdiag does not model networks of driver {network.driver}")
 
 
 def _direct_access(platform: Platform, network: Network, published: bool) -> Obstacle | None:
@@ -290,29 +293,29 @@ def _direct_access(platform: Platform, network: Network, published: bool) -> Obs
         return None
     match platform.generation:
         case Generation.V28 | Generation.V29:
-            because = "the engine drops what comes to a container's address from outside its bridge"
+            because = "the engine drops packets to a container's address from outside its bridge"
             return timed_out(Mechanism.DIRECT_ACCESS_DROPPED, because)
         case Generation.V20 if published:
             return None
         case None if published:
-            return Unknown(because="direct access to a published container port ends with engine 28")
+            return Unknown(because="engine 28 no longer allows direct access to a published container port")
     if platform.forward_drops is False:
         if platform.generation is Generation.V20:
             return None
-        return Unknown(because="what the engine leaves to the FORWARD policy depends on its generation")
+        return Unknown(because="the engine version decides what is left to the FORWARD policy")
     return timed_out(Mechanism.FORWARD_POLICY, "the docker host forwards only to published ports")
 
 
 def _no_network(client: ClientNamespace) -> Failed:
     if client.owner is not None and client.owner.mode.value == "none":
-        return unreachable(Mechanism.NO_NETWORK, "the client has network_mode none: only loopback")
-    return unreachable(Mechanism.NO_ROUTE, "the client is on no network")
+        return unreachable(Mechanism.NO_NETWORK, "the client has network_mode none and only loopback")
+    return unreachable(Mechanism.NO_ROUTE, "the client is not on any network")
 
 
 def _obstacle_from_host(network: Network) -> Obstacle | None:
     """Row 19: what the docker host sends is not filtered."""
     if uses_parent_device(network):
-        return _parent_isolation(network, f"the docker host and containers on {network.name} do not reach each other")
+        return _parent_isolation(network, f"the docker host and containers on {network.name} cannot reach one another")
     if not is_bridge(network):
         return _other_driver(network)
     if network.gateway_mode == "isolated":
@@ -322,7 +325,7 @@ def _obstacle_from_host(network: Network) -> Obstacle | None:
 
 def _parent_isolation(network: Network, because: str) -> Obstacle:
     if not has_real_parent(network):
-        return Unknown(because=f"{network.name} stands on a device of its own: routes to it cannot be told")
+        return Unknown(because=f"{network.name} is on a device of its own, and netdiag does not know the routes to it")
     return unreachable(Mechanism.PARENT_ISOLATION, because)
 
 
@@ -337,10 +340,10 @@ def _obstacle_from_container(
     egress = client.egress
     assert egress is not None
     if uses_parent_device(egress):
-        return Unknown(because=f"what routers beyond {egress.name} know cannot be told")
+        return Unknown(because=f"netdiag does not know the routes beyond {egress.name}")
     if uses_parent_device(network):
         # Row 35: the docker host would have to deliver it, and cannot.
-        return _parent_isolation(network, f"the docker host has no way to containers on {network.name}")
+        return _parent_isolation(network, f"the docker host cannot reach containers on {network.name}")
     if not (is_bridge(egress) and is_bridge(network)):
         return _other_driver(network if is_bridge(egress) else egress)
     return _between_bridges(platform, network, published)
@@ -352,7 +355,7 @@ def _on_one_network(platform: Platform, network: Network) -> Obstacle | None:
     if network.icc or platform.bridge_filter is False:
         # Row 7: without br_netfilter nobody enforces icc=false.
         return None
-    return timed_out(Mechanism.ICC_OFF, f"{network.name} forbids its containers to reach each other")
+    return timed_out(Mechanism.ICC_OFF, f"{network.name} does not let its containers reach one another")
 
 
 def _missing_route(platform: Platform, client: ClientNamespace) -> Obstacle | None:
@@ -368,12 +371,13 @@ def _missing_route(platform: Platform, client: ClientNamespace) -> Obstacle | No
             return _egress_dropped(client)
         case None:
             return Unknown(
-                because="ways out of an internal network depend on the engine: dropped up to 27, no route since 28"
+                because="the engine decides what an internal network reaches: up to 27 it drops packets, from 28 on "
+                "there is no route"
             )
 
 
 def _no_egress(client: ClientNamespace) -> Failed:
-    because = f"{_network_names(client)} is internal: since engine 28 its containers have no default route"
+    because = f"{_network_names(client)} is internal, and since engine 28 its containers have no default route"
     return unreachable(Mechanism.INTERNAL_EGRESS, because)
 
 
@@ -382,7 +386,9 @@ def _network_names(client: ClientNamespace) -> str:
 
 
 def _egress_dropped(client: ClientNamespace) -> Failed:
-    return timed_out(Mechanism.INTERNAL_EGRESS, f"{_network_names(client)} is internal: what leaves it is dropped")
+    return timed_out(
+        Mechanism.INTERNAL_EGRESS, f"{_network_names(client)} is internal, and the engine drops packets that leave it"
+    )
 
 
 def _between_bridges(platform: Platform, network: Network, published: bool) -> Obstacle | None:
@@ -390,13 +396,13 @@ def _between_bridges(platform: Platform, network: Network, published: bool) -> O
     isolated = timed_out(Mechanism.NETWORK_ISOLATION, "Docker drops traffic between networks")
     match network.gateway_mode:
         case "isolated":
-            return Unknown(because=f"the docker host has no address on {network.name}: what it does is not modelled")
+            return Unknown(because=f"the docker host has no address on {network.name}, which netdiag does not model")
         case "routed":
             return None if published else isolated
         case "nat-unprotected" if platform.generation is Generation.V29:
             return None
         case "nat-unprotected" if platform.generation is None:
-            return Unknown(because="from another network, gateway mode nat-unprotected depends on the engine")
+            return Unknown(because="the engine decides what other networks reach with gateway mode nat-unprotected")
         case _:
             return isolated
 
@@ -420,7 +426,7 @@ def _to_docker_host(
         case NamespaceKind.LAN:
             return _from_lan(deployment, client, target, port)
         case NamespaceKind.UNKNOWN:
-            return Unknown(because="whose network the client uses cannot be told")
+            return Unknown(because="netdiag does not know whose network the client uses")
         case NamespaceKind.NOWHERE | NamespaceKind.CONTAINER:
             return _from_container(deployment, client, target, port)
 
@@ -436,9 +442,9 @@ def _on_desktop(deployment: Deployment, client: ClientNamespace, target: HostAdd
         return blocked
     if target.gateway and not target.desktop:
         if client.ground in (NamespaceKind.USER_MACHINE, NamespaceKind.LAN):
-            because = "the gateways of networks exist inside Docker Desktop's own machine only"
+            because = "network gateways exist only inside Docker Desktop's VM"
             return timed_out(Mechanism.DESKTOP_NO_ROUTE, because)
-        return Unknown(because="the gateway is Docker Desktop's own machine, whose services are not modelled")
+        return Unknown(because="the gateway is Docker Desktop's VM, whose services netdiag does not model")
     found = _ports_at_address(deployment, target, port, loopback_too=target.desktop)
     if isinstance(found, Unknown):
         return found
@@ -447,7 +453,7 @@ def _on_desktop(deployment: Deployment, client: ClientNamespace, target: HostAdd
     landed = _to_publisher(deployment, found) if found else None
     if isinstance(landed, Accepted):
         return landed
-    return Unknown(because="what else listens on the machine that Docker Desktop runs on cannot be told")
+    return Unknown(because="netdiag does not know what else listens on the machine that runs Docker Desktop")
 
 
 def _ports_at_address(
@@ -494,11 +500,11 @@ def _past_host_firewall(platform: Platform, delivery: ConnectionResult) -> Conne
     """Rows 40 and 41: past a firewall of the docker host's own, which what goes by DNAT never meets."""
     match platform.host_input:
         case HostInput.DROP:
-            return timed_out(Mechanism.HOST_FIREWALL, "the docker host's firewall drops what comes to itself")
+            return timed_out(Mechanism.HOST_FIREWALL, "the docker host's firewall drops packets to the host")
         case HostInput.REJECT:
-            return refused(Mechanism.REJECTED, "the docker host's firewall rejects what comes to itself")
+            return refused(Mechanism.REJECTED, "the docker host's firewall rejects packets to the host")
         case HostInput.PROHIBIT:
-            because = "the docker host's firewall answers that it is prohibited"
+            because = "the docker host's firewall rejects packets as prohibited"
             return unreachable(Mechanism.REJECTED, because)
         case _:
             return delivery
@@ -508,11 +514,11 @@ def _from_lan(deployment: Deployment, client: ClientNamespace, target: HostAddre
     """Rows 23, 24 and 27."""
     platform = deployment.platform
     if platform.kind is HostKind.WSL2:
-        return Unknown(because="what the LAN reaches in WSL depends on its networking mode and on Windows")
+        return Unknown(because="WSL's networking mode and Windows decide what the LAN reaches in WSL")
     if target.gateway and not platform.lan_routes:
         if platform.lan_routes is None:
             return Unknown(because=_LAN_ROUTES_UNKNOWN)
-        return unreachable(Mechanism.NO_ROUTE, "the LAN has no route to the addresses of bridges")
+        return unreachable(Mechanism.NO_ROUTE, "the LAN has no route to the addresses of bridge networks")
     return _from_outside(deployment, client, target, port)
 
 
@@ -557,11 +563,11 @@ def _network_to_host(
     if uses_parent_device(egress):
         if has_real_parent(egress) and (target.text == DOCKER_HOST or own is egress):
             # Row 35.
-            because = f"containers on {egress.name} and the docker host do not reach each other"
+            because = f"containers on {egress.name} and the docker host cannot reach one another"
             return unreachable(Mechanism.PARENT_ISOLATION, because)
-        return Unknown(because=f"what routers beyond {egress.name} know cannot be told")
+        return Unknown(because=f"netdiag does not know the routes beyond {egress.name}")
     if not is_bridge(egress):
-        return Unknown(because=f"networks of driver {egress.driver} are not modelled")
+        return Unknown(because=f"netdiag does not model networks of driver {egress.driver}")
     return egress
 
 
@@ -575,7 +581,7 @@ def _published_to_container(
     if way.internal:
         return _out_of_internal(platform, way, landed)
     if way.gateway_mode == "routed":
-        return Unknown(because=f"published ports from {way.name}, of gateway mode routed, are not modelled")
+        return Unknown(because=f"netdiag does not model published ports from {way.name}, which has gateway mode routed")
     same = way.key == publish.network.key
     proxied = platform.userland_proxy is not False
     if same:
@@ -587,7 +593,9 @@ def _published_to_container(
 
 def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Failed) -> ConnectionResult:
     """Row 32: DNAT comes first, then the rule that keeps packets on the internal network."""
-    dropped = timed_out(Mechanism.INTERNAL_EGRESS, f"{way.name} is internal: what leaves it is dropped")
+    dropped = timed_out(
+        Mechanism.INTERNAL_EGRESS, f"{way.name} is internal, and the engine drops packets that leave it"
+    )
     if platform.generation is not Generation.V29 and platform.generation is not None:
         return dropped
     match platform.firewall:
@@ -596,7 +604,9 @@ def _out_of_internal(platform: Platform, way: Network, landed: Accepted | Failed
         case Firewall.NFTABLES if platform.generation is Generation.V29:
             return landed
         case _:
-            return Unknown(because="published ports from an internal network depend on the engine and its firewall")
+            return Unknown(
+                because="the engine and its firewall decide whether an internal network reaches published ports"
+            )
 
 
 def _hairpin(
@@ -604,11 +614,13 @@ def _hairpin(
 ) -> ConnectionResult:
     """Rows 11, 12 and 13: without the proxy, back through the bridge that the packet came from."""
     if not publish.network.icc:
-        because = f"{publish.network.name} forbids its containers to reach each other, through published ports too"
+        because = (
+            f"{publish.network.name} does not let its containers reach one another, not even through published ports"
+        )
         return timed_out(Mechanism.HAIRPIN_DROPPED, because)
     itself = client.owner is not None and client.owner.name == publish.member.name
     if platform.bridge_filter is False and not itself:
-        because = "without br_netfilter the answer does not come back through the docker host"
+        because = "without br_netfilter, responses do not return through the docker host"
         return timed_out(Mechanism.BRIDGE_FILTER_OFF, because)
     return landed
 
@@ -620,18 +632,18 @@ def _to_other_bridge(platform: Platform, landed: Accepted | Failed, *, proxied: 
     if proxied:
         through = _past_host_firewall(platform, _behind_proxy(landed))
         if platform.generation is None and through != landed:
-            return Unknown(because="whether docker-proxy or a rule serves other networks depends on the engine")
+            return Unknown(because="the engine decides whether docker-proxy or a rule serves other networks")
         return through
     if platform.generation is None:
-        return Unknown(because="without userland proxy this depends on the engine's generation")
-    because = "without the userland proxy the engine drops between bridges, published ports too"
+        return Unknown(because="without the userland proxy, this depends on the engine version")
+    because = "without the userland proxy, the engine drops packets between bridges, also to published ports"
     return timed_out(Mechanism.HAIRPIN_DROPPED, because)
 
 
 def _to_vacant_address(deployment: Deployment, client: ClientNamespace, target: VacantAddress) -> Obstacle:
     """Row 4: at an address of a known network that nobody has."""
     network = network_of(deployment, target.network)
-    vacant = unreachable(Mechanism.NOBODY_HAS_ADDRESS, f"nobody has the address {target.text}")
+    vacant = unreachable(Mechanism.NOBODY_HAS_ADDRESS, f"no device has the address {target.text}")
     if client.on(network):
         # Without an answer to the neighbour question nothing is sent that icc=false could drop.
         return vacant
@@ -640,7 +652,7 @@ def _to_vacant_address(deployment: Deployment, client: ClientNamespace, target: 
 
 def _to_outside_address(deployment: Deployment, client: ClientNamespace, target: OutsideAddress) -> Obstacle:
     """Rows 29 and 42: at an address that no network here explains."""
-    unknown = Unknown(because=f"whose address {target.text} is cannot be told from here")
+    unknown = Unknown(because=f"netdiag does not know who has the address {target.text}")
     if client.ground is NamespaceKind.NOWHERE:
         return _no_network(client)
     if client.ground is not NamespaceKind.CONTAINER:
@@ -661,4 +673,4 @@ def _to_outside_address(deployment: Deployment, client: ClientNamespace, target:
                 return _egress_dropped(client)
             return unreachable(Mechanism.NO_ROUTE, f"the docker host has no route to {target.text}")
         case _:
-            return Unknown(because="ways out of an internal network depend on the engine and its host's routes")
+            return Unknown(because="the engine and its host's routes decide what an internal network reaches")

@@ -144,7 +144,7 @@ def _predicted(deployment: Deployment, source: Broker, address: Address) -> Cont
     if not isinstance(resolution, tuple):
         return resolution
     ends = {_contact(connect(deployment, broker_vantage(source), target, address.port)) for target in resolution}
-    return ends.pop() if len(ends) == 1 else Unknown(because=f"{address.host} stands for addresses that differ")
+    return ends.pop() if len(ends) == 1 else Unknown(because=f"{address.host} resolves to different addresses")
 
 
 def _contact(delivery: ConnectionResult) -> Contact:
@@ -210,7 +210,7 @@ def _zookeeper(deployment: Deployment, source: Broker, host: str) -> Contact:
                 return Answered(node_id=None, cluster_id=None, because=f"{member} is taken to serve ZooKeeper")
             return Unknown(because=f"whether {member} can be reached cannot be told from here")
         case _:
-            return Unknown(because=f"whether ZooKeeper is behind {host} cannot be told from here")
+            return Unknown(because=f"netdiag does not know whether {host} is ZooKeeper")
 
 
 def _order(edge: Edge) -> tuple[object, ...]:

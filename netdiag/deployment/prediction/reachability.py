@@ -112,11 +112,11 @@ def _first_accepting(address: Address, contacts: tuple[Contact, ...]) -> Contact
     turned_away = [c for c in contacts if isinstance(c, Failed) and c.reason in _TRY_NEXT_ADDRESS]
     taken = [c for c in contacts if c not in turned_away]
     if len({_identity(contact) for contact in taken}) > 1:
-        return Unknown(because=f'"{address.host}" stands for {len(contacts)} addresses that lead to different places')
+        return Unknown(because=f'"{address.host}" resolves to {len(contacts)} addresses that lead to different places')
     if taken:
         return taken[0]
     if len({contact.reason for contact in turned_away}) > 1:
-        return Unknown(because=f'"{address.host}" stands for {len(contacts)} addresses that fail in different ways')
+        return Unknown(because=f'"{address.host}" resolves to {len(contacts)} addresses that fail in different ways')
     return turned_away[0]
 
 
@@ -130,17 +130,17 @@ def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unknown) -> Con
     broker, name = delivery.broker, delivery.entry.endpoint.listener
     protocol = broker.config.protocol_map.get(name)
     if protocol is None:
-        return Unknown(because=f"{name} of {broker.name} has no security protocol")
+        return Unknown(because=f"listener listener listener {name} of {broker.name} has no security protocol")
     failure = _security_mismatch(answers.speaks, protocol)
     if failure is not None:
-        because = f"{name} of {broker.name} speaks {protocol}"
+        because = f"listener {name} of {broker.name} requires {protocol}"
         return Failed(reason=failure[0], because=because, mechanism=failure[1])
     if protocol != "PLAINTEXT":
         return Unknown(
-            because=f"{name} of {broker.name} speaks {protocol}: whether it takes this client is not declared"
+            because=f"listener {name} of {broker.name} requires {protocol}, and the client's protocol is not declared"
         )
     if name in broker.config.controller_names:
-        because = f"{name} of {broker.name} is a KRaft controller listener, which serves no clients"
+        because = f"listener {name} of {broker.name} is a KRaft controller listener, which does not serve clients"
         return Failed(reason=Reason.NOT_KAFKA, because=because, mechanism=Mechanism.CONTROLLER_LISTENER)
     brokers = answers.named(broker, name)
     if isinstance(brokers, Unknown):

@@ -67,17 +67,17 @@ def accept_at_address(
         if everywhere or (bound.reach is Reach.ONE_NETWORK and bound.network == network and not six):
             return _accepted(broker, entry, where)
         if bound.reach is Reach.UNKNOWN or (six and bound.reach is Reach.ONE_NETWORK):
-            return Unknown(because=bound.because or f"which of its addresses {broker.name} binds cannot be told")
+            return Unknown(because=bound.because or f"netdiag does not know which of its addresses {broker.name} binds")
     if not found and _has_unknown_sockets(deployment, member):
         return _observed_socket(member, port, where)
     for _, entry, bound in found:
         if bound.reach is Reach.LOOPBACK:
-            return refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound to {entry.endpoint.host} only")
+            return refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound only to {entry.endpoint.host}")
         if bound.reach is Reach.ONE_NETWORK:
-            because = f"{where} is bound to its address on {bound.network} only"
+            because = f"{where} is bound only to its address on {bound.network}"
             return refused(Mechanism.BOUND_TO_OTHER_ADDRESS, because)
         if bound.reach is Reach.EVERYWHERE:
-            return refused(Mechanism.NO_IPV6_BINDING, f"{where} is bound to IPv4 only")
+            return refused(Mechanism.NO_IPV6_BINDING, f"{where} is bound only to IPv4")
     return refused(Mechanism.NOBODY_LISTENS, f"{where} has no listener")
 
 
@@ -92,15 +92,15 @@ def accept_at_loopback(
         if bound.reach is Reach.UNKNOWN:
             return Unknown(because=bound.because)
     if not found and _has_unknown_listeners(deployment, owner):
-        return Unknown(because=f"what {owner.name} listens on cannot be told")
+        return Unknown(because=f"netdiag does not know what {owner.name} listens on")
     for _, entry, bound in found:
         host = entry.endpoint.host
         if bound.reach is Reach.ONE_NETWORK:
-            because = f"port {port} is bound to {host} only, not to the container's loopback"
+            because = f"port {port} is bound only to {host}, not to the container's loopback"
             return refused(Mechanism.BOUND_TO_OTHER_ADDRESS, because)
         if bound.reach is not Reach.FOREIGN:
-            return refused(Mechanism.NO_IPV6_BINDING, f"port {port} is bound to {host}, which is of the other family")
-    return refused(Mechanism.OWN_LOOPBACK, f"nothing listens on port {port} of the container's own loopback")
+            return refused(Mechanism.NO_IPV6_BINDING, f"port {port} is bound to {host}, which has the other IP version")
+    return refused(Mechanism.OWN_LOOPBACK, f"nothing listens on port {port} of the container's loopback")
 
 
 def accept_in_host_mode(
@@ -118,8 +118,8 @@ def accept_in_host_mode(
             if (covers and _accepts_family(broker, entry, family)) or host == address:
                 return _accepted(broker, entry, "the host's own network")
             if bound.reach is Reach.UNKNOWN or (bound.reach is Reach.ONE_NETWORK and not _is_number(address)):
-                return Unknown(because=bound.because or f"whether {address} is {host} cannot be told")
-            because = f"{broker.name} binds port {port} to the docker host's {host} only"
+                return Unknown(because=bound.because or f"netdiag does not know whether {address} is {host}")
+            because = f"{broker.name} binds port {port} only to the docker host's {host}"
             only_loopback = bound.reach is Reach.LOOPBACK
             mechanism = Mechanism.BOUND_TO_LOOPBACK if only_loopback else Mechanism.BOUND_TO_OTHER_ADDRESS
             closed = refused(mechanism, because)
@@ -139,7 +139,7 @@ def binding(deployment: Deployment, broker: Broker, entry: ListenerEntry) -> Bin
     owner = network_owner(deployment, broker.member)
     if owner.mode is NetworkMode.HOST:
         known = host in deployment.host_addresses
-        because = "" if known else f"whether {host} is an address of the docker host cannot be told"
+        because = "" if known else f"netdiag does not know whether {host} is an address of the docker host"
         return Binding(reach=Reach.ONE_NETWORK if known else Reach.UNKNOWN, because=because)
     return _binding_by_name(deployment, broker, host)
 
@@ -158,7 +158,7 @@ def _accepts_ipv6(broker: Broker, entry: ListenerEntry) -> bool:
 
 def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> ConnectionResult:
     if broker.member.state is State.PAUSED:
-        because = f"{broker.name} is paused: its kernel accepts, and nobody answers"
+        because = f"{broker.name} is paused: the kernel accepts connections, but no process answers"
         return timed_out(Mechanism.PAUSED, because)
     return Accepted(broker=broker, entry=entry, because=because)
 
@@ -182,13 +182,13 @@ def _is_broker(deployment: Deployment, member: Member) -> bool:
 def _observed_socket(member: Member, port: int, where: str) -> ConnectionResult:
     """What is known of a namespace without a broker's configuration: its sockets, where somebody has looked."""
     if member.sockets is None:
-        return Unknown(because=f"what {member.name} listens on cannot be told")
+        return Unknown(because=f"netdiag does not know what {member.name} listens on")
     bound = [address for address, number in member.sockets if number == port]
     if not bound:
         return refused(Mechanism.NOBODY_LISTENS, f"{where} has no listener")
     if all(address == "::1" or address.startswith("127.") for address in bound):
-        return refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound to {bound[0]} only")
-    return Unknown(because=f"what listens at {where} cannot be told")
+        return refused(Mechanism.BOUND_TO_LOOPBACK, f"{where} is bound only to {bound[0]}")
+    return Unknown(because=f"netdiag does not know what listens on {where}")
 
 
 def _accepts_family(broker: Broker, entry: ListenerEntry, family: Family) -> bool:
@@ -221,7 +221,7 @@ def _binding_by_name(deployment: Deployment, broker: Broker, host: str) -> Bindi
             return _binding_of_number(deployment, broker, host)
         case (MemberAddress() as first, *rest) if first.member == owner.name:
             if rest and host in owner.hostnames:
-                because = "the order of addresses in the container's hosts file is the engine's choice"
+                because = "the engine decides the order of addresses in the container's hosts file"
                 return Binding(reach=Reach.UNKNOWN, because=because)
             return Binding(reach=Reach.ONE_NETWORK, network=first.network)
         case (Loopback(), *_):
@@ -234,7 +234,9 @@ def _binding_of_number(deployment: Deployment, broker: Broker, host: str) -> Bin
     """A number that no declared address explains: foreign once every address of the container is known or chosen."""
     owner = network_owner(deployment, broker.member)
     if owner.mode is not NetworkMode.NETWORKS or not owner.attachments:
-        return Binding(reach=Reach.UNKNOWN, because=f"whether the container owns {host} cannot be told")
+        return Binding(
+            reach=Reach.UNKNOWN, because=f"netdiag does not know whether the container has the address {host}"
+        )
     if any(deployment.networks[a.network].external for a in owner.attachments if a.network in deployment.networks):
         return Binding(reach=Reach.UNKNOWN, because="an external network may give the container this address")
-    return Binding(reach=Reach.FOREIGN, because=f"nothing gives this container the address {host}")
+    return Binding(reach=Reach.FOREIGN, because=f"no network gives this container the address {host}")

@@ -241,10 +241,10 @@ class ComposeServiceEditor(MemberEditor):
 # More variables than this in one value tell nothing.
 _VARIABLES = 4
 _WORDS: dict[OriginKind, str] = {
-    "alias": "drawn in by this alias",
-    "extends": "extended here",
+    "alias": "inserted by this alias",
+    "extends": "extended by this service",
     "include": "included here",
-    "env_file": "read by this env_file",
+    "env_file": "loaded by this env_file",
 }
 
 
@@ -351,7 +351,7 @@ def _with_origins(finding: Finding, project: Project, ways: OriginIndex) -> Find
     given = ways.given(place)
     found = [*steps, *given[:_VARIABLES]]
     places = [(location(origin.by), _role(origin)) for origin in found]
-    places += [(location(span), "in place of this") for span in _overridden(finding, place, project)]
+    places += [(location(span), "this value is overridden") for span in _overridden(finding, place, project)]
     told = {(r.location.path, r.location.line) for r in finding.related if isinstance(r.location, FileLocation)}
     more = tuple(Related(location=at, message=text) for at, text in places if (at.path, at.line) not in told)
     return replace(finding, related=finding.related + more) if more else finding
