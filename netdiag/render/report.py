@@ -53,7 +53,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """The cells of one input; `not_running` are brokers with no inside to stand in, and the reason where known.
+    """The cells of one input; `not_running` are brokers without a container to look from, and the reason if known.
 
     `mesh` is what its members get from each other; None where nobody looked. `causes` are asked for with --why.
     """

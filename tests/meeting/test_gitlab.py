@@ -62,7 +62,7 @@ def project(installed: Path, tmp_path: Path) -> Path:
         ({}, 1, "a b/docker-compose.yml:8:35: error:"),
         ({"NETDIAG_FILES": "compose.yaml\nweb-compose.yml\n"}, 0, "0 errors"),
         ({"NETDIAG_FILES": "a b/docker-compose.yml"}, 1, "a b/docker-compose.yml:8:35: error:"),
-        ({"NETDIAG_FILES": "web-compose.yml"}, 0, "no Kafka broker in it"),
+        ({"NETDIAG_FILES": "web-compose.yml"}, 0, "no Kafka broker found"),
         ({"NETDIAG_FILES": "gone.yml"}, 3, "gone.yml"),
         ({"NETDIAG_ARGS": "--exit-zero"}, 0, "a b/docker-compose.yml:8:35: error:"),
         ({"NETDIAG_FILES": "$(touch evil)\n`touch evil`\n; touch evil"}, 3, "touch evil"),

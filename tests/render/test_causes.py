@@ -24,7 +24,7 @@ def test_the_first_cause_in_full_and_the_others_in_a_line() -> None:
     assert text.splitlines() == [
         "  network-isolation, because: client is on another network",
         "    evidence: rule 1 of STAGE-2: its counter rose by 1, 1, 1",
-        "    repair: attach client to network a (tried in the model: it works)",
+        "    repair: attach client to network a (tested in the model)",
         "    repair: pray (cannot be tried beforehand)",
         "  not-running, foretold: kafka is \\x1b[31mgone",
     ]

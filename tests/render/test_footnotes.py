@@ -28,6 +28,15 @@ def test_explanations_that_differ_in_numbers_only_are_one() -> None:
     assert text.startswith("  ¹ docker host → broker-1:9092: refused, broker-1 port 9092 has no listener\n  ² ")
 
 
+def test_explanations_that_differ_in_the_host_of_the_row_only_are_one() -> None:
+    footnotes = Footnotes(Screen())
+    marks = [
+        footnotes.mark(cell(f"{host}:9092", failed(because=f'the docker host does not resolve "{host}"'))).text
+        for host in ("alpha", "beta")
+    ]
+    assert marks == ["¹", "¹"]
+
+
 def test_numbers_go_on_beyond_nine() -> None:
     footnotes = Footnotes(Screen())
     marks = [footnotes.mark(cell("a:1", failed(because="x" * n))).text for n in range(1, 13)]

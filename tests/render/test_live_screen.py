@@ -54,7 +54,7 @@ def test_all_is_shown_where_there_is_room() -> None:
 def test_without_an_engine_what_was_seen_last_stays_with_a_word_on_it() -> None:
     gone = Report(inputs=lost("\x1b[31mno engine answers there").inputs, matrices=WORKING.matrices)
     text = paint(drawn(gone, [], rows=60, columns=140), Screen())
-    assert "docker engine: not looked at: \\x1b[31mno engine answers there; below is what was seen last" in text
+    assert "docker engine: not checked: \\x1b[31mno engine answers there; below is the last observation" in text
     assert "From where a client works" in text
 
 

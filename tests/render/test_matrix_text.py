@@ -103,3 +103,29 @@ def test_the_input_is_named_where_there_are_several() -> None:
 
 def test_a_broker_host_that_nobody_named_is_explained() -> None:
     assert "--docker-host-ip" in shown(matrix([HOST], {"<docker-host>:9092": [OK]}))
+
+
+def test_where_no_broker_runs_one_line_says_so() -> None:
+    rows = {f"kafka-{n}:9092": [REFUSED, REFUSED] for n in range(3)}
+    down = replace(matrix([HOST, LAN], rows), not_running={"kafka-0": "exited", "kafka-1": "exited"})
+    assert shown(down).splitlines() == [
+        "From where a client works  (predicted)",
+        "  nowhere: no broker is running",
+        "  not running: kafka-{0,1} (exited)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        matrix([HOST, inside("kafka-2")], {"a:1": [REFUSED, REFUSED]}),
+        matrix([HOST], {"a:1": [OK]}),
+        matrix([HOST], {"a:1": [UNKNOWN]}),
+    ],
+)
+def test_the_table_stays_where_a_broker_runs_or_answers_or_may_answer(other: Matrix) -> None:
+    assert "nowhere" not in shown(replace(other, not_running={"kafka-1": "exited"}))
+
+
+def test_the_table_stays_where_addresses_fail_although_no_broker_is_stopped() -> None:
+    assert "nowhere" not in shown(matrix([HOST], {"a:1": [REFUSED]}))

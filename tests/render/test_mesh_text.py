@@ -38,34 +38,34 @@ def drawn(shown: Mesh, width: int = 100) -> str:
 
 def test_a_whole_cluster_takes_a_line_for_each_kind() -> None:
     assert drawn(mesh()) == (
-        "Who reaches whom in the cluster  (from inside each member)\n"
-        "  inter-broker: all 6 ways hold\n"
-        "  zookeeper: all 3 ways hold\n"
+        "Connections between members of the cluster  (from inside each member)\n"
+        "  inter-broker: all 6 connections work\n"
+        "  zookeeper: all 3 connections work\n"
     )
     assert mesh_lines(Mesh(), Screen()) == []
 
 
 def test_a_cut_is_drawn_and_named() -> None:
     assert drawn(mesh(k1_k3=CUT)) == (
-        "Who reaches whom in the cluster  (from inside each member)\n"
-        "  inter-broker: 1 of 6 ways cut\n"
+        "Connections between members of the cluster  (from inside each member)\n"
+        "  inter-broker: 1 of 6 connections fail\n"
         "        k1  k2  k3\n"
         "    k1  -   ok  timeout\n"
         "    k2  ok  -   ok\n"
         "    k3  ok  ok  -\n"
-        "    k1 -> k3 at k3:9092: timeout, 172.18.0.3:9092 did not answer in 4.0 s; predicted was ok\n"
-        "  zookeeper: all 3 ways hold\n"
+        "    k1 -> k3 at k3:9092: timeout, 172.18.0.3:9092 did not answer in 4.0 s; predicted: ok\n"
+        "  zookeeper: all 3 connections work\n"
     )
 
 
 def test_what_nobody_saw_is_no_cut() -> None:
     text = drawn(mesh(k1_zk=Unknown(because="the time of this run was up"), k2_k1=None))
-    assert "  inter-broker: all 5 ways hold\n" in text
-    assert "  zookeeper: 1 way cannot be told\n" in text
+    assert "  inter-broker: all 5 connections work\n" in text
+    assert "  zookeeper: 1 connection unknown\n" in text
     assert "    k1 -> zk at zk:9092: unknown, the time of this run was up" in text
     unseen = Mesh(edges=tuple(replace(e, observed=None) for e in mesh().edges), skipped=(("k1", "needs root"),))
-    assert "  inter-broker: nobody could look at 6 ways\n" in drawn(unseen)
-    assert "  not looked at from k1: needs root\n" in drawn(unseen)
+    assert "  inter-broker: 6 connections not checked\n" in drawn(unseen)
+    assert "  not checked from k1: needs root\n" in drawn(unseen)
 
 
 def test_foreign_text_is_harmless_and_a_grid_that_is_too_wide_is_left_out() -> None:

@@ -29,7 +29,7 @@ def test_text_tells_every_step_and_the_next() -> None:
     assert f"broker 3, at 127.0.0.1:{port}: wrong-broker" in lines
     assert "verdict: partial 1/3" in lines
     assert "verdict: bootstrap: refused" in lines
-    assert "next:    see where the way ends: `netdiag trace host 127.0.0.1:1`" in lines
+    assert "next:    find out where the path ends: run `netdiag trace host 127.0.0.1:1`" in lines
     assert all(len(line) <= 90 for line in lines)
     assert "\x1b" not in text
     assert "ev..il\\x1b[2J" in text

@@ -9,20 +9,20 @@ from tests.render.security_sights import SIGHTS
 def test_the_section() -> None:
     text = render(Report(security=SIGHTS), Screen(width=100))
     assert text.splitlines() == [
-        "What ports speak  (observed)",
-        "  kafka:9094, localhost:9094  SASL_SSL  SECURE of kafka, seen from docker host",
-        "    TLSv1.2, TLSv1.3 with TLS_AES_256_GCM_SHA384; needs a client's certificate",
+        "Protocol of each port  (observed)",
+        "  kafka:9094, localhost:9094  SASL_SSL  listener SECURE of kafka, seen from docker host",
+        "    TLSv1.2, TLSv1.3 with TLS_AES_256_GCM_SHA384; requires a client certificate",
         r"    CN=kafka by CN=Root until 2027-01-01, RSA 2048, for kafka, localhost, \x1b[2Jevil, 10.0.0.1",
         "      under CN=Sub until 2027-01-01",
         '    name not covered: "x" is not among its names',
         "    expires soon: in 3 days",
         r"    SASL: PLAIN; not logged in: refused: password=[hidden] \x1b[31m",
-        "  kafka:9095  SASL_PLAINTEXT  SECURE of kafka, seen from docker host",
+        "  kafka:9095  SASL_PLAINTEXT  listener SECURE of kafka, seen from docker host",
         "    SASL: PLAIN, SCRAM-SHA-512; PLAIN logged in",
-        "  kafka:8080  HTTP  SECURE of kafka, seen from docker host",
+        "  kafka:8080  HTTP  listener SECURE of kafka, seen from docker host",
         "    it answers with HTTP",
     ]
 
 
 def test_nothing_seen_is_no_section() -> None:
-    assert "What ports speak" not in render(Report(), Screen())
+    assert "Protocol of each port" not in render(Report(), Screen())

@@ -38,8 +38,8 @@ def test_word(verdict: Verdict, expected: str, colour: Style) -> None:
     [
         (REFUSED, "refused, nothing listens there"),
         (failed("timeout", ""), "no answer"),
-        (UNKNOWN, "cannot be told, an external network is in the way"),
-        (NO_BROKERS, "broker 1 answers on EXTERNAL, but knows of no broker to send the client to"),
+        (UNKNOWN, "unknown, an external network is in the way"),
+        (NO_BROKERS, "broker 1 answers on EXTERNAL, but returns no brokers"),
         (
             SENT_AWAY,
             "broker 1 answers on EXTERNAL and advertises localhost:9091: refused, localhost is the client itself",
@@ -53,7 +53,7 @@ def test_word(verdict: Verdict, expected: str, colour: Style) -> None:
         (
             answered("1 k1:1 ok", "2 k2:1 unknown", "3 k3:1 unknown"),
             "broker 1 answers on EXTERNAL and advertises k1:1 (broker 1): ok; "
-            "k{2,3}:1 (brokers 2,3): cannot be told, out of reach",
+            "k{2,3}:1 (brokers 2,3): unknown, out of reach",
         ),
     ],
 )

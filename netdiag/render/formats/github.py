@@ -58,7 +58,7 @@ def _unread(item: Input, problem: Problem, root: str) -> str:
 
 
 def _skipped(item: Skipped) -> str:
-    text = f"not looked at: {plain(item.vantage)}: {plain(item.reason)}"
+    text = f"not checked: {plain(item.vantage)}: {plain(item.reason)}"
     return _command("notice", {"title": "netdiag"}, text + (f"\nrun: {plain(item.command)}" if item.command else ""))
 
 

@@ -95,4 +95,4 @@ def _plain_lines(text: str) -> str:
 
 def _skipped(item: Skipped) -> str:
     command = f"; run: {escaped(plain(item.command))}" if item.command else ""
-    return f"- not looked at: {escaped(plain(item.vantage))}: {escaped(plain(item.reason))}{command}"
+    return f"- not checked: {escaped(plain(item.vantage))}: {escaped(plain(item.reason))}{command}"

@@ -226,7 +226,7 @@ def _unread(item: Input, problem: Problem, places: Places, root: str) -> dict[st
 
 def _skipped(item: Skipped) -> dict[str, Any]:
     command = f"\nrun: {plain(item.command)}" if item.command else ""
-    text = f"not looked at: {plain(item.vantage)}: {plain(item.reason)}{command}"
+    text = f"not checked: {plain(item.vantage)}: {plain(item.reason)}{command}"
     return {"level": "warning", "message": _message(text)}
 
 

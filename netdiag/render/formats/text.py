@@ -70,12 +70,12 @@ def _unread(item: Input, problem: Problem, screen: Screen) -> list[Line]:
 
 
 def _without_brokers(item: Input, screen: Screen) -> list[Line]:
-    return [(screen.run(item.name, Style.BOLD), Run(": no Kafka broker in it"))]
+    return [(screen.run(item.name, Style.BOLD), Run(": no Kafka broker found"))]
 
 
 def _skipped(item: Skipped, screen: Screen) -> list[Line]:
     lines: list[Line] = [
-        (Run("not looked at: ", Style.WARNING), screen.run(item.vantage, Style.BOLD), screen.run(f": {item.reason}"))
+        (Run("not checked: ", Style.WARNING), screen.run(item.vantage, Style.BOLD), screen.run(f": {item.reason}"))
     ]
     if item.command:
         lines.append((Run("  run: ", Style.PLACE), screen.run(item.command)))

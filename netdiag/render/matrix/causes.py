@@ -45,7 +45,7 @@ def explained_lines(explained: Sequence[Explanation], screen: Screen) -> list[Li
         who = f"{first_names(vantages, _MOST_NAMES)} {screen.glyphs.arrow} {first_names(addresses, _MOST_NAMES)}"
         lines += [(Run("why ", Style.BOLD), screen.run(who, Style.BOLD)), *cause_lines(causes, screen)]
     if len(groups) > _MOST_GROUPS:
-        lines.append((Run(f"why: {len(groups) - _MOST_GROUPS} more explanations, all in --format json", Style.DIM),))
+        lines.append((Run(f"why: {len(groups) - _MOST_GROUPS} more; --format json has all", Style.DIM),))
     return lines
 
 
@@ -75,7 +75,7 @@ def explained_value(input_name: str, explained: Explanation) -> dict[str, Any]:
 
 
 def _repair(repair: Repair, screen: Screen, indent: str) -> Iterator[Line]:
-    said = "tried in the model: it works" if repair.confirmed else repair.because
+    said = "tested in the model" if repair.confirmed else repair.because
     style = Style.GOOD if repair.confirmed else Style.HALF
     yield (
         Run(f"{indent}  repair: "),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from netdiag.deployment.model.contact import Answered, Failed, Unknown
-from netdiag.deployment.model.vantage import DOCKER_HOST
+from netdiag.deployment.model.vantage import DOCKER_HOST, VantageKind
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.render.matrix.grid import Column, Grid, Part, Row, fold_matrix
 from netdiag.render.redact import redacted
@@ -30,10 +30,10 @@ _SPELLED = {
     "unreachable": "unreachable",
     "closed": "closed without an answer",
     "not-kafka": "something other than Kafka answers",
-    "tls": "the listener wants TLS",
-    "sasl": "the listener wants SASL",
+    "tls": "the listener requires TLS",
+    "sasl": "the listener requires SASL",
     "wrong-broker": "another broker answers",
-    "unknown": "cannot be told",
+    "unknown": "unknown",
 }
 _DIGITS = re.compile(r"\d+")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -44,7 +44,13 @@ _LABELS_SHOWN = 4
 
 
 def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
-    """The lines of one matrix; `named` puts its input into the title."""
+    """The lines of one matrix; `named` puts its input into the title.
+
+    Where no broker runs, every cell would say the same: one line says it.
+    """
+    if _is_down(matrix):
+        nowhere = (Run(f"{_INDENT}nowhere: no broker is running", Style.BAD),)
+        return [_title(matrix, (), screen, named=named), nowhere, *_not_running(matrix, screen)]
     grid = fold_matrix(matrix)
     labels = _labels(grid)
     footnotes = Footnotes(screen)
@@ -52,7 +58,7 @@ def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
     drawn = table.lines()
     notes = [*_legend(grid, screen), *footnotes.lines()]
     return [
-        _title(matrix, labels, screen, named=named),
+        _title(matrix, labels.numbers, screen, named=named),
         *_sentences(grid, labels, screen),
         *_not_running(matrix, screen),
         (),
@@ -61,8 +67,17 @@ def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
     ]
 
 
+def _is_down(matrix: Matrix) -> bool:
+    """Whether brokers are stopped, none is running, and no address was answered or behaved against the prediction."""
+    if not matrix.not_running or any(vantage.kind is VantageKind.BROKER for vantage in matrix.vantages):
+        return False
+    verdicts = [effective_verdict(cell) for cell in matrix.cells if cell.agrees is not False]
+    silent = [verdict for verdict in verdicts if verdict is not None and isinstance(verdict.bootstrap, Failed)]
+    return len(silent) == len(matrix.cells)
+
+
 class Footnotes:
-    """Collects them while a table is drawn."""
+    """Collects them while a table is drawn; texts that differ only in numbers or the cell's own host share one."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -75,7 +90,7 @@ class Footnotes:
         if verdict is None or (verdict.usable and cell.agrees is not False):
             return Run("")
         text = self._text(cell)
-        key = (verdict_word(verdict, self._screen.glyphs), _DIGITS.sub("#", text))
+        key = (verdict_word(verdict, self._screen.glyphs), _DIGITS.sub("#", text.replace(cell.bootstrap.host, "#")))
         number = self._numbers.setdefault(key, len(self._numbers) + 1)
         self._texts.setdefault(number, f"{cell.vantage} {self._screen.glyphs.arrow} {cell.bootstrap}: {text}")
         return Run(self._number(number), Style.DIM)
@@ -151,10 +166,10 @@ def _column_label(column: Column, numbers: Sequence[int]) -> str:
             return few_names(labels)
 
 
-def _title(matrix: Matrix, labels: _Labels, screen: Screen, *, named: bool) -> Line:
+def _title(matrix: Matrix, numbers: Sequence[int], screen: Screen, *, named: bool) -> Line:
     how = ["predicted"] if any(cell.predicted for cell in matrix.cells) else []
     how += ["observed"] if any(cell.observed for cell in matrix.cells) else []
-    details = [" and ".join(how)] + ([f"N = {numbers_text(labels.numbers)}"] if labels.numbers else [])
+    details = [" and ".join(how)] + ([f"N = {numbers_text(numbers)}"] if numbers else [])
     title = "From where a client works" + (f": {matrix.input}" if named else "")
     return (screen.run(title, Style.BOLD), Run(f"  ({'; '.join(details)})", Style.DIM))
 
@@ -185,7 +200,7 @@ def _sentence(verdicts: Sequence[Verdict | None], rows: Sequence[Row], labels: _
         return f"works through {_through(works, rows, labels)}", Style.GOOD
     partly = [n for n, verdict in enumerate(verdicts) if verdict is not None and verdict.reached]
     if partly:
-        return f"works in part only, through {_through(partly, rows, labels)}", Style.HALF
+        return f"works only partly, through {_through(partly, rows, labels)}", Style.HALF
     if any(verdict is None or verdict.word is Word.UNKNOWN for verdict in verdicts):
         return "no address is known to work", Style.DIM
     return "no address works", Style.BAD
@@ -320,7 +335,7 @@ def _legend(grid: Grid, screen: Screen) -> list[Line]:
     arrow = screen.glyphs.arrow
     lines: list[str] = []
     if any(_second_hop_failed(verdict) for verdict in verdicts):
-        lines.append(f"{arrow}  a broker answers there, but the addresses it then sends the client to fail")
+        lines.append(f"{arrow}  a broker answers there, but the client cannot use the addresses that it advertises")
     if any(cell.agrees is False for cells in grid.cells for cell in cells):
         lines.append(f"a{screen.glyphs.differs}b  predicted a, observed b")
     if any(cell.observed for cells in grid.cells for cell in cells) and any(
@@ -328,7 +343,7 @@ def _legend(grid: Grid, screen: Screen) -> list[Line]:
     ):
         lines.append("( )  predicted, not observed")
     if any(address.host == DOCKER_HOST for row in grid.rows for address in row.addresses):
-        lines.append(f"{DOCKER_HOST}  an address of the docker host on its network; name it with --docker-host-ip")
+        lines.append(f"{DOCKER_HOST}  an address of the docker host on its network; set it with --docker-host-ip")
     room = screen.width - len(_INDENT)
     return [(Run(_INDENT + part, Style.DIM),) for line in lines for part in wrap(line, room)]
 
@@ -380,7 +395,7 @@ def _second_hop(verdict: Verdict, answered: Answered) -> str:
     who = "a broker" if answered.node_id is None else f"broker {answered.node_id}"
     on = f" on {answered.listener}" if answered.listener else ""
     if not verdict.endpoints:
-        return f"{who} answers{on}, but knows of no broker to send the client to"
+        return f"{who} answers{on}, but returns no brokers"
     groups: dict[str, list[EndpointOutcome]] = {}
     for outcome in verdict.endpoints:
         groups.setdefault(outcome.outcome, []).append(outcome)

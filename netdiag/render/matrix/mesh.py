@@ -21,7 +21,7 @@ def mesh_lines(mesh: Mesh, screen: Screen, *, name: str = "") -> list[Line]:
     """The lines; none where there are no edges. `name` is the input, where there are several."""
     if not mesh.edges:
         return []
-    title = "Who reaches whom in the cluster" + (f": {name}" if name else "")
+    title = "Connections between members of the cluster" + (f": {name}" if name else "")
     lines: list[Line] = [(screen.run(title, Style.BOLD), Run("  (from inside each member)", Style.DIM))]
     for kind in EdgeKind:
         edges = [edge for edge in mesh.edges if edge.kind is kind]
@@ -50,12 +50,16 @@ def _kind(kind: EdgeKind, edges: Sequence[Edge], screen: Screen) -> Iterator[Lin
     cut = [edge for edge in seen if is_cut(edge)]
     open_ = [edge for edge in seen if is_cut(edge) is None]
     if not seen:
-        yield (Run(f"{_INDENT}{kind.value}: "), Run(f"nobody could look at {plural(len(edges), 'way')}", Style.DIM))
+        yield (Run(f"{_INDENT}{kind.value}: "), Run(f"{plural(len(edges), 'connection')} not checked", Style.DIM))
         return
     if not cut and not open_:
         yield (Run(f"{_INDENT}{kind.value}: "), Run(_all_hold(len(seen)), Style.GOOD))
         return
-    text = f"{len(cut)} of {plural(len(seen), 'way')} cut" if cut else f"{plural(len(open_), 'way')} cannot be told"
+    text = (
+        f"{len(cut)} of {plural(len(seen), 'connection')} fail"
+        if cut
+        else f"{plural(len(open_), 'connection')} unknown"
+    )
     yield (Run(f"{_INDENT}{kind.value}: "), Run(text, Style.BAD if cut else Style.HALF))
     yield from _grid(edges, screen)
     for edge in [*cut, *open_][:_MOST_NAMED]:
@@ -65,7 +69,7 @@ def _kind(kind: EdgeKind, edges: Sequence[Edge], screen: Screen) -> Iterator[Lin
 
 
 def _all_hold(count: int) -> str:
-    return "the one way holds" if count == 1 else f"all {count} ways hold"
+    return "the only connection works" if count == 1 else f"all {count} connections work"
 
 
 def _grid(edges: Sequence[Edge], screen: Screen) -> Iterator[Line]:
@@ -112,14 +116,14 @@ def _named(edge: Edge, screen: Screen) -> Iterator[Line]:
     head = f"{edge.source} {screen.glyphs.arrow} {_target(edge)}{at}: {word}"
     predicted = edge.predicted
     expected = None if predicted is None or isinstance(predicted, Unknown) else edge_outcome(edge, predicted)
-    differs = f"; predicted was {expected}" if expected not in (None, word) else ""
+    differs = f"; predicted: {expected}" if expected not in (None, word) else ""
     text = screen.visible(redacted(f"{head}, {edge.observed.because}{differs}"))
     for number, part in enumerate(wrap(text, max(30, screen.width - len(_INDENT) * 3))):
         yield (Run(_INDENT * (2 if number == 0 else 3)), Run(part))
 
 
 def _skipped(source: str, because: str, screen: Screen) -> Iterator[Line]:
-    yield from hanging((Run(_INDENT),), redacted(f"not looked at from {source}: {because}"), screen, Style.DIM)
+    yield from hanging((Run(_INDENT),), redacted(f"not checked from {source}: {because}"), screen, Style.DIM)
 
 
 def _filled(text: str, columns: int) -> str:

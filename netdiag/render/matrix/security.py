@@ -19,7 +19,7 @@ _MILD = frozenset({CertificateFault.EXPIRES_SOON, CertificateFault.WEAK_KEY, Cer
 
 def security_lines(ports: tuple[SeenPort, ...], screen: Screen) -> list[Line]:
     """The section; what several addresses of one listener show alike stands there once."""
-    lines: list[Line] = [(Run("What ports speak", Style.BOLD), Run("  (observed)", Style.DIM))]
+    lines: list[Line] = [(Run("Protocol of each port", Style.BOLD), Run("  (observed)", Style.DIM))]
     groups: dict[tuple[object, ...], list[SeenPort]] = {}
     for seen in ports:
         port = seen.port
@@ -50,7 +50,7 @@ def _port_lines(group: list[SeenPort], screen: Screen) -> Iterator[Line]:
     port = group[0].port
     sight = port.sight
     where = ", ".join(dict.fromkeys(str(seen.port.address) for seen in group))
-    whose = f"  {port.listener} of {port.member}" if port.member else ""
+    whose = f"  listener listener listener {port.listener} of {port.member}" if port.member else ""
     yield (
         Run("  "),
         screen.run(where, Style.BOLD),
@@ -67,11 +67,11 @@ def _port_lines(group: list[SeenPort], screen: Screen) -> Iterator[Line]:
 
 
 def _tls_lines(tls: TlsSight, screen: Screen) -> Iterator[Line]:
-    offers = ", ".join(tls.versions) or "no version that could be told"
+    offers = ", ".join(tls.versions) or "unknown version"
     cipher = f" with {tls.cipher}" if tls.cipher else ""
     client = ""
     if tls.wants_client:
-        client = "; needs a client's certificate" if tls.needs_client else "; takes a client's certificate"
+        client = "; requires a client certificate" if tls.needs_client else "; accepts a client certificate"
     yield (Run("    "), screen.run(f"{offers}{cipher}{client}"))
     if tls.chain:
         yield (Run("    "), screen.run(_certificate_text(tls.chain[0])))
@@ -91,7 +91,7 @@ def _certificate_text(own: Certificate) -> str:
 
 
 def _sasl_line(sasl: SaslSight, screen: Screen) -> Line:
-    offers = ", ".join(sasl.mechanisms) or "no mechanism that could be told"
+    offers = ", ".join(sasl.mechanisms) or "unknown mechanisms"
     line: list[Run] = [Run("    "), screen.run(f"SASL: {offers}")]
     if sasl.authenticated:
         line.append(screen.run(f"; {sasl.mechanism} logged in", Style.GOOD))

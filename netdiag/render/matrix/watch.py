@@ -429,9 +429,9 @@ def _failed_inputs(report: Report, screen: Screen) -> list[Line]:
     return [
         (
             screen.run(item.name, Style.BOLD),
-            Run(": not looked at: ", Style.ERROR),
+            Run(": not checked: ", Style.ERROR),
             screen.run(redacted(problem.message)),
-            Run("; below is what was seen last" if any(m.input == item.name for m in report.matrices) else ""),
+            Run("; below is the last observation" if any(m.input == item.name for m in report.matrices) else ""),
         )
         for item, problem in report.unread
     ]
@@ -439,15 +439,15 @@ def _failed_inputs(report: Report, screen: Screen) -> list[Line]:
 
 def _remarks(report: Report, screen: Screen) -> list[Line]:
     lines: list[Line] = [
-        (screen.run(item.name, Style.BOLD), Run(": no Kafka broker in it"))
+        (screen.run(item.name, Style.BOLD), Run(": no Kafka broker found"))
         for item in report.inputs
         if item.error is None and not item.brokers
     ]
     for item in report.skipped:
-        lines.append((Run("not looked at: ", Style.WARNING), screen.run(f"{item.vantage}: {item.reason}")))
+        lines.append((Run("not checked: ", Style.WARNING), screen.run(f"{item.vantage}: {item.reason}")))
     lines += [(Run("note: ", Style.NOTE), screen.run(redacted(note))) for note in report.notes]
     if report.findings:
-        text = f"{plural(len(report.findings), 'finding')}: check-listeners --live without --watch tells them"
+        text = f"{plural(len(report.findings), 'finding')}: check-listeners --live without --watch shows them"
         lines.append((Run(text, Style.DIM),))
     return [(), *lines] if lines else []
 
