@@ -70,7 +70,7 @@ def test_a_commit_is_refused_until_it_is_repaired(project: Path, home: tuple[str
     deep.write_text(BROKEN)
     refused = _commit(project, home)
     assert refused.returncode == 1
-    assert "a b/docker-compose.yml:8:35: error: EXTERNAL of kafka binds 1.2.3.4" in refused.stderr
+    assert 'a b/docker-compose.yml:8:35: error: listener EXTERNAL of kafka binds "1.2.3.4"' in refused.stderr
     assert "- exit code: 1" in refused.stderr
     assert "From where a client works" not in refused.stderr
     deep.write_text(CLEAN)

@@ -130,7 +130,7 @@ def _contact_at(answers: _Brokers, delivery: Accepted | Failed | Unknown) -> Con
     broker, name = delivery.broker, delivery.entry.endpoint.listener
     protocol = broker.config.protocol_map.get(name)
     if protocol is None:
-        return Unknown(because=f"listener listener listener {name} of {broker.name} has no security protocol")
+        return Unknown(because=f"listener {name} of {broker.name} has no security protocol")
     failure = _security_mismatch(answers.speaks, protocol)
     if failure is not None:
         because = f"listener {name} of {broker.name} requires {protocol}"

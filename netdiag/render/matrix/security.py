@@ -50,7 +50,7 @@ def _port_lines(group: list[SeenPort], screen: Screen) -> Iterator[Line]:
     port = group[0].port
     sight = port.sight
     where = ", ".join(dict.fromkeys(str(seen.port.address) for seen in group))
-    whose = f"  listener listener listener {port.listener} of {port.member}" if port.member else ""
+    whose = f"  listener {port.listener} of {port.member}" if port.member else ""
     yield (
         Run("  "),
         screen.run(where, Style.BOLD),
