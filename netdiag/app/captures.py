@@ -13,11 +13,9 @@ from netdiag.errors import UsageError
 from netdiag.io.capture_files import capture_files
 from netdiag.render.exchanges import UnreadCounter, copies_line
 from netdiag.traffic import native
-from netdiag.traffic.column import Column
-from netdiag.traffic.moments import nanoseconds
-from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions
+from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions, parse_time
 from netdiag.traffic.rows import ConnectionRow
-from netdiag.traffic.tables import table
+from netdiag.traffic.tables import Column, table
 
 if TYPE_CHECKING:
     from netdiag.topology.graph import Topology
@@ -79,7 +77,7 @@ def table_columns(name: str, chosen: Sequence[str] | None = None) -> tuple[Colum
 
 def time_span(since: str | None, until: str | None) -> tuple[int | None, int | None]:
     """The times as nanoseconds since 1970 UTC; UsageError for what is no time, or a span that holds none."""
-    first, last = (None if text is None else nanoseconds(text) for text in (since, until))
+    first, last = (None if text is None else parse_time(text) for text in (since, until))
     if first is not None and last is not None and first >= last:
         raise UsageError(f"--since '{since}' is not before --until '{until}'")
     return first, last

@@ -26,9 +26,9 @@ from netdiag.cli.options import (
 from netdiag.errors import UsageError
 from netdiag.render.exchanges import csv_header, exchange_line
 from netdiag.render.screen import paint
-from netdiag.traffic.column import Column
 from netdiag.traffic.native import Batch, arrow_stream
 from netdiag.traffic.rows import ExchangeRow
+from netdiag.traffic.tables import Column
 
 
 class RowFormat(StrEnum):

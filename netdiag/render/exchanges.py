@@ -8,9 +8,9 @@ from typing import Any
 from netdiag.kafka.error_codes import error_name
 from netdiag.render.screen import Line, Run, Screen, Style
 from netdiag.render.wording import plural
-from netdiag.traffic.column import Column
 from netdiag.traffic.native import Copies
 from netdiag.traffic.rows import ExchangeRow, LossRow
+from netdiag.traffic.tables import Column
 
 MAX_TOPICS = 4
 # What a snap length cuts off was not wanted, and what is no TCP is no Kafka.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from netdiag.traffic.column import Column, Kind, Table
+from netdiag.traffic.tables import Column, Kind, Table
 
 Unit = Literal["ns", "us"]
 # Rows of one record batch: what Spark takes at once.

@@ -1,19 +1,23 @@
-"""The capture engine, netdiag_native: the one place that imports it.
+"""The capture engine, netdiag_native: the one module that imports it.
 
 It is compiled, and a distribution of its own: whoever only checks files or live containers needs none of it.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from typing import Any, Protocol, cast
 
 from netdiag import __version__, distribution
-from netdiag.errors import InputError, NetdiagError
+from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.traffic.tables import NAMES
 
 MODULE = "netdiag_native"
+_SECONDS = re.compile(r"(\d{1,11})(?:\.(\d{1,9}))?")
+_FRACTION = re.compile(r"(?<=:\d\d)\.(\d{1,9})")
 
 Tell = Callable[[int, int, int | None, int | None], None]
 """Told how far reading is: bytes of the files, packets, the times of the earliest and the latest packet in nanoseconds
@@ -323,6 +327,23 @@ def is_capture(file: str) -> bool:
 def version() -> str:
     """That of the engine, which is that of netdiag; an error with what to do where there is no such engine."""
     return str(_module().__version__)
+
+
+def parse_time(text: str) -> int:
+    """A time of ISO 8601 (without a zone: UTC) or seconds since 1970, as nanoseconds since 1970."""
+    seconds = _SECONDS.fullmatch(text.strip())
+    if seconds is not None:
+        return int(seconds[1]) * 1_000_000_000 + int((seconds[2] or "0").ljust(9, "0"))
+    fraction = _FRACTION.search(text)
+    whole = text if fraction is None else text[: fraction.start()] + text[fraction.end() :]
+    try:
+        moment = datetime.fromisoformat(whole.strip())
+    except ValueError:
+        raise UsageError(f"'{text}' is no time", hint="write 2026-01-02T03:04:05Z, or seconds since 1970") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    rest = 0 if fraction is None else int(fraction[1].ljust(9, "0"))
+    return int(moment.timestamp()) * 1_000_000_000 + rest
 
 
 def _asked(

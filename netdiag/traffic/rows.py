@@ -1,6 +1,6 @@
-"""The rows of the tables, one NamedTuple a table: made by the million, so a tuple that Arrow turns into columns.
+"""Rows of the tables that netdiag itself reads row by row, in the order of their columns.
 
-What every column means stands in `tables`; a test holds the two together.
+What every column means stands in `tables.json`; a test holds the two together.
 """
 
 from typing import NamedTuple
@@ -45,127 +45,6 @@ class ExchangeRow(NamedTuple):
     committed: bool | None = None
 
 
-class PartitionRow(NamedTuple):
-    """A row of `partitions`."""
-
-    time: int
-    connection: int
-    correlation_id: int
-    api_key: int
-    client_id: str | None
-    group: str | None
-    topic: str | None
-    topic_id: str | None
-    partition: int
-    error_code: int | None
-    records: int | None
-    record_bytes: int | None
-    request_offset: int | None
-    response_offset: int | None
-    last_offset: int | None
-    high_watermark: int | None
-    last_stable_offset: int | None
-    log_start_offset: int | None
-    timestamp: int | None
-    max_timestamp: int | None
-    leader_id: int | None
-    leader_epoch: int | None
-    replica_id: int | None
-    session_id: int | None
-
-
-class BatchRow(NamedTuple):
-    """A row of `batches`."""
-
-    time: int
-    connection: int
-    correlation_id: int
-    api_key: int
-    client_id: str | None
-    topic: str | None
-    topic_id: str | None
-    partition: int
-    magic: int
-    base_offset: int | None
-    last_offset_delta: int | None
-    records: int | None
-    bytes: int
-    codec: str | None
-    producer_id: int | None
-    producer_epoch: int | None
-    base_sequence: int | None
-    transactional: bool | None
-    control: bool | None
-    first_timestamp: int | None
-    max_timestamp: int | None
-    log_append_time: bool | None
-    complete: bool
-
-
-class GroupEventRow(NamedTuple):
-    """A row of `group_events`."""
-
-    time: int
-    response_time: int | None
-    connection: int
-    correlation_id: int
-    api_key: int
-    group: str | None
-    client: str
-    broker: str
-    client_id: str | None
-    member_id: str | None
-    instance_id: str | None
-    generation: int | None
-    protocol_type: str | None
-    protocol: str | None
-    leader: str | None
-    members: tuple[str, ...] | None
-    subscription: tuple[str, ...] | None
-    owned: tuple[str, ...] | None
-    assignment: tuple[str, ...] | None
-    session_timeout_ms: int | None
-    rebalance_timeout_ms: int | None
-    reason: str | None
-    error_code: int | None
-    wait_ms: float | None
-
-
-class EndpointRow(NamedTuple):
-    """A row of `endpoints`."""
-
-    time: int
-    connection: int
-    correlation_id: int
-    api_key: int
-    client: str
-    broker: str
-    client_id: str | None
-    node_id: int
-    host: str
-    port: int
-    rack: str | None
-    cluster_id: str | None
-    controller_id: int | None
-    coordinator_key: str | None
-
-
-class LeaderRow(NamedTuple):
-    """A row of `leaders`."""
-
-    time: int
-    connection: int
-    correlation_id: int
-    topic: str | None
-    topic_id: str | None
-    partition: int | None
-    leader_id: int | None
-    leader_epoch: int | None
-    replicas: int | None
-    in_sync: int | None
-    error_code: int | None
-
-
 class ConnectionRow(NamedTuple):
     """A row of `connections`."""
 
@@ -205,19 +84,6 @@ class ConnectionRow(NamedTuple):
     file: str
 
 
-class NameRow(NamedTuple):
-    """A row of `names`."""
-
-    time: int
-    client: str
-    server: str
-    name: str
-    type: str
-    result: str
-    addresses: tuple[str, ...] | None
-    latency_ms: float | None
-
-
 class LossRow(NamedTuple):
     """A row of `losses`."""
 
@@ -229,74 +95,3 @@ class LossRow(NamedTuple):
     bytes: int
     times: int
     detail: str | None
-
-
-class RecordRow(NamedTuple):
-    """A row of `records`."""
-
-    time: int
-    connection: int
-    correlation_id: int
-    api_key: int
-    client_id: str | None
-    topic: str | None
-    topic_id: str | None
-    partition: int
-    offset: int | None
-    offset_delta: int
-    timestamp: int | None
-    key: str | None
-    key_encoding: str | None
-    key_bytes: int | None
-    value: str | None
-    value_encoding: str | None
-    value_bytes: int | None
-    headers: tuple[str, ...] | None
-    codec: str
-    producer_id: int | None
-
-
-class PacketRow(NamedTuple):
-    """A row of `packets`."""
-
-    time: int
-    file: str
-    number: int
-    interface: str
-    link_type: int
-    length: int
-    captured: int
-
-
-class SegmentRow(NamedTuple):
-    """A row of `segments`."""
-
-    time: int
-    file: str
-    number: int
-    interface: str
-    source: str
-    destination: str
-    sequence: int
-    acknowledgement: int
-    flags: int
-    window: int
-    length: int
-    captured: int
-
-
-class LatencyRow(NamedTuple):
-    """A row of `latencies`."""
-
-    api_name: str | None
-    client: str
-    client_id: str | None
-    broker: str
-    bucket: int | None
-    requests: int
-    responses: int
-    unanswered: int
-    errors: int
-    request_bytes: int
-    response_bytes: int
-    latency_ns: int

@@ -1,14 +1,49 @@
-"""The tables that the engine fills: names, columns, units, read from `tables.json`.
-
-docs/tables.md is generated from there; `rows` has the same columns for the type checker.
-"""
+"""The tables that the engine fills and the aggregates made of them: columns, types and units, read from JSON."""
 
 import json
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from netdiag.traffic.column import Column, Kind, Table
+
+class Kind(StrEnum):
+    """The type of a column. A TIME is a whole number of nanoseconds since 1970 UTC in a row of ours."""
+
+    BOOL = "bool"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    FLOAT64 = "float64"
+    STRING = "string"
+    STRINGS = "strings"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column; `doc` says what it holds, with its unit. Every column that is not `required` may be null."""
+
+    name: str
+    kind: Kind
+    doc: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table; a row of it is a tuple in the order of the columns."""
+
+    name: str
+    doc: str
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns in their order."""
+        return tuple(column.name for column in self.columns)
+
 
 NAMES = (
     "exchanges",
@@ -31,10 +66,29 @@ PARTIAL_NAMES = ("latencies",)
 RAW_NAMES = ("packets", "segments")
 
 
+_TABLES, _ANSWERS, _CHARTS = "tables.json", "aggregates/aggregates.json", "aggregates/over_time.json"
+
+
 @cache
 def table(name: str) -> Table:
     """The table of that name; KeyError for any other."""
-    return table_of(name, _document()[name])
+    return table_of(name, _described(_TABLES)[name])
+
+
+@cache
+def aggregate(name: str) -> Table:
+    """The schema of the aggregate of that name; KeyError for any other."""
+    return table_of(name, (_described(_ANSWERS) | _described(_CHARTS))[name])
+
+
+def aggregate_names() -> tuple[str, ...]:
+    """The names of the aggregates that every analysis answers with."""
+    return tuple(_described(_ANSWERS))
+
+
+def chart_names() -> tuple[str, ...]:
+    """The names of the aggregates that are asked for a report only."""
+    return tuple(_described(_CHARTS))
 
 
 def table_of(name: str, entry: dict[str, Any]) -> Table:
@@ -47,7 +101,7 @@ def table_of(name: str, entry: dict[str, Any]) -> Table:
 
 
 @cache
-def _document() -> dict[str, dict[str, Any]]:
-    text = files("netdiag.traffic").joinpath("tables.json").read_text(encoding="utf-8")
+def _described(file: str) -> dict[str, dict[str, Any]]:
+    text = files("netdiag.traffic").joinpath(file).read_text(encoding="utf-8")
     document: dict[str, dict[str, Any]] = json.loads(text)
     return document

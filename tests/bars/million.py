@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.column import Kind
-from netdiag.traffic.tables import NAMES, table
+from netdiag.traffic.tables import NAMES, Kind, table
 
 EXCHANGES = 1_000_000
 CONNECTIONS, TOPICS, PARTITIONS, GROUPS, SERVICES = 20_000, 40, 12, 30, 120

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.io.spark.reading import Reading, read_latencies
 from netdiag.io.spark.session import spark_session
-from netdiag.traffic.aggregates.partial import percentiles
-from netdiag.traffic.aggregates.spark_types import struct_of
+from netdiag.traffic.aggregates.expressions import struct_of
+from netdiag.traffic.latencies import percentiles
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import table
 

@@ -16,8 +16,7 @@ from typer.testing import CliRunner, Result
 
 from netdiag.cli.main import app
 from netdiag.distribution import install_line
-from netdiag.traffic.aggregates.declared import names
-from netdiag.traffic.tables import NAMES
+from netdiag.traffic.tables import NAMES, aggregate_names
 from tests.cli.shell import NETDIAG, environment
 from tests.native.conversations import START, capture
 from tests.native.files import pcap_file
@@ -59,7 +58,7 @@ def test_text_json_and_tables_of_one_capture(path: str, tmp_path: Path) -> None:
     assert (document["packets"], document["files"]) == (48, [path])
     assert sum(row["exchanges"] for row in document["answers"]["coverage"]["rows"]) == 12
     assert sorted(entry.name for entry in out.iterdir()) == sorted((*NAMES, "answers"))
-    assert sorted(entry.name for entry in (out / "answers").iterdir()) == sorted(names())
+    assert sorted(entry.name for entry in (out / "answers").iterdir()) == sorted(aggregate_names())
     assert sum(pq.read_table(part).num_rows for part in (out / "exchanges").iterdir()) == 12
     assert [entry.name for entry in out.parent.iterdir()] == ["tables"]
     again = run(path, "--out", str(out))

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 from netdiag.render.rule_pages import escaped
-from netdiag.traffic.aggregates import declared
-from netdiag.traffic.column import Kind, Table
-from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, PAYLOAD_NAMES, RAW_NAMES, table
+from netdiag.traffic import tables
+from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, PAYLOAD_NAMES, RAW_NAMES, Kind, Table, table
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "tables.md"
@@ -58,9 +57,9 @@ no rows. What could not be unpacked is told on standard error.
 """
 
 _PARTIALS = """Who asks what, how often, how slow: for captures so large that a row per exchange is too much. The
-Spark format has them as the level `latencies`, and `netdiag.traffic.aggregates.partial` adds them up:
+Spark format has them as the level `latencies`, and `netdiag.traffic.latencies` adds them up:
 
-    from netdiag.traffic.aggregates.partial import percentiles
+    from netdiag.traffic.latencies import percentiles
 
     percentiles(spark.read.format("kafka_pcap").option("level", "latencies").load("captures/"), "api_name", "broker")
 
@@ -79,8 +78,8 @@ def page() -> str:
     parts += ["## With keys and values\n", _PAYLOADS, *(_table(table(name)) for name in PAYLOAD_NAMES)]
     parts += ["## Partial sums\n", _PARTIALS, *(_table(table(name)) for name in PARTIAL_NAMES)]
     parts += ["## Before the engine\n", *(_table(table(name)) for name in RAW_NAMES)]
-    parts += ["## Aggregates\n", *(_table(declared.aggregate(name)) for name in declared.names())]
-    parts += ["## Of a report\n", _CHARTS, *(_table(declared.aggregate(name)) for name in declared.chart_names())]
+    parts += ["## Aggregates\n", *(_table(tables.aggregate(name)) for name in tables.aggregate_names())]
+    parts += ["## Of a report\n", _CHARTS, *(_table(tables.aggregate(name)) for name in tables.chart_names())]
     return "\n".join(parts)
 
 

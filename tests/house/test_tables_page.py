@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from netdiag.traffic.aggregates import declared
+from netdiag.traffic import tables
 from netdiag.traffic.tables import NAMES, RAW_NAMES
 from tests.house.tables_page import PAGE, main, page
 from tests.house.tree import ROOT
@@ -14,7 +14,7 @@ def test_the_page_is_up_to_date() -> None:
 
 def test_every_table_has_its_heading() -> None:
     lines = page().splitlines()
-    for name in (*NAMES, *RAW_NAMES, *declared.names(), *declared.chart_names()):
+    for name in (*NAMES, *RAW_NAMES, *tables.aggregate_names(), *tables.chart_names()):
         assert f"### {name}" in lines
 
 

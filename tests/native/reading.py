@@ -42,11 +42,11 @@ def rows_of_files(
     found: dict[str, list[Any]] = {name: [] for name in (*NAMES, *wanted.tables) if name in wanted.tables}
     for ready in native.read([str(file) for file in files], wanted, names=names, since_ns=since_ns, until_ns=until_ns):
         for name, batches in ready.items():
-            found[name] += (_row(name)(*row) for batch in batches for row in batch.rows())
+            found[name] += (row_class(name)(*row) for batch in batches for row in batch.rows())
     return found
 
 
 @cache
-def _row(name: str) -> Any:
+def row_class(name: str) -> Any:
     """A row of a table; times are nanoseconds."""
     return namedtuple(name, table(name).names)

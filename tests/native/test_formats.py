@@ -14,9 +14,8 @@ import pytest
 
 from netdiag.kafka import protocol as wire
 from netdiag.traffic import native
-from netdiag.traffic.column import Column, Kind
 from netdiag.traffic.native import Batch, ReadOptions, arrow_stream
-from netdiag.traffic.tables import NAMES, table
+from netdiag.traffic.tables import NAMES, Column, Kind, table
 from tests.native.conversations import DNS, batch, mixed, produced_and_fetched
 from tests.native.files import pcap_file
 from tests.native.packets import TcpConnection, udp_packet

@@ -3,9 +3,8 @@
 from typing import Any
 
 from netdiag.findings import Finding, Severity, WireLocation
-from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.analysis import Analysis, Answer, Seen
-from netdiag.traffic.column import Kind
+from netdiag.traffic.tables import Kind, aggregate
 
 T0 = 1_700_000_000_123_456_789
 _EMPTY: dict[Kind, Any] = {

@@ -10,12 +10,12 @@ import pytest
 
 import netdiag.render
 from netdiag.render.analysis.tables import analysis_json
-from netdiag.traffic.aggregates.declared import aggregate, names
 from netdiag.traffic.analysis import Analysis, Seen
+from netdiag.traffic.tables import aggregate, aggregate_names
 from tests.render.analyses import analysis, answer, finding
 
 SCHEMA = json.loads((Path(netdiag.render.__file__).parent / "schema" / "analyze.v1.json").read_text(encoding="utf-8"))
-EMPTY = {name: answer(name) for name in names()}
+EMPTY = {name: answer(name) for name in aggregate_names()}
 
 
 def parsed(value: Analysis) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", aggregate_names())
 def test_the_schema_has_every_column(name: str) -> None:
     row = SCHEMA["properties"]["answers"]["properties"][name]["properties"]["rows"]["items"]
     assert tuple(row["properties"]) == tuple(row["required"]) == aggregate(name).names
@@ -36,7 +36,7 @@ def test_the_schema_has_every_column(name: str) -> None:
 
 
 def test_a_document_keeps_the_schema() -> None:
-    answers = {name: answer(name, {}) for name in names()}
+    answers = {name: answer(name, {}) for name in aggregate_names()}
     found = parsed(replace(analysis(**answers), findings=(finding(),)))
     assert found["first_time"] == "2023-11-14T22:13:20.123456789Z"
     assert found["protocols"] == {"kafka": 2, "tls": 1}

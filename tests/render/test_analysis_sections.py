@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.render.analysis.tables import SECTIONS, duration, moment, size
-from netdiag.traffic.aggregates.declared import aggregate
+from netdiag.traffic.tables import aggregate
 from tests.render.analyses import T0, answer
 
 

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 from netdiag.traffic.arrow import BATCH, record_batch, record_batches, schema_of
-from netdiag.traffic.column import Kind
-from netdiag.traffic.rows import LossRow, NameRow
-from netdiag.traffic.tables import NAMES, RAW_NAMES, table
+from netdiag.traffic.rows import LossRow
+from netdiag.traffic.tables import NAMES, RAW_NAMES, Kind, table
+from tests.native.reading import row_class
 
-NAME = NameRow(
+NAME = row_class("names")(
     time=1_700_000_000_123_456_789,
     client="10.0.0.2:5353",
     server="127.0.0.11:53",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from netdiag.traffic.rows import ExchangeRow, GroupEventRow, PartitionRow
+from tests.native.reading import row_class
 from tests.wire.traffic.facts import Consumed, Counted, Facts, Generation, Position, Produced
 from tests.wire.truth import (
     CONSUMER_GROUP_HEARTBEAT,
@@ -23,30 +23,31 @@ from tests.wire.truth import (
 )
 
 
-def _row(kind: Any, **values: object) -> Any:
+def _row(name: str, **values: object) -> Any:
     """A row that has these values and nothing else."""
+    kind = row_class(name)
     return kind(**{**dict.fromkeys(kind._fields), "time": 0, **values})
 
 
 ROWS: Rows = {
     "exchanges": [
-        _row(ExchangeRow, client_id="p", api_key=PRODUCE, request_bytes=396, response_bytes=46, connection=1),
-        _row(ExchangeRow, client_id="p", api_key=PRODUCE, request_bytes=96, response_bytes=46, connection=2),
+        _row("exchanges", client_id="p", api_key=PRODUCE, request_bytes=396, response_bytes=46, connection=1),
+        _row("exchanges", client_id="p", api_key=PRODUCE, request_bytes=96, response_bytes=46, connection=2),
     ],
     "partitions": [
-        _row(PartitionRow, client_id="p", api_key=PRODUCE, topic="t", partition=0, records=3, record_bytes=300),
-        _row(PartitionRow, client_id="p", api_key=PRODUCE, topic="t", partition=1, records=1, record_bytes=90),
-        _row(PartitionRow, client_id="p", api_key=PRODUCE, topic="t", partition=1, records=9, error_code=6),
-        _row(PartitionRow, client_id="c", api_key=FETCH, topic="t", partition=0, records=3, high_watermark=4),
-        _row(PartitionRow, group="g", api_key=OFFSET_COMMIT, topic="t", partition=0, request_offset=1),
-        _row(PartitionRow, group="g", api_key=OFFSET_COMMIT, topic="t", partition=0, request_offset=3, time=1),
-        _row(PartitionRow, api_key=LIST_OFFSETS, topic="t", partition=0, timestamp=-1, response_offset=5),
+        _row("partitions", client_id="p", api_key=PRODUCE, topic="t", partition=0, records=3, record_bytes=300),
+        _row("partitions", client_id="p", api_key=PRODUCE, topic="t", partition=1, records=1, record_bytes=90),
+        _row("partitions", client_id="p", api_key=PRODUCE, topic="t", partition=1, records=9, error_code=6),
+        _row("partitions", client_id="c", api_key=FETCH, topic="t", partition=0, records=3, high_watermark=4),
+        _row("partitions", group="g", api_key=OFFSET_COMMIT, topic="t", partition=0, request_offset=1),
+        _row("partitions", group="g", api_key=OFFSET_COMMIT, topic="t", partition=0, request_offset=3, time=1),
+        _row("partitions", api_key=LIST_OFFSETS, topic="t", partition=0, timestamp=-1, response_offset=5),
     ],
     "group_events": [
-        _row(GroupEventRow, group="g", api_key=JOIN_GROUP, generation=1),
-        _row(GroupEventRow, group="g", api_key=JOIN_GROUP, generation=2),
-        _row(GroupEventRow, group="g", api_key=JOIN_GROUP, generation=9, error_code=27),
-        _row(GroupEventRow, group="n", api_key=CONSUMER_GROUP_HEARTBEAT, generation=2),
+        _row("group_events", group="g", api_key=JOIN_GROUP, generation=1),
+        _row("group_events", group="g", api_key=JOIN_GROUP, generation=2),
+        _row("group_events", group="g", api_key=JOIN_GROUP, generation=9, error_code=27),
+        _row("group_events", group="n", api_key=CONSUMER_GROUP_HEARTBEAT, generation=2),
     ],
 }
 

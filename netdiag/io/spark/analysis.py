@@ -20,15 +20,14 @@ from netdiag.io.spark.plain_rows import plain_rows
 from netdiag.io.spark.small_tables import frame_of, one_task_each, small_table, small_tables
 from netdiag.io.spark.wire_view import ask_all, told_by, wire_view
 from netdiag.rules.wire import check_wire
-from netdiag.traffic.aggregates.declared import aggregate
-from netdiag.traffic.aggregates.questions import ALL, answered, ordered
-from netdiag.traffic.aggregates.relays import with_relays, without_relays
-from netdiag.traffic.aggregates.topic_names import topic_names, with_named_topics, with_topic_names
+from netdiag.traffic.aggregates.connections import with_relays, without_relays
+from netdiag.traffic.aggregates.questions import QUESTIONS, answered, ordered
+from netdiag.traffic.aggregates.topics import topic_names, with_named_topics, with_topic_names
 from netdiag.traffic.analysis import Analysis, Answer
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.all_folds import ALL as FOLDS
-from netdiag.traffic.folds.selection import Selection
-from netdiag.traffic.tables import NAMES, TOGETHER
+from netdiag.traffic.folds.parts import Selection
+from netdiag.traffic.tables import NAMES, TOGETHER, aggregate
 
 Tables = Mapping[str, DataFrame]
 # An answer is a summary: what has more rows is cut here, the count is not.
@@ -108,7 +107,7 @@ def _asked(extract: Extract, wanted: Wanted, tell: Callable[[str], None]) -> Ana
         insights = ask_all(tables, extract.rows, lambda ask: pool.submit(own(ask)))
         asked = {
             name: pool.submit(own(_answer), name, shown, wanted.out, any_rows=question.may_have_rows(extract.rows))
-            for name, question in ALL.items()
+            for name, question in QUESTIONS.items()
             if not wanted.only or name in wanted.only
         }
         answers = {}

@@ -7,12 +7,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from netdiag.io.spark.plain_rows import plain_rows
-from netdiag.traffic.aggregates.charts import CHARTS, drawn
-from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.aggregates.over_time import moments
-from netdiag.traffic.analysis import Answer, Charts
+from netdiag.traffic.aggregates.questions import CHARTS, drawn
+from netdiag.traffic.analysis import Answer, Buckets, Charts, buckets
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.buckets import Buckets, buckets
+from netdiag.traffic.tables import aggregate
 
 # Runs a question beside others.
 Submit = Callable[[Callable[[], Any]], Future[Any]]

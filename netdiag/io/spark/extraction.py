@@ -27,7 +27,7 @@ from netdiag.io.spark.few import may_name, may_relay
 from netdiag.io.spark.memory import give_memory_back, share_memory
 from netdiag.io.spark.reading import Progress, Reading, read_batches
 from netdiag.io.spark.small_tables import frame_of
-from netdiag.traffic.aggregates.spark_types import struct_of_arrow
+from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
 from netdiag.traffic.tables import NAMES, TOGETHER, table

@@ -15,12 +15,10 @@ from pyspark.sql import DataFrame, SparkSession
 from netdiag.io.spark.failures import told
 from netdiag.io.spark.memory import give_memory_back, share_memory
 from netdiag.io.spark.small_tables import MOST, frame_of
-from netdiag.traffic.aggregates.spark_types import struct_of_arrow
+from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.folds.all_folds import ALL, LATER, SETTLED
 from netdiag.traffic.folds.fold import Fold, merged
-from netdiag.traffic.folds.parts import Part, fold_part, schema_of_folded, told_names
-from netdiag.traffic.folds.selection import Selection
-from netdiag.traffic.folds.waiting import waiting
+from netdiag.traffic.folds.parts import Part, Selection, fold_part, schema_of_folded, told_names, waiting
 from netdiag.traffic.tables import NAMES
 
 _FOLDS, _ATTEMPTS = ".folds", ".attempts"

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from netdiag.io.capture_files import capture_files
 from netdiag.traffic import native
+from netdiag.traffic.latencies import EXCHANGE_COLUMNS, latencies
 from netdiag.traffic.native import ReadOptions
-from netdiag.traffic.partial_batches import COLUMNS, LatencyBatches
 
 Batches = Mapping[str, Sequence[pa.RecordBatch]]
 
@@ -68,8 +68,5 @@ def read_batches(
 def read_latencies(reading: Reading) -> Iterator[pa.RecordBatch]:
     """The exchanges of one task summed up: rows of `latencies`, to be added to those of the other tasks."""
     only = replace(reading, options=replace(reading.options, tables=frozenset({"exchanges"})))
-    sums = LatencyBatches()
-    for ready in read_batches(only, {"exchanges": COLUMNS}):
-        for batch in ready.get("exchanges", ()):
-            yield from sums.add(batch)
-    yield from sums.drain()
+    ready = read_batches(only, {"exchanges": EXCHANGE_COLUMNS})
+    yield from latencies(batch for batches in ready for batch in batches.get("exchanges", ()))

@@ -5,7 +5,7 @@
 
 Options: `level` (a table of docs/tables.md, exchanges by default), `columns` (comma-separated; `.schema(...)` does the
 same), `since` and `until`, `ports`, `clients`, `brokers`, `topics` (comma-separated), `partitions` (how many tasks).
-`latencies` are partial sums, see netdiag.traffic.aggregates.partial: `percentiles(frame)`.
+`latencies` are partial sums, see netdiag.traffic.latencies: `percentiles(frame)`.
 Filters that Spark hands over (spark.sql.python.filterPushdown.enabled) are hints: rows are filtered by Spark again, and
 only what cannot change a row is left unread. An exchange that began before a time may end long after it, so an upper
 bound has a margin, and a lower bound counts for packets and segments only: what a connection is, its beginning says.
@@ -36,11 +36,9 @@ from netdiag.errors import InputError, UsageError
 from netdiag.io.capture_files import capture_files, size_of
 from netdiag.io.spark.reading import Reading, read_batches, read_latencies
 from netdiag.traffic import native
-from netdiag.traffic.aggregates.spark_types import struct_of
-from netdiag.traffic.column import Table
-from netdiag.traffic.moments import nanoseconds
-from netdiag.traffic.native import ReadOptions
-from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, RAW_NAMES, table
+from netdiag.traffic.aggregates.expressions import struct_of
+from netdiag.traffic.native import ReadOptions, parse_time
+from netdiag.traffic.tables import NAMES, PARTIAL_NAMES, RAW_NAMES, Table, table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -232,7 +230,7 @@ def _no_column(level: Table, name: str) -> UsageError:
 
 
 def _reading(options: Mapping[str, str], level: str) -> Reading:
-    since, until = (nanoseconds(options[name]) if options.get(name) else None for name in ("since", "until"))
+    since, until = (parse_time(options[name]) if options.get(name) else None for name in ("since", "until"))
     return Reading(
         paths=_paths(options),
         since_ns=since,

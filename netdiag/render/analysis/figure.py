@@ -20,7 +20,7 @@ from typing import Any
 from netdiag.errors import cannot_import
 from netdiag.render.analysis.tables import Row
 from netdiag.render.topology.labels import ELLIPSIS, visible
-from netdiag.traffic.buckets import Buckets
+from netdiag.traffic.analysis import Buckets
 
 _TOP, _BOTTOM, _RIGHT = 16, 22, 12
 # Pixels: the widest label above a line ("12 +11"), and what is between lines that can be told apart.

@@ -14,9 +14,8 @@ from netdiag.render.exchanges import time_text
 from netdiag.render.findings.finding_text import SourceLines, finding_lines
 from netdiag.render.json_values import finding_value, sound
 from netdiag.render.screen import Line, Run, Screen, Style, paint, width
-from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.analysis import Analysis, Answer
-from netdiag.traffic.column import Kind
+from netdiag.traffic.tables import Kind, aggregate
 
 _SECOND = 1_000_000_000
 _UNITS = ("B", "kB", "MB", "GB", "TB")

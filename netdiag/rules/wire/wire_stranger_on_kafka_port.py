@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Severity
 from netdiag.rules.wire_findings import finding, times, who
 from netdiag.traffic.facts import WireView
-from netdiag.traffic.fates import kafka_addresses
+from netdiag.traffic.second_hop import kafka_addresses
 
 ID = "wire-stranger-on-kafka-port"
 SEVERITY = Severity.WARNING

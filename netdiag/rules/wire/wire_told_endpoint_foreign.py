@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.wire_findings import finding, place, who
 from netdiag.traffic.facts import Cluster, WireView
-from netdiag.traffic.fates import Fate, fates
+from netdiag.traffic.second_hop import SecondHop, second_hops
 
 ID = "wire-told-endpoint-foreign"
 SEVERITY = Severity.ERROR
@@ -43,11 +43,11 @@ SEVERITY = Severity.ERROR
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and address at which a broker of another cluster answered."""
-    for fate in fates(view):
-        told = fate.told
+    for hop in second_hops(view):
+        told = hop.told
         if told.cluster_id is None:
             continue
-        other = _answers(view, fate)
+        other = _answers(view, hop)
         # An address that also answers as the right cluster changed its owner, before or after.
         if not other or any(each.cluster_id == told.cluster_id for each in other):
             continue
@@ -65,7 +65,7 @@ def check(view: WireView) -> Iterator[Finding]:
         )
 
 
-def _answers(view: WireView, fate: Fate) -> list[Cluster]:
+def _answers(view: WireView, hop: SecondHop) -> list[Cluster]:
     """What the brokers at that address returned as their cluster afterwards."""
-    reached = {address for each in fate.attempts if each.responses for address in (each.broker, *each.also)}
-    return [each for each in view.clusters if each.broker in reached and each.last >= fate.told.time]
+    reached = {address for each in hop.attempts if each.responses for address in (each.broker, *each.also)}
+    return [each for each in view.clusters if each.broker in reached and each.last >= hop.told.time]

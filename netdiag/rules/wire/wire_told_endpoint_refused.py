@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.wire_findings import during, finding, place, times, who
 from netdiag.traffic.facts import WireView
-from netdiag.traffic.fates import fates, is_loopback
+from netdiag.traffic.second_hop import is_loopback, second_hops
 
 ID = "wire-told-endpoint-refused"
 SEVERITY = Severity.ERROR
@@ -42,13 +42,13 @@ _LEAST = 2
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and address that refuses its connections to the end."""
-    for fate in fates(view):
-        told, refused = fate.told, fate.opened("refused")
+    for hop in second_hops(view):
+        told, refused = hop.told, hop.opened("refused")
         count = sum(each.times for each in refused)
         if count < _LEAST or is_loopback(told.host):
             continue
         end = max(each.last for each in refused)
-        if any(each.last >= end for each in fate.opened("complete", "unseen", "half")):
+        if any(each.last >= end for each in hop.opened("complete", "unseen", "half")):
             continue
         seconds = (end - min(each.time for each in refused)) / 1e9
         yield finding(

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.wire_findings import during, finding, place, times, who
 from netdiag.traffic.facts import Attempts, WireView
-from netdiag.traffic.fates import fates, is_loopback
+from netdiag.traffic.second_hop import is_loopback, second_hops
 
 ID = "wire-told-endpoint-unanswered"
 SEVERITY = Severity.ERROR
@@ -41,10 +41,10 @@ _PATIENCE = 2.5
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and address that never answered."""
-    for fate in fates(view):
-        told = fate.told
-        silent = [each for each in fate.opened("unanswered", "unreachable") if _is_proof(each)]
-        if not silent or fate.answered or is_loopback(told.host):
+    for hop in second_hops(view):
+        told = hop.told
+        silent = [each for each in hop.opened("unanswered", "unreachable") if _is_proof(each)]
+        if not silent or hop.answered or is_loopback(told.host):
             continue
         count, seconds = sum(each.times for each in silent), max(each.seconds for each in silent)
         unreachable = any(each.opening == "unreachable" for each in silent)

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Related, Severity
 from netdiag.rules.wire_findings import finding, place, times, who
 from netdiag.traffic.facts import WireView
-from netdiag.traffic.fates import fates, is_loopback
+from netdiag.traffic.second_hop import is_loopback, second_hops
 
 ID = "wire-told-endpoint-unresolved"
 SEVERITY = Severity.ERROR
@@ -41,10 +41,10 @@ SEVERITY = Severity.ERROR
 
 def check(view: WireView) -> Iterator[Finding]:
     """One finding for every client and returned name that did not resolve."""
-    for fate in fates(view):
-        told, failed = fate.told, fate.unresolved
+    for hop in second_hops(view):
+        told, failed = hop.told, hop.unresolved
         # A client that is answered on that port elsewhere has the address from another source (/etc/hosts).
-        if not failed or is_loopback(told.host) or any(each.responses for each in fate.same_port):
+        if not failed or is_loopback(told.host) or any(each.responses for each in hop.same_port):
             continue
         count = sum(each.times for each in failed)
         results = " and ".join(sorted({each.result for each in failed}))

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Severity
 from netdiag.rules.wire_findings import during, finding, several, who
 from netdiag.traffic.facts import SECOND, Told, WireView, host_of, port_of
-from netdiag.traffic.fates import Fate, fates, is_loopback
+from netdiag.traffic.second_hop import SecondHop, is_loopback, second_hops
 
 ID = "wire-told-endpoint-untried"
 SEVERITY = Severity.ERROR
@@ -55,12 +55,12 @@ def check(view: WireView) -> Iterator[Finding]:
     """One finding for every broker that a client needs and does not connect to."""
     if view.coverage.lossy:
         return
-    for fate in fates(view):
-        told = fate.told
+    for hop in second_hops(view):
+        told = hop.told
         need = _need(view, told)
-        if need is None or view.coverage.last - told.time < _PATIENCE or _may_be_tried(fate):
+        if need is None or view.coverage.last - told.time < _PATIENCE or _may_be_tried(hop):
             continue
-        if is_loopback(told.host) or fate.unresolved:
+        if is_loopback(told.host) or hop.unresolved:
             continue
         sure = bool(told.coordinates)
         yield finding(
@@ -99,12 +99,12 @@ def _need(view: WireView, told: Told) -> str | None:
     return f"leader in {several(told.leads)}, silent since then" if silent and holds else None
 
 
-def _may_be_tried(fate: Fate) -> bool:
+def _may_be_tried(hop: SecondHop) -> bool:
     """Whether a connection of the client may be to this address, or to its port if the address is unknown."""
-    told = fate.told
-    if fate.attempts:
+    told = hop.told
+    if hop.attempts:
         return True
-    if fate.addresses:
+    if hop.addresses:
         return False
     # If nobody looked the name up, its address may be that of the broker that returned it.
-    return bool(fate.same_port) or told.port == port_of(told.broker) or not host_of(told.client)
+    return bool(hop.same_port) or told.port == port_of(told.broker) or not host_of(told.client)

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from netdiag.findings import Finding, Severity
 from netdiag.rules.wire_findings import finding, who
 from netdiag.traffic.facts import Told, WireView, host_of
-from netdiag.traffic.fates import is_gateway_of, is_loopback
+from netdiag.traffic.second_hop import is_gateway_of, is_loopback
 
 ID = "wire-told-loopback"
 SEVERITY = Severity.ERROR

@@ -1,11 +1,32 @@
-"""Column expressions that several questions share."""
+"""What several questions share: column expressions, rows that stand for several, the types of Spark.
 
+`times` of a row is how many rows of its table it is, `until` the time of the last. Questions are asked of whole tables,
+where every row is one, and of folded ones; see `netdiag.traffic.folds`.
+"""
+
+from collections.abc import Sequence
 from functools import cache
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
 from netdiag.kafka.error_codes import error_codes
+from netdiag.traffic.folds.fold import TIMES, UNTIL
+from netdiag.traffic.tables import Kind, Table
 
 # What pairs a row of another table with its exchange: a correlation id may come back on a long connection.
 KEY = ("connection", "correlation_id", "time")
@@ -99,3 +120,71 @@ def three_digits(value: Column) -> Column:
     """A number that is not negative at three digits."""
     unit = F.pow(F.lit(10.0), F.floor(F.log10(value)) - (_DIGITS - 1))
     return F.when(value > 0, F.round(value / unit) * unit).when(value.isNotNull(), F.lit(0.0))
+
+
+def weighed(frame: DataFrame) -> DataFrame:
+    """The frame with `times`, and with `until` where it has a time: once, and then, unless it says otherwise."""
+    known = frame.columns
+    missing = {} if TIMES in known else {TIMES: F.lit(1).cast("bigint")}
+    if UNTIL not in known and "time" in known:
+        missing[UNTIL] = F.col("time")
+    return frame.withColumns(missing) if missing else frame
+
+
+def times() -> Column:
+    """How many rows of a table."""
+    return F.coalesce(F.sum(TIMES), F.lit(0))
+
+
+def times_if(condition: Column) -> Column:
+    """How many of them meet the condition."""
+    return F.coalesce(F.sum(F.when(condition, F.col(TIMES))), F.lit(0))
+
+
+_TYPES: dict[Kind, DataType] = {
+    Kind.BOOL: BooleanType(),
+    Kind.INT16: ShortType(),
+    Kind.INT32: IntegerType(),
+    Kind.INT64: LongType(),
+    Kind.FLOAT64: DoubleType(),
+    Kind.STRING: StringType(),
+    # Spark forgets of files that no element is null, and refuses to be told again.
+    Kind.STRINGS: ArrayType(StringType()),
+    Kind.TIME: TimestampType(),
+}
+
+_OF_ARROW: dict[pa.DataType, DataType] = {
+    pa.bool_(): BooleanType(),
+    pa.int16(): ShortType(),
+    pa.int32(): IntegerType(),
+    pa.int64(): LongType(),
+    pa.float64(): DoubleType(),
+    pa.string(): StringType(),
+}
+
+
+def struct_of(table: Table, names: Sequence[str] | None = None) -> StructType:
+    """The Spark schema of a table, or of some of its columns in the order asked for; KeyError for a strange name."""
+    known = {column.name: column for column in table.columns}
+    chosen = table.columns if names is None else [known[name] for name in names]
+    return StructType([StructField(each.name, _TYPES[each.kind], nullable=not each.required) for each in chosen])
+
+
+def struct_of_arrow(schema: pa.Schema) -> StructType:
+    """The Spark schema of columns as Arrow has them, of the types that tables have."""
+    return StructType([StructField(each.name, _of_arrow(each.type)) for each in schema])
+
+
+def shaped(frame: DataFrame, table: Table) -> DataFrame:
+    """The declared columns with their types in their order."""
+    return frame.select(*[_cast(column.name, column.kind) for column in table.columns])
+
+
+def _cast(name: str, kind: Kind) -> Column:
+    return F.col(name).cast(_TYPES[kind]).alias(name)
+
+
+def _of_arrow(kind: pa.DataType) -> DataType:
+    if pa.types.is_list(kind):
+        return ArrayType(_of_arrow(kind.value_type))
+    return TimestampType() if pa.types.is_timestamp(kind) else _OF_ARROW[kind]

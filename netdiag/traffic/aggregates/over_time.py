@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from netdiag.traffic.aggregates.declared import aggregate
-from netdiag.traffic.aggregates.expressions import count_if, error_name, quantiles, topic_or_id, total
-from netdiag.traffic.aggregates.latency import service
-from netdiag.traffic.aggregates.rates import UNANSWERED
-from netdiag.traffic.aggregates.spark_types import shaped
-from netdiag.traffic.buckets import Buckets
+from netdiag.traffic.aggregates.expressions import count_if, error_name, quantiles, shaped, topic_or_id, total
+from netdiag.traffic.aggregates.requests import UNANSWERED, service
+from netdiag.traffic.analysis import Buckets
+from netdiag.traffic.tables import aggregate
 
 KINDS_OF_ERROR, PARTITIONS, BROKERS = 7, 30, 15
 # Steps of the protocol, not failures: a version that is agreed on in a second try, a member that is given its id.

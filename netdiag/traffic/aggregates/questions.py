@@ -1,4 +1,4 @@
-"""The written-out list of the questions: what each asks of the tables, and which of its rows matter most."""
+"""The written-out lists of the questions of an analysis and of the charts of a report: what each asks of the tables."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -6,8 +6,17 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from netdiag.traffic.aggregates import clients, coverage, errors, groups, lag, latency, rates, records, topics
-from netdiag.traffic.aggregates import transactions as of_transactions
+from netdiag.traffic.aggregates import connections, groups, lag, requests, topics
+from netdiag.traffic.aggregates.connections import WORST, worst_connections
+from netdiag.traffic.aggregates.lag import lag_over_time
+from netdiag.traffic.aggregates.over_time import (
+    brokers_over_time,
+    connections_over_time,
+    errors_over_time,
+    partitions_over_time,
+    traffic_over_time,
+)
+from netdiag.traffic.analysis import Buckets
 
 Tables = Mapping[str, DataFrame]
 
@@ -34,66 +43,66 @@ class Question:
         return rows.get(self.folds.get(self.of, self.of), rows[self.of]) > 0
 
 
-ALL: Mapping[str, Question] = {
+QUESTIONS: Mapping[str, Question] = {
     "coverage": Question(
         of="exchanges",
-        ask=lambda t: coverage.coverage(t["exchanges"]),
+        ask=lambda t: requests.coverage(t["exchanges"]),
         first=("exchanges",),
         then=("api_name", "api_version", "decoded", "outcome"),
         folds={"exchanges": "coverage"},
     ),
     "loss_kinds": Question(
-        of="losses", ask=lambda t: coverage.loss_kinds(t["losses"]), first=("bytes", "times"), then=("kind",)
+        of="losses", ask=lambda t: requests.loss_kinds(t["losses"]), first=("bytes", "times"), then=("kind",)
     ),
     "rates": Question(
         of="exchanges",
-        ask=lambda t: rates.rates(t["exchanges"]),
+        ask=lambda t: requests.rates(t["exchanges"]),
         first=("requests", "request_bytes"),
         then=("by", "value"),
         folds={"exchanges": "rates"},
     ),
     "timeline": Question(
         of="exchanges",
-        ask=lambda t: rates.timeline(t["exchanges"]),
+        ask=lambda t: requests.timeline(t["exchanges"]),
         then=("time",),
         folds={"exchanges": "timeline"},
     ),
     "latency": Question(
         of="exchanges",
-        ask=lambda t: latency.latency(t["exchanges"]),
+        ask=lambda t: requests.latency(t["exchanges"]),
         first=("requests",),
         then=("api_name", "broker"),
         folds={"exchanges": "latency"},
     ),
     "errors": Question(
         of="exchanges",
-        ask=lambda t: errors.errors(t["exchanges"], t["partitions"], t["leaders"]),
+        ask=lambda t: requests.errors(t["exchanges"], t["partitions"], t["leaders"]),
         first=("times",),
         then=("api_name", "error_code", "topic", "broker"),
         folds={"exchanges": "refused", "partitions": "refused_partitions"},
     ),
     "throttling": Question(
         of="exchanges",
-        ask=lambda t: errors.throttling(t["exchanges"]),
+        ask=lambda t: requests.throttling(t["exchanges"]),
         first=("throttle_ms",),
         then=("client_id", "client", "broker", "api_name"),
         folds={"exchanges": "throttling"},
     ),
     "churn": Question(
         of="connections",
-        ask=lambda t: clients.churn(t["connections"]),
+        ask=lambda t: connections.churn(t["connections"]),
         first=("connections",),
         then=("client", "client_id", "broker", "protocol"),
     ),
     "software": Question(
         of="connections",
-        ask=lambda t: clients.software(t["connections"]),
+        ask=lambda t: connections.software(t["connections"]),
         first=("connections",),
         then=("client_software", "client_id"),
     ),
     "api_versions": Question(
         of="exchanges",
-        ask=lambda t: clients.api_versions(t["exchanges"]),
+        ask=lambda t: connections.api_versions(t["exchanges"]),
         first=("requests",),
         then=("api_name", "api_version"),
         folds={"exchanges": "api_versions"},
@@ -114,14 +123,14 @@ ALL: Mapping[str, Question] = {
     ),
     "produce": Question(
         of="batches",
-        ask=lambda t: records.produce(t["batches"], t["exchanges"]),
+        ask=lambda t: topics.produce(t["batches"], t["exchanges"]),
         first=("bytes",),
         then=("client_id", "topic", "acks", "codec", "idempotent", "transactional"),
         folds={"batches": "sent"},
     ),
     "consume": Question(
         of="exchanges",
-        ask=lambda t: records.consume(t["exchanges"], t["group_events"]),
+        ask=lambda t: topics.consume(t["exchanges"], t["group_events"]),
         first=("bytes", "fetches"),
         then=("client", "client_id"),
         folds={"exchanges": "consume"},
@@ -152,20 +161,20 @@ ALL: Mapping[str, Question] = {
     ),
     "transactions": Question(
         of="exchanges",
-        ask=lambda t: of_transactions.transactions(t["exchanges"]),
+        ask=lambda t: topics.transactions(t["exchanges"]),
         first=("begun",),
         then=("transactional_id",),
         folds={"exchanges": "transactions"},
     ),
     "tcp_health": Question(
         of="connections",
-        ask=lambda t: clients.tcp_health(t["connections"]),
+        ask=lambda t: connections.tcp_health(t["connections"]),
         first=("packets",),
         then=("client", "broker"),
     ),
     "told": Question(
         of="endpoints",
-        ask=lambda t: clients.told(t["endpoints"]),
+        ask=lambda t: connections.told(t["endpoints"]),
         first=("times",),
         then=("cluster_id", "node_id", "host", "port"),
     ),
@@ -174,11 +183,65 @@ ALL: Mapping[str, Question] = {
 
 def answered(name: str, tables: Tables) -> DataFrame:
     """The answer, unordered."""
-    question = ALL[name]
+    question = QUESTIONS[name]
     return question.ask(question.no_more_than(tables))
 
 
 def ordered(name: str, answer: DataFrame) -> DataFrame:
     """What matters most first; the order is whole, so that the first rows are the same every time."""
-    question = ALL[name]
+    question = QUESTIONS[name]
     return answer.orderBy(*[F.desc_nulls_last(column) for column in question.first], *question.then)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """`ask` gives the rows, which are those of a table `of` if that has any; of them the first `most` are drawn.
+
+    Without `most` the buckets and the series bound them.
+    """
+
+    of: str
+    ask: Callable[[Tables, Buckets], DataFrame]
+    first: tuple[str, ...] = ()
+    then: tuple[str, ...]
+    most: int | None = None
+
+
+CHARTS: Mapping[str, Chart] = {
+    "traffic_over_time": Chart(
+        of="exchanges", ask=lambda t, span: traffic_over_time(t["exchanges"], span), then=("bucket",)
+    ),
+    "errors_over_time": Chart(
+        of="exchanges",
+        ask=lambda t, span: errors_over_time(t["exchanges"], span),
+        then=("api_name", "error", "bucket"),
+    ),
+    "connections_over_time": Chart(
+        of="connections", ask=lambda t, span: connections_over_time(t["connections"], span), then=("bucket",)
+    ),
+    "lag_over_time": Chart(
+        of="partitions", ask=lambda t, span: lag_over_time(t["partitions"], span), then=("group", "topic", "bucket")
+    ),
+    "partitions_over_time": Chart(
+        of="partitions",
+        ask=lambda t, span: partitions_over_time(t["partitions"], span),
+        then=("topic", "partition", "bucket"),
+    ),
+    "brokers_over_time": Chart(
+        of="exchanges", ask=lambda t, span: brokers_over_time(t["exchanges"], span), then=("broker", "bucket")
+    ),
+    "worst_connections": Chart(
+        of="connections",
+        ask=lambda t, span: worst_connections(t["connections"], t["exchanges"]),
+        first=("trouble", "client_bytes", "broker_bytes"),
+        then=("first_time", "connection"),
+        most=WORST,
+    ),
+}
+
+
+def drawn(name: str, tables: Tables, span: Buckets) -> DataFrame:
+    """The rows of a chart in its order."""
+    chart = CHARTS[name]
+    rows = chart.ask(tables, span).orderBy(*[F.desc_nulls_last(column) for column in chart.first], *chart.then)
+    return rows if chart.most is None else rows.limit(chart.most)

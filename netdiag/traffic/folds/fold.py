@@ -4,10 +4,12 @@ A folded table has columns of its table by the same names, `times`, in how many 
 for `until`, the time of the last of them. A folded table that is folded again stays what it is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -188,3 +190,130 @@ def _texts(lists: pa.ListArray) -> pa.Array:
     starts = pa.concat_arrays([pa.array([0], pa.int32()), ends])
     joined = pc.binary_join(pa.ListArray.from_arrays(starts, marked), ",")
     return pc.if_else(pc.is_null(lists), None, joined)
+
+
+_PORT = re.compile(r":[0-9]+$")
+# What lies so near to where three digits are rounded up, or to another power of ten, stays a value of its own.
+_NEAR = 1e-6
+_LEAST, _MOST = 101, 999
+
+
+def hosts(name: str) -> Maker:
+    """An address:port, with port 0 whatever it is."""
+    return lambda rows: mapped(rows[name], lambda text: _PORT.sub(":0", text))
+
+
+def seconds(name: str, count: int = 1) -> Maker:
+    """The beginning of the so many seconds in which a time lies, counted from 1970."""
+
+    def begin(rows: pa.Table) -> pa.ChunkedArray:
+        column = rows[name]
+        whole = column.cast(pa.int64()).to_numpy()
+        unit = count * 1_000_000
+        return pa.chunked_array([pa.array(whole // unit * unit, pa.int64()).cast(column.type)])
+
+    return begin
+
+
+def digits(value: Maker) -> Maker:
+    """A key under which only numbers lie that are the same at three digits, as `expressions.quantiles` has them.
+
+    It need not find all that are the same: rounding half a unit, or a power of ten, is Spark's affair.
+    """
+
+    def key(rows: pa.Table) -> pa.Array:
+        given = value(rows).cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return pa.array(three_digits(given), from_pandas=True)
+
+    return key
+
+
+def three_digits(
+    values: "np.ndarray[tuple[int], np.dtype[np.float64]]",
+) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """The keys of `digits`; NaN is no value."""
+    with np.errstate(all="ignore"):
+        unit = np.power(10.0, np.floor(np.log10(values)) - 2)
+        scaled = values / unit
+        whole = np.rint(scaled)
+        sure = (np.abs(np.abs(scaled - whole) - 0.5) > _NEAR) & (whole >= _LEAST) & (whole <= _MOST)
+        return np.where(sure, whole * unit, values)
+
+
+def mapped(column: pa.ChunkedArray, of: Callable[[str], str | None]) -> pa.ChunkedArray:
+    """A text for every text, found once for those that are the same."""
+    chunks = []
+    for chunk in column.chunks:
+        coded = chunk.dictionary_encode()
+        texts = pa.array([of(text) for text in coded.dictionary.to_pylist()], pa.string())
+        chunks.append(texts.take(coded.indices))
+    return pa.chunked_array(chunks, pa.string())
+
+
+_PLACE = "place_{}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantiles:
+    """The percentiles of a value that a question asks for in each group of rows, null where a row has no such value."""
+
+    value: Maker
+    percents: tuple[int, ...]
+    groups: tuple[Maker, ...]
+
+
+def column(name: str) -> Maker:
+    """A column as it is."""
+    return lambda rows: rows[name]
+
+
+def settled(asked: Sequence[Quantiles]) -> Callable[[Fold, pa.Table], pa.Table]:
+    """The rows of all parts folded once more, enough for these percentiles."""
+
+    def whole(fold: Fold, rows: pa.Table) -> pa.Table:
+        rows = rows.combine_chunks()
+        if rows.num_rows == 0:
+            return rows
+        places = {_PLACE.format(number): _places(each, rows) for number, each in enumerate(asked)}
+        marked = replace(fold, keys=(*fold.keys, *places), beside={})
+        for name, place in places.items():
+            rows = rows.append_column(name, pa.array(place))
+        return merged(marked, rows).drop_columns(list(places))
+
+    return whole
+
+
+def _places(asked: Quantiles, rows: pa.Table) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """Where each row is: at a place that is asked for (odd), or between which of them (even), within its group."""
+    values = asked.value(rows).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    times = rows[TIMES].to_numpy()
+    group = _numbered([maker(rows) for maker in asked.groups], rows.num_rows)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.lexsort((values[known], group[known]))]
+    found = np.full(rows.num_rows, -1, np.int64)
+    if len(order) == 0:
+        return found
+    groups, until = group[order], np.cumsum(times[order])
+    begin = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
+    end = np.r_[begin[1:], len(order)]
+    before = until[begin] - times[order][begin]
+    last = until[end - 1] - before - 1
+    marks = np.zeros(len(order), np.bool_)
+    marks[end - 1] = True
+    for percent in asked.percents:
+        # As Spark finds it: between two rows where this is no whole number.
+        position = last * (percent / 100)
+        for near in (np.floor(position), np.ceil(position)):
+            marks[np.searchsorted(until, before + near.astype(np.int64), "right")] = True
+    found[order] = 2 * np.cumsum(marks) - marks
+    return found
+
+
+def _numbered(columns: Sequence[pa.ChunkedArray], rows: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """A number for each row, the same for those that are alike in all of these columns."""
+    found = np.zeros(rows, np.int64)
+    for column in columns:
+        coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        indices = coded.indices.to_numpy()
+        _, found = np.unique(found * len(coded.dictionary) + indices, return_inverse=True)
+    return found

@@ -1,7 +1,8 @@
-"""The folds of one part of the tables, in which every connection is whole."""
+"""The folds of one part of the tables, in which every connection is whole: which rows of it count, and their folds."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,9 +11,76 @@ import pyarrow.parquet as pq
 
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.all_folds import ALL, VIEWS
-from netdiag.traffic.folds.fold import Fold, Folding, schema_of_fold
-from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.folds.fold import Fold, Folding, mapped, schema_of_fold
 from netdiag.traffic.tables import table
+
+_COMMITS, _TOLD = (8, 28), 9
+_PLACE = ("topic", "partition")
+OFFSETS_SCHEMA = pa.schema([("topic", pa.string()), ("partition", pa.int32()), ("offset", pa.int64())])
+
+
+def waiting(offsets: pa.Table) -> pa.Table:
+    """The offsets that groups have last, by topic and partition, each once."""
+    topics = pc.coalesce(offsets["topic"], offsets["topic_id"])
+    named = offsets.set_column(offsets.schema.get_field_index("topic"), "topic", topics)
+    is_told = pc.equal(named["api_key"], _TOLD)
+    offset = pc.if_else(is_told, named["response_offset"], named["request_offset"])
+    worked = pc.or_(is_told, pc.equal(pc.fill_null(named["error_code"], 0), 0))
+    known = pc.and_(pc.is_in(named["api_key"], pa.array((*_COMMITS, _TOLD), pa.int16())), pc.is_valid(named["group"]))
+    wanted = pc.and_(pc.and_(known, pc.is_valid(topics)), pc.and_(worked, pc.greater_equal(offset, 0)))
+    rows = named.select(("group", *_PLACE, "time")).append_column("offset", offset)
+    rows = rows.filter(wanted).sort_by([("time", "ascending"), ("offset", "ascending")])
+    last = rows.group_by(["group", *_PLACE], use_threads=False).aggregate([("offset", "last")])
+    found = last.rename_columns([*last.column_names[:-1], "offset"]).group_by([*_PLACE, "offset"], use_threads=False)
+    return found.aggregate([]).select(OFFSETS_SCHEMA.names).cast(OFFSETS_SCHEMA)
+
+
+_CONNECTION, _TOPIC, _TOPIC_ID, _TOPICS = "connection", "topic", "topic_id", "topics"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """`relays`: connections on which everything was said a second time; `names`: topics by their ids.
+
+    `waiting`: up to which offsets groups have committed, see `waiting`; no rows of a table
+    are left out for that.
+    """
+
+    relays: frozenset[int] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
+    waiting: pa.Table = field(default_factory=OFFSETS_SCHEMA.empty_table, compare=False)
+
+    def columns(self, names: frozenset[str]) -> frozenset[str]:
+        """What has to be read for these columns of a table."""
+        more = {_CONNECTION} if self.relays else set()
+        if self.names and _TOPIC in names:
+            more.add(_TOPIC_ID)
+        return names | more
+
+    def of(self, rows: pa.Table) -> pa.Table:
+        """What is left of these rows, with their topics named."""
+        if self.relays:
+            relays = pa.array(sorted(self.relays), pa.int64())
+            rows = rows.filter(pc.invert(pc.is_in(rows[_CONNECTION], relays)))
+        if self.names and _TOPIC in rows.column_names:
+            known = mapped(rows[_TOPIC_ID], self.names.get)
+            rows = _with(rows, _TOPIC, pc.coalesce(rows[_TOPIC], known))
+        if self.names and _TOPICS in rows.column_names:
+            rows = _with(rows, _TOPICS, pa.chunked_array([self._named(each) for each in rows[_TOPICS].chunks]))
+        return rows
+
+    def _named(self, lists: pa.ListArray) -> pa.ListArray:
+        whole = lists.flatten()
+        words = mapped(pa.chunked_array([whole], pa.string()), lambda text: self.names.get(text, text))
+        sizes = pc.fill_null(pc.list_value_length(lists), 0).cast(pa.int32())
+        ends = pc.cumulative_sum(sizes).cast(pa.int32())
+        starts = pa.concat_arrays([pa.array([0], pa.int32()), ends])
+        mask = pc.is_null(lists)
+        return pa.ListArray.from_arrays(starts, pa.concat_arrays(words.chunks), type=lists.type, mask=mask)
+
+
+def _with(rows: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
+    return rows.set_column(rows.column_names.index(name), name, column)
 
 
 class Part:

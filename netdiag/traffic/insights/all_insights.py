@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame
 
 from netdiag.traffic import facts
-from netdiag.traffic.insights import contacts, movements, producing, requests
+from netdiag.traffic.insights import contacts, movements, requests
 from netdiag.traffic.insights.shape import Tables
 
 
@@ -46,11 +46,9 @@ ALL: Mapping[str, Insight] = {
     ),
     "group_steps": Insight(fact=facts.GroupStep, ask=movements.group_steps, of=("group_events",)),
     "moves": Insight(fact=facts.Moves, ask=movements.moves, of=("endpoints", "leaders")),
-    "producing": Insight(
-        fact=facts.Producing, ask=producing.producing, of=("batches",), folds={"batches": "sequences"}
-    ),
-    "acks": Insight(fact=facts.Acks, ask=producing.acks, of=("exchanges",), folds={"exchanges": "acks"}),
-    "skews": Insight(fact=facts.Skew, ask=producing.skews, of=("partitions",), folds={"partitions": "places"}),
+    "producing": Insight(fact=facts.Producing, ask=requests.producing, of=("batches",), folds={"batches": "sequences"}),
+    "acks": Insight(fact=facts.Acks, ask=requests.acks, of=("exchanges",), folds={"exchanges": "acks"}),
+    "skews": Insight(fact=facts.Skew, ask=requests.skews, of=("partitions",), folds={"partitions": "places"}),
     "oversized": Insight(
         fact=facts.Oversized,
         ask=requests.oversized,

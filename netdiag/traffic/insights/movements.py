@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from netdiag.traffic.aggregates.weights import weighed
+from netdiag.traffic.aggregates.expressions import weighed
 from netdiag.traffic.facts import GroupStep, Moves
 from netdiag.traffic.insights.shape import (
     CLIENT,

@@ -17,9 +17,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from netdiag.traffic.aggregates.expressions import hashing
-from netdiag.traffic.aggregates.weights import UNTIL, times, weighed
+from netdiag.traffic.aggregates.expressions import hashing, times, weighed
 from netdiag.traffic.facts import MOST, MOST_VALUES
+from netdiag.traffic.folds.fold import UNTIL
 
 Tables = Mapping[str, DataFrame]
 # A client is its address and its client.id.

@@ -21,10 +21,9 @@ from netdiag.errors import InputError
 from netdiag.render.exchanges import exchange_line
 from netdiag.render.screen import Screen
 from netdiag.traffic import native
-from netdiag.traffic.column import Column, Kind
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.rows import ExchangeRow
-from netdiag.traffic.tables import table
+from netdiag.traffic.tables import Column, Kind, table
 from tests.fuzz.captures.mutations import Damaged
 from tests.native.reading import Rows, rows_of_files
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from netdiag.render.screen import Run
-from netdiag.traffic.column import Kind
+from netdiag.traffic.tables import Kind
 from tests.figures import Report
 from tests.fuzz.captures import oracle
 from tests.fuzz.captures.__main__ import main

@@ -13,11 +13,11 @@ from netdiag.io.follow.compaction import Joined, compact, finish, joined_of
 from netdiag.io.follow.parts import Parts
 from netdiag.io.follow.store import Store
 from netdiag.traffic.arrow import record_batch
-from netdiag.traffic.rows import NameRow
 from netdiag.traffic.tables import NAMES, table
 from tests.io.follow.folders import Tables, cut, expected, stored
 from tests.io.follow.test_store import PACKETS, begun
 from tests.native.files import pcap_file
+from tests.native.reading import row_class
 
 
 class Killed(BaseException):
@@ -31,7 +31,7 @@ def filled(out: Path, batches: int, classes: int = 2) -> Tables:
     for batch in range(1, batches + 1):
         for number in range(classes):
             text = f"{batch}-{number}"
-            row = NameRow(
+            row = row_class("names")(
                 time=batch, client=text, server="b", name="n", type="A", result="NOERROR", addresses=(), latency_ms=None
             )
             with Parts(

@@ -7,10 +7,12 @@ import pytest
 
 from netdiag.io.follow.parts import Parts
 from netdiag.traffic.arrow import record_batch
-from netdiag.traffic.rows import NameRow
 from netdiag.traffic.tables import NAMES, table
+from tests.native.reading import row_class
 
-ROW = NameRow(time=1, client="a", server="b", name="n", type="A", result="NOERROR", addresses=("1",), latency_ms=None)
+ROW = row_class("names")(
+    time=1, client="a", server="b", name="n", type="A", result="NOERROR", addresses=("1",), latency_ms=None
+)
 ROWS = [record_batch(table("names"), [ROW], unit="us")]
 
 

@@ -9,12 +9,11 @@ from pyspark.sql import SparkSession
 
 from netdiag.io.spark.analysis import Wanted, analysed, called_by_name, of_topics, once, resolved
 from netdiag.io.spark.extraction import Extract
-from netdiag.traffic.aggregates.declared import aggregate, names
 from netdiag.traffic.analysis import Analysis, Seen
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.tables import NAMES
+from netdiag.traffic.tables import NAMES, aggregate, aggregate_names
 from tests.traffic.aggregates.frames import MS, T0, frame
-from tests.traffic.aggregates.test_relays import INNER, OUTER
+from tests.traffic.aggregates.test_connections import INNER, OUTER
 
 ID = "AAAAAAAAAAAAAAAAAAAAAA"
 ROWS: dict[str, list[dict[str, Any]]] = {
@@ -60,7 +59,7 @@ def analysis(extract: Extract, out: Path) -> Analysis:
 
 
 def test_every_question_is_answered(analysis: Analysis) -> None:
-    assert set(analysis.answers) == set(names())
+    assert set(analysis.answers) == set(aggregate_names())
     assert (analysis.connections, analysis.protocols, analysis.exchanges) == (2, {"kafka": 1, "tls": 1}, 2)
     assert analysis.seen.packets == 7
 

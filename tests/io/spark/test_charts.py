@@ -6,10 +6,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from netdiag.io.spark.charts import charts_of
-from netdiag.traffic.aggregates.charts import CHARTS
-from netdiag.traffic.aggregates.worst_connections import MOST
-from netdiag.traffic.analysis import Charts
-from netdiag.traffic.buckets import MOST as BUCKETS
+from netdiag.traffic.aggregates.connections import WORST
+from netdiag.traffic.aggregates.questions import CHARTS
+from netdiag.traffic.analysis import MOST_BUCKETS, Charts
 from netdiag.traffic.tables import NAMES
 from tests.traffic.aggregates.frames import T0, S, frame
 
@@ -22,14 +21,14 @@ def charts(spark: SparkSession, rows: dict[str, list[dict[str, Any]]]) -> Charts
 
 def test_there_are_no_more_rows_than_buckets_and_what_is_cut_is_counted(spark: SparkSession) -> None:
     exchanges = [{"time": T0 + number * 7 * S, "connection": number, "request_bytes": 10} for number in range(900)]
-    connections = [{"connection": number, "first_time": T0, "last_time": T0 + S} for number in range(MOST + 9)]
+    connections = [{"connection": number, "first_time": T0, "last_time": T0 + S} for number in range(WORST + 9)]
     found = charts(spark, {"exchanges": exchanges, "connections": connections})
     assert found is not None
-    assert found.span.count <= BUCKETS
+    assert found.span.count <= MOST_BUCKETS
     assert len(found.rows("traffic_over_time")) <= found.span.count
     assert sum(row["requests"] for row in found.rows("traffic_over_time")) == 900
-    assert len(found.rows("worst_connections")) == MOST
-    assert found.answers["worst_connections"].total == MOST + 9
+    assert len(found.rows("worst_connections")) == WORST
+    assert found.answers["worst_connections"].total == WORST + 9
     assert set(found.answers) == {name for name, chart in CHARTS.items() if chart.of in ("exchanges", "connections")}
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from netdiag.io.spark.analysis import names_of, once, relays_of, resolved
 from netdiag.io.spark.small_tables import MOST, frame_of, one_task_each, small_table, small_tables
 from netdiag.traffic.arrow import schema_of
-from netdiag.traffic.folds.selection import Selection
+from netdiag.traffic.folds.parts import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, table
 from tests.traffic.folds.anything import anything
 

@@ -14,8 +14,8 @@ import netdiag.io.spark
 from netdiag.errors import InputError, UsageError
 from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.source import FORMAT, LEVELS, MARGIN_NS, CaptureReader, CaptureSource, Share, narrowed
-from netdiag.traffic.aggregates.partial import merged, percentiles
-from netdiag.traffic.aggregates.spark_types import struct_of
+from netdiag.traffic.aggregates.expressions import struct_of
+from netdiag.traffic.latencies import merged, percentiles
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import table
 from tests.native.conversations import EVERY, START, capture

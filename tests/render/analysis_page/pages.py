@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from netdiag.findings import Finding, Related, Severity, WireLocation
-from netdiag.traffic.analysis import Analysis, Answer, Charts, Seen
-from netdiag.traffic.buckets import Buckets
+from netdiag.traffic.analysis import Analysis, Answer, Buckets, Charts, Seen
 from tests.render.analyses import answer
 
 S = 1_000_000_000

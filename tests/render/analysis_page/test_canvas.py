@@ -18,7 +18,7 @@ from netdiag.render.analysis.figure import (
     value_encoding,
     vega_svg,
 )
-from netdiag.traffic.buckets import Buckets
+from netdiag.traffic.analysis import Buckets
 
 SECOND = 1_000_000
 SPAN = Buckets(first=0, length=SECOND, count=100)

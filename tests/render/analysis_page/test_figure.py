@@ -3,7 +3,7 @@
 from typing import Any
 
 from netdiag.render.analysis.figure import Picture, Series, TimeAxis, percentile_bands, stacked_bars, step_lines
-from netdiag.traffic.buckets import Buckets
+from netdiag.traffic.analysis import Buckets
 
 GRID = TimeAxis(span=Buckets(first=0, length=1_000_000, count=3))
 

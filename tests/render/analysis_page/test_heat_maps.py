@@ -4,8 +4,7 @@ from typing import Any
 
 from netdiag.render.analysis.charts import broker_maps, partition_maps
 from netdiag.render.analysis.figure import Figure, TimeAxis
-from netdiag.traffic.analysis import Charts
-from netdiag.traffic.buckets import Buckets
+from netdiag.traffic.analysis import Buckets, Charts
 from tests.render.analyses import answer
 from tests.render.analysis_page.pages import SPAN, broken
 

@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.render.analysis.figure import LONGEST_NAME, clock_text, number_text, short_name
-from netdiag.traffic.buckets import Buckets
+from netdiag.traffic.analysis import Buckets
 from tests.render.analysis_page.pages import EVIL, LONG
 
 SECOND = 1_000_000

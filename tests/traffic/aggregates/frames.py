@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from netdiag.traffic.aggregates.declared import aggregate
 from netdiag.traffic.arrow import record_batch, schema_of
-from netdiag.traffic.column import Kind
-from netdiag.traffic.tables import table
+from netdiag.traffic.tables import Kind, aggregate, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

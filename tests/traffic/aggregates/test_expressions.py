@@ -1,13 +1,17 @@
-"""The expressions that questions share, on literals."""
+"""What several questions share does what it says of itself."""
 
 import math
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from netdiag.kafka.error_codes import error_codes
 from netdiag.traffic.aggregates import expressions
+from netdiag.traffic.aggregates.expressions import shaped, struct_of, times, times_if, weighed
+from netdiag.traffic.arrow import schema_of
+from netdiag.traffic.tables import NAMES, RAW_NAMES, aggregate, table
 from tests.traffic.aggregates.frames import T0, S, frame
 
 
@@ -47,3 +51,43 @@ def test_the_span_of_one_moment_is_none(spark: SparkSession) -> None:
     assert expressions.span(frame(spark, "exchanges", {})).first() == (None,)
     two = frame(spark, "exchanges", {}, {"time": T0 + S, "response_time": T0 + 3 * S})
     assert expressions.span(two).first() == (3.0,)
+
+
+def test_a_row_of_a_whole_table_is_one(spark: SparkSession) -> None:
+    (row,) = weighed(spark.sql("select timestamp '2026-01-01' as time")).collect()
+    assert (row["times"], row["until"]) == (1, row["time"])
+    assert weighed(spark.sql("select 1 as a")).columns == ["a", "times"]
+
+
+def test_a_folded_row_is_as_many_as_it_says(spark: SparkSession) -> None:
+    rows = weighed(spark.createDataFrame([(3, "a"), (4, "b")], "times bigint, kind string"))
+    (row,) = rows.agg(times().alias("all"), times_if(F.col("kind") == "b").alias("b")).collect()
+    assert (row["all"], row["b"]) == (7, 4)
+    (nothing,) = rows.where("times > 9").agg(times().alias("all"), times_if(F.lit(True)).alias("b")).collect()
+    assert (nothing["all"], nothing["b"]) == (0, 0)
+
+
+@pytest.mark.parametrize("name", NAMES + RAW_NAMES)
+def test_both_schemas_are_one(name: str) -> None:
+    arrow = to_arrow_schema(struct_of(table(name)), timezone="UTC")
+    expected = schema_of(table(name), unit="us")
+    assert arrow.names == expected.names
+    assert [field.type for field in arrow] == [field.type for field in expected]
+    assert [field.nullable for field in arrow] == [field.nullable for field in expected]
+
+
+def test_columns_come_in_the_order_asked_for() -> None:
+    assert struct_of(table("names"), ["type", "time"]).names == ["type", "time"]
+    with pytest.raises(KeyError):
+        struct_of(table("names"), ["payload"])
+
+
+def test_a_frame_gets_the_declared_shape(spark: SparkSession) -> None:
+    loose = spark.range(1).select(
+        F.lit("more").alias("more"),
+        *[F.lit(None).cast("string").alias(name) for name in reversed(aggregate("loss_kinds").names)],
+    )
+    found = shaped(loose, aggregate("loss_kinds"))
+    assert [(field.name, field.dataType) for field in found.schema] == [
+        (field.name, field.dataType) for field in struct_of(aggregate("loss_kinds"))
+    ]

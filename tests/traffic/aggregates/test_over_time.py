@@ -15,7 +15,7 @@ from netdiag.traffic.aggregates.over_time import (
     partitions_over_time,
     traffic_over_time,
 )
-from netdiag.traffic.buckets import Buckets
+from netdiag.traffic.analysis import Buckets
 from tests.traffic.aggregates.frames import MS, T0, S, frame, picked, rows_of
 
 SPAN = Buckets(first=T0 // 1000, length=1_000_000, count=10)

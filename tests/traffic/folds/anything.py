@@ -7,8 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from netdiag.traffic.arrow import record_batch
-from netdiag.traffic.column import Column, Kind
-from netdiag.traffic.tables import NAMES, table
+from netdiag.traffic.tables import NAMES, Column, Kind, table
 
 T0 = 1_700_000_000 * 10**9
 CONNECTIONS, APIS = (

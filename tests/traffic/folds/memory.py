@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from netdiag.traffic.arrow import record_batch
-from netdiag.traffic.column import Column, Kind
-from netdiag.traffic.folds.waiting import SCHEMA
-from netdiag.traffic.tables import table
+from netdiag.traffic.folds.parts import OFFSETS_SCHEMA
+from netdiag.traffic.tables import Column, Kind, table
 
 _LEAST = {Kind.STRING: "", Kind.STRINGS: (), Kind.BOOL: False, Kind.FLOAT64: 0.0}
 
@@ -16,7 +15,7 @@ class InMemory:
     """The tables given, and none else; all rows are of exchanges that are read at once."""
 
     def __init__(self, waiting: pa.Table | None = None, **tables: pa.Table) -> None:
-        self.waiting = SCHEMA.empty_table() if waiting is None else waiting
+        self.waiting = OFFSETS_SCHEMA.empty_table() if waiting is None else waiting
         self._tables = tables
 
     def rows(self, name: str, columns: Iterable[str]) -> Iterator[pa.Table]:

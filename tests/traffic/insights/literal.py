@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from netdiag.traffic.arrow import record_batch
-from netdiag.traffic.column import Column, Kind
 from netdiag.traffic.facts import SECOND
-from netdiag.traffic.tables import NAMES, table
+from netdiag.traffic.tables import NAMES, Column, Kind, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,9 +1,9 @@
-"""Times as users write them."""
+"""What the seam makes of words of users."""
 
 import pytest
 
 from netdiag.errors import UsageError
-from netdiag.traffic.moments import nanoseconds
+from netdiag.traffic.native import parse_time
 
 TIMES = [
     ("1767323045", 1767323045_000000000),
@@ -21,10 +21,10 @@ TIMES = [
 
 @pytest.mark.parametrize(("text", "expected"), TIMES)
 def test_a_time(text: str, expected: int) -> None:
-    assert nanoseconds(text) == expected
+    assert parse_time(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "12:00", "1767323045.1234567890", "-5"])
 def test_what_is_no_time(text: str) -> None:
     with pytest.raises(UsageError, match="is no time"):
-        nanoseconds(text)
+        parse_time(text)

@@ -16,7 +16,7 @@ _UNANSWERED = "unanswered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fate:
+class SecondHop:
     """One told address with what the same client address did about it afterwards.
 
     `addresses`: where it leads, if that is known. `asked`: its questions for the name. `attempts`: its connections to
@@ -56,8 +56,8 @@ class Fate:
         return bool(self.opened("complete", "half", "unseen"))
 
 
-def fates(view: WireView) -> Iterator[Fate]:
-    """The fate of every told address, in the order of the view."""
+def second_hops(view: WireView) -> Iterator[SecondHop]:
+    """The hop of every told address, in the order of the view."""
     attempts: dict[str, list[Attempts]] = {}
     for attempt in view.attempts:
         attempts.setdefault(attempt.client_host, []).append(attempt)
@@ -65,7 +65,7 @@ def fates(view: WireView) -> Iterator[Fate]:
     for question in view.asked:
         asked.setdefault(question.client_host, []).append(question)
     for told in view.told:
-        yield _fate(told, asked.get(told.client_host, []), attempts.get(told.client_host, []))
+        yield _second_hop(told, asked.get(told.client_host, []), attempts.get(told.client_host, []))
 
 
 def is_address(host: str) -> bool:
@@ -102,7 +102,7 @@ def kafka_addresses(view: WireView) -> frozenset[str]:
     )
 
 
-def _fate(told: Told, asked: list[Asked], attempts: list[Attempts]) -> Fate:
+def _second_hop(told: Told, asked: list[Asked], attempts: list[Attempts]) -> SecondHop:
     name = told.host.lower().rstrip(".")
     literal = _address(told.host)
     questions: tuple[Asked, ...] = ()
@@ -120,7 +120,7 @@ def _fate(told: Told, asked: list[Asked], attempts: list[Attempts]) -> Fate:
         for each in later
         if told.port in {port_of(address) for address in (each.broker, *each.also)} and each.broker not in there
     )
-    return Fate(told=told, addresses=addresses, asked=questions, attempts=met, same_port=same_port)
+    return SecondHop(told=told, addresses=addresses, asked=questions, attempts=met, same_port=same_port)
 
 
 def _joined(host: str, port: int) -> str:

@@ -8,14 +8,14 @@ import pytest
 
 from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.all_folds import VIEWS
-from netdiag.traffic.folds.joined import asked, placed, refused, sent
-from netdiag.traffic.folds.waiting import SCHEMA
+from netdiag.traffic.folds.parts import OFFSETS_SCHEMA
+from netdiag.traffic.folds.views import asked, placed, refused, sent
 from netdiag.traffic.tables import NAMES, table
 from tests.traffic.folds.anything import anything
 from tests.traffic.folds.memory import InMemory, rows_of
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA = 0, 1, 2, 3
-WAITING = pa.table([["orders"], [0], [10]], schema=SCHEMA)
+WAITING = pa.table([["orders"], [0], [10]], schema=OFFSETS_SCHEMA)
 Row = dict[str, object]
 
 
@@ -105,7 +105,9 @@ def test_only_batches_at_an_offset_and_the_next_ones_are_placed(seed: int) -> No
     waits = {
         (topic, chance.randrange(3), chance.randrange(40)) for topic in ("a", "b") for _ in range(chance.randrange(9))
     }
-    waiting = pa.Table.from_pylist([dict(zip(SCHEMA.names, each, strict=True)) for each in waits], SCHEMA)
+    waiting = pa.Table.from_pylist(
+        [dict(zip(OFFSETS_SCHEMA.names, each, strict=True)) for each in waits], OFFSETS_SCHEMA
+    )
     every = [
         (
             *(chance.choice("abc"), chance.randrange(3), base := chance.randrange(60), base + chance.randrange(-1, 9)),
