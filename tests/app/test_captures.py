@@ -21,8 +21,8 @@ from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.rows import ConnectionRow
 from tests.app.checks import Recorder
 from tests.cli.test_exchanges import ASK, TOLD
-from tests.deployment.test_addresses import PUBLISHED
-from tests.deployment.test_from_engine import attached, container, network
+from tests.deployment.test_engine_source import attached, container, network
+from tests.deployment.test_listener_access import PUBLISHED
 from tests.native.files import pcap_file
 from tests.native.packets import TcpConnection, translated
 from tests.topology.test_traffic import TOPOLOGY, namespace

@@ -1,9 +1,33 @@
-"""Both hops put together: the precedence of the scenarios, word by word."""
+"""Contacts, the closed set of mechanisms, and both hops put together word by word."""
+
+import re
 
 import pytest
 
-from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.deployment.model.contact import (
+    Address,
+    Answered,
+    Contact,
+    Failed,
+    Mechanism,
+    NodeEndpoint,
+    Reason,
+    Unknown,
+)
 from netdiag.deployment.model.verdict import Cell, Verdict, judge
+
+
+@pytest.mark.parametrize(("host", "text"), [("kafka", "kafka:1"), ("::1", "[::1]:1"), ("10.0.0.1", "10.0.0.1:1")])
+def test_address(host: str, text: str) -> None:
+    assert str(Address(host=host, port=1)) == text
+    assert NodeEndpoint(node_id=7, host=host, port=1).address == Address(host=host, port=1)
+
+
+def test_the_words_are_kebab_case_and_unlike() -> None:
+    words = [mechanism.value for mechanism in Mechanism]
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", word) for word in words)
+    assert all(mechanism.value == mechanism.name.lower().replace("_", "-") for mechanism in Mechanism)
+    assert len(set(words)) == len(Mechanism.__members__)
 
 
 def endpoint(node_id: int) -> NodeEndpoint:

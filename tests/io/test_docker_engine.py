@@ -9,7 +9,7 @@ import pytest
 from netdiag.errors import EngineError
 from netdiag.io.docker_engine import Engine, connect
 from netdiag.io.engine_address import EngineAddress
-from tests.deployment.test_from_engine import container
+from tests.deployment.test_engine_source import container
 from tests.engine.test_container import BROKER
 from tests.io.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root

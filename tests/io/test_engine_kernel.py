@@ -11,7 +11,7 @@ import pytest
 from netdiag.engine.container import PortBinding
 from netdiag.io.engine_address import EngineAddress
 from netdiag.io.engine_kernel import OtherKernel, SameKernel, has_userland_proxy, locate
-from tests.deployment.test_from_engine import EXITED, container
+from tests.deployment.test_engine_source import EXITED, container
 from tests.io.fake_engine import fake_engine
 
 

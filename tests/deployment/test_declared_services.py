@@ -1,6 +1,11 @@
 """What files say of services, with the places."""
 
-from netdiag.deployment.sources.declared_services import declared_services
+from netdiag.deployment.sources.declared_services import (
+    DeclaredService,
+    DeclaredServices,
+    DeclaredText,
+    declared_services,
+)
 from tests.deployment.stacks import project_of
 
 FILE = """\
@@ -40,3 +45,8 @@ def test_networks_are_called_as_the_project_that_runs() -> None:
     assert list(services["kafka"].networks) == ["other_inner", "shared"]
     assert list(services["plain"].networks) == ["other_default"]
     assert (services["job"].networks, services["job"].network_mode, services["job"].is_built) == ({}, "host", True)
+
+
+def test_the_environment_is_not_shown_with_the_service() -> None:
+    service = DeclaredService(name="kafka", where=None, environment={"A": DeclaredText(value="hunter2")})
+    assert "hunter2" not in repr(DeclaredServices(services={"kafka": service}))

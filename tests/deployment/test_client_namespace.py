@@ -1,4 +1,4 @@
-"""What a host name means, by vantage."""
+"""Where clients stand, and what a host name means there."""
 
 from dataclasses import replace
 
@@ -6,20 +6,28 @@ import pytest
 
 from netdiag.deployment.model.contact import Failed, Mechanism, unresolved
 from netdiag.deployment.model.deployment import Deployment, State
+from netdiag.deployment.model.platform import HostKind, Platform
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.prediction.client_namespace import (
     Family,
     HostAddress,
     Loopback,
     MemberAddress,
+    NamespaceKind,
     OutsideAddress,
     Resolution,
     VacantAddress,
+    client_namespace,
+    has_real_parent,
+    is_bridge,
+    network_of,
     network_owner,
+    publishing_network,
     resolve,
+    uses_parent_device,
 )
 from tests.deployment.stacks import deployment_of, five_brokers
-from tests.deployment.worlds import broker, world
+from tests.deployment.worlds import at, broker, world
 
 H = Vantage(kind=VantageKind.DOCKER_HOST, label="H")
 L = Vantage(kind=VantageKind.LAN, label="L")
@@ -105,3 +113,57 @@ def test_an_address_that_nobody_has_is_known_of_bridges_only() -> None:
     assert meant(declared, "10.5.1.9") == (OutsideAddress(text="10.5.1.9"),)
     assert meant(started, "192.168.8.9") == (OutsideAddress(text="192.168.8.9"),)
     assert meant(started, "192.168.8.1") == (OutsideAddress(text="192.168.8.1"),)
+
+
+NETWORKS = (
+    "  a:\n  b:\n  i: {internal: true}\n  m: {driver: macvlan, driver_opts: {parent: eth0}}\n  d: {driver: macvlan}\n"
+)
+SERVICES = (
+    broker("two", "networks: [i, b]")
+    + broker("lonely", "network_mode: none")
+    + broker("hosted", "network_mode: host")
+    + broker("beside", "network_mode: service:two")
+    + broker("lost", "network_mode: container:nobody-here")
+    + broker("closed", "networks: [i]")
+    + broker("wired", "networks: [m, d]")
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "ground", "egress"),
+    [
+        ("host", NamespaceKind.DOCKER_HOST, None),
+        ("lan", NamespaceKind.LAN, None),
+        ("elsewhere", NamespaceKind.CONTAINER, ""),
+        ("two", NamespaceKind.CONTAINER, "b"),
+        ("beside", NamespaceKind.CONTAINER, "b"),
+        ("closed", NamespaceKind.CONTAINER, None),
+        ("lonely", NamespaceKind.NOWHERE, None),
+        ("hosted", NamespaceKind.DOCKER_HOST, None),
+        ("lost", NamespaceKind.UNKNOWN, None),
+    ],
+)
+def test_ground(place: str, ground: NamespaceKind, egress: str | None) -> None:
+    deployment = world(SERVICES, NETWORKS)
+    found = client_namespace(deployment, at(deployment, place))
+    assert (found.ground, found.egress.key if found.egress else None) == (ground, egress)
+
+
+def test_on_desktop_the_docker_host_is_the_user_s_machine() -> None:
+    deployment = world(SERVICES, NETWORKS, Platform(kind=HostKind.DESKTOP))
+    assert client_namespace(deployment, at(deployment, "host")).ground is NamespaceKind.USER_MACHINE
+    assert client_namespace(deployment, at(deployment, "hosted")).ground is NamespaceKind.DOCKER_HOST
+
+
+def test_networks() -> None:
+    deployment = world(SERVICES, NETWORKS)
+    wired, dummy, plain = (network_of(deployment, key) for key in "mda")
+    assert uses_parent_device(wired)
+    assert has_real_parent(wired)
+    assert uses_parent_device(dummy)
+    assert not has_real_parent(dummy)
+    assert is_bridge(plain)
+    assert not is_bridge(wired)
+    assert network_of(deployment, "never heard of").name == "never heard of"
+    assert publishing_network(deployment, deployment.by_name["closed"]) is None
+    assert client_namespace(deployment, at(deployment, "two")).on(network_of(deployment, "i"))
