@@ -146,6 +146,6 @@ def _with_problems(project: Project, problems: Problems, sources: tuple[Source, 
         project,
         problems=problems.all(),
         origins=tuple(problems.origins),
-        homes={name: tuple(spans) for name, spans in problems.homes.items()},
+        service_spans={name: tuple(spans) for name, spans in problems.service_spans.items()},
         files=tuple(source.span(0, len(source.data)) for source in sources),
     )

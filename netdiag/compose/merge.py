@@ -49,6 +49,11 @@ from netdiag.compose.yaml_tree import (
 
 Path = tuple[str, ...]
 _TAG = "tag:yaml.org,2002:"
+Rule = Callable[[Value, Value, Problems, Path], Value]
+_PAIRS = ("annotations", "dns", "dns_opt", "dns_search", "env_file", "environment", "label_file", "labels")
+MAX_FILES = 200
+EFFORT_PER_BYTE = 4
+_IMPORTED = ("services", "volumes", "networks", "secrets", "configs", "models")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +68,6 @@ class Expanded:
     overrides: tuple[Path, ...] = ()
     size: int = 1
     depth: int = 1
-
-
-Rule = Callable[[Value, Value, Problems, Path], Value]
-_PAIRS = ("annotations", "dns", "dns_opt", "dns_search", "env_file", "environment", "label_file", "labels")
-MAX_FILES = 200
-EFFORT_PER_BYTE = 4
-_IMPORTED = ("services", "volumes", "networks", "secrets", "configs", "models")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +179,7 @@ class _ProjectFiles:
         for name, entry in services.entries.items():
             if at_home:
                 place = joined(entry.key.span, entry.value.span if entry.via is None else entry.via)
-                self.problems.homes.setdefault(name, []).append(place)
+                self.problems.service_spans.setdefault(name, []).append(place)
             self._extend(name, names, ())
         return _with_key(document.top, "services", replace(services, entries=names.entries))
 
@@ -232,7 +230,7 @@ class _ProjectFiles:
         area = where.entries[wanted.value].span
         self._extend(wanted.value, where, seen)
         base = where.entries[wanted.value].value
-        self.problems.origins[Origin(area=area, by=extends.span, how="extends")] = None
+        self.problems.origins[Origin(area=area, by=extends.span, kind="extends")] = None
         return base if isinstance(base, Mapping) else None
 
     def _base_file(self, name: str, file: Text, names: "_Services") -> "_Services | None":
@@ -295,7 +293,7 @@ class _ProjectFiles:
                 self.problems.error("include", f"circular include of {path!r}", text.span)
                 return None
             sources.append(Source(path, data))
-            self.problems.origins[Origin(area=sources[-1].span(0, 0), by=text.span, how="include")] = None
+            self.problems.origins[Origin(area=sources[-1].span(0, 0), by=text.span, kind="include")] = None
         inside = _folder(sources[0].path) if folder is None else scope.path(folder.value)
         try:
             variables = self._variables(inside, env_files, scope)
@@ -459,14 +457,14 @@ class _Expander:
         target = node.target
         while isinstance(target, AliasNode):
             target = target.target
-        self.problems.origins[Origin(area=self._span(target), by=self._span(node), how="alias")] = None
+        self.problems.origins[Origin(area=self._span(target), by=self._span(node), kind="alias")] = None
 
     def _given(self, text: Text) -> None:
         """Notes the places elsewhere that the variables of a text have their values from."""
         for segment in text.segments:
             place = self.source.span(segment.start, segment.end)
             if segment.variable is not None and segment.origin is not None and not within(segment.origin, place):
-                origin = Origin(area=place, by=segment.origin, how="variable", name=segment.variable)
+                origin = Origin(area=place, by=segment.origin, kind="variable", name=segment.variable)
                 self.problems.origins[origin] = None
 
     def _sequence(self, node: SequenceNode) -> Expanded:

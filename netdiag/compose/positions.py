@@ -13,6 +13,9 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Self
 
+# Where text is not ASCII, bytes and characters are counted from the last of the marks at this distance.
+_BLOCK = 256
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
@@ -25,10 +28,6 @@ class Span:
     column: int
     end_line: int
     end_column: int
-
-
-# Where text is not ASCII, bytes and characters are counted from the last of the marks at this distance.
-_BLOCK = 256
 
 
 class Source:

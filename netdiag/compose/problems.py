@@ -9,6 +9,9 @@ from typing import Literal
 from netdiag.compose.positions import Source, Span
 from netdiag.errors import NetdiagError
 
+OriginKind = Literal["alias", "extends", "include", "env_file", "variable"]
+MAX_EFFORT = 10_000_000
+
 
 class ComposeError(NetdiagError):
     """A compose file (or a file it needs) cannot be read at all; `span` is where, as exactly as known."""
@@ -29,9 +32,6 @@ def decoded(source: Source) -> str:
         raise ComposeError(f"not UTF-8: byte 0x{byte:02x}", span=source.span(start, start + 1)) from error
 
 
-OriginKind = Literal["alias", "extends", "include", "env_file", "variable"]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """One step: what stands in `area` counts because of what stands at `by`.
@@ -42,14 +42,14 @@ class Origin:
 
     area: Span
     by: Span
-    how: OriginKind
+    kind: OriginKind
     name: str = ""
 
     def covers(self, place: Span) -> bool:
         """Whether a place lies in the area; for a variable, whether it touches it."""
         if place.path != self.area.path:
             return False
-        if self.how == "variable":
+        if self.kind == "variable":
             return place.start < self.area.end and place.end > self.area.start
         return self.area.start == self.area.end or within(place, self.area)
 
@@ -67,7 +67,7 @@ def steps_to_service(place: Span, origins: tuple[Origin, ...], homes: tuple[Span
         if any(within(here, home) for home in homes):
             return steps
         for origin in origins:
-            if origin.how != "variable" and origin.by not in seen and origin.covers(here):
+            if origin.kind != "variable" and origin.by not in seen and origin.covers(here):
                 seen.add(origin.by)
                 ways.append((origin.by, (*steps, origin)))
     return ()
@@ -89,19 +89,16 @@ class Problem:
     service: str | None = None
 
 
-MAX_EFFORT = 10_000_000
-
-
 class Problems:
     """What is met while one project is read: the problems, each once, the effort, and what was drawn in from where.
 
-    `homes` are the places of the services in the files of the project itself.
+    `service_spans` are the places of the services in the files of the project itself.
     """
 
     def __init__(self) -> None:
         self._effort = 0
         self.origins: dict[Origin, None] = {}
-        self.homes: dict[str, list[Span]] = {}
+        self.service_spans: dict[str, list[Span]] = {}
         self._found: dict[tuple[str, str, Span], Problem] = {}
 
     def error(self, code: str, message: str, span: Span, *related: Span, service: str | None = None) -> None:

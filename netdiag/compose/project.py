@@ -8,6 +8,9 @@ from typing import Literal
 from netdiag.compose.positions import Span, Text
 from netdiag.compose.problems import Origin, Problem
 
+Command = tuple[Text, ...] | Text | None
+_SHELL = re.compile(r"(?:^|[\s/])(?:ba|da|a|k|z)?sh(?:$|\s)")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
@@ -151,9 +154,6 @@ class Build:
     inline: bool = False
 
 
-Command = tuple[Text, ...] | Text | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """A declared unit; `span` is its key. A None or empty field is absent from the files."""
@@ -197,7 +197,8 @@ class Service:
 class Project:
     """A compose project as its files declare it, with what compose would refuse or warn about.
 
-    `origins` tell what was drawn in from where, `homes` where its own `files` (the whole of each) declare a service.
+    `origins` tell what was drawn in from where, `service_spans` where its own `files` (the whole of each) declare a
+    service.
     """
 
     name: str | None
@@ -208,7 +209,7 @@ class Project:
     disabled: Mapping[str, Service] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     origins: tuple[Origin, ...] = ()
-    homes: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    service_spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     files: tuple[Span, ...] = ()
 
     @property
@@ -220,9 +221,6 @@ class Project:
     def errors(self) -> tuple[Problem, ...]:
         """What makes compose refuse the project."""
         return tuple(problem for problem in self.problems if problem.severity == "error")
-
-
-_SHELL = re.compile(r"(?:^|[\s/])(?:ba|da|a|k|z)?sh(?:$|\s)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,12 +256,12 @@ def _command_texts(command: Command) -> tuple[Text, ...]:
 def _unescaped_in_texts(service: Service, where: str, texts: tuple[Text, ...]) -> Iterator[UnescapedVariable]:
     script = "\n".join(text.value for text in texts)
     for text in texts:
-        told: set[str] = set()
+        found: set[str] = set()
         for segment in text.segments:
             name = segment.variable
-            if not segment.unset or name is None or name in told or text.source is None:
+            if not segment.unset or name is None or name in found or text.source is None:
                 continue
-            told.add(name)
+            found.add(name)
             given = service.environment.get(name)
             if (given is not None and given.value is not None) or _is_assigned(script, name):
                 span = text.source.span(segment.start, segment.end)

@@ -48,6 +48,8 @@ PROTOCOLS = ("tcp", "udp", "sctp")
 EFFORT_PER_PORT = 50
 _RANGE = re.compile(r"(\d+)(?:-(\d+)(?:-.*)?)?")
 _IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}")
+_LETTER = re.compile("[A-Za-z]")
+_DRIVE = re.compile("[A-Za-z]:")
 
 
 class PortError(ValueError):
@@ -57,10 +59,6 @@ class PortError(ValueError):
         super().__init__(message)
         self.start = start
         self.end = end
-
-
-_LETTER = re.compile("[A-Za-z]")
-_DRIVE = re.compile("[A-Za-z]:")
 
 
 def read_service(problems: Problems, name: str, entry: Entry, lookup: Lookup, read: ReadFile) -> Service:
@@ -598,7 +596,7 @@ def _variables_of_file(
 
     reading.problems.spend(EFFORT_PER_FILE_BYTE * len(data), file.path.span)
     source = Source(file.file, data)
-    reading.problems.origins[Origin(area=source.span(0, 0), by=file.path.span, how="env_file")] = None
+    reading.problems.origins[Origin(area=source.span(0, 0), by=file.path.span, kind="env_file")] = None
 
     def value_of(name: str) -> Text | str | None:
         outer = lookup(name)

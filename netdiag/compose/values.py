@@ -18,6 +18,30 @@ from netdiag.compose.problems import Problems
 # The bytes of a file that a project names, by its path with the project's folder before it; None where there is none.
 ReadFile = Callable[[str], bytes | None]
 Kind = Literal["null", "bool", "int", "float", "time", "str"]
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_BOOLS = {
+    "true": "true",
+    "True": "true",
+    "TRUE": "true",
+    "false": "false",
+    "False": "false",
+    "FALSE": "false",
+}
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_DOT_FLOAT = re.compile(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
+_SPECIAL = {
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), "NaN"),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), "+Inf"),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), "-Inf"),
+}
+_TIME = re.compile(
+    r"(\d{4})-(\d{1,2})-(\d{1,2})"
+    r"(?:([Tt ])(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9})\d*)?(Z|[-+]\d\d:\d\d)?)?"
+)
+_PREFIXES = (("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0o", 8), ("0O", 8))
+_NUMBERS = ("int", "float")
+_TRUE_WORDS = frozenset(("true", "y", "yes", "on"))
+_FALSE_WORDS = frozenset(("false", "n", "no", "off"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,31 +115,7 @@ class Mapping:
 
 
 Value = Scalar | Sequence | Mapping
-_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
-_BOOLS = {
-    "true": "true",
-    "True": "true",
-    "TRUE": "true",
-    "false": "false",
-    "False": "false",
-    "FALSE": "false",
-}
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DOT_FLOAT = re.compile(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
-_SPECIAL = {
-    **dict.fromkeys((".nan", ".NaN", ".NAN"), "NaN"),
-    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), "+Inf"),
-    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), "-Inf"),
-}
-_TIME = re.compile(
-    r"(\d{4})-(\d{1,2})-(\d{1,2})"
-    r"(?:([Tt ])(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9})\d*)?(Z|[-+]\d\d:\d\d)?)?"
-)
-_PREFIXES = (("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0o", 8), ("0O", 8))
 KeyValue = tuple[str, Text, Text | None, Value, Entry | None]
-_NUMBERS = ("int", "float")
-_TRUE_WORDS = frozenset(("true", "y", "yes", "on"))
-_FALSE_WORDS = frozenset(("false", "n", "no", "off"))
 
 
 class FieldReader:

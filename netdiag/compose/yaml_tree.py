@@ -39,6 +39,23 @@ MAX_DEPTH = 100
 MAX_VALUES = 100_000
 # Anchor and tag of a scalar, and the comments that may follow them.
 _PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\r\n]*)?)*)+")
+Piece = tuple[str, int, int]
+_FOLD = r"[ \t]*(?:\r\n|\r|\n)(?:[ \t]*(?:\r\n|\r|\n))*[ \t]*"
+_PLAIN = re.compile(rf"(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n]+|[ \t]+)")
+_SINGLE = re.compile(rf"(?P<fold>{_FOLD})|(?P<quote>'')|(?P<text>[^ \t\r\n']+|[ \t]+)")
+_DOUBLE = re.compile(
+    r"(?P<join>\\(?:\r\n|\r|\n)[ \t]*)"
+    r"|(?P<escape>\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.))"
+    rf"|(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n\\]+|[ \t]+)"
+)
+_BREAK = re.compile(r"\r\n|\r|\n")
+_ESCAPES = {
+    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
+    "e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\",
+    "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
+}  # fmt: skip
+_COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#[^\r\n]*")
+_HEADER = re.compile(r"[|>][^\r\n#]*?(?=[ \t]#)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,25 +113,6 @@ class _OpenCollection:
         self.flow = bool(event.flow_style)
         self.mapping = isinstance(event, MappingStartEvent)
         self.children: list[Node] = []
-
-
-Piece = tuple[str, int, int]
-_FOLD = r"[ \t]*(?:\r\n|\r|\n)(?:[ \t]*(?:\r\n|\r|\n))*[ \t]*"
-_PLAIN = re.compile(rf"(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n]+|[ \t]+)")
-_SINGLE = re.compile(rf"(?P<fold>{_FOLD})|(?P<quote>'')|(?P<text>[^ \t\r\n']+|[ \t]+)")
-_DOUBLE = re.compile(
-    r"(?P<join>\\(?:\r\n|\r|\n)[ \t]*)"
-    r"|(?P<escape>\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.))"
-    rf"|(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n\\]+|[ \t]+)"
-)
-_BREAK = re.compile(r"\r\n|\r|\n")
-_ESCAPES = {
-    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
-    "e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\",
-    "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
-}  # fmt: skip
-_COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#[^\r\n]*")
-_HEADER = re.compile(r"[|>][^\r\n#]*?(?=[ \t]#)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,15 @@ _HOLDS_BROKER = re.compile(
 _SAYS_KAFKA = re.compile(r"KAFKA|BOOTSTRAP|REDPANDA")
 _REGISTRY = "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS"
 _REGISTRY_PROTOCOL = "SCHEMA_REGISTRY_KAFKASTORE_SECURITY_PROTOCOL"
+# Programs that speak PLAINTEXT unless their command line or a file named there says otherwise.
+_PLAIN_TOOLS = re.compile(r"kafka-[a-z-]+|ksql-datagen")
+# Services that are configured by their variables alone, and speak PLAINTEXT unless one of them says otherwise.
+_PLAIN_SERVICES = {
+    "CONNECT_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-(?:kafka|server)-connect(?:-base)?(?:[:@]|$)"),
+    "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-schema-registry(?:[:@]|$)"),
+    "KSQL_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)(?:cp-)?ksqldb?-server(?:[:@]|$)"),
+}
+_SAYS_SECURITY = re.compile(r"SECURITY|SASL|SSL|TLS|JAAS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +79,6 @@ class UnresolvedName(Enum):
     DEFAULT_BRIDGE = "one of the two is on the default bridge"
     NOT_SHARED = "they share no network"
     NOBODY = "no container has the name"
-
-
-# Programs that speak PLAINTEXT unless their command line or a file named there says otherwise.
-_PLAIN_TOOLS = re.compile(r"kafka-[a-z-]+|ksql-datagen")
-# Services that are configured by their variables alone, and speak PLAINTEXT unless one of them says otherwise.
-_PLAIN_SERVICES = {
-    "CONNECT_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-(?:kafka|server)-connect(?:-base)?(?:[:@]|$)"),
-    "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-schema-registry(?:[:@]|$)"),
-    "KSQL_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)(?:cp-)?ksqldb?-server(?:[:@]|$)"),
-}
-_SAYS_SECURITY = re.compile(r"SECURITY|SASL|SSL|TLS|JAAS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,11 +239,11 @@ def usable_address(deployment: Deployment, attempt: Attempt, brokers: tuple[Brok
     for broker in brokers or deployment.serving[:8]:
         host = broker.member.service or broker.name
         for entry in broker.config.broker_listeners:
-            told = advertised_of(broker, entry.endpoint.listener)
-            if told is None:
+            advertised = advertised_of(broker, entry.endpoint.listener)
+            if advertised is None:
                 continue
             first = accepting_listener(deployment, attempt.vantage, host, entry.endpoint.port)
-            second = accepting_listener(deployment, attempt.vantage, told.endpoint.host, told.endpoint.port)
+            second = accepting_listener(deployment, attempt.vantage, advertised.endpoint.host, advertised.endpoint.port)
             if all(end and end.broker is broker and end.entry == entry for end in (first, second)):
                 return Address(host=host, port=entry.endpoint.port)
     return None

@@ -18,6 +18,16 @@ from netdiag.kafka.property_names import PROPERTY_NAMES
 
 _EXPRESSION = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$[A-Za-z_][A-Za-z0-9_]*")
 _QUOTES = ('"', "'")
+_PLACEHOLDER_NOUN = r"(?:IP|HOST|HOSTNAME|HOST_?IP|ADDR|ADDRESS|DOMAIN|FQDN|SERVER)"
+# Upper case with underscores is a variable's name, not a host's; "your" in front means the reader.
+_PLACEHOLDER = re.compile(
+    rf"(?:[A-Z0-9]+_)+{_PLACEHOLDER_NOUN}|(?:MY|YOUR)_?{_PLACEHOLDER_NOUN}|[Yy]our[-_.]?\w[\w.-]*|[Xx]{{1,3}}(?:\.[Xx]{{1,3}}){{3}}"
+    r"|(?i:change[-_]?me|replace[-_]?me)"
+)
+_BRACKETED = re.compile(r"://(?P<text><[^<>]*>|\{\{[^{}]*\}\}|\[[A-Za-z][A-Za-z _-]*\]):")
+# Names that other images share with a property, and that Bitnami's scripts use for themselves.
+_SCRIPT_VARIABLES = frozenset({"KAFKA_LOG_DIR", "KAFKA_PORT"})
+_LIKE_ALIASES = ALIASES_OF_EXPLICIT | {"CONTROLLER_LISTENER_NAMES"}
 
 
 class MisreadCause(Enum):
@@ -41,18 +51,6 @@ class MisreadValue:
     start: int
     end: int
     is_fatal: bool = True
-
-
-_PLACEHOLDER_NOUN = r"(?:IP|HOST|HOSTNAME|HOST_?IP|ADDR|ADDRESS|DOMAIN|FQDN|SERVER)"
-# Upper case with underscores is a variable's name, not a host's; "your" in front means the reader.
-_PLACEHOLDER = re.compile(
-    rf"(?:[A-Z0-9]+_)+{_PLACEHOLDER_NOUN}|(?:MY|YOUR)_?{_PLACEHOLDER_NOUN}|[Yy]our[-_.]?\w[\w.-]*|[Xx]{{1,3}}(?:\.[Xx]{{1,3}}){{3}}"
-    r"|(?i:change[-_]?me|replace[-_]?me)"
-)
-_BRACKETED = re.compile(r"://(?P<text><[^<>]*>|\{\{[^{}]*\}\}|\[[A-Za-z][A-Za-z _-]*\]):")
-# Names that other images share with a property, and that Bitnami's scripts use for themselves.
-_SCRIPT_VARIABLES = frozenset({"KAFKA_LOG_DIR", "KAFKA_PORT"})
-_LIKE_ALIASES = ALIASES_OF_EXPLICIT | {"CONTROLLER_LISTENER_NAMES"}
 
 
 def misread_values(broker: Broker, property_name: str) -> tuple[MisreadValue, ...]:

@@ -232,11 +232,11 @@ def advertise(broker: Broker, entry: ListenerEntry, host: str, port: int | None 
         if port != entry.endpoint.port:
             change.stretch(_ADVERTISED, entry.port_start, entry.port_end, str(port))
         return change.edits()
-    told = [
+    entries = [
         f"{e.endpoint.listener}://{host}:{port if e is entry else e.endpoint.port}"
         for e in broker.config.advertised_listeners
     ]
-    return BrokerChange(broker).put(_ADVERTISED, ",".join(told), beside="listeners").edits() if told else ()
+    return BrokerChange(broker).put(_ADVERTISED, ",".join(entries), beside="listeners").edits() if entries else ()
 
 
 def map_listener(broker: Broker, listener: str) -> tuple[Edit, ...]:
@@ -307,20 +307,20 @@ def name_voters(deployment: Deployment, broker: Broker, wrong: Callable[[Voter],
     for voter in broker.config.well_formed_voters:
         if not wrong(voter):
             continue
-        told = _voter_of(deployment, voter.node_id)
-        if told is None:
+        entry = _voter_of(deployment, voter.node_id)
+        if entry is None:
             return ()
-        change.stretch(_VOTERS, voter.start, voter.end, told)
+        change.stretch(_VOTERS, voter.start, voter.end, entry)
     return change.edits()
 
 
 def set_voters(deployment: Deployment, broker: Broker) -> tuple[Edit, ...]:
     """The list of all controllers that the files show, where each of them can be told by its id."""
     ids = [b.config.node_id for b in deployment.configured if b.config.is_controller]
-    told = [_voter_of(deployment, number) for number in ids if number is not None]
-    if not told or len(told) < len(ids) or None in told:
+    entries = [_voter_of(deployment, number) for number in ids if number is not None]
+    if not entries or len(entries) < len(ids) or None in entries:
         return ()
-    return set_property(broker, _VOTERS, ",".join(filter(None, told)), "process.roles")
+    return set_property(broker, _VOTERS, ",".join(filter(None, entries)), "process.roles")
 
 
 def bind_controller(broker: Broker, listener: str) -> tuple[Edit, ...]:
@@ -345,14 +345,14 @@ def point_client(deployment: Deployment, attempt: Attempt, brokers: tuple[Broker
     better = usable_address(deployment, attempt, brokers)
     if better is None:
         return ()
-    declared, told = attempt.client.declared, attempt.entry
-    scheme = declared.value[told.start : told.end].rpartition("://")
-    start = told.start + len(scheme[0]) + len(scheme[1])
+    declared, entry = attempt.client.declared, attempt.entry
+    scheme = declared.value[entry.start : entry.end].rpartition("://")
+    start = entry.start + len(scheme[0]) + len(scheme[1])
     others = [a for a in attempt.client.bootstraps if (a.host, a.port) == (better.host, better.port)]
     if others:
         # It would stand in the list twice: which of them is meant to go is not for us to say.
         return ()
-    return MemberChange(attempt.member).replace(declared, start, told.end, str(better)).edits()
+    return MemberChange(attempt.member).replace(declared, start, entry.end, str(better)).edits()
 
 
 def split_listener(deployment: Deployment, broker: Broker, advertised: ListenerEntry) -> tuple[Edit, ...]:

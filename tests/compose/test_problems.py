@@ -85,8 +85,8 @@ def way(service: str, field: str = "image") -> list[tuple[str, str, int]]:
     loaded = project()
     held = loaded.services[service]
     span = held.environment["E"].entry_span if field == "E" else getattr(held, field).span
-    steps = steps_to_service(span, loaded.origins, loaded.homes.get(service, ()) or loaded.files)
-    return [(step.how, step.by.path, step.by.line) for step in steps]
+    steps = steps_to_service(span, loaded.origins, loaded.service_spans.get(service, ()) or loaded.files)
+    return [(step.kind, step.by.path, step.by.line) for step in steps]
 
 
 def test_every_step_is_told_in_order() -> None:
@@ -99,13 +99,13 @@ def test_every_step_is_told_in_order() -> None:
 
 
 def test_a_variable_has_its_value_from_elsewhere_and_a_default_has_not() -> None:
-    given = [(o.name, o.area.line, o.by.path, o.by.line) for o in project().origins if o.how == "variable"]
+    given = [(o.name, o.area.line, o.by.path, o.by.line) for o in project().origins if o.kind == "variable"]
     assert given == [("V", 10, ".env", 3)]
 
 
 def test_homes_are_the_places_in_the_projects_own_files() -> None:
     loaded = project()
-    assert {name: [(s.path, s.line) for s in spans] for name, spans in loaded.homes.items()} == {
+    assert {name: [(s.path, s.line) for s in spans] for name, spans in loaded.service_spans.items()} == {
         "a": [("compose.yaml", 8)],
         "b": [("compose.yaml", 12)],
         "c": [("compose.yaml", 14)],
@@ -116,7 +116,7 @@ def test_homes_are_the_places_in_the_projects_own_files() -> None:
 def test_a_circle_of_steps_ends() -> None:
     source = Source("f", "abcdef")
     here, there = source.span(0, 2), source.span(3, 5)
-    steps = (Origin(area=here, by=there, how="alias"), Origin(area=there, by=here, how="alias"))
+    steps = (Origin(area=here, by=there, kind="alias"), Origin(area=there, by=here, kind="alias"))
     assert steps_to_service(here, steps, (source.span(5, 6),)) == ()
     assert within(here, source.span(0, 6))
     assert not within(here, there)

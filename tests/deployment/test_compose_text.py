@@ -231,5 +231,5 @@ SPANS = st.tuples(st.integers(0, 30), st.integers(0, 8)).map(lambda p: span_of_b
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(SPANS, max_size=12), SPANS)
 def test_the_variables_at_a_place_are_those_that_touch_it(areas: list[Span], place: Span) -> None:
-    origins = [Origin(area=area, by=area, how="variable", name=str(n)) for n, area in enumerate(areas)]
+    origins = [Origin(area=area, by=area, kind="variable", name=str(n)) for n, area in enumerate(areas)]
     assert OriginIndex(origins).given(place) == [origin for origin in origins if origin.covers(place)]

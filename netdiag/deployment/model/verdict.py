@@ -12,6 +12,8 @@ from typing import assert_never
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 
+NO_BROKERS = "no-brokers"
+
 
 class Word(StrEnum):
     """The first word of a cell."""
@@ -27,7 +29,6 @@ class Word(StrEnum):
     UNKNOWN = "unknown"
 
 
-NO_BROKERS = "no-brokers"
 _SECURITY_WORDS = {Reason.NOT_KAFKA: Word.NOT_KAFKA, Reason.TLS: Word.TLS, Reason.SASL: Word.SASL}
 
 

@@ -18,6 +18,44 @@ from netdiag.kafka.certificate_faults import Anchored, faults_of
 from netdiag.kafka.security import CertificateFault, SecuritySight
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 
+# What Kafka and the images' start scripts print when they give up, most telling first. Only constant parts.
+_DECISIVE = (
+    "requirement failed:",
+    "ConfigException:",
+    "Socket server failed to bind to",
+    "Error creating broker listeners from",
+    "Error parsing configuration property",
+    "Each listener must have a different",
+    "Cannot serialize",
+    "Host string (0.0.0.0) is not routeable",
+    "already registered by broker",
+    "is required.",
+    "is not set",
+    "environment variable not set",
+    "is not supported on a KRaft controller",
+    "is deprecated. Please use",
+    "file does not exist",
+    "file not writable",
+    "appears to be for a legacy cluster",
+    "Because controller.quorum.voters is not set",
+    "INVALID_VOTER_KEY",
+    "InconsistentClusterIdException",
+    "Invalid cluster.id in",
+    "NoSuchFileException",
+    "port out of range",
+    "Timed out waiting for connection while in state",
+    "OutOfMemoryError",
+    "Could not reserve enough space",
+    "Cannot assign requested address",
+    "Address already in use",
+)
+_ERROR_LINE = re.compile(r"\b(?:FATAL|ERROR)\b|\b(?:[\w.]*(?:Exception|Error)):")
+_FRAMES_BEHIND = re.compile(r"\s+at [\w.$/<>]{1,200}\(.*")
+_STACK_FRAME = re.compile(r"\s+at [\w.$/]+\(|\s*\.\.\. \d+ more")
+_ENDED_BY_REQUEST = (0, 130, 143)
+_TAIL = 200
+_DOWN = (Status.EXITED, Status.DEAD, Status.RESTARTING, Status.CREATED)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecuredPort:
@@ -70,45 +108,6 @@ class SkippedVantage:
     vantage: Vantage
     because: str
     rights: bool = False
-
-
-# What Kafka and the images' start scripts print when they give up, most telling first. Only constant parts.
-_DECISIVE = (
-    "requirement failed:",
-    "ConfigException:",
-    "Socket server failed to bind to",
-    "Error creating broker listeners from",
-    "Error parsing configuration property",
-    "Each listener must have a different",
-    "Cannot serialize",
-    "Host string (0.0.0.0) is not routeable",
-    "already registered by broker",
-    "is required.",
-    "is not set",
-    "environment variable not set",
-    "is not supported on a KRaft controller",
-    "is deprecated. Please use",
-    "file does not exist",
-    "file not writable",
-    "appears to be for a legacy cluster",
-    "Because controller.quorum.voters is not set",
-    "INVALID_VOTER_KEY",
-    "InconsistentClusterIdException",
-    "Invalid cluster.id in",
-    "NoSuchFileException",
-    "port out of range",
-    "Timed out waiting for connection while in state",
-    "OutOfMemoryError",
-    "Could not reserve enough space",
-    "Cannot assign requested address",
-    "Address already in use",
-)
-_ERROR_LINE = re.compile(r"\b(?:FATAL|ERROR)\b|\b(?:[\w.]*(?:Exception|Error)):")
-_FRAMES_BEHIND = re.compile(r"\s+at [\w.$/<>]{1,200}\(.*")
-_STACK_FRAME = re.compile(r"\s+at [\w.$/]+\(|\s*\.\.\. \d+ more")
-_ENDED_BY_REQUEST = (0, 130, 143)
-_TAIL = 200
-_DOWN = (Status.EXITED, Status.DEAD, Status.RESTARTING, Status.CREATED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

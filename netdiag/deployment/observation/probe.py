@@ -21,6 +21,19 @@ from netdiag.kafka.conversation import (
 )
 from netdiag.kafka.release_guess import release_guess
 
+_SECURED = {
+    Word.TLS.value: "set security.protocol=SSL (or SASL_SSL) in the client, or use the port of a plaintext listener",
+    Word.SASL.value: "set security.protocol=SASL_PLAINTEXT and credentials in the client, or use another listener",
+    Word.NOT_KAFKA.value: "use the port of a broker listener for clients: no broker answers here",
+}
+_WITH_CREDENTIALS = {
+    Word.TLS.value: "compare the client's security.protocol, truststore and keystore with the listener's certificate: "
+    "`netdiag check-listeners --live --client-properties FILE` shows what is wrong with it",
+    Word.SASL.value: "compare the client's sasl.mechanism and credentials with those that the listener accepts",
+    Word.NOT_KAFKA.value: _SECURED[Word.NOT_KAFKA.value],
+}
+_LOOPBACKS = ("localhost", "127.", "::1")
+
 
 class StepKind(StrEnum):
     """The steps of a client; the value is the word users see."""
@@ -103,20 +116,6 @@ class ProbeReport:
     def usable(self) -> bool:
         """Whether every bootstrap address serves a client."""
         return all(one.usable for one in self.bootstraps)
-
-
-_SECURED = {
-    Word.TLS.value: "set security.protocol=SSL (or SASL_SSL) in the client, or use the port of a plaintext listener",
-    Word.SASL.value: "set security.protocol=SASL_PLAINTEXT and credentials in the client, or use another listener",
-    Word.NOT_KAFKA.value: "use the port of a broker listener for clients: no broker answers here",
-}
-_WITH_CREDENTIALS = {
-    Word.TLS.value: "compare the client's security.protocol, truststore and keystore with the listener's certificate: "
-    "`netdiag check-listeners --live --client-properties FILE` shows what is wrong with it",
-    Word.SASL.value: "compare the client's sasl.mechanism and credentials with those that the listener accepts",
-    Word.NOT_KAFKA.value: _SECURED[Word.NOT_KAFKA.value],
-}
-_LOOPBACKS = ("localhost", "127.", "::1")
 
 
 def answered_steps(events: Iterable[Event], seconds: float) -> tuple[Step, ...]:

@@ -19,6 +19,9 @@ from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.kafka.listeners import is_loopback, is_wildcard
 
 HOST_ALIASES = ("host.docker.internal", "gateway.docker.internal")
+# Networks that stand on a device of the docker host, and share its wire.
+_PARENT_DRIVERS = frozenset({"macvlan", "ipvlan"})
+_UNSHARED_NETWORK = Network(key="", name="a network of its own")
 
 
 class Family(Enum):
@@ -74,9 +77,6 @@ class HostAddress:
 
 Target = Loopback | MemberAddress | HostAddress | VacantAddress | OutsideAddress
 Resolution = tuple[Target, ...] | Failed | Unknown
-# Networks that stand on a device of the docker host, and share its wire.
-_PARENT_DRIVERS = frozenset({"macvlan", "ipvlan"})
-_UNSHARED_NETWORK = Network(key="", name="a network of its own")
 
 
 class NamespaceKind(Enum):
@@ -179,7 +179,15 @@ def covers(network: Network, text: str) -> bool:
     """Whether an address lies in a subnet of a network."""
     try:
         address = ipaddress.ip_address(text)
-        return any(address in ipaddress.ip_network(subnet, strict=False) for subnet in network.subnets)
+    except ValueError:
+        return False
+    return any(in_subnet(subnet, address) for subnet in network.subnets)
+
+
+def in_subnet(subnet: str, number: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Whether a subnet holds an address; a text that is no subnet holds none."""
+    try:
+        return number in ipaddress.ip_network(subnet, strict=False)
     except ValueError:
         return False
 

@@ -55,15 +55,15 @@ def _advertised_to(broker: Broker, other: Broker, listener: str) -> tuple[Listen
     Redpanda guesses for a node without one, by the port of its own endpoint, else by the order; without an endpoint
     of its own it tells nothing of such a node, itself included (`guess_peer_listener`, 22.1 and newer).
     """
-    told = other.config.advertised_listeners
-    same = tuple(entry for entry in told if entry.endpoint.listener == listener)
+    advertised = other.config.advertised_listeners
+    same = tuple(entry for entry in advertised if entry.endpoint.listener == listener)
     if same or broker.config.mode is not Mode.REDPANDA:
         return same
     own = next((e for e in broker.config.advertised_listeners if e.endpoint.listener == listener), None)
     if own is None:
         return ()
-    alike = tuple(entry for entry in told if entry.endpoint.port == own.endpoint.port)
-    return (alike or told)[:1]
+    same_port = tuple(entry for entry in advertised if entry.endpoint.port == own.endpoint.port)
+    return (same_port or advertised)[:1]
 
 
 def is_informed(deployment: Deployment, broker: Broker) -> bool | Unknown:
@@ -112,8 +112,8 @@ def _reached_by_controller(deployment: Deployment, broker: Broker) -> bool | Unk
 
 def _share_endpoint(brokers: Sequence[Broker]) -> bool:
     """Whether two of them advertise the same endpoint, which ZooKeeper brokers do not tolerate."""
-    told = [(e.endpoint.host.lower(), e.endpoint.port) for b in brokers for e in b.config.advertised_listeners]
-    return any(count > 1 for (host, _), count in Counter(told).items() if host)
+    endpoints = [(e.endpoint.host.lower(), e.endpoint.port) for b in brokers for e in b.config.advertised_listeners]
+    return any(count > 1 for (host, _), count in Counter(endpoints).items() if host)
 
 
 def _joins_by_seeds(deployment: Deployment, broker: Broker) -> bool | Unknown:

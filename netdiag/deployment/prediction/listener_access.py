@@ -4,13 +4,13 @@ The docker host and the LAN enter by published ports, containers by sharing a ne
 and are not: those of controllers, ZooKeeper, JMX, the registries and proxies beside it.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode, PublishedPort
+from netdiag.deployment.prediction.client_namespace import covers
 from netdiag.deployment.prediction.cluster import cluster_of
 from netdiag.deployment.prediction.sockets import Reach, binding
 from netdiag.kafka.broker_config import Mode
@@ -67,19 +67,12 @@ def is_host_address(deployment: Deployment, host: str) -> bool:
     if is_loopback(host) or host in deployment.host_addresses:
         return True
     try:
-        number = ipaddress.ip_address(host)
+        number = ip_address(host)
     except ValueError:
         return False
-    inside = (s for n in deployment.networks.values() for s in n.subnets if in_subnet(s, number))
-    return not number.is_unspecified and host not in deployment.members_by_address and next(inside, None) is None
-
-
-def in_subnet(subnet: str, number: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether a subnet holds an address; a text that is no subnet holds none."""
-    try:
-        return number in ipaddress.ip_network(subnet, strict=False)
-    except ValueError:
+    if number.is_unspecified or host in deployment.members_by_address:
         return False
+    return not any(covers(network, host) for network in deployment.networks.values())
 
 
 def published_to_wrong_port(deployment: Deployment, broker: Broker, advertised: ListenerEntry) -> PublishedPort | None:

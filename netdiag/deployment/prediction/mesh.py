@@ -20,6 +20,9 @@ from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import parse_listeners, well_formed
 from netdiag.kafka.zookeeper import parse_connect
 
+# The listener is reached; that it wants a secured client is no matter of the network.
+_SECURED = (Reason.TLS, Reason.SASL)
+
 
 class EdgeKind(StrEnum):
     """What the source wants of the target; the value is the word users see.
@@ -59,8 +62,6 @@ class Mesh:
     skipped: tuple[tuple[str, str], ...] = ()
 
 
-# The listener is reached; that it wants a secured client is no matter of the network.
-_SECURED = (Reason.TLS, Reason.SASL)
 _KINDS = tuple(EdgeKind)
 
 

@@ -54,25 +54,6 @@ _WAIT_FOR = re.compile(r"(?:wait[-_]for(?:[-_]it)?(?:\.sh)?|(?<![\w-])--?wait)(?
 _CONTACT_IMAGE = re.compile(r"(?:^|/)(?:kcat|kafkacat|cp-kafkacat)(?:[:@]|$)")
 _HAS_PROTOCOL = re.compile(r"(?i)security[._-]protocol=[\"']?(\w+)")
 _HAS_CONFIG = re.compile(r"(?<![\w-])--?(?:(?:producer\.|consumer\.)?config|command-config|config-file|F)(?!\w)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandBootstrap:
-    """Addresses that stand in word `word` of a command, with their places in that word.
-
-    `tool` is the program that gets them, as far as it can be told; `configured` is true where a file is named that
-    may say more. `protocol` is the security protocol that stands in the command.
-    """
-
-    word: int
-    option: str
-    addresses: tuple[BootstrapAddress, ...]
-    waits: bool = False
-    tool: str = ""
-    protocol: str | None = None
-    configured: bool = False
-
-
 # Names that carry a bootstrap list across Connect, Schema Registry, ksqlDB, REST proxy, the web UIs and the
 # usual application frameworks; counted over public compose files.
 _HOST_WORDS = r"(?:_?(?:URLS?|URIS?|ADDR(?:ESS(?:ES)?)?|HOSTS?|SERVERS?|ENDPOINTS?|NODES|LIST))?"
@@ -92,6 +73,23 @@ _KEY_START = re.compile(r"[\w.-]{0,100}\Z")
 _COMMENT = re.compile(r"[ \t]*(?:#|//)")
 _PROTOCOL_KEY = re.compile(r"(?i)security[._-]?protocol[\"'\\]{0,4}[ \t]*[:=][ \t]*[\"'\\]{0,4}(\w+)")
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandBootstrap:
+    """Addresses that stand in word `word` of a command, with their places in that word.
+
+    `tool` is the program that gets them, as far as it can be told; `configured` is true where a file is named that
+    may say more. `protocol` is the security protocol that stands in the command.
+    """
+
+    word: int
+    option: str
+    addresses: tuple[BootstrapAddress, ...]
+    waits: bool = False
+    tool: str = ""
+    protocol: str | None = None
+    configured: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

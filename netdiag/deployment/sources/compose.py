@@ -321,10 +321,10 @@ def _gateway_mode(word: str) -> str:
 
 def _with_declared_facts(network: Network, facts: Facts) -> Network:
     """An external network with what the user declares of it."""
-    told = facts.external_networks.get(network.key) or facts.external_networks.get(network.name)
-    if told is None or not network.external:
+    declared = facts.external_networks.get(network.key) or facts.external_networks.get(network.name)
+    if declared is None or not network.external:
         return network
-    return replace(network, known_names=told.members, subnets=network.subnets or told.subnets)
+    return replace(network, known_names=declared.members, subnets=network.subnets or declared.subnets)
 
 
 def _joined(command: Text | tuple[Text, ...]) -> str:

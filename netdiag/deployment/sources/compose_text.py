@@ -13,6 +13,15 @@ from netdiag.compose.service_edits import Change, ServiceLayout, quotes_around, 
 from netdiag.deployment.model.deployment import DeclaredValue, MemberEditor, PublishedPort
 from netdiag.findings import Edit, FileLocation, Finding, Location, Related
 
+# More variables than this in one value tell nothing.
+_VARIABLES = 4
+_WORDS: dict[OriginKind, str] = {
+    "alias": "inserted by this alias",
+    "extends": "extended by this service",
+    "include": "included here",
+    "env_file": "loaded by this env_file",
+}
+
 
 class ComposeValue(DeclaredValue):
     """A value of a compose file (or of what it pulls in); `replaced` are the others of the same list."""
@@ -238,16 +247,6 @@ class ComposeServiceEditor(MemberEditor):
         return Edit(path=source.path, start=start, end=end, replacement="")
 
 
-# More variables than this in one value tell nothing.
-_VARIABLES = 4
-_WORDS: dict[OriginKind, str] = {
-    "alias": "inserted by this alias",
-    "extends": "extended by this service",
-    "include": "included here",
-    "env_file": "loaded by this env_file",
-}
-
-
 class OriginIndex:
     """The origins of a project: the steps from file to file, and the variables by the place of their expressions."""
 
@@ -255,7 +254,7 @@ class OriginIndex:
         steps: list[Origin] = []
         self._variables: dict[str, list[tuple[int, Origin]]] = {}
         for number, origin in enumerate(origins):
-            if origin.how == "variable":
+            if origin.kind == "variable":
                 self._variables.setdefault(origin.area.path, []).append((number, origin))
             else:
                 steps.append(origin)
@@ -339,21 +338,21 @@ def substituted(place: Text, value: Text, variable: str) -> Text:
 
 def with_origins(findings: Iterable[Finding], project: Project) -> tuple[Finding, ...]:
     """The findings with these places after their own related ones; those that they name already are left out."""
-    ways = OriginIndex(project.origins)
-    return tuple(_with_origins(finding, project, ways) for finding in findings)
+    origins = OriginIndex(project.origins)
+    return tuple(_with_origins(finding, project, origins) for finding in findings)
 
 
-def _with_origins(finding: Finding, project: Project, ways: OriginIndex) -> Finding:
+def _with_origins(finding: Finding, project: Project, origins: OriginIndex) -> Finding:
     if not isinstance(finding.location, FileLocation):
         return finding
     place = _span(finding.location)
-    steps = steps_to_service(place, ways.steps, _homes(finding.service, project))
-    given = ways.given(place)
+    steps = steps_to_service(place, origins.steps, _service_spans(finding.service, project))
+    given = origins.given(place)
     found = [*steps, *given[:_VARIABLES]]
     places = [(location(origin.by), _role(origin)) for origin in found]
     places += [(location(span), "this value is overridden") for span in _overridden(finding, place, project)]
-    told = {(r.location.path, r.location.line) for r in finding.related if isinstance(r.location, FileLocation)}
-    more = tuple(Related(location=at, message=text) for at, text in places if (at.path, at.line) not in told)
+    named = {(r.location.path, r.location.line) for r in finding.related if isinstance(r.location, FileLocation)}
+    more = tuple(Related(location=at, message=text) for at, text in places if (at.path, at.line) not in named)
     return replace(finding, related=finding.related + more) if more else finding
 
 
@@ -369,14 +368,14 @@ def _span(place: FileLocation) -> Span:
     )
 
 
-def _homes(service: str | None, project: Project) -> tuple[Span, ...]:
+def _service_spans(service: str | None, project: Project) -> tuple[Span, ...]:
     """Where a service is written in the files of the project itself; where that is nowhere, these files are."""
-    own = project.homes.get(service, ()) if service is not None else ()
+    own = project.service_spans.get(service, ()) if service is not None else ()
     return own or project.files
 
 
 def _role(origin: Origin) -> str:
-    return f"the value of {origin.name}" if origin.how == "variable" else _WORDS[origin.how]
+    return f"the value of {origin.name}" if origin.kind == "variable" else _WORDS[origin.kind]
 
 
 def _overridden(finding: Finding, place: Span, project: Project) -> list[Span]:

@@ -29,6 +29,21 @@ _NAME = re.compile(r"\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)\}|(?P<bare>[A-Za-z_][A
 _ENDS = frozenset(";&|\n()")
 # Longer ones are programs, not command lines.
 _LONGEST_SCRIPT = 64 * 1024
+Piece = tuple[str, int, int]
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_UNICODE = re.compile("u([0-9a-fA-F]{4})")
+_BLANKS = " \t\f"
+# Where images that start from a relative path stand.
+_KAFKA_HOME = "/opt/kafka"
+_LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
+_LISTENER_VARIABLE = re.compile(
+    "KAFKA_(?:CFG_)?(?:ADVERTISED_LISTENERS|LISTENERS|LISTENER_SECURITY_PROTOCOL_MAP|INTER_BROKER_LISTENER_NAME"
+    "|CONTROLLER_LISTENER_NAMES|CONTROLLER_QUORUM_VOTERS|PROCESS_ROLES|NODE_ID|BROKER_ID|ZOOKEEPER_CONNECT)"
+)
+_EDITORS = frozenset({"sed", "envsubst", "configure", "tee", "awk", "perl", "python", "python3", "cp", "mv", "printf"})
+_SECRET_WORDS = ("password", "jaas", "secret", "token", "credential")
+# Kafka's own file has 7 KiB.
+_LARGEST_PROPERTIES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,23 +72,6 @@ class MountedFile:
 
     volume: Volume
     source: Source | None
-
-
-Piece = tuple[str, int, int]
-_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_UNICODE = re.compile("u([0-9a-fA-F]{4})")
-_BLANKS = " \t\f"
-# Where images that start from a relative path stand.
-_KAFKA_HOME = "/opt/kafka"
-_LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
-_LISTENER_VARIABLE = re.compile(
-    "KAFKA_(?:CFG_)?(?:ADVERTISED_LISTENERS|LISTENERS|LISTENER_SECURITY_PROTOCOL_MAP|INTER_BROKER_LISTENER_NAME"
-    "|CONTROLLER_LISTENER_NAMES|CONTROLLER_QUORUM_VOTERS|PROCESS_ROLES|NODE_ID|BROKER_ID|ZOOKEEPER_CONNECT)"
-)
-_EDITORS = frozenset({"sed", "envsubst", "configure", "tee", "awk", "perl", "python", "python3", "cp", "mv", "printf"})
-_SECRET_WORDS = ("password", "jaas", "secret", "token", "credential")
-# Kafka's own file has 7 KiB.
-_LARGEST_PROPERTIES = 64 * 1024
 
 
 def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broker:

@@ -44,7 +44,8 @@ import ipaddress
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
-from netdiag.deployment.prediction.listener_access import in_subnet, listener_of
+from netdiag.deployment.prediction.client_namespace import in_subnet
+from netdiag.deployment.prediction.listener_access import listener_of
 from netdiag.deployment.repairs import advertise, service_name
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import ListenerEntry, endpoint_text
