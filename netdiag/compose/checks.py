@@ -6,10 +6,10 @@ The tables of fields are compose-spec's, one word per field: its name and the ki
 
 import re
 
-from netdiag.compose.positions import Span
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Project, Service
 from netdiag.compose.values import Mapping, Scalar, Sequence, Value, is_null
+from netdiag.findings import FileLocation
 
 _KINDS = {"secrets": ("file", "environment"), "configs": ("file", "environment", "content")}
 _UNDEFINED = {"secrets": "undefined-secret", "configs": "undefined-config"}
@@ -115,7 +115,7 @@ def _check_service(project: Project, service: Service, declared: Mapping | None,
         problems.error("scale", message, service.container_name.span, _key(declared, "scale", span), service=name)
 
 
-def _key(declared: Mapping | None, field: str, otherwise: Span) -> Span:
+def _key(declared: Mapping | None, field: str, otherwise: FileLocation) -> FileLocation:
     entry = declared.entries.get(field) if declared is not None else None
     return otherwise if entry is None else entry.key.span
 
@@ -218,7 +218,7 @@ def _check_circles(project: Project, problems: Problems) -> None:
                 waiting.pop()
 
 
-def _waits_for(service: Service) -> list[tuple[str, Span]]:
+def _waits_for(service: Service) -> list[tuple[str, FileLocation]]:
     found = [(d.service, d.span) for d in service.depends_on] + [(link.service, link.span) for link in service.links]
     if service.network_mode is not None and service.network_mode.value.startswith("service:"):
         found.append((service.network_mode.value.removeprefix("service:"), service.network_mode.span))

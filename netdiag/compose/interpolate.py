@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from netdiag.compose.positions import Segment, Span, Text
+from netdiag.compose.positions import Segment, Text
+from netdiag.findings import FileLocation
 
 Lookup = Callable[[str], "Text | str | None"]
 
@@ -32,7 +33,7 @@ class Fault:
     """An expression that cannot be substituted, or (`required`) whose variable must have a value."""
 
     message: str
-    span: Span
+    span: FileLocation
     required: bool = False
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.interpolate import interpolate
-from netdiag.compose.positions import Segment, Source, Span, Text, assemble, joined
+from netdiag.compose.positions import Segment, Source, Text, assemble, joined
 from netdiag.compose.problems import ComposeError, Origin, Problems, within
 from netdiag.compose.values import (
     Entry,
@@ -46,6 +46,7 @@ from netdiag.compose.yaml_tree import (
     load_nodes,
     pieces_of,
 )
+from netdiag.findings import FileLocation
 
 Path = tuple[str, ...]
 _TAG = "tag:yaml.org,2002:"
@@ -334,7 +335,7 @@ class _ProjectFiles:
         span = ours.span if isinstance(ours, Mapping) else theirs.span
         return _with_key(top, section, Mapping(entries=entries, span=span), theirs)
 
-    def _cannot_read(self, path: str, error: ComposeError, code: str, span: Span, service: str | None) -> None:
+    def _cannot_read(self, path: str, error: ComposeError, code: str, span: FileLocation, service: str | None) -> None:
         related = () if error.span is None else (error.span,)
         self.problems.error(code, f"{path!r} cannot be read: {error.message}", span, *related, service=service)
 
@@ -540,7 +541,7 @@ class _Expander:
             for key, entry in value.entries.items():
                 entries.setdefault(key, Entry(key=entry.key, value=entry.value, via=via))
 
-    def _span(self, node: Node) -> Span:
+    def _span(self, node: Node) -> FileLocation:
         return self.source.char_span(node.start, node.end)
 
 
@@ -612,7 +613,7 @@ def _dependencies(value: Value) -> Mapping:
     return replace(named, entries=entries)
 
 
-def _default_dependency(span: Span) -> Mapping:
+def _default_dependency(span: FileLocation) -> Mapping:
     kinds: dict[str, tuple[Kind, str]] = {"condition": ("str", "service_started"), "required": ("bool", "true")}
     entries = {
         key: Entry(key=Text(value=key, span=span), value=Scalar(kind=kind, text=Text(value=value, span=span)))

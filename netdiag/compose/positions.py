@@ -13,21 +13,10 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Self
 
+from netdiag.findings import FileLocation
+
 # Where text is not ASCII, bytes and characters are counted from the last of the marks at this distance.
 _BLOCK = 256
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A stretch of a file: start and end are byte offsets, line and column count characters from 1."""
-
-    path: str
-    start: int
-    end: int
-    line: int
-    column: int
-    end_line: int
-    end_column: int
 
 
 class Source:
@@ -93,15 +82,15 @@ class Source:
         head = self.data[start:offset].decode("utf-8", "replace")
         return line, len(head.removeprefix("\ufeff") if line == 1 else head) + 1
 
-    def char_span(self, start: int, end: int) -> Span:
+    def char_span(self, start: int, end: int) -> FileLocation:
         """The span of the characters start..end of the text."""
         return self.span(self.offset(start), self.offset(end))
 
-    def span(self, start: int, end: int) -> Span:
+    def span(self, start: int, end: int) -> FileLocation:
         """The span of the bytes start..end."""
         line, column = self.place(start)
         end_line, end_column = self.place(end)
-        return Span(
+        return FileLocation(
             path=self.path,
             start=start,
             end=end,
@@ -140,7 +129,7 @@ class Segment:
     end: int
     verbatim: bool = True
     variable: str | None = None
-    origin: Span | None = None
+    origin: FileLocation | None = None
     unset: bool = False
     origin_source: Source | None = field(default=None, repr=False, compare=False)
 
@@ -154,7 +143,7 @@ class Text:
     """
 
     value: str
-    span: Span
+    span: FileLocation
     segments: tuple[Segment, ...] = ()
     unset: tuple[str, ...] = ()
     source: Source | None = field(default=None, repr=False, compare=False)
@@ -165,7 +154,7 @@ class Text:
     def __len__(self) -> int:
         return len(self.value)
 
-    def span_of(self, start: int, end: int) -> Span:
+    def span_of(self, start: int, end: int) -> FileLocation:
         """The place in the file of characters start..end of the value."""
         touched = self._touched(start, end)
         if not touched:
@@ -175,7 +164,7 @@ class Text:
         right = self._offset(last, end) if last.verbatim else last.end
         return self._span(left, max(left, right))
 
-    def edit_span(self, start: int, end: int) -> Span | None:
+    def edit_span(self, start: int, end: int) -> FileLocation | None:
         """The bytes to replace in order to change exactly characters start..end; None when there are none."""
         touched = self._touched(start, end)
         if not touched or touched[0].value_start > start or touched[-1].value_end < end:
@@ -188,7 +177,7 @@ class Text:
             merged = replace(merged, end=span.end, end_line=span.end_line, end_column=span.end_column)
         return merged
 
-    def home(self, segment: Segment) -> Span | None:
+    def home(self, segment: Segment) -> FileLocation | None:
         """`edit_span` of one of its own segments, which takes no search."""
         return self._span(segment.start, segment.end) if segment.verbatim else segment.origin
 
@@ -238,7 +227,7 @@ class Text:
             return segment.start + position - segment.value_start
         return segment.start + len(self.value[segment.value_start : position].encode("utf-8", "surrogatepass"))
 
-    def _edit(self, segment: Segment, start: int, end: int) -> Span | None:
+    def _edit(self, segment: Segment, start: int, end: int) -> FileLocation | None:
         low, high = max(start, segment.value_start), min(end, segment.value_end)
         if segment.verbatim:
             return self._span(self._offset(segment, low), self._offset(segment, high))
@@ -258,7 +247,7 @@ class Text:
             origin = self._edit(segment, low, high)
         return replace(segment, value_start=low - start, value_end=high - start, start=left, end=right, origin=origin)
 
-    def _span(self, start: int, end: int) -> Span:
+    def _span(self, start: int, end: int) -> FileLocation:
         if (start, end) == (self.span.start, self.span.end):
             return self.span
         if self.source is not None:
@@ -274,7 +263,7 @@ def _end_of(segment: Segment) -> int:
     return segment.value_end
 
 
-def _within(span: Span, source: Source | None, shift: int, length: int) -> Span:
+def _within(span: FileLocation, source: Source | None, shift: int, length: int) -> FileLocation:
     """The `length` bytes from `shift` bytes after the start of a span; one ASCII line without a source."""
     start = span.start + shift
     if source is not None:
@@ -283,7 +272,7 @@ def _within(span: Span, source: Source | None, shift: int, length: int) -> Span:
     return replace(span, start=start, end=start + length, column=column, end_line=span.line, end_column=column + length)
 
 
-def joined(first: Span, last: Span) -> Span:
+def joined(first: FileLocation, last: FileLocation) -> FileLocation:
     """From the start of one span to the end of another that follows it in the same file; else the first."""
     if first.path != last.path or last.start < first.end:
         return first
@@ -314,7 +303,7 @@ def assemble(source: Source, pieces: Iterable[tuple[str, int, int]], start: int,
 def literal(value: str, path: str = "", line: int = 1, column: int = 1, start: int = 0) -> Text:
     """A Text that stands verbatim on one line of a file: for values that are made, and for tests."""
     end = start + len(value.encode("utf-8", "surrogatepass"))
-    span = Span(
+    span = FileLocation(
         path=path,
         start=start,
         end=end,

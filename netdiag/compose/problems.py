@@ -6,8 +6,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from netdiag.compose.positions import Source, Span
+from netdiag.compose.positions import Source
 from netdiag.errors import NetdiagError
+from netdiag.findings import FileLocation
 
 OriginKind = Literal["alias", "extends", "include", "env_file", "variable"]
 MAX_EFFORT = 10_000_000
@@ -16,7 +17,7 @@ MAX_EFFORT = 10_000_000
 class ComposeError(NetdiagError):
     """A compose file (or a file it needs) cannot be read at all; `span` is where, as exactly as known."""
 
-    def __init__(self, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, span: FileLocation | None = None, hint: str | None = None) -> None:
         where = None if span is None else f"{span.path}:{span.line}:{span.column}"
         super().__init__(message, where=where, hint=hint)
         self.span = span
@@ -40,12 +41,12 @@ class Origin:
     `name` the variable. An area of no length is its whole file.
     """
 
-    area: Span
-    by: Span
+    area: FileLocation
+    by: FileLocation
     kind: OriginKind
     name: str = ""
 
-    def covers(self, place: Span) -> bool:
+    def covers(self, place: FileLocation) -> bool:
         """Whether a place lies in the area; for a variable, whether it touches it."""
         if place.path != self.area.path:
             return False
@@ -54,14 +55,16 @@ class Origin:
         return self.area.start == self.area.end or within(place, self.area)
 
 
-def within(place: Span, area: Span) -> bool:
+def within(place: FileLocation, area: FileLocation) -> bool:
     """Whether a place lies in an area."""
     return place.path == area.path and area.start <= place.start and place.end <= area.end
 
 
-def steps_to_service(place: Span, origins: tuple[Origin, ...], homes: tuple[Span, ...]) -> tuple[Origin, ...]:
+def steps_to_service(
+    place: FileLocation, origins: tuple[Origin, ...], homes: tuple[FileLocation, ...]
+) -> tuple[Origin, ...]:
     """The shortest way from a place to one of its homes, step by step; empty when it is at home or there is none."""
-    ways: list[tuple[Span, tuple[Origin, ...]]] = [(place, ())]
+    ways: list[tuple[FileLocation, tuple[Origin, ...]]] = [(place, ())]
     seen = {place}
     for here, steps in ways:
         if any(within(here, home) for home in homes):
@@ -83,9 +86,9 @@ class Problem:
 
     code: str
     message: str
-    span: Span
+    span: FileLocation
     severity: Literal["error", "warning"] = "error"
-    related: tuple[Span, ...] = ()
+    related: tuple[FileLocation, ...] = ()
     service: str | None = None
 
 
@@ -98,19 +101,23 @@ class Problems:
     def __init__(self) -> None:
         self._effort = 0
         self.origins: dict[Origin, None] = {}
-        self.service_spans: dict[str, list[Span]] = {}
-        self._found: dict[tuple[str, str, Span], Problem] = {}
+        self.service_spans: dict[str, list[FileLocation]] = {}
+        self._found: dict[tuple[str, str, FileLocation], Problem] = {}
 
-    def error(self, code: str, message: str, span: Span, *related: Span, service: str | None = None) -> None:
+    def error(
+        self, code: str, message: str, span: FileLocation, *related: FileLocation, service: str | None = None
+    ) -> None:
         """Compose refuses the project because of this."""
         self._add(Problem(code=code, message=message, span=span, related=related, service=service))
 
-    def warning(self, code: str, message: str, span: Span, *related: Span, service: str | None = None) -> None:
+    def warning(
+        self, code: str, message: str, span: FileLocation, *related: FileLocation, service: str | None = None
+    ) -> None:
         """Compose says this and goes on."""
         found = Problem(code=code, message=message, span=span, severity="warning", related=related, service=service)
         self._add(found)
 
-    def spend(self, effort: int, span: Span) -> None:
+    def spend(self, effort: int, span: FileLocation) -> None:
         """Accounts for bytes read and values made; ComposeError when the project asks for too much.
 
         No single file is large, but files can name each other and values can double many times over.

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from netdiag.compose.positions import Span, Text
+from netdiag.compose.positions import Text
 from netdiag.compose.problems import Origin, Problem
+from netdiag.findings import FileLocation
 
 Command = tuple[Text, ...] | Text | None
 _SHELL = re.compile(r"(?:^|[\s/])(?:ba|da|a|k|z)?sh(?:$|\s)")
@@ -26,9 +27,9 @@ class Port:
     host_ip: str
     protocol: str
     text: Text
-    target_span: Span | None = None
-    published_span: Span | None = None
-    host_ip_span: Span | None = None
+    target_span: FileLocation | None = None
+    published_span: FileLocation | None = None
+    host_ip_span: FileLocation | None = None
     published_range: tuple[int, int] | None = None
     name: str | None = None
     mode: str = "ingress"
@@ -49,11 +50,11 @@ class EnvironmentVariable:
 
     name: str
     value: Text | None
-    key_span: Span
-    entry_span: Span
+    key_span: FileLocation
+    entry_span: FileLocation
     form: Literal["map", "list", "env_file"]
-    via: Span | None = None
-    shadowed: tuple[Span, ...] = ()
+    via: FileLocation | None = None
+    shadowed: tuple[FileLocation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +62,7 @@ class ServiceNetwork:
     """An attachment to a network; `span` is the entry, for the implicit default the key of the service."""
 
     network: str
-    span: Span
+    span: FileLocation
     aliases: tuple[Text, ...] = ()
     ipv4_address: Text | None = None
     ipv6_address: Text | None = None
@@ -74,7 +75,7 @@ class Network:
 
     key: str
     name: str | None
-    span: Span
+    span: FileLocation
     driver: Text | None = None
     internal: bool = False
     external: bool = False
@@ -91,7 +92,7 @@ class ExtraHost:
 
     name: str
     address: str
-    span: Span
+    span: FileLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,7 @@ class Link:
 
     service: str
     alias: str
-    span: Span
+    span: FileLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +111,7 @@ class Dependency:
     service: str
     condition: str
     required: bool
-    span: Span
+    span: FileLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +124,7 @@ class Volume:
     source: Text | None
     target: str
     read_only: bool
-    span: Span
+    span: FileLocation
     type: str = "volume"
     host_path: str | None = None
     subpath: str = ""
@@ -148,7 +149,7 @@ class Build:
 
     context: str
     dockerfile: str
-    span: Span
+    span: FileLocation
     args: Mapping[str, str | None] = field(default_factory=dict)
     target: str | None = None
     inline: bool = False
@@ -159,7 +160,7 @@ class Service:
     """A declared unit; `span` is its key. A None or empty field is absent from the files."""
 
     name: str
-    span: Span
+    span: FileLocation
     image: Text | None = None
     build: bool = False
     build_from: Build | None = None
@@ -209,8 +210,8 @@ class Project:
     disabled: Mapping[str, Service] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     origins: tuple[Origin, ...] = ()
-    service_spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
-    files: tuple[Span, ...] = ()
+    service_spans: Mapping[str, tuple[FileLocation, ...]] = field(default_factory=dict)
+    files: tuple[FileLocation, ...] = ()
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
@@ -230,7 +231,7 @@ class UnescapedVariable:
     service: Service
     where: str
     variable: str
-    span: Span
+    span: FileLocation
 
 
 def unescaped_variables(project: Project) -> tuple[UnescapedVariable, ...]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from netdiag.compose.dotenv import load_entries
 from netdiag.compose.interpolate import Lookup
-from netdiag.compose.positions import Segment, Source, Span, Text, joined
+from netdiag.compose.positions import Segment, Source, Text, joined
 from netdiag.compose.problems import ComposeError, Origin, Problems
 from netdiag.compose.project import (
     Build,
@@ -41,6 +41,7 @@ from netdiag.compose.values import (
     is_null,
     scoped,
 )
+from netdiag.findings import FileLocation
 
 EFFORT_PER_FILE_BYTE = 4
 DEFAULT_NETWORK = "default"
@@ -154,7 +155,7 @@ def read_environment(
     return variables, is_lacking
 
 
-def read_service_networks(reading: FieldReader, service: Mapping, key_span: Span) -> tuple[ServiceNetwork, ...]:
+def read_service_networks(reading: FieldReader, service: Mapping, key_span: FileLocation) -> tuple[ServiceNetwork, ...]:
     """What a service is attached to: `default` when it says nothing, nothing when it has a network_mode."""
     value = service.get("networks")
     attached: dict[str, ServiceNetwork] = {}
@@ -273,7 +274,7 @@ def _build(reading: FieldReader, service: Mapping, lookup: Lookup) -> Build | No
     )
 
 
-def _build_in(context: str, dockerfile: str, span: Span) -> Build:
+def _build_in(context: str, dockerfile: str, span: FileLocation) -> Build:
     return Build(context=context, dockerfile=posixpath.normpath(posixpath.join(context, dockerfile)), span=span)
 
 
@@ -535,7 +536,7 @@ def _declared_variables(reading: FieldReader, service: Mapping, lookup: Lookup) 
     return variables
 
 
-def _passed_through(name: str, span: Span, lookup: Lookup) -> Text | None:
+def _passed_through(name: str, span: FileLocation, lookup: Lookup) -> Text | None:
     """The value that compose's own environment gives to a bare key."""
     value = lookup(name)
     if value is None:
@@ -705,7 +706,9 @@ def _port_range(value: str, where: tuple[int, int], which: str) -> tuple[int, in
     return first, last
 
 
-def _as_short_syntax(span: Span, target: int, published: Text | None, host: Text | None, protocol: Text | None) -> Text:
+def _as_short_syntax(
+    span: FileLocation, target: int, published: Text | None, host: Text | None, protocol: Text | None
+) -> Text:
     """The short form of a long entry, located as a whole."""
     value = f"{published.value}:{target}" if published and published.value else str(target)
     if host and host.value:
@@ -717,7 +720,7 @@ def _as_short_syntax(span: Span, target: int, published: Text | None, host: Text
     return Text(value=value, span=span, segments=(whole,))
 
 
-def _place_of(entry: Mapping, field: str) -> Span | None:
+def _place_of(entry: Mapping, field: str) -> FileLocation | None:
     value = entry.get(field)
     return value.text.span_of(0, len(value.value)) if isinstance(value, Scalar) and value.value else None
 

@@ -6,10 +6,10 @@ this service and to no other. Whatever is laid out in a way that is not understo
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from netdiag.compose.positions import Source
 from netdiag.compose.yaml_tree import MappingNode, Node, ScalarNode, SequenceNode, load_nodes
+from netdiag.findings import Edit
 
 _ITEM = re.compile(r"[ ]*-[ ]+")
 _BARE = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z_][A-Za-z0-9_.-]*")
@@ -17,16 +17,6 @@ _BARE = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z_][A-Za-z0-9_.-]*")
 _NOT_PLAIN = re.compile(
     r"(?i)[-?:,\[\]{}#&*!|>'\"%@`\s].*|.*(?:: | #|[:\s]$).*|[0-9.+~].*|true|false|null|yes|no|on|off"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """The bytes start..end of the file `path` become `text`."""
-
-    path: str
-    start: int
-    end: int
-    text: str
 
 
 class ServiceLayout:
@@ -45,7 +35,7 @@ class ServiceLayout:
         """Whether the service's own `environment` names a variable."""
         return _variable(self.field("environment"), name) is not None
 
-    def add_variable(self, name: str, value: str, beside: str | None) -> Change | None:
+    def add_variable(self, name: str, value: str, beside: str | None) -> Edit | None:
         """A variable more, behind `beside` where the service itself has that one, else at the end."""
         match self.field("environment"):
             case MappingNode(pairs=pairs) as node if pairs:
@@ -62,7 +52,7 @@ class ServiceLayout:
             case _:
                 return None
 
-    def remove_variable(self, name: str) -> Change | None:
+    def remove_variable(self, name: str) -> Edit | None:
         """The service's own `environment` without a variable."""
         node = self.field("environment")
         found = _variable(node, name)
@@ -75,7 +65,7 @@ class ServiceLayout:
             case _:
                 return None
 
-    def add_port(self, entry: str) -> Change | None:
+    def add_port(self, entry: str) -> Edit | None:
         """An entry more in the service's own `ports`."""
         match self.field("ports"):
             case SequenceNode(items=()) as node if self._is_flow(node):
@@ -91,16 +81,16 @@ class ServiceLayout:
             case _:
                 return None
 
-    def _add_block(self, key: str, line: str) -> Change | None:
+    def _add_block(self, key: str, line: str) -> Edit | None:
         pair = _pair(self.node, "image") or _last_written(self.node.pairs)
         if pair is None or self._is_flow(self.node) or not self._ends_its_line(pair):
             return None
         prefix = self._prefix(pair[0].start)
         if prefix is None:
             return None
-        return self._line_after(pair[1].end, f"{prefix}{key}:{self._newline()}{prefix}  {line}")
+        return self._line_after(pair[1].end, f"{prefix}{key}:{self.source.newline}{prefix}  {line}")
 
-    def _beside_pair(self, node: MappingNode, pair: tuple[Node, Node], name: str, value: str) -> Change | None:
+    def _beside_pair(self, node: MappingNode, pair: tuple[Node, Node], name: str, value: str) -> Edit | None:
         key, held = pair
         quote = _quote(held)
         if self._is_flow(node):
@@ -113,10 +103,10 @@ class ServiceLayout:
             return None
         line = f"{prefix}{name}: {_spelled(value, quote)}"
         if not self._ends_its_line(pair):
-            return self._insert(key.start, line.removeprefix(prefix) + self._newline() + prefix)
+            return self._insert(key.start, line.removeprefix(prefix) + self.source.newline + prefix)
         return self._line_after(max(key.end, held.end), line)
 
-    def _beside_item(self, node: SequenceNode, item: Node, entry: str, quote: str = "") -> Change | None:
+    def _beside_item(self, node: SequenceNode, item: Node, entry: str, quote: str = "") -> Edit | None:
         quote = _quote(item) or quote
         if self._is_flow(node):
             mark = quote or '"'
@@ -126,21 +116,21 @@ class ServiceLayout:
             return None
         return self._line_after(item.end, f"{prefix}{_spelled(entry, quote)}")
 
-    def _without(self, node: Node, spans: list[tuple[int, int]], index: int) -> Change | None:
+    def _without(self, node: Node, spans: list[tuple[int, int]], index: int) -> Edit | None:
         text, (start, end) = self.source.text, spans[index]
         if self._is_flow(node):
             left, right = (spans[index - 1][1], end) if index else (start, spans[1][0])
             between = text[left:start] if index else text[end:right]
-            return self._change(left, right, "") if between.strip() == "," else None
+            return self._edit(left, right, "") if between.strip() == "," else None
         shape = _ITEM if isinstance(node, SequenceNode) else None
         if self._prefix(start, shape) is None or text[end : self._line_end(end)].strip().partition("#")[0]:
             return None
         first, last = text.rfind("\n", 0, start) + 1, self._line_end(end)
         if text.startswith("\r\n", last):
-            return self._change(first, last + 2, "")
+            return self._edit(first, last + 2, "")
         if last < len(text):
-            return self._change(first, last + 1, "")
-        return self._change(first - len(self._newline()), last, "")
+            return self._edit(first, last + 1, "")
+        return self._edit(first - len(self.source.newline), last, "")
 
     def _prefix(self, start: int, shape: re.Pattern[str] | None = None) -> str | None:
         """What stands before a key or item in its line: blanks, for an item with its dash; None for anything else."""
@@ -155,8 +145,8 @@ class ServiceLayout:
         rest = self.source.text[end : self._line_end(end)].strip()
         return not _is_block_scalar(pair[1]) and (not rest or rest.startswith((":", "#")))
 
-    def _line_after(self, end: int, line: str) -> Change:
-        return self._insert(self._line_end(end), self._newline() + line)
+    def _line_after(self, end: int, line: str) -> Edit:
+        return self._insert(self._line_end(end), self.source.newline + line)
 
     def _line_end(self, position: int) -> int:
         text = self.source.text
@@ -164,18 +154,15 @@ class ServiceLayout:
         end = len(text) if end < 0 else end
         return end - 1 if end > position and text[end - 1] == "\r" else end
 
-    def _newline(self) -> str:
-        return self.source.newline
-
     def _is_flow(self, node: Node) -> bool:
         return self.source.text.startswith(("{", "["), _opening(self.source.text, node))
 
-    def _insert(self, position: int, text: str) -> Change:
-        return self._change(position, position, text)
+    def _insert(self, position: int, text: str) -> Edit:
+        return self._edit(position, position, text)
 
-    def _change(self, start: int, end: int, text: str) -> Change:
+    def _edit(self, start: int, end: int, text: str) -> Edit:
         offset = self.source.offset
-        return Change(path=self.source.path, start=offset(start), end=offset(end), text=text)
+        return Edit(path=self.source.path, start=offset(start), end=offset(end), replacement=text)
 
 
 def service_layouts(sources: Iterable[Source], service: str) -> Iterator[ServiceLayout]:
@@ -188,7 +175,7 @@ def service_layouts(sources: Iterable[Source], service: str) -> Iterator[Service
                 yield ServiceLayout(source, service, node)
 
 
-def quotes_around(source: Source, start: int) -> tuple[Change, Change] | None:
+def quotes_around(source: Source, start: int) -> tuple[Edit, Edit] | None:
     """The quotes that a plain scalar inside {} or [] needs before commas may stand in it; None where it needs none.
 
     `start` is the byte where the scalar, or the value in a `KEY=value` item, begins.
@@ -197,7 +184,7 @@ def quotes_around(source: Source, start: int) -> tuple[Change, Change] | None:
     if found is None or found.style is not None:
         return None
     ends = (source.offset(found.start), source.offset(found.end))
-    first, last = (Change(path=source.path, start=end, end=end, text='"') for end in ends)
+    first, last = (Edit(path=source.path, start=end, end=end, replacement='"') for end in ends)
     return first, last
 
 

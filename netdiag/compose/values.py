@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from netdiag.compose.interpolate import Lookup
-from netdiag.compose.positions import Span, Text, joined
+from netdiag.compose.positions import Text, joined
 from netdiag.compose.problems import Problems
+from netdiag.findings import FileLocation
 
 # The bytes of a file that a project names, by its path with the project's folder before it; None where there is none.
 ReadFile = Callable[[str], bytes | None]
@@ -70,7 +71,7 @@ class Scalar:
         return self.text.value
 
     @property
-    def span(self) -> Span:
+    def span(self) -> FileLocation:
         """The place of the whole scalar, quotes included."""
         return self.text.span
 
@@ -80,7 +81,7 @@ class Sequence:
     """A list."""
 
     items: tuple["Value", ...]
-    span: Span
+    span: FileLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +93,11 @@ class Entry:
 
     key: Text
     value: "Value"
-    via: Span | None = None
+    via: FileLocation | None = None
     listed: bool = False
 
     @property
-    def span(self) -> Span:
+    def span(self) -> FileLocation:
         """From the key to the end of the value, when both stand together in one file."""
         return joined(self.key.span, self.value.span)
 
@@ -106,7 +107,7 @@ class Mapping:
     """A mapping, in the order of the file; what merge keys bring stands after the keys written out."""
 
     entries: MappingABC[str, Entry]
-    span: Span
+    span: FileLocation
 
     def get(self, key: str) -> "Value | None":
         """The value under a key; None when the key is absent."""

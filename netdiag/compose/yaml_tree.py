@@ -31,8 +31,9 @@ from ruamel.yaml.events import (
 )
 from ruamel.yaml.reader import ReaderError
 
-from netdiag.compose.positions import Source, Span
+from netdiag.compose.positions import Source
 from netdiag.compose.problems import ComposeError, decoded
+from netdiag.findings import FileLocation
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_DEPTH = 100
@@ -125,7 +126,7 @@ class Comment:
     """
 
     text: str
-    span: Span
+    span: FileLocation
     first_line: int
     last_line: int
     alone: bool
@@ -276,7 +277,7 @@ class _TreeBuilder:
                 # As in compose: the parser of Go reads YAML 1.2 and takes 1.1 for its name.
                 raise ComposeError("Compose reads only documents of version %YAML 1.1", span=self._place(event))
 
-    def _place(self, event: Any) -> Span:
+    def _place(self, event: Any) -> FileLocation:
         return self.source.char_span(event.start_mark.index, event.end_mark.index)
 
     def _located(self, node: ScalarNode) -> ScalarNode:

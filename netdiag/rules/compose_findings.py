@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from netdiag.compose.positions import Span, Text
+from netdiag.compose.positions import Text
 from netdiag.compose.problems import Problem
 from netdiag.compose.project import Project
-from netdiag.deployment.sources.compose_text import location
-from netdiag.findings import Finding, Related, Severity
+from netdiag.findings import FileLocation, Finding, Related, Severity
 
 
 def told(project: Project, rule: str, codes: frozenset[str], *, hint: str) -> Iterator[Finding]:
@@ -23,7 +22,7 @@ def finding(problem: Problem, rule: str, hint: str) -> Finding:
         rule=rule,
         severity=Severity.ERROR if refuses else Severity.NOTE,
         message=problem.message,
-        location=location(problem.span),
+        location=problem.span,
         related=tuple(_see_also(span) for span in problem.related),
         hint=hint,
         service=problem.service,
@@ -40,5 +39,5 @@ def unset_images(project: Project) -> tuple[tuple[str, Text], ...]:
     )
 
 
-def _see_also(span: Span) -> Related:
-    return Related(location=location(span), message="see also")
+def _see_also(span: FileLocation) -> Related:
+    return Related(location=span, message="see also")

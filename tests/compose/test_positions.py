@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netdiag.compose.positions import Segment, Source, Span, Text, assemble, joined, literal
+from netdiag.compose.positions import Segment, Source, Text, assemble, joined, literal
+from netdiag.findings import FileLocation
 from tests.compose.tracing import assert_traced, cut
 
 # text, character index -> line, column
@@ -52,7 +53,7 @@ def text_of(value: str, *segments: Segment) -> Text:
 
 
 def test_a_text_without_segments_answers_with_its_span() -> None:
-    span = Span(path="f", start=3, end=9, line=2, column=1, end_line=3, end_column=2)
+    span = FileLocation(path="f", start=3, end=9, line=2, column=1, end_line=3, end_column=2)
     text = Text(value="abc", span=span)
     assert text.span_of(1, 2) == span
     assert text.edit_span(1, 2) is None

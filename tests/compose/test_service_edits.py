@@ -4,7 +4,8 @@ import pytest
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
-from netdiag.compose.service_edits import Change, ServiceLayout, quotes_around, service_layouts
+from netdiag.compose.service_edits import ServiceLayout, quotes_around, service_layouts
+from netdiag.findings import Edit
 
 MAP = "services:\n  k:\n    image: i\n    environment:\n      A: 1  # one\n      B: 'two'\n"
 LIST = 'services:\n  k:\n    image: i\n    environment:\n    - A=1 # one\n    -   "B=two"\n'
@@ -17,10 +18,10 @@ def layout(text: str) -> ServiceLayout:
     return found
 
 
-def changed(text: str, change: Change | None) -> str:
+def changed(text: str, change: Edit | None) -> str:
     assert change is not None
     data = text.encode()
-    return (data[: change.start] + change.text.encode() + data[change.end :]).decode()
+    return (data[: change.start] + change.replacement.encode() + data[change.end :]).decode()
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,6 @@ def test_a_plain_scalar_in_braces_needs_quotes_for_a_comma() -> None:
     start = source.text.index("x://")
     found = quotes_around(source, start)
     assert found is not None
-    assert [(change.start, change.text) for change in found] == [(start, '"'), (start + 5, '"')]
+    assert [(change.start, change.replacement) for change in found] == [(start, '"'), (start + 5, '"')]
     assert quotes_around(Source("c.yml", MAP), MAP.index("1  #")) is None
     assert quotes_around(Source("c.yml", FLOW), FLOW.index("'two'")) is None

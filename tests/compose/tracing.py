@@ -6,8 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from netdiag.compose.load import load
-from netdiag.compose.positions import Source, Span, Text
+from netdiag.compose.positions import Source, Text
 from netdiag.compose.project import Project
+from netdiag.findings import FileLocation
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus" / "compose"
@@ -21,7 +22,7 @@ def project(
     return load(Source("compose.yaml", yaml), environ=environ or {}, read=held.get, name="p")
 
 
-def cut(data: bytes, span: Span) -> str:
+def cut(data: bytes, span: FileLocation) -> str:
     """The characters under a span, after checking that its lines and columns say the same as its bytes."""
     source = _source(span.path, data)
     assert source.span(span.start, span.end) == span
@@ -72,9 +73,9 @@ def texts_in(value: object) -> Iterator[Text]:
             yield from texts_in(held)
 
 
-def spans_in(value: object) -> Iterator[Span]:
-    """Every Span in a model value, however deep, those of problems included."""
-    if isinstance(value, Span):
+def spans_in(value: object) -> Iterator[FileLocation]:
+    """Every FileLocation in a model value, however deep, those of problems included."""
+    if isinstance(value, FileLocation):
         yield value
     elif is_dataclass(value):
         for each in fields(value):

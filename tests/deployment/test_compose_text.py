@@ -7,19 +7,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from netdiag.compose.load import load
-from netdiag.compose.positions import Source, Span, Text, literal
+from netdiag.compose.positions import Source, Text, literal
 from netdiag.compose.problems import Origin
-from netdiag.compose.service_edits import Change
 from netdiag.deployment.model.deployment import Member, MemberEditor
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.deployment.sources.compose_text import (
     ComposeValue,
     OriginIndex,
     ScatteredValue,
-    _edit_of,
     comma_list,
     concatenated,
-    location,
     substituted,
 )
 from netdiag.findings import Edit, FileLocation, Finding
@@ -34,14 +31,14 @@ def test_one_text_alone_is_itself() -> None:
     value = comma_list("--kafka-addr", [A])
     assert isinstance(value, ComposeValue)
     assert (value.variable, value.value) == ("--kafka-addr", "a://h:1")
-    assert value.at(4, 5) == location(A.span_of(4, 5))
+    assert value.at(4, 5) == A.span_of(4, 5)
 
 
 def test_a_list_of_texts_is_one_value() -> None:
     value = comma_list("--kafka-addr", [A, B])
     assert value.value == "a://h:1,b://k:22"
-    assert value.at(8, 16) == location(B.span)
-    assert value.at(12, 13) == location(B.span_of(4, 5))
+    assert value.at(8, 16) == B.span
+    assert value.at(12, 13) == B.span_of(4, 5)
     whole = value.at()
     assert isinstance(whole, FileLocation)
     assert (whole.start, whole.end, whole.line, whole.end_line) == (40, 68, 3, 4)
@@ -139,10 +136,6 @@ def test_ports_that_come_from_elsewhere_get_no_second_list() -> None:
     assert written(text).add_port(2, 2) is None
 
 
-def test_a_change_is_an_edit() -> None:
-    assert _edit_of(Change(path="c", start=1, end=2, text="x")) == Edit(path="c", start=1, end=2, replacement="x")
-
-
 RULE = "listener-bound-to-foreign-address"
 LISTENERS = "      KAFKA_LISTENERS: EXTERNAL://1.2.3.4:9092  # why\n"
 REST = BROKEN.replace(LISTENERS, "")
@@ -220,9 +213,9 @@ def test_the_text_of_a_file_out_of_the_tree_is_not_shown(folder: Path, name: str
     assert set(sources) == {"compose.yaml"}
 
 
-def span_of_bytes(start: int, end: int) -> Span:
+def span_of_bytes(start: int, end: int) -> FileLocation:
     """A stretch of a file of one line."""
-    return Span(path="f", start=start, end=end, line=1, column=start + 1, end_line=1, end_column=end + 1)
+    return FileLocation(path="f", start=start, end=end, line=1, column=start + 1, end_line=1, end_column=end + 1)
 
 
 SPANS = st.tuples(st.integers(0, 30), st.integers(0, 8)).map(lambda p: span_of_bytes(p[0], p[0] + p[1]))
@@ -230,6 +223,6 @@ SPANS = st.tuples(st.integers(0, 30), st.integers(0, 8)).map(lambda p: span_of_b
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(SPANS, max_size=12), SPANS)
-def test_the_variables_at_a_place_are_those_that_touch_it(areas: list[Span], place: Span) -> None:
+def test_the_variables_at_a_place_are_those_that_touch_it(areas: list[FileLocation], place: FileLocation) -> None:
     origins = [Origin(area=area, by=area, kind="variable", name=str(n)) for n, area in enumerate(areas)]
     assert OriginIndex(origins).given(place) == [origin for origin in origins if origin.covers(place)]

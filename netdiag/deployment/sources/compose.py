@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from netdiag.compose.positions import Span, Text
+from netdiag.compose.positions import Text
 from netdiag.compose.project import EnvironmentVariable, Project, Service, Volume
 from netdiag.compose.project import Network as DeclaredNetwork
 from netdiag.compose.values import ReadFile, no_files
@@ -27,10 +27,11 @@ from netdiag.deployment.sources.client_settings import (
     metrics_reporters,
     waiting_containers,
 )
-from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue, location
+from netdiag.deployment.sources.compose_text import ComposeServiceEditor, ComposeValue
 from netdiag.deployment.sources.images import built_service
 from netdiag.deployment.sources.redpanda import redpanda_broker, starts_redpanda, with_clusters
 from netdiag.deployment.sources.startup import with_mounted_file, with_unknown_file
+from netdiag.findings import FileLocation
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, parse_image, runs_broker
 from netdiag.kafka.images.settings import Launch, Provenance, image_default
@@ -110,7 +111,7 @@ def _member(project: Project, service: Service) -> Member:
         name=service.name,
         service=service.name,
         image=service.image.value if service.image else "",
-        where=location(service.span),
+        where=service.span,
         attachments=_attachments(project, service, mode),
         mode=mode,
         shares_with=shares_with,
@@ -127,7 +128,7 @@ def _member(project: Project, service: Service) -> Member:
                 published=port.published,
                 host_ip=port.host_ip,
                 protocol=port.protocol,
-                where=location(port.text.span),
+                where=port.text.span,
             )
             for port in service.ports
         ),
@@ -158,7 +159,7 @@ def _attachments(project: Project, service: Service, mode: NetworkMode) -> tuple
     """A service's networks in the engine's order: internal ones last, then by the name the engine knows."""
     if mode is NetworkMode.DEFAULT_BRIDGE:
         # Without embedded DNS there are no names.
-        return (Attachment(network=DEFAULT_BRIDGE, names=(), where=location(service.span)),)
+        return (Attachment(network=DEFAULT_BRIDGE, names=(), where=service.span),)
     if mode is not NetworkMode.NETWORKS:
         return ()
 
@@ -173,12 +174,12 @@ def _attachments(project: Project, service: Service, mode: NetworkMode) -> tuple
             network=n.network,
             names=tuple(dict.fromkeys((*own_names, *(alias.value for alias in n.aliases)))),
             addresses=tuple(a.value for a in (n.ipv4_address, n.ipv6_address) if a),
-            where=location(n.span),
+            where=n.span,
         )
         for n in service.networks
     ]
     if not found:
-        found = [Attachment(network="default", names=own_names, where=location(service.span))]
+        found = [Attachment(network="default", names=own_names, where=service.span)]
     return tuple(sorted(found, key=order))
 
 
@@ -203,7 +204,7 @@ def _storage(volume: Volume) -> Storage | None:
         return None
     path = posixpath.normpath(volume.host_path) if volume.host_path else volume.source.value
     source = f"{volume.type} {path}"
-    return Storage(target=volume.target, source=f"{source} {volume.subpath}".rstrip(), where=location(volume.span))
+    return Storage(target=volume.target, source=f"{source} {volume.subpath}".rstrip(), where=volume.span)
 
 
 def _broker(service: Service, member: Member, read: ReadFile) -> Broker:
@@ -258,7 +259,7 @@ def _launch(service: Service) -> Launch:
     )
 
 
-def _contradicted_entries(service: Service, variable: EnvironmentVariable) -> tuple[Span, ...]:
+def _contradicted_entries(service: Service, variable: EnvironmentVariable) -> tuple[FileLocation, ...]:
     """The earlier entries of the same list with another value; a template or another file may say what it likes."""
     if variable.form != "list" or variable.value is None or variable.value.source is None:
         return ()
@@ -291,7 +292,7 @@ def _networks(project: Project, facts: Facts) -> dict[str, Network]:
             external=declared.external,
             subnets=tuple(subnet.value for subnet in declared.subnets),
             gateways=(declared.gateway.value,) if declared.gateway else (),
-            where=location(declared.span),
+            where=declared.span,
             driver="bridge" if declared.driver is None or _is_bridge(declared.driver) else declared.driver.value,
             icc=_option(declared, "com.docker.network.bridge.enable_icc").lower() not in _GO_FALSE,
             gateway_mode=_gateway_mode(_option(declared, "com.docker.network.bridge.gateway_mode_ipv4")),

@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import accumulate, chain
 from operator import itemgetter
 
-from netdiag.compose.positions import Segment, Source, Span, Text, joined
+from netdiag.compose.positions import Segment, Source, Text, joined
 from netdiag.compose.problems import Origin, OriginKind, steps_to_service, within
 from netdiag.compose.project import EnvironmentVariable, Port, Project, Service
-from netdiag.compose.service_edits import Change, ServiceLayout, quotes_around, service_layouts
+from netdiag.compose.service_edits import ServiceLayout, quotes_around, service_layouts
 from netdiag.deployment.model.deployment import DeclaredValue, MemberEditor, PublishedPort
 from netdiag.findings import Edit, FileLocation, Finding, Location, Related
 
@@ -28,14 +28,14 @@ class ComposeValue(DeclaredValue):
 
     __slots__ = ("_replaced", "text")
 
-    def __init__(self, *, variable: str, text: Text, replaced: tuple[Span, ...] = ()) -> None:
+    def __init__(self, *, variable: str, text: Text, replaced: tuple[FileLocation, ...] = ()) -> None:
         super().__init__(variable=variable, value=text.value)
         self.text = text
         self._replaced = replaced
 
     def at(self, start: int = 0, end: int | None = None) -> FileLocation:
         """The place of characters start..end in the file."""
-        return location(self.text.span_of(start, len(self.value) if end is None else end))
+        return self.text.span_of(start, len(self.value) if end is None else end)
 
     @property
     def blanks(self) -> tuple[tuple[int, str], ...]:
@@ -45,7 +45,7 @@ class ComposeValue(DeclaredValue):
     @property
     def replaced(self) -> tuple[Location, ...]:
         """The earlier entries of the list that say something else."""
-        return tuple(location(span) for span in self._replaced)
+        return self._replaced
 
     def edit(self, start: int, end: int, replacement: str) -> Edit | None:
         """The edit at the bytes that hold these characters; None where an expression or escape produced them."""
@@ -58,8 +58,7 @@ class ComposeValue(DeclaredValue):
         """The quotes around a plain value in a flow collection."""
         if self.text.source is None or not self.text.segments:
             return None
-        found = quotes_around(self.text.source, self.text.span.start)
-        return None if found is None else (_edit_of(found[0]), _edit_of(found[1]))
+        return quotes_around(self.text.source, self.text.span.start)
 
 
 class ScatteredValue(DeclaredValue):
@@ -79,7 +78,7 @@ class ScatteredValue(DeclaredValue):
         end = len(self.value) if end is None else end
         touched = self._touched(start, end) or self.pieces
         spans = [text.span_of(max(start - at, 0), min(end - at, len(text))) for at, text in touched]
-        return location(joined(spans[0], spans[-1]))
+        return joined(spans[0], spans[-1])
 
     @property
     def blanks(self) -> tuple[tuple[int, str], ...]:
@@ -125,11 +124,11 @@ class ComposeServiceEditor(MemberEditor):
         own = sorted(self._layouts(), key=lambda layout: not (beside and layout.has_variable(beside)))
         written = [layout for layout in own if layout.field("environment") is not None]
         if written:
-            return _edit(written[0].add_variable(name, value, beside))
+            return written[0].add_variable(name, value, beside)
         near = self.service.environment.get(beside or "")
         if near is not None and near.form == "env_file":
             return self._line_in_file(near, f"{name}={value}")
-        return _edit(own[0].add_variable(name, value, beside)) if own and not self.service.environment else None
+        return own[0].add_variable(name, value, beside) if own and not self.service.environment else None
 
     def rename_variable(self, name: str, new: str) -> Edit | None:
         """At the key, be it the service's own or one that it shares."""
@@ -144,14 +143,14 @@ class ComposeServiceEditor(MemberEditor):
         if variable.form == "env_file":
             return self._without_line(variable)
         own = [layout for layout in self._layouts() if layout.has_variable(name)]
-        return _edit(own[0].remove_variable(name)) if len(own) == 1 else None
+        return own[0].remove_variable(name) if len(own) == 1 else None
 
     def add_port(self, published: int, target: int) -> Edit | None:
         """In the file that publishes ports for this service, else in the first that describes it."""
         own = sorted(self._layouts(), key=lambda layout: layout.field("ports") is None)
         if not own or (self.service.ports and own[0].field("ports") is None):
             return None
-        return _edit(own[0].add_port(f"{published}:{target}"))
+        return own[0].add_port(f"{published}:{target}")
 
     def change_port(
         self, port: PublishedPort, *, published: int | None = None, target: int | None = None
@@ -208,7 +207,7 @@ class ComposeServiceEditor(MemberEditor):
         first = found.pop(service.span.path, None)
         return (*((first,) if first else ()), *found.values())
 
-    def _exact(self, span: Span, old: str, new: str) -> Edit | None:
+    def _exact(self, span: FileLocation, old: str, new: str) -> Edit | None:
         """The edit of a span that holds these very characters, quoted or not."""
         source = next((s for s in self._all_sources() if s.path == span.path), None)
         if source is None:
@@ -264,25 +263,12 @@ class OriginIndex:
             found.sort(key=_start)
             self._ends[path] = list(accumulate((origin.area.end for _, origin in found), max))
 
-    def given(self, place: Span) -> list[Origin]:
+    def given(self, place: FileLocation) -> list[Origin]:
         """The variables whose expressions touch a place, in the order of the project."""
         found = self._variables.get(place.path, [])
         first = bisect_right(self._ends.get(place.path, []), place.start)
         near = found[first : bisect_left(found, place.end, lo=first, key=_start)] if found else []
         return [origin for _, origin in sorted(near, key=itemgetter(0)) if origin.covers(place)]
-
-
-def location(span: Span) -> FileLocation:
-    """A compose span as the place of a finding."""
-    return FileLocation(
-        path=span.path,
-        line=span.line,
-        column=span.column,
-        end_line=span.end_line,
-        end_column=span.end_column,
-        start=span.start,
-        end=span.end,
-    )
 
 
 def comma_list(variable: str, items: Iterable[Text]) -> DeclaredValue:
@@ -345,30 +331,18 @@ def with_origins(findings: Iterable[Finding], project: Project) -> tuple[Finding
 def _with_origins(finding: Finding, project: Project, origins: OriginIndex) -> Finding:
     if not isinstance(finding.location, FileLocation):
         return finding
-    place = _span(finding.location)
+    place = finding.location
     steps = steps_to_service(place, origins.steps, _service_spans(finding.service, project))
     given = origins.given(place)
     found = [*steps, *given[:_VARIABLES]]
-    places = [(location(origin.by), _role(origin)) for origin in found]
-    places += [(location(span), "this value is overridden") for span in _overridden(finding, place, project)]
+    places = [(origin.by, _role(origin)) for origin in found]
+    places += [(span, "this value is overridden") for span in _overridden(finding, place, project)]
     named = {(r.location.path, r.location.line) for r in finding.related if isinstance(r.location, FileLocation)}
     more = tuple(Related(location=at, message=text) for at, text in places if (at.path, at.line) not in named)
     return replace(finding, related=finding.related + more) if more else finding
 
 
-def _span(place: FileLocation) -> Span:
-    return Span(
-        path=place.path,
-        start=place.start,
-        end=place.end,
-        line=place.line,
-        column=place.column,
-        end_line=place.end_line,
-        end_column=place.end_column,
-    )
-
-
-def _service_spans(service: str | None, project: Project) -> tuple[Span, ...]:
+def _service_spans(service: str | None, project: Project) -> tuple[FileLocation, ...]:
     """Where a service is written in the files of the project itself; where that is nowhere, these files are."""
     own = project.service_spans.get(service, ()) if service is not None else ()
     return own or project.files
@@ -378,7 +352,7 @@ def _role(origin: Origin) -> str:
     return f"the value of {origin.name}" if origin.kind == "variable" else _WORDS[origin.kind]
 
 
-def _overridden(finding: Finding, place: Span, project: Project) -> list[Span]:
+def _overridden(finding: Finding, place: FileLocation, project: Project) -> list[FileLocation]:
     """Declarations in other files that the variable at this place took the place of."""
     service = project.services.get(finding.service or "")
     variables = service.environment.values() if service is not None else ()
@@ -388,22 +362,15 @@ def _overridden(finding: Finding, place: Span, project: Project) -> list[Span]:
     return []
 
 
-def _edit_of(change: Change) -> Edit:
-    """A change of a compose file as an edit."""
-    return Edit(path=change.path, start=change.start, end=change.end, replacement=change.text)
-
-
-def _edit(change: Change | None) -> Edit | None:
-    return None if change is None else _edit_of(change)
-
-
-def _number_of(port: Port, published: int | None, target: int | None) -> tuple[Span | None, int | None, int | None]:
+def _number_of(
+    port: Port, published: int | None, target: int | None
+) -> tuple[FileLocation | None, int | None, int | None]:
     if published is not None:
         return port.published_span, port.published, published
     return port.target_span, port.target, target
 
 
-def _replace_span(span: Span, text: str) -> Edit:
+def _replace_span(span: FileLocation, text: str) -> Edit:
     return Edit(path=span.path, start=span.start, end=span.end, replacement=text)
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from netdiag.compose.project import Project, Service
 from netdiag.deployment.sources.compose import runs_kafka
-from netdiag.deployment.sources.compose_text import location
 from netdiag.findings import FileLocation
 
 
@@ -83,12 +82,12 @@ def _declared_service(project: Project, service: Service, running: str | None) -
     image = service.image
     return DeclaredService(
         name=service.name,
-        where=location(service.span),
-        image=DeclaredText(value=image.value, where=location(image.span)) if image is not None else None,
+        where=service.span,
+        image=DeclaredText(value=image.value, where=image.span) if image is not None else None,
         is_built=service.build or service.build_from is not None,
         is_broker=runs_kafka(service),
         environment={
-            name: DeclaredText(value=variable.value.value, where=location(variable.entry_span))
+            name: DeclaredText(value=variable.value.value, where=variable.entry_span)
             for name, variable in service.environment.items()
             if variable.value is not None
         },
@@ -98,7 +97,7 @@ def _declared_service(project: Project, service: Service, running: str | None) -
                 published=port.published,
                 host_ip=port.host_ip,
                 protocol=port.protocol,
-                where=location(port.text.span),
+                where=port.text.span,
             )
             for port in service.ports
         ),
@@ -110,8 +109,8 @@ def _declared_service(project: Project, service: Service, running: str | None) -
 def _engine_networks(project: Project, service: Service, running: str | None) -> dict[str, FileLocation | None]:
     if service.network_mode is not None:
         return {}
-    found = {network.network: location(network.span) for network in service.networks}
-    names = found or {"default": location(service.span)}
+    found = {network.network: network.span for network in service.networks}
+    names = found or {"default": service.span}
     return {_engine_name(project, key, running): where for key, where in names.items()}
 
 

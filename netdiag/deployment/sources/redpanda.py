@@ -13,7 +13,7 @@ from netdiag.compose.project import Service
 from netdiag.compose.values import ReadFile
 from netdiag.compose.yaml_tree import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue, Member
-from netdiag.deployment.sources.compose_text import ComposeValue, ScatteredValue, comma_list, location
+from netdiag.deployment.sources.compose_text import ComposeValue, ScatteredValue, comma_list
 from netdiag.deployment.sources.startup import Word, command_lines, mounted_file
 from netdiag.engine.container import Container
 from netdiag.kafka.broker_config import BrokerConfig, Mode
@@ -69,7 +69,7 @@ def redpanda_broker(service: Service, member: Member, read: ReadFile) -> Broker:
     made = read_redpanda_yaml(mounted.source) if mounted is not None and mounted.source is not None else None
     config_file = None
     if mounted is not None and made is not None:
-        config_file = ConfigFile(name=FILE, where=location(mounted.volume.span))
+        config_file = ConfigFile(name=FILE, where=mounted.volume.span)
     elif path == _FILE_PATH and mounted is None and not _writes_file(service):
         made = redpanda.packaged(image), {}
     file, declared = made or (UNKNOWN_FILE, {})

@@ -20,7 +20,7 @@ from netdiag.compose.positions import Source, Text, assemble
 from netdiag.compose.project import Command, Service, Volume
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue
-from netdiag.deployment.sources.compose_text import ComposeValue, concatenated, location, substituted
+from netdiag.deployment.sources.compose_text import ComposeValue, concatenated, substituted
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
 
@@ -98,7 +98,7 @@ def with_mounted_file(broker: Broker, service: Service, read: ReadFile) -> Broke
         declared={**broker.declared, **declared, **values},
         config_file=ConfigFile(
             name=name,
-            where=location(mounted.volume.span),
+            where=mounted.volume.span,
             unused=variables if shadows and len(lines) <= 1 else (),
             replaced={n: v for n, v in replaced.items() if v is not None and not shadows},
         ),

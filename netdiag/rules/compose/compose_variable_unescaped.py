@@ -29,7 +29,6 @@ import re
 from collections.abc import Iterator
 
 from netdiag.compose.project import Project, UnescapedVariable, unescaped_variables
-from netdiag.deployment.sources.compose_text import location
 from netdiag.findings import Edit, Finding, Severity
 
 ID = "compose-variable-unescaped"
@@ -53,7 +52,7 @@ def _finding(found: UnescapedVariable) -> Finding:
         severity=SEVERITY if about_kafka else Severity.NOTE,
         message=f'Compose replaces "${name}" in the {found.where} of {service.name} with nothing, although the '
         f"container sets it",
-        location=location(found.span),
+        location=found.span,
         why="Compose replaces variables before the container's shell sees the command",
         hint=f"write $${name} or $${{{name}}}",
         service=service.name,

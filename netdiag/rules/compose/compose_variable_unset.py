@@ -25,9 +25,8 @@ Sources: compose-spec, interpolation.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from netdiag.compose.positions import Span
 from netdiag.compose.project import Project, unescaped_variables
-from netdiag.findings import Finding, Severity
+from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.rules.compose_findings import finding, unset_images
 
 ID = "compose-variable-unset"
@@ -56,5 +55,5 @@ def check(project: Project) -> Iterator[Finding]:
             yield one
 
 
-def _within(inner: Span, outer: Span) -> bool:
+def _within(inner: FileLocation, outer: FileLocation) -> bool:
     return inner.path == outer.path and outer.start <= inner.start and inner.end <= outer.end
