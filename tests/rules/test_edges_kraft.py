@@ -110,7 +110,7 @@ def test_localhost_is_one_place_for_nodes_in_the_namespace_of_the_host() -> None
     [
         ("1@kafka:9092", "the controller listener of kafka is on port 9093"),
         ("1@localhost:29093", "the controller listener of kafka is on port 9093"),
-        ("1@kafak:9093", 'no container is called "kafak"'),
+        ("1@kafak:9093", 'no container has the name "kafak"'),
     ],
 )
 def test_voters_lead_to_their_controller(voters: str, because: str) -> None:
