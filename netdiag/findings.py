@@ -1,7 +1,8 @@
 """What a judgement is: a finding with its places, its reason and its repair."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from netdiag.values import dataclass
 
 
 class Severity(Enum):

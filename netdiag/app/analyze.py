@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from netdiag.traffic import native
 from netdiag.traffic.analysis import Analysis
 from netdiag.traffic.native import NO_NAMES
 from netdiag.traffic.tables import NAMES
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.io.spark.extraction import Extract

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netdiag import __version__
@@ -16,6 +15,7 @@ from netdiag.deployment.prediction.listener_access import listener_ports
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.errors import InputError, MissingRight, NetdiagError, UsageError, cannot_import
 from netdiag.io.projects import ProjectFiles, ProjectReader, ReadOptions, find_project, project_at, project_of
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.io.packets.containers import Running

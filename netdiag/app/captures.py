@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from netdiag.traffic import native
 from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions, parse_time
 from netdiag.traffic.rows import ConnectionRow
 from netdiag.traffic.tables import Column, table
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.topology.graph import Topology

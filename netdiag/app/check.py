@@ -1,7 +1,7 @@
 """Check compose files: each project is read, judged by the rules and predicted on its own."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.app.configuration import CheckOptions, Configurations, Settings, fail_on
 from netdiag.app.matrix import predicted_matrix
@@ -20,6 +20,7 @@ from netdiag.io.projects import NoProject, ProjectFiles, ProjectReader, find_pro
 from netdiag.render.report import Input, Matrix, Report
 from netdiag.rules.compose import check_project
 from netdiag.rules.declared import check_deployment
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

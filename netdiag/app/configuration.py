@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from netdiag.config.document import Configuration, Facts
@@ -13,6 +13,7 @@ from netdiag.io.config_files import SHARED, config_candidates, read_config
 from netdiag.io.projects import ReadOptions
 from netdiag.kafka.certificate_faults import WARN_DAYS
 from netdiag.rules.selection import Choice, FileChoice, Selection, chosen, expanded
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

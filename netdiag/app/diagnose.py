@@ -1,13 +1,13 @@
 """Diagnose lines of a log: the symptom is recognised, and its playbook run until a cause is found."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from netdiag.app.playbook import PlaybookOptions, RunListener, performed, playbooks
 from netdiag.app.playbook_actions import Actions
 from netdiag.app.progress import SILENT, Listener
 from netdiag.playbook.recognise import Recognised, recognised
 from netdiag.playbook.runner import End, Run, variables_of
+from netdiag.values import dataclass
 
 # So many symptoms are followed.
 _LIMIT = 3

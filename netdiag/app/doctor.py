@@ -1,11 +1,11 @@
 """What this machine lets netdiag do, and making ready what takes long at first."""
 
 import os
-from dataclasses import dataclass
 
 from netdiag.errors import NetdiagError
 from netdiag.machine.abilities import Ability, State, abilities
 from netdiag.machine.facts import Machine
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

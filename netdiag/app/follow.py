@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from netdiag.app.captures import CaptureQuery
 from netdiag.app.progress import SILENT, Listener
 from netdiag.errors import InputError
 from netdiag.traffic.analysis import Analysis
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.io.spark.follow import Done

@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,6 +26,7 @@ from netdiag.io.projects import (
     find_project,
     project_at,
 )
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.engine.helper_container import Right

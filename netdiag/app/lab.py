@@ -5,11 +5,11 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netdiag.errors import MissingRight, NetdiagError, cannot_import
 from netdiag.topology.tutorial_lab import STEPS, TRIALS, Step, Trial
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.io.teaching import Left

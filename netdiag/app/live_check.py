@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -43,6 +43,7 @@ from netdiag.render.redact import secret_spans
 from netdiag.render.report import Input, Report, SeenPort, Skipped
 from netdiag.rules.declared import check_deployment, startup_errors
 from netdiag.rules.observed import check_live as check_view
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.deployment.observation.live_view import SkippedVantage as Untaken

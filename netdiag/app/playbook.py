@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from netdiag.app.playbook_actions import Actions, Subject
 from netdiag.app.playbook_views import run_view, symptom_view
@@ -17,6 +16,7 @@ from netdiag.playbook.outcome import Outcome
 from netdiag.playbook.recognise import Recognised
 from netdiag.playbook.runner import Perform, Run, Taken, run, variables_of
 from netdiag.render.playbooks import diagnosis_markdown
+from netdiag.values import dataclass
 
 _CAPTURE = re.compile(r"\.(?:p?cap|pcapng)(?:\.(?:gz|zst|xz|bz2|lz4))?$", re.IGNORECASE)
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 from netdiag.app.check import Check
@@ -35,6 +35,7 @@ from netdiag.render.report import Report
 from netdiag.render.wording import plural
 from netdiag.traffic.native import NO_NAMES, AddressNames
 from netdiag.traffic.native import ReadOptions as CaptureRows
+from netdiag.values import dataclass
 
 _HOST = "host"
 _MOST_ITEMS, _MOST_FINDINGS = 2000, 500

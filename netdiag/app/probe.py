@@ -1,6 +1,6 @@
 """Probe brokers as one client would meet them, step by step, from one place or from every vantage of the engine."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netdiag.app.progress import SILENT, Listener
@@ -9,6 +9,7 @@ from netdiag.deployment.observation.probe import ProbeReport
 from netdiag.errors import InputError
 from netdiag.io.extras import require_live
 from netdiag.render.report import Matrix
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.io.client_identity import Client

@@ -8,7 +8,7 @@ each single one, are tried on their own. Passes go on until nothing is left to r
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from netdiag.app.check import Check, CheckResult, Target
 from netdiag.app.progress import Listener
@@ -19,6 +19,7 @@ from netdiag.render.findings.edits import Repair, repair
 from netdiag.render.findings.places import harmless, plain
 from netdiag.render.report import Report
 from netdiag.render.wording import plural
+from netdiag.values import dataclass
 
 CheckWith = Callable[[Mapping[str, bytes]], Report]
 MOST_PASSES = 20

@@ -1,7 +1,6 @@
 """The rules, and what each has to say of itself."""
 
 import difflib
-from dataclasses import dataclass
 
 from netdiag.compose.load import load
 from netdiag.compose.positions import Source
@@ -15,6 +14,7 @@ from netdiag.rules.rule import Rule, RulePage, rule_page
 from netdiag.rules.selection import known_ids
 from netdiag.rules.topology import TOPOLOGY
 from netdiag.rules.wire import WIRE
+from netdiag.values import dataclass
 
 _EXAMPLE = "compose.yml"
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.progress import Listener
@@ -16,6 +16,7 @@ from netdiag.rules.compose import COMPOSE
 from netdiag.rules.declared import DECLARED
 from netdiag.rules.selection import WITHOUT_RULE, Selection, known_ids
 from netdiag.rules.suppression import Ignore, covering, read_ignores, unused
+from netdiag.values import dataclass
 
 STALE = "stale-baseline"
 

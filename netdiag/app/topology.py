@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netdiag.app.progress import SILENT, Listener
@@ -12,6 +11,7 @@ from netdiag.errors import NetdiagError
 from netdiag.findings import Finding
 from netdiag.rules.topology import check_topology
 from netdiag.topology.graph import Topology
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.topology.diff import Difference

@@ -1,7 +1,5 @@
 """Trace a connection through namespaces, bridges, NAT and packet filters, and on demand prove it with a real one."""
 
-from dataclasses import dataclass
-
 from netdiag.app.progress import SILENT, Listener
 from netdiag.deployment.model.contact import Address
 from netdiag.io.explaining import explain_proof
@@ -13,6 +11,7 @@ from netdiag.topology.path.attempts import Proof
 from netdiag.topology.path.name_lookup import topology_resolver
 from netdiag.topology.path.prediction import PathPredictor
 from netdiag.topology.selection import find_namespace
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

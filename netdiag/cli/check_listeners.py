@@ -2,15 +2,13 @@
 
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from netdiag.app.check import Check, CheckResult
-from netdiag.app.configuration import CheckOptions, LiveOptions
 from netdiag.cli.command import console_of
 from netdiag.cli.console import Console, is_terminal, report_error, say, write_bytes, write_text
 from netdiag.cli.exit_status import ExitStatus, status_of
@@ -19,17 +17,14 @@ from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
 from netdiag.deployment.model.platform import Firewall, Generation, HostKind, PlatformOptions, generation_of
 from netdiag.errors import NetdiagError
 from netdiag.findings import Severity
-from netdiag.io.files import write_file
-from netdiag.io.projects import STDIN, STDIN_NAME, ReadOptions, bad_project_name, is_project_name
 from netdiag.kafka.certificate_faults import WARN_DAYS
-from netdiag.render.findings.edits import unified_diff
-from netdiag.render.findings.places import plain
-from netdiag.render.report import limited
-from netdiag.render.wording import plural
-from netdiag.rules.selection import Choice, UnknownRule, expanded, known_ids
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
+    from netdiag.app.check import CheckResult
+    from netdiag.app.configuration import CheckOptions, LiveOptions
     from netdiag.app.repair import Repairs
+    from netdiag.rules.selection import Choice
 
 # Seconds between two live checks.
 _EVERY, _SHORTEST = 5.0, 1.0
@@ -45,6 +40,8 @@ class OnOff(StrEnum):
 
 def _rule_ids(incomplete: str) -> list[str]:
     """The ids that a word may become; of a list the last one."""
+    from netdiag.rules.selection import known_ids
+
     done, comma, word = incomplete.rpartition(",")
     return [f"{done}{comma}{name}" for name in known_ids() if name.startswith(word)]
 
@@ -53,9 +50,9 @@ def _rule_ids(incomplete: str) -> list[str]:
 class _Request:
     """What the options say: what to check, in files or (with `live`) as it runs, and what to do with the result."""
 
-    check: CheckOptions
+    check: "CheckOptions"
     outputs: tuple[Output, ...]
-    live: LiveOptions | None = None
+    live: "LiveOptions | None" = None
     replay: str | None = None
     require_all: bool = False
     exit_zero: bool = False
@@ -239,6 +236,10 @@ def check_listeners(
         (config is not None and isolated, "--config and --isolated exclude each other"),
         (baseline is not None and write_baseline is not None, "--baseline and --write-baseline exclude each other"),
     )
+    # Here and below, not above: help loads nothing that checks.
+    from netdiag.app.configuration import CheckOptions, LiveOptions
+    from netdiag.io.projects import ReadOptions
+
     proxy = None if userland_proxy is None else userland_proxy is OnOff.ON
     request = _Request(
         check=CheckOptions(
@@ -296,10 +297,12 @@ def check_listeners(
 
 
 def _refuse_contradictions(request: _Request) -> None:
+    from netdiag.io.projects import STDIN, bad_project_name, is_project_name
+
     check, outputs, named, repairs = request.check, request.outputs, request.files, request.fix or request.diff
     live_watch = request.watch and request.live is not None
     name = check.read.project_name
-    to_stdin = STDIN in named
+    from_stdin = STDIN in named
     refuse(
         (request.live and repairs, "containers cannot be repaired: use --fix and --diff without --live"),
         (check.files and check.project_files, "-f names the files of one project, FILE one project each: not both"),
@@ -329,11 +332,11 @@ def _refuse_contradictions(request: _Request) -> None:
             live_watch and (len(outputs) > 1 or outputs[0].path or outputs[0].format not in (Format.TEXT, Format.JSON)),
             "--live --watch writes text or json, to standard output",
         ),
-        (request.watch and to_stdin, "standard input cannot be watched"),
-        (request.fix and to_stdin and len(named) > 1, "standard input is repaired on its own"),
+        (request.watch and from_stdin, "standard input cannot be watched"),
+        (request.fix and from_stdin and len(named) > 1, "standard input is repaired on its own"),
         (
             request.fix
-            and to_stdin
+            and from_stdin
             and any(output.path is None and output.format is not Format.TEXT for output in outputs),
             "standard output takes the repaired file: give the format an --output",
         ),
@@ -341,7 +344,9 @@ def _refuse_contradictions(request: _Request) -> None:
     )
 
 
-def _once(request: _Request, console: Console) -> tuple[ExitStatus, CheckResult]:
+def _once(request: _Request, console: Console) -> "tuple[ExitStatus, CheckResult]":
+    from netdiag.app.check import Check
+
     if request.replay is not None:
         from netdiag.app.live_check import replay
 
@@ -353,6 +358,7 @@ def _once(request: _Request, console: Console) -> tuple[ExitStatus, CheckResult]
         return _written(request, result, console), result
     # Most runs repair nothing, and do not pay for it.
     from netdiag.app.repair import find_repairs, fix, report_rest
+    from netdiag.io.projects import STDIN, STDIN_NAME
 
     if request.diff:
         repairs = find_repairs(check, result, unsafe=request.unsafe_fixes)
@@ -387,7 +393,7 @@ def _again(request: _Request, console: Console) -> ExitStatus:
     return ExitStatus.INTERRUPTED
 
 
-def _live_once(request: _Request, live: LiveOptions, console: Console) -> ExitStatus:
+def _live_once(request: _Request, live: "LiveOptions", console: Console) -> ExitStatus:
     from netdiag.app.live_check import check_live
     from netdiag.io.extras import require_live
 
@@ -397,7 +403,7 @@ def _live_once(request: _Request, live: LiveOptions, console: Console) -> ExitSt
     return _written(request, check_live(request.check, live, console), console)
 
 
-def _live_again(request: _Request, live: LiveOptions, console: Console) -> ExitStatus:
+def _live_again(request: _Request, live: "LiveOptions", console: Console) -> ExitStatus:
     from netdiag.app.live_check import LiveCheck
     from netdiag.app.watch import live_rounds, step_timeout
     from netdiag.cli.live_display import show_rounds
@@ -411,7 +417,9 @@ def _live_again(request: _Request, live: LiveOptions, console: Console) -> ExitS
     return ExitStatus.CLEAN
 
 
-def _written(request: _Request, result: CheckResult, console: Console) -> ExitStatus:
+def _written(request: _Request, result: "CheckResult", console: Console) -> ExitStatus:
+    from netdiag.render.report import limited
+
     outputs = request.outputs
     if result.report.interrupted:
         say("netdiag: interrupted")
@@ -421,14 +429,19 @@ def _written(request: _Request, result: CheckResult, console: Console) -> ExitSt
     return _status(request, result)
 
 
-def _status(request: _Request, result: CheckResult) -> ExitStatus:
+def _status(request: _Request, result: "CheckResult") -> ExitStatus:
     status = status_of(result.report, fail_on=result.fail_on, require_all=request.require_all)
     lenient = {ExitStatus.FINDINGS: request.exit_zero, ExitStatus.NOTHING_TO_CHECK: request.allow_empty}
     return ExitStatus.CLEAN if lenient.get(status) else status
 
 
-def _write_patch(repairs: "Repairs", result: CheckResult, path: str | None) -> None:
+def _write_patch(repairs: "Repairs", result: "CheckResult", path: str | None) -> None:
     """The repairs as one patch, to a file or to standard output, and a count on standard error."""
+    from netdiag.io.files import write_file
+    from netdiag.render.findings.edits import unified_diff
+    from netdiag.render.findings.places import plain
+    from netdiag.render.wording import plural
+
     patch = b"".join(unified_diff(name, before, after) for name, (before, after) in repairs.changed.items())
     if path is None:
         write_bytes(patch)
@@ -442,7 +455,9 @@ def _write_patch(repairs: "Repairs", result: CheckResult, path: str | None) -> N
     say(f"netdiag: {repaired} repaired by the patch, {without} need a decision of yours")
 
 
-def _choice(select: list[str] | None, ignore: list[str] | None) -> Choice:
+def _choice(select: list[str] | None, ignore: list[str] | None) -> "Choice":
+    from netdiag.rules.selection import Choice, UnknownRule, expanded
+
     choice = Choice(select=words(select) if select else None, ignore=words(ignore))
     for pattern in (*(choice.select or ()), *choice.ignore):
         try:

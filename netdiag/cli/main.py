@@ -4,7 +4,6 @@ import gc
 import os
 import signal
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -15,6 +14,7 @@ from netdiag import __version__
 from netdiag.cli.command import ColourOption, Debug, Verbose, command_of
 from netdiag.cli.console import Colour, Console, silence, write_text
 from netdiag.cli.exit_status import ExitStatus
+from netdiag.values import dataclass
 
 _COLLECTED_AFTER = 50_000
 
@@ -145,6 +145,9 @@ def run() -> None:
     except BrokenPipeError:
         silence(sys.stdout)
         sys.exit(ExitStatus.COULD_NOT_LOOK)
+    finally:
+        # The process ends: nothing is looked through for garbage once more.
+        gc.freeze()
 
 
 def _end(number: int, frame: object) -> NoReturn:

@@ -6,7 +6,6 @@ A renderer is imported when its format is asked for: nobody pays for the others.
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
@@ -18,6 +17,7 @@ from netdiag.errors import NetdiagError
 from netdiag.io.files import write_file
 from netdiag.render.report import Report
 from netdiag.render.screen import Screen
+from netdiag.values import dataclass
 
 _ORDER = "netdiag.cli.outputs.order"
 

@@ -4,18 +4,17 @@ The tables of fields are compose-spec's, one word per field: its name and the ki
 (s string, n number, b boolean, l list, m mapping, 0 null).
 """
 
-import re
-
 from netdiag.compose.problems import Problems
 from netdiag.compose.project import Project, Service
 from netdiag.compose.values import Mapping, Scalar, Sequence, Value, is_null
 from netdiag.findings import FileLocation
+from netdiag.patterns import regex
 
 _KINDS = {"secrets": ("file", "environment"), "configs": ("file", "environment", "content")}
 _UNDEFINED = {"secrets": "undefined-secret", "configs": "undefined-config"}
 _EXTERNAL_KEYS = ("external", "driver")
 # What the schema of compose wants to find somewhere in it.
-_CONTAINER_NAME = re.compile("[a-zA-Z0-9][a-zA-Z0-9_.-]+")
+_CONTAINER_NAME = regex("[a-zA-Z0-9][a-zA-Z0-9_.-]+")
 _LETTERS = {"null": "0", "bool": "b", "int": "n", "float": "n", "str": "s", "time": "t"}
 _WORDS = {"s": "a string", "n": "a number", "b": "true or false", "l": "a list", "m": "a mapping", "0": "empty"}
 

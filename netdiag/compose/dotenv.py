@@ -5,19 +5,19 @@ environment, ` #` begins a comment in unquoted values only, single quotes are li
 interpolation work in unquoted and double-quoted values, seeing the environment first, then the lines above.
 """
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from netdiag.compose.interpolate import Lookup, interpolate
 from netdiag.compose.positions import Segment, Source, Text, assemble
 from netdiag.compose.problems import ComposeError, decoded
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 MAX_LENGTH = 4_000_000
 _BLANK = " \t\v\f\r\x85\xa0"
-_ESCAPE = re.compile(r'\\(?:[abcfnrtv$"\\]|0\d{0,3})')
+_ESCAPE = regex(r'\\(?:[abcfnrtv$"\\]|0\d{0,3})')
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
-_EXPORT = re.compile(r"export\s+")
+_EXPORT = regex(r"export\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

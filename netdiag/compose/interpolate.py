@@ -8,23 +8,24 @@ not raised: the expression then stays in the value as it is written.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from netdiag.compose.positions import Segment, Text
 from netdiag.findings import FileLocation
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 Lookup = Callable[[str], "Text | str | None"]
 
 _NAME = "[_a-zA-Z][_a-zA-Z0-9]*"
-_EXPRESSION = re.compile(
+_EXPRESSION = regex(
     rf"\$(?:(?P<escape>\$)|(?P<name>{_NAME})|\{{(?:(?P<whole>{_NAME})\}}|(?P<opened>{_NAME}:?[-+?])|(?P<invalid>)))"
 )
-_BRACE = re.compile(r"\{.?|\}", re.DOTALL)
-_OPERATOR = re.compile(rf"(?P<name>{_NAME})(?P<operator>:?[-+?])")
+_BRACE = regex(r"\{.?|\}", re.DOTALL)
+_OPERATOR = regex(rf"(?P<name>{_NAME})(?P<operator>:?[-+?])")
 MAX_NESTING = 50
 MAX_LENGTH = 100_000
 MAX_TRACED = 200
-_SHOWN = re.compile(r"\$\{?[A-Za-z0-9_.]{0,60}(?::?[-+?])?")
+_SHOWN = regex(r"\$\{?[A-Za-z0-9_.]{0,60}(?::?[-+?])?")
 MAX_WRONG = 20
 
 

@@ -15,7 +15,7 @@ port, volume or variable takes the place of an earlier one.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.compose.dotenv import load_dotenv
 from netdiag.compose.interpolate import interpolate
@@ -47,6 +47,7 @@ from netdiag.compose.yaml_tree import (
     pieces_of,
 )
 from netdiag.findings import FileLocation
+from netdiag.values import dataclass
 
 Path = tuple[str, ...]
 _TAG = "tag:yaml.org,2002:"

@@ -9,11 +9,12 @@ list of a service still knows its bytes.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate
 from typing import Self
 
 from netdiag.findings import FileLocation
+from netdiag.values import dataclass
 
 # Where text is not ASCII, bytes and characters are counted from the last of the marks at this distance.
 _BLOCK = 256

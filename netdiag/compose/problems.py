@@ -3,12 +3,12 @@
 `ComposeError` stops the reading of a file altogether; a `Problem` is a value with a place, and reading goes on.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 from netdiag.compose.positions import Source
 from netdiag.errors import NetdiagError
 from netdiag.findings import FileLocation
+from netdiag.values import dataclass
 
 OriginKind = Literal["alias", "extends", "include", "env_file", "variable"]
 MAX_EFFORT = 10_000_000

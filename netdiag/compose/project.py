@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from netdiag.compose.positions import Text
 from netdiag.compose.problems import Origin, Problem
 from netdiag.findings import FileLocation
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 Command = tuple[Text, ...] | Text | None
-_SHELL = re.compile(r"(?:^|[\s/])(?:ba|da|a|k|z)?sh(?:$|\s)")
+_SHELL = regex(r"(?:^|[\s/])(?:ba|da|a|k|z)?sh(?:$|\s)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,15 +42,16 @@ from netdiag.compose.values import (
     scoped,
 )
 from netdiag.findings import FileLocation
+from netdiag.patterns import regex
 
 EFFORT_PER_FILE_BYTE = 4
 DEFAULT_NETWORK = "default"
 PROTOCOLS = ("tcp", "udp", "sctp")
 EFFORT_PER_PORT = 50
-_RANGE = re.compile(r"(\d+)(?:-(\d+)(?:-.*)?)?")
-_IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}")
-_LETTER = re.compile("[A-Za-z]")
-_DRIVE = re.compile("[A-Za-z]:")
+_RANGE = regex(r"(\d+)(?:-(\d+)(?:-.*)?)?")
+_IPV4 = regex(r"(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}")
+_LETTER = regex("[A-Za-z]")
+_DRIVE = regex("[A-Za-z]:")
 
 
 class PortError(ValueError):

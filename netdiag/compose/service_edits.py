@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator
 from netdiag.compose.positions import Source
 from netdiag.compose.yaml_tree import MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 from netdiag.findings import Edit
+from netdiag.patterns import regex
 
-_ITEM = re.compile(r"[ ]*-[ ]+")
-_BARE = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z_][A-Za-z0-9_.-]*")
+_ITEM = regex(r"[ ]*-[ ]+")
+_BARE = regex(r"[A-Za-z0-9_.-]*[A-Za-z_][A-Za-z0-9_.-]*")
 # Words and signs that make a plain scalar something else than the string it shows.
-_NOT_PLAIN = re.compile(
-    r"(?i)[-?:,\[\]{}#&*!|>'\"%@`\s].*|.*(?:: | #|[:\s]$).*|[0-9.+~].*|true|false|null|yes|no|on|off"
-)
+_NOT_PLAIN = regex(r"(?i)[-?:,\[\]{}#&*!|>'\"%@`\s].*|.*(?:: | #|[:\s]$).*|[0-9.+~].*|true|false|null|yes|no|on|off")
 
 
 class ServiceLayout:

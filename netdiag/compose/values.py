@@ -8,13 +8,15 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 from collections.abc import Mapping as MappingABC
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from netdiag.compose.interpolate import Lookup
 from netdiag.compose.positions import Text, joined
 from netdiag.compose.problems import Problems
 from netdiag.findings import FileLocation
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 # The bytes of a file that a project names, by its path with the project's folder before it; None where there is none.
 ReadFile = Callable[[str], bytes | None]
@@ -28,14 +30,14 @@ _BOOLS = {
     "False": "false",
     "FALSE": "false",
 }
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DOT_FLOAT = re.compile(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
+_FLOAT = regex(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_DOT_FLOAT = regex(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
 _SPECIAL = {
     **dict.fromkeys((".nan", ".NaN", ".NAN"), "NaN"),
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), "+Inf"),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), "-Inf"),
 }
-_TIME = re.compile(
+_TIME = regex(
     r"(\d{4})-(\d{1,2})-(\d{1,2})"
     r"(?:([Tt ])(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9})\d*)?(Z|[-+]\d\d:\d\d)?)?"
 )

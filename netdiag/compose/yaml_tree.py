@@ -14,7 +14,6 @@ none. What stands in a comment is not looked into here.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
@@ -34,29 +33,31 @@ from ruamel.yaml.reader import ReaderError
 from netdiag.compose.positions import Source
 from netdiag.compose.problems import ComposeError, decoded
 from netdiag.findings import FileLocation
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_DEPTH = 100
 MAX_VALUES = 100_000
 # Anchor and tag of a scalar, and the comments that may follow them.
-_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\r\n]*)?)*)+")
+_PROPERTIES = regex(r"(?:[&!]\S*(?:\s+(?:#[^\r\n]*)?)*)+")
 Piece = tuple[str, int, int]
 _FOLD = r"[ \t]*(?:\r\n|\r|\n)(?:[ \t]*(?:\r\n|\r|\n))*[ \t]*"
-_PLAIN = re.compile(rf"(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n]+|[ \t]+)")
-_SINGLE = re.compile(rf"(?P<fold>{_FOLD})|(?P<quote>'')|(?P<text>[^ \t\r\n']+|[ \t]+)")
-_DOUBLE = re.compile(
+_PLAIN = regex(rf"(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n]+|[ \t]+)")
+_SINGLE = regex(rf"(?P<fold>{_FOLD})|(?P<quote>'')|(?P<text>[^ \t\r\n']+|[ \t]+)")
+_DOUBLE = regex(
     r"(?P<join>\\(?:\r\n|\r|\n)[ \t]*)"
     r"|(?P<escape>\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.))"
     rf"|(?P<fold>{_FOLD})|(?P<text>[^ \t\r\n\\]+|[ \t]+)"
 )
-_BREAK = re.compile(r"\r\n|\r|\n")
+_BREAK = regex(r"\r\n|\r|\n")
 _ESCAPES = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
     "e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\",
     "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
-_COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#[^\r\n]*")
-_HEADER = re.compile(r"[|>][^\r\n#]*?(?=[ \t]#)")
+_COMMENT = regex(r"(?:(?<=[ \t\r\n])|\A)#[^\r\n]*")
+_HEADER = regex(r"[|>][^\r\n#]*?(?=[ \t]#)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

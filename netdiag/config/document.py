@@ -1,9 +1,10 @@
 """What a configuration file says, as values; None is what it does not say."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from netdiag.findings import FileLocation, Severity
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,12 @@ from typing import Any, NoReturn
 from netdiag.config.document import ClientAddress, Configuration, ExternalNetwork, Facts
 from netdiag.errors import UsageError
 from netdiag.findings import FileLocation, Severity
+from netdiag.patterns import regex
 
 _NAME = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
 _DOTTED = rf"{_NAME}(?:[ \t]*\.[ \t]*{_NAME})*"
-_TABLE_LINE = re.compile(rf"[ \t]*\[\[?[ \t]*({_DOTTED})[ \t]*\]\]?[ \t]*(?:#.*)?\r?$")
-_KEY_LINE = re.compile(rf"[ \t]*({_DOTTED})[ \t]*=")
+_TABLE_LINE = regex(rf"[ \t]*\[\[?[ \t]*({_DOTTED})[ \t]*\]\]?[ \t]*(?:#.*)?\r?$")
+_KEY_LINE = regex(rf"[ \t]*({_DOTTED})[ \t]*=")
 TABLE = ("tool", "netdiag")
 KEYS = (
     "select",
@@ -34,7 +35,7 @@ KEYS = (
     "external-networks",
 )
 NETWORK_KEYS = ("members", "subnets")
-_BOOTSTRAP = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:,/\[\]]+):(?P<port>\d{1,5})")
+_BOOTSTRAP = regex(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:,/\[\]]+):(?P<port>\d{1,5})")
 _LONGEST_SHOWN = 60
 CheckRule = Callable[[str], None]
 

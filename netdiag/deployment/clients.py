@@ -7,7 +7,6 @@ hop, are the endpoints that the listener advertises, the second.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from netdiag.deployment.model.contact import Address, Failed, Unknown
@@ -29,23 +28,23 @@ from netdiag.findings import Location, Severity
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import runs_broker
 from netdiag.kafka.listeners import SECURITY_PROTOCOLS, ListenerEntry
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 # Images that hold a broker, whatever command is given to them.
-_HOLDS_BROKER = re.compile(
-    r"(?:^|/)(?:[a-z-]*kafka(?:-native)?|cp-server|confluent-local|fast-data-dev|redpanda)(?:[:@]|$)"
-)
-_SAYS_KAFKA = re.compile(r"KAFKA|BOOTSTRAP|REDPANDA")
+_HOLDS_BROKER = regex(r"(?:^|/)(?:[a-z-]*kafka(?:-native)?|cp-server|confluent-local|fast-data-dev|redpanda)(?:[:@]|$)")
+_SAYS_KAFKA = regex(r"KAFKA|BOOTSTRAP|REDPANDA")
 _REGISTRY = "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS"
 _REGISTRY_PROTOCOL = "SCHEMA_REGISTRY_KAFKASTORE_SECURITY_PROTOCOL"
 # Programs that speak PLAINTEXT unless their command line or a file named there says otherwise.
-_PLAIN_TOOLS = re.compile(r"kafka-[a-z-]+|ksql-datagen")
+_PLAIN_TOOLS = regex(r"kafka-[a-z-]+|ksql-datagen")
 # Services that are configured by their variables alone, and speak PLAINTEXT unless one of them says otherwise.
 _PLAIN_SERVICES = {
     "CONNECT_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-(?:kafka|server)-connect(?:-base)?(?:[:@]|$)"),
     "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)cp-schema-registry(?:[:@]|$)"),
     "KSQL_BOOTSTRAP_SERVERS": re.compile(r"(?:^|/)(?:cp-)?ksqldb?-server(?:[:@]|$)"),
 }
-_SAYS_SECURITY = re.compile(r"SECURITY|SASL|SSL|TLS|JAAS")
+_SAYS_SECURITY = regex(r"SECURITY|SASL|SSL|TLS|JAAS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

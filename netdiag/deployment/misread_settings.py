@@ -4,10 +4,8 @@ Listener lists with quotes, variables or blanks that were to be replaced, words 
 belongs, and variables that an image ignores.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from netdiag.deployment.model.deployment import Broker
@@ -15,16 +13,18 @@ from netdiag.kafka.images.bitnami import ALIASES_OF_EXPLICIT, OTHER_ALIASES, PRE
 from netdiag.kafka.images.reference import ImageFamily, parse_image
 from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, parse_listeners
 from netdiag.kafka.property_names import PROPERTY_NAMES
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
-_EXPRESSION = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$[A-Za-z_][A-Za-z0-9_]*")
+_EXPRESSION = regex(r"\$\{[^}]*\}|\$\([^)]*\)|\$[A-Za-z_][A-Za-z0-9_]*")
 _QUOTES = ('"', "'")
 _PLACEHOLDER_NOUN = r"(?:IP|HOST|HOSTNAME|HOST_?IP|ADDR|ADDRESS|DOMAIN|FQDN|SERVER)"
 # Upper case with underscores is a variable's name, not a host's; "your" in front means the reader.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = regex(
     rf"(?:[A-Z0-9]+_)+{_PLACEHOLDER_NOUN}|(?:MY|YOUR)_?{_PLACEHOLDER_NOUN}|[Yy]our[-_.]?\w[\w.-]*|[Xx]{{1,3}}(?:\.[Xx]{{1,3}}){{3}}"
     r"|(?i:change[-_]?me|replace[-_]?me)"
 )
-_BRACKETED = re.compile(r"://(?P<text><[^<>]*>|\{\{[^{}]*\}\}|\[[A-Za-z][A-Za-z _-]*\]):")
+_BRACKETED = regex(r"://(?P<text><[^<>]*>|\{\{[^{}]*\}\}|\[[A-Za-z][A-Za-z _-]*\]):")
 # Names that other images share with a property, and that Bitnami's scripts use for themselves.
 _SCRIPT_VARIABLES = frozenset({"KAFKA_LOG_DIR", "KAFKA_PORT"})
 _LIKE_ALIASES = ALIASES_OF_EXPLICIT | {"CONTROLLER_LISTENER_NAMES"}

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from netdiag.engine.document import flag, mapping, number, sequence, text, texts
 from netdiag.engine.helper_container import is_helper
+from netdiag.values import dataclass
 
 PROJECT_LABEL = "com.docker.compose.project"
 FILES_LABEL = "com.docker.compose.project.config_files"

@@ -5,11 +5,11 @@ files that go along; nothing of it is on the docker host, and nothing of an orde
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from netdiag.errors import InputError
+from netdiag.values import dataclass
 
 LABEL = "org.netdiag.helper"
 NAME = "netdiag-helper-"

@@ -1,8 +1,7 @@
 """A network as `GET /networks` tells it."""
 
-from dataclasses import dataclass
-
 from netdiag.engine.document import flag, sequence, text
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

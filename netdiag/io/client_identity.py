@@ -9,7 +9,7 @@ import ssl
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from cryptography.hazmat.primitives.serialization import (
@@ -26,6 +26,7 @@ from netdiag.io.certificates import split_pem
 from netdiag.io.files import read_file
 from netdiag.kafka.client_properties import ClientProperties, Store, StoreType, parse_client_properties
 from netdiag.kafka.java_keystore import MAGIC, KeystoreError, parse_jks
+from netdiag.values import dataclass
 
 _LARGEST_FILE = 4 * 1024 * 1024
 _SYSTEM_BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")

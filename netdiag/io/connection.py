@@ -10,7 +10,6 @@ import os
 import select
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from netdiag.deployment.model.contact import (
     Address,
@@ -28,6 +27,7 @@ from netdiag.kafka import conversation
 from netdiag.kafka.conversation import Conversation, Event, FailureKind
 from netdiag.kafka.listeners import parse_listeners, well_formed
 from netdiag.kafka.questions import QUORUM
+from netdiag.values import dataclass
 
 MOST_ENDPOINTS = 1000
 _LONGEST_HOST = 255

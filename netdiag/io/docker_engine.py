@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -16,6 +15,7 @@ from netdiag.engine.logs import log_lines
 from netdiag.engine.network import EngineNetwork, parse_network
 from netdiag.errors import EngineError
 from netdiag.io.engine_address import EngineAddress, TlsFiles
+from netdiag.values import dataclass
 
 _LOG_LINES = 400
 _LOG_BYTES = 512 * 1024

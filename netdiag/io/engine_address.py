@@ -6,11 +6,11 @@ In order: `--host`, `DOCKER_HOST`, `DOCKER_CONTEXT`, the current context of the 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from netdiag.engine.document import flag, text
 from netdiag.errors import EngineError, InputError
+from netdiag.values import dataclass
 
 DEFAULT_URL = "unix:///var/run/docker.sock"
 _DEFAULT_CONTEXT = "default"

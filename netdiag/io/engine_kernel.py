@@ -8,11 +8,11 @@ import os
 import socket
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from netdiag.engine.container import Container
 from netdiag.io.engine_address import EngineAddress
 from netdiag.io.netns import is_process_of, read_proc
+from netdiag.values import dataclass
 
 _ENGINES = frozenset({"dockerd", "docker", "podman"})
 # systemd holds the socket of a socket-activated engine, and lives in the docker host's namespaces as well.

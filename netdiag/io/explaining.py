@@ -7,7 +7,6 @@ one first packet after another. Bounded in how many connections are explained, a
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from netdiag.deployment.model.contact import Address, Contact, Failed, Reason
 from netdiag.deployment.model.verdict import Cell, Verdict
@@ -21,6 +20,7 @@ from netdiag.topology.graph import HopKind, Path, PathEnd, Topology
 from netdiag.topology.path.attempts import CounterEvidence, Proof
 from netdiag.topology.path.name_lookup import Resolver, topology_resolver
 from netdiag.topology.path.prediction import PathPredictor
+from netdiag.values import dataclass
 
 MOST = 60
 # Seconds for which counters are read; what is left then is explained without.

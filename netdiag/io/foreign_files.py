@@ -9,7 +9,8 @@ import ctypes
 import errno
 import os
 import stat
-from dataclasses import dataclass
+
+from netdiag.values import dataclass
 
 LARGEST = 64 * 1024
 _OPENAT2 = 437

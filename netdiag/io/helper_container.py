@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import docker
@@ -38,6 +38,7 @@ from netdiag.machine.helper_talk import (
     decode_hello,
     encode_order,
 )
+from netdiag.values import dataclass
 
 Pass = Callable[[Kind, bytes], None]
 _FAILURES = (requests.RequestException, docker.errors.DockerException, OSError)

@@ -5,7 +5,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from netdiag.deployment.model.deployment import Deployment
@@ -33,6 +33,7 @@ from netdiag.io.host_addresses import host_addresses
 from netdiag.io.netns import is_process_of, open_namespace, read_proc, same_namespace_as
 from netdiag.linux.netns import OwnNamespace, ProcessNamespace
 from netdiag.linux.socket import ListeningSocket, parse_listening
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import asyncio
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.deployment.model.contact import Answered, Contact, Failed, Reason
 from netdiag.deployment.observation.live_view import LiveVantage
@@ -21,6 +21,7 @@ from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, Prober
 from netdiag.io.resolver import Resolver
 from netdiag.kafka.zookeeper import Alive, FourLetterWord, NotAlive, SessionOpening
+from netdiag.values import dataclass
 
 TIMEOUT = 4.0
 _EXTRA = 0.7

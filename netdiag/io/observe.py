@@ -7,7 +7,7 @@ taken come back with the reason. One call takes at most `timeout` + `_EXTRA` sec
 import asyncio
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.verdict import Cell, judge
@@ -24,6 +24,7 @@ from netdiag.io.resolver import Resolver
 from netdiag.io.speaking import Speaker
 from netdiag.kafka.certificate_faults import WARN_DAYS
 from netdiag.kafka.security import SecuritySight, Spoken
+from netdiag.values import dataclass
 
 TIMEOUT = 4.0
 # On top of the time for one step: all attempts start within half a second, and then there is the reading.

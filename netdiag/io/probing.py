@@ -7,7 +7,7 @@ a name is tried, also after one has answered. Nothing outlives the deadline: nei
 import asyncio
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.deployment.model.verdict import judge, outcomes
@@ -36,6 +36,7 @@ from netdiag.kafka.conversation import ApiVersion, Conversation, Event
 from netdiag.kafka.conversation import ApiVersionsReceived as Versions
 from netdiag.kafka.coordinator import Coordinator, CoordinatorConversation, NoCoordinator
 from netdiag.linux.netns import NamespaceId
+from netdiag.values import dataclass
 
 TIMEOUT = 10.0
 _SHARE = 0.4

@@ -7,7 +7,7 @@ hands files over; the one that compose would take in its folder brings its overr
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from netdiag.compose.dotenv import load_dotenv
@@ -26,6 +26,7 @@ from netdiag.io.files import (
     read_optional,
     read_stdin,
 )
+from netdiag.values import dataclass
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"

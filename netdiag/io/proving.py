@@ -10,7 +10,6 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 
 from netdiag.errors import NetdiagError
@@ -30,6 +29,7 @@ from netdiag.topology.path.attempts import (
     predicted_links,
     required_links,
 )
+from netdiag.values import dataclass
 
 # Three questions for a neighbour take 3 s; a first packet is sent again after 1 s and 3 s.
 PATIENCE = 4.2

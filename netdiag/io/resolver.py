@@ -10,7 +10,7 @@ import ipaddress
 import re
 import secrets
 import socket
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import dns.exception
 import dns.flags
@@ -21,6 +21,7 @@ import dns.rdatatype
 from netdiag.io.name_service import NameService
 from netdiag.io.netns import Namespace
 from netdiag.linux.resolver import DnsAnswer, Lookup
+from netdiag.values import dataclass
 
 _PORT = 53
 _LARGEST = 4096

@@ -9,7 +9,7 @@ credentials: what became of those is known from the client's own conversation.
 import asyncio
 import socket
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from netdiag.io.certificates import anchored, read_certificates
@@ -29,6 +29,7 @@ from netdiag.kafka.outcomes import ApiVersion
 from netdiag.kafka.questions import without_metadata
 from netdiag.kafka.sasl import LoggedIn, Refused
 from netdiag.kafka.security import SaslSight, SecuritySight, Spoken, TlsSight
+from netdiag.values import dataclass
 
 _MOST_BYTES = 2 * 1024 * 1024
 _WORDS = ((b"srvr", (b"Zookeeper version", b"srvr is not executed"), Spoken.ZOOKEEPER),)

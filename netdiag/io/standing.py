@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from netdiag.engine.container import Container
@@ -12,6 +11,7 @@ from netdiag.io.engine_address import find_engine
 from netdiag.io.engine_kernel import OtherKernel, locate
 from netdiag.io.netns import same_namespace_as
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
+from netdiag.values import dataclass
 
 HOST = "host"
 _SHORTEST_ID = 3

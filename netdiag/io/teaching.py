@@ -11,7 +11,6 @@ import socket
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from pyroute2 import IPRoute
@@ -40,6 +39,7 @@ from netdiag.topology.tutorial_lab import (
     Trial,
     namespace_name,
 )
+from netdiag.values import dataclass
 
 _NOT_SUPPORTED, _NO_DEVICE = 95, 19
 _TUNSETIFF, _TUNSETPERSIST, _TUNSETIFINDEX = 0x400454CA, 0x400454CB, 0x400454DA

@@ -9,11 +9,11 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
 
 from netdiag.io.client_identity import context_of
 from netdiag.io.lines import TlsBroken, TlsLine, received
 from netdiag.kafka.tls_hello import RANDOM_BYTES, VERSIONS, Greeting
+from netdiag.values import dataclass
 
 Dial = Callable[[], AbstractAsyncContextManager[socket.socket | None]]
 """Gives a fresh connection to the endpoint, or None where there is none any more."""

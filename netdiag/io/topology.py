@@ -7,7 +7,7 @@ can be known without it, and says so in `Topology.engine`.
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, Unread
 from netdiag.topology.join import join
 from netdiag.topology.published_ports import PROXY_COMMAND
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.deployment.model.deployment import Deployment

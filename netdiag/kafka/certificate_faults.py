@@ -7,11 +7,11 @@ addresses only by address. Whether a chain leads to a known authority takes cryp
 
 import ipaddress
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from netdiag.kafka.security import Certificate, CertificateFault
+from netdiag.values import dataclass
 
 WARN_DAYS = 30
 # Below this Java refuses; below the others everybody else does by now (NIST SP 800-131A).

@@ -6,20 +6,22 @@ an `InputError` says which setting is wrong and never its value, where that coul
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from netdiag.errors import InputError
 from netdiag.kafka.java_properties import parse_properties
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TLS_VERSIONS = ("TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3")
 _DEFAULT_VERSIONS = ("TLSv1.2", "TLSv1.3")
 _FLAGS = {"required", "requisite", "sufficient", "optional"}
-_TOKEN = re.compile(r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([^\s"'=;]+)|([=;]))""")
-_ESCAPE = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
+_TOKEN = regex(r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([^\s"'=;]+)|([=;]))""")
+_ESCAPE = regex(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b", "a": "\a", "v": "\v"}
-_PROVIDER = re.compile(r"\$\{[^}:]+:")
+_PROVIDER = regex(r"\$\{[^}:]+:")
 
 
 class StoreType(StrEnum):

@@ -6,7 +6,6 @@ Driven as a `Conversation` is: `start`, `receive`, `closed`, `bytes_to_send` unt
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from netdiag.kafka.error_codes import NONE, error_name
@@ -20,6 +19,7 @@ from netdiag.kafka.protocol import (
     layout,
     stable_versions,
 )
+from netdiag.values import dataclass
 
 OFFSETS_TOPIC = "__consumer_offsets"
 _METADATA = 3

@@ -4,8 +4,9 @@ Source: the `Errors` enumeration of Kafka 4.4, which also holds every code of 3.
 not rejected: `ERROR_CODE(999)`.
 """
 
-from dataclasses import dataclass
 from functools import cache
+
+from netdiag.values import dataclass
 
 NONE = 0
 CLUSTER_AUTHORIZATION_FAILED = 31

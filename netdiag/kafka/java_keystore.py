@@ -8,7 +8,9 @@ salt. Both hang on the password as UTF-16. Every length is checked against what 
 import hashlib
 import hmac
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from netdiag.values import dataclass
 
 MAGIC = b"\xfe\xed\xfe\xed"
 _PRIVATE_KEY, _TRUSTED = 1, 2

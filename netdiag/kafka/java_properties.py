@@ -5,11 +5,13 @@
 
 import re
 
+from netdiag.patterns import regex
+
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = regex(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _BLANKS = " \t\f"
 # The key ends at the first separator that no backslash stands before.
-_KEY = re.compile(r"(?P<key>(?:[^\\=: \t\f]|\\.)*)(?P<rest>.*)", re.DOTALL)
+_KEY = regex(r"(?P<key>(?:[^\\=: \t\f]|\\.)*)(?P<rest>.*)", re.DOTALL)
 
 
 def parse_properties(text: str) -> dict[str, str]:

@@ -5,11 +5,12 @@ with optional blanks, each must match one regular expression as a whole, names a
 means "all addresses". Every entry keeps its offsets in the value so that a finding can point at it.
 """
 
-import re
-from dataclasses import dataclass
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 # The expression a broker itself uses; `.` stops at a line end, as in Java.
-_ENTRY = re.compile(r"(?P<name>.*)://\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>-?[0-9]+)")
+_LOOPBACK_ADDRESS = regex(r"127(\.\d{1,3}){3}")
+_ENTRY = regex(r"(?P<name>.*)://\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>-?[0-9]+)")
 
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::", "0:0:0:0:0:0:0:0"})
@@ -73,7 +74,9 @@ def bracketed(host: str) -> str:
 def is_loopback(host: str) -> bool:
     """Whether a host means the machine that uses it, by name or by number."""
     lowered = host.lower()
-    return lowered in ("localhost", "::1", "ip6-localhost") or re.fullmatch(r"127(\.\d{1,3}){3}", lowered) is not None
+    return lowered in ("localhost", "::1", "ip6-localhost") or (
+        lowered.startswith("127.") and _LOOPBACK_ADDRESS.fullmatch(lowered) is not None
+    )
 
 
 def is_odd_name(name: str) -> bool:

@@ -1,7 +1,8 @@
 """What a conversation with a Kafka endpoint can tell: its steps, its events, how it ends."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

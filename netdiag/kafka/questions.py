@@ -6,7 +6,6 @@ under another id it refuses with INVALID_REQUEST and "Unexpected broker id, expe
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from netdiag.kafka.error_codes import INVALID_REQUEST, NONE, error_name
@@ -21,6 +20,8 @@ from netdiag.kafka.protocol import (
     release_versions,
     stable_versions,
 )
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 API_KEYS = {
     Step.API_VERSIONS: 18,
@@ -43,7 +44,7 @@ VOTE = 52
 QUORUM = "KRaft controller"
 """What a listener is called that only a controller's peers have business with."""
 
-_EXPECTED_ID = re.compile(r"expected (\d{1,10})\b.{0,40}but received")
+_EXPECTED_ID = regex(r"expected (\d{1,10})\b.{0,40}but received")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,12 @@ entry keeps its offsets in the value so that a finding can point at it.
 """
 
 import re
-from dataclasses import dataclass
 
 from netdiag.kafka.listeners import split_items
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
-_ADDRESS = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>[0-9]+)")
+_ADDRESS = regex(r"(?:[0-9a-zA-Z\-%._]*://)?\[?(?P<host>[0-9a-zA-Z\-%._:]*)\]?:(?P<port>[0-9]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,6 @@ After `LoggedIn` the same connection serves requests. Versions are the oldest th
 outcome. No secret is in an outcome, a text or a `repr`.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from netdiag.kafka import questions
@@ -35,6 +34,7 @@ from netdiag.kafka.protocol import (
 from netdiag.kafka.protocol.stranger import Stranger, who_answers
 from netdiag.kafka.scram import MECHANISMS as SCRAM
 from netdiag.kafka.scram import Scram, ScramError
+from netdiag.values import dataclass
 
 PLAIN = "PLAIN"
 SPOKEN = (PLAIN, *SCRAM)

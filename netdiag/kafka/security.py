@@ -1,8 +1,9 @@
 """Words about secured listeners: what a port speaks, what its certificate says, which mechanisms it offers."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from netdiag.values import dataclass
 
 
 class Spoken(StrEnum):

@@ -7,7 +7,8 @@ of zookeeper.jute).
 """
 
 import struct
-from dataclasses import dataclass
+
+from netdiag.values import dataclass
 
 WORD = b"srvr"
 _LARGEST = 16 * 1024

@@ -6,10 +6,10 @@ Source: linux/netfilter/nfnetlink_conntrack.h, linux/netfilter/nf_conntrack_comm
 import ipaddress
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netdiag.linux.nfnetlink import Malformed, number, table
 from netdiag.linux.protocols import protocol_word
+from netdiag.values import dataclass
 
 _SUBSYSTEM, _GET = 1, 1
 _NLM_F_REQUEST, _NLM_F_DUMP = 0x1, 0x300

@@ -6,8 +6,9 @@ is not known matters only if the outcome depends on it: then the verdict is unkn
 Sources: linux/netfilter_ipv4.h (priorities), Documentation/networking/nf_conntrack-sysctl.rst, nft(8).
 """
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
 from netdiag.linux.evaluation import native, xtables
@@ -15,6 +16,7 @@ from netdiag.linux.evaluation.bits import Ternary
 from netdiag.linux.evaluation.packet import NOWHERE, ConnectionState, Packet, Surroundings
 from netdiag.linux.evaluation.situation import Decision, Situation
 from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, Origin, RuleAddress, Ruleset, Table
+from netdiag.values import dataclass
 
 __all__ = ["ConnectionState", "Packet", "Surroundings", "Traversal", "Verdict", "traverse"]
 
@@ -141,7 +143,7 @@ def _stages(base: list[tuple[Table, Chain]], hook: str) -> Iterator[_Stage]:
         yield _Stage(nat=True, chains=nat)
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _Outcomes:
     """Tries what is not known both ways, until two outcomes differ."""
 
@@ -193,7 +195,7 @@ def _alike(one: Traversal, other: Traversal) -> bool:
     return one.verdict is other.verdict and one.packet == other.packet and one.kind == other.kind
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class _Run:
     """One way through all stages, with every question that has no answer decided by `choices`."""
 

@@ -1,8 +1,9 @@
 """Which network namespace is meant, before anybody enters it."""
 
 import re
-from dataclasses import dataclass
 from enum import Enum
+
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

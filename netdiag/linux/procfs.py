@@ -5,7 +5,8 @@ Foreign text: a process names itself as it likes, and a mount point may hold any
 
 import ipaddress
 import re
-from dataclasses import dataclass
+
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

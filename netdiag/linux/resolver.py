@@ -2,8 +2,9 @@
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,9 @@ linux/fib_rules.h.
 
 import ipaddress
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from netdiag.values import dataclass
 
 IFF_UP, IFF_LOOPBACK, IFF_RUNNING, IFF_PROMISC, IFF_LOWER_UP = 0x1, 0x8, 0x40, 0x100, 0x10000
 

@@ -7,10 +7,11 @@ Sources: linux/netfilter/nf_tables.h, linux/netfilter/x_tables.h, linux/netfilte
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from netdiag.linux.rtnetlink import Detail
+from netdiag.values import dataclass
 
 
 class Origin(Enum):

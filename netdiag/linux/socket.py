@@ -1,15 +1,17 @@
 """Listening sockets, as `/proc/PID/net/tcp` and `tcp6` list them (Documentation/networking/proc_net_tcp.rst)."""
 
+import dataclasses
 import ipaddress
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from netdiag.values import dataclass
 
 _LISTEN = "0A"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class ListeningSocket:
     """One TCP socket that accepts connections; `[::]` of a dual-stack socket stands for IPv4, too."""
 

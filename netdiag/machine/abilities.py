@@ -4,12 +4,13 @@ An ability serves commands. MISSING: they do not run at all without it; LIMITED:
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from netdiag.distribution import install_line
 from netdiag.machine.facts import Found, Machine, Trouble
 from netdiag.machine.packages import install
+from netdiag.values import dataclass
 
 LEAST_FREE = 2 << 30
 LEAST_MEMORY = 3 << 30

@@ -1,8 +1,9 @@
 """What was found on a machine, as values; nothing here judges."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from netdiag.values import dataclass
 
 
 class Trouble(Enum):

@@ -9,8 +9,10 @@ import json
 import struct
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import Enum
+
+from netdiag.values import dataclass
 
 PROTOCOL = 1
 LARGEST_ORDER = 128 * 1024 * 1024

@@ -5,8 +5,9 @@ so they are taken with --live only.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from netdiag.values import dataclass
 
 
 class ActionName(StrEnum):

@@ -7,7 +7,6 @@ What is secret of a text is hidden when the bundle is made, so that the file may
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from netdiag import __version__
@@ -16,6 +15,7 @@ from netdiag.errors import InputError
 from netdiag.playbook.outcome import Item, Outcome
 from netdiag.playbook.recognise import Recognised
 from netdiag.playbook.runner import Run
+from netdiag.values import dataclass
 
 FORMAT = "netdiag-bundle"
 VERSION = 1

@@ -4,10 +4,10 @@ A value of `where` is a glob (`*` any text), or a comparison of numbers (`>=3`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from netdiag.playbook.outcome import Item, Outcome
+from netdiag.values import dataclass
 
 _COMPARISONS = (">=", "<=", ">", "<")
 

@@ -1,12 +1,13 @@
 """A playbook as values; `load` makes it of YAML."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from netdiag.playbook.actions import ACTIONS, ActionName
 from netdiag.playbook.conditions import Condition
 from netdiag.playbook.pattern import Pattern
+from netdiag.values import dataclass
 
 VERSION = 1
 

@@ -7,7 +7,8 @@ No regular expressions: the time is bounded by the length of the line times that
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from netdiag.values import dataclass
 
 LONGEST_LINE = 4000
 LONGEST_PATTERN = 400

@@ -1,10 +1,11 @@
 """Which playbooks fit lines that somebody pasted: the symptoms in them, best first."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.playbook.document import Playbook, Symptom
 from netdiag.playbook.pattern import even_line, match
+from netdiag.values import dataclass
 
 MOST_LINES = 20_000
 PASTED = 20

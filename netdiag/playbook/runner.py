@@ -5,13 +5,13 @@ The runner opens, dials and reads nothing. What an action gives is a value, so a
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from netdiag.playbook.actions import ACTIONS
 from netdiag.playbook.conditions import evidence
 from netdiag.playbook.document import Conclusion, Confidence, Playbook, Step
 from netdiag.playbook.outcome import Item, Outcome
+from netdiag.values import dataclass
 
 _REFERENCE = re.compile(r"\{([^{}]*)\}")
 _ORDER = tuple(Confidence)

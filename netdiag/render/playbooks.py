@@ -6,7 +6,7 @@ text is escaped in Markdown, for an issue or a chat, and in HTML, which opens of
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from html import escape
 from typing import Any
 
@@ -14,6 +14,7 @@ from netdiag import __version__
 from netdiag.render.findings.places import plain
 from netdiag.render.formats.markdown import escaped
 from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint
+from netdiag.values import dataclass
 
 _STEP_STYLES = {"looked": Style.GOOD, "could not look": Style.HALF, "passed over": Style.DIM}
 FORMAT = "netdiag-diagnosis"

@@ -3,22 +3,24 @@
 import re
 from collections.abc import Sequence
 
+from netdiag.patterns import regex
+
 _WORDS = (
     "PASSWORD|PASSWD|PASSPHRASE|SECRET|JAAS|TOKEN|KEYSTORE|TRUSTSTORE|CREDENTIAL|PRIVATE.?KEY|API.?KEY"
     "|ACCESS.?KEY|SASL.USERS|CLIENT.USERS"
 )
-_WORD = re.compile(rf"{_WORDS}|://", re.IGNORECASE)
+_WORD = regex(rf"{_WORDS}|://", re.IGNORECASE)
 _NAME = rf"[\w.\-]*(?:{_WORDS})[\w.\-]*"
-_ASSIGNMENT = re.compile(rf"(?:^|[\s\-{{,\"'?;]){_NAME}[\"']?\s*(?:=|:(?=\s|$))\s*(?P<value>.*)$", re.IGNORECASE)
-_INSIDE = re.compile(
+_ASSIGNMENT = regex(rf"(?:^|[\s\-{{,\"'?;]){_NAME}[\"']?\s*(?:=|:(?=\s|$))\s*(?P<value>.*)$", re.IGNORECASE)
+_INSIDE = regex(
     r"(?:password|passwd|secret|token)[\w.\-]*(?:\\?[\"']\s*:|\s*=|\s*:\s)\s*(?P<value>\\?\"[^\"]*\"?|'[^']*'?|[^\s;,]+)",
     re.IGNORECASE,
 )
-_IN_URL = re.compile(r"://[^\s/@:]*:(?P<value>[^\s/@]+)@")
+_IN_URL = regex(r"://[^\s/@:]*:(?P<value>[^\s/@]+)@")
 # A key whose value stands on the lines below: a block scalar, or (for what can only be a variable) any scalar.
 _SECRET_BLOCK = (
-    re.compile(rf"^\s*(?:-\s+)?[\"']?{_NAME}[\"']?\s*:\s*(?:[&!]\S+\s+)*[|>]", re.IGNORECASE),
-    re.compile(rf"^\s*[A-Z0-9_.]*(?:{_WORDS})[A-Z0-9_.]*\s*:\s*$"),
+    regex(rf"^\s*(?:-\s+)?[\"']?{_NAME}[\"']?\s*:\s*(?:[&!]\S+\s+)*[|>]", re.IGNORECASE),
+    regex(rf"^\s*[A-Z0-9_.]*(?:{_WORDS})[A-Z0-9_.]*\s*:\s*$"),
 )
 
 HIDDEN = "[hidden]"

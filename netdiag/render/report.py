@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal, assert_never
 
 from netdiag.findings import (
@@ -16,8 +16,10 @@ from netdiag.findings import (
     TopologyLocation,
     WireLocation,
 )
+from netdiag.patterns import regex
 from netdiag.render.findings.places import harmless, path_text
 from netdiag.render.wording import plural
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.deployment.model.vantage import Vantage
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 # Findings of one kind in one place beyond this are counted: more than anybody reads or wrote by hand.
 MOST_OF_A_KIND = 200
-_PLACE_OF_ERROR = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
+_PLACE_OF_ERROR = regex(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from netdiag.findings import Severity
+from netdiag.patterns import regex
 from netdiag.render.findings.finding_text import SEVERITY_STYLES
 from netdiag.render.screen import Line, Run, Screen, Style, hanging, paint
 from netdiag.rules.rule import RulePage
@@ -47,7 +48,7 @@ def rule_text(name: str, severity: Severity, title: str, sections: Iterable[tupl
 
 # HTML, emphasis, links and single backticks would vanish or change their look. Code stays code, and underscores inside
 # words stay as they are.
-_MARKUP = re.compile(r"(?P<code>`[^`]+`)|[\\`*<\[]|(?<!\w)_|_(?!\w)")
+_MARKUP = regex(r"(?P<code>`[^`]+`)|[\\`*<\[]|(?<!\w)_|_(?!\w)")
 
 
 def rule_markdown(page: RulePage, *, after_bad: str = "", after_good: str = "") -> str:

@@ -4,18 +4,20 @@ Layout happens in runs (a piece of text with one style). `Screen.run` is the onl
 text, so no control character, escape sequence or direction override gets from a file or a broker to a terminal.
 """
 
+import dataclasses
 import posixpath
-import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from urllib.parse import quote
 
+from netdiag.patterns import regex
+from netdiag.values import dataclass
+
 # Terminals cut or drop longer ones.
 _LONGEST_LINK = 2000
-_FIT_FOR_LINK = re.compile(rf"[!-~]{{1,{_LONGEST_LINK}}}")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_FIT_FOR_LINK = regex(rf"[!-~]{{1,{_LONGEST_LINK}}}")
+_DRIVE = regex(r"[A-Za-z]:[\\/]")
 # Nobody reads more of a text on one line, whatever a stranger calls itself.
 _LONGEST = 4000
 
@@ -35,7 +37,7 @@ class Style(Enum):
     PLACE = "36"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Run:
     """A piece of a line in one style; its text is already fit for a terminal. `link` is an address, or nothing."""
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from netdiag.kafka.listeners import bracketed
+from netdiag.patterns import regex
 
 if TYPE_CHECKING:
     # Not loaded to draw a topology.
     from netdiag.deployment.model.contact import Address
 
-_NUMBERED = re.compile(r"(?P<head>.*?)(?P<number>\d+)(?P<tail>\D*)", re.DOTALL)
+_NUMBERED = regex(r"(?P<head>.*?)(?P<number>\d+)(?P<tail>\D*)", re.DOTALL)
 
 
 def plural(count: int, noun: str) -> str:

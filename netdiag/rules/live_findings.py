@@ -5,7 +5,6 @@ is a client that is sent somewhere, or told an address that is meant for it, and
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from netdiag.deployment.model.contact import Address, Answered, Failed, Reason
 from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, Member, NetworkMode
@@ -16,6 +15,7 @@ from netdiag.deployment.sources.declared_services import DeclaredService, Predic
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Related, Severity
 from netdiag.kafka.listeners import is_loopback
 from netdiag.kafka.security import CertificateFault
+from netdiag.values import dataclass
 
 _OUTSIDE = (VantageKind.DOCKER_HOST, VantageKind.LAN)
 # Longer lists end with "and N more".

@@ -6,10 +6,10 @@ for the type checker only, so that judging one kind of input loads nothing of th
 
 import textwrap
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from netdiag.findings import Finding, Severity
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.compose.project import Project

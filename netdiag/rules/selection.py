@@ -7,9 +7,10 @@ both match, the longer pattern wins, and `ignore` wins a tie.
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.values import dataclass
 
 EVERY = "all"
 # Findings without a rule module: about declared clients and about what netdiag was asked to ignore.

@@ -7,7 +7,8 @@ their own findings; this is for what only the log shows.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

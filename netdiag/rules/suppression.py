@@ -7,18 +7,19 @@ list item below, and where that is a service about everything found of this serv
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 
 from netdiag.compose.positions import Source
 from netdiag.compose.yaml_tree import Comment, read_comments
 from netdiag.findings import FileLocation, Finding, Location, Severity
+from netdiag.patterns import regex
 from netdiag.rules.selection import UnknownRule, expanded
+from netdiag.values import dataclass
 
 UNUSED = "unused-ignore"
 _MARK = "netdiag:"
-_ASKS = re.compile(r"#\s*netdiag:\s*(?P<verb>[\w-]*)\s*(?:\[(?P<rules>[^\]]*)\])?\s*(?P<reason>.*)")
+_ASKS = regex(r"#\s*netdiag:\s*(?P<verb>[\w-]*)\s*(?:\[(?P<rules>[^\]]*)\])?\s*(?P<reason>.*)")
 # More than anybody writes; what is left unread suppresses nothing.
 _MOST = 500
 

@@ -3,7 +3,6 @@
 import ipaddress
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from netdiag.engine.container import Container
 from netdiag.findings import Finding, Related, Severity, TopologyLocation
@@ -11,6 +10,7 @@ from netdiag.linux.rtnetlink import InterfaceAddress
 from netdiag.topology.graph import Place, PlaceKind, Topology
 from netdiag.topology.inventory import LinkId, NamespaceFacts
 from netdiag.topology.published_ports import dnat_rules
+from netdiag.values import dataclass
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Prefix = ipaddress.IPv4Network | ipaddress.IPv6Network

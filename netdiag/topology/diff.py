@@ -4,12 +4,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from netdiag.engine.document import flag, mapping, number, sequence, text, texts
 from netdiag.errors import InputError
+from netdiag.values import dataclass
 
 # Kinds of things that are in a namespace: their names begin with its name.
 NAMESPACED_KINDS = frozenset(

@@ -5,8 +5,9 @@ inventory, of what the engine says (if one was asked) and of the deployment that
 stays in, and is named in `unmatched`.
 """
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import RuleAddress
 from netdiag.topology.inventory import Inventory, LinkId
 from netdiag.topology.segments import Segment, segments
+from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.deployment.model.deployment import Deployment
@@ -267,7 +269,7 @@ class Unmatched:
 
 
 # Without slots: what several rules ask for is worked out once and kept.
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Topology:
     """Everything joined. `host` is the name of the place that is the docker host, "" without an engine here.
 

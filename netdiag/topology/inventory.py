@@ -4,11 +4,12 @@ An inventory is read by `netdiag.io.kernel`. It decides nothing and knows neithe
 identified by inode, links by namespace and ifindex: an ifindex alone is not unique across namespaces.
 """
 
+import dataclasses
 import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from netdiag.linux.rtnetlink import (
 )
 from netdiag.linux.ruleset import Ruleset
 from netdiag.linux.socket import Listener
+from netdiag.values import dataclass
 
 _IFINDEX = attrgetter("ifindex")
 
@@ -173,7 +175,7 @@ AskNsid = Callable[[int, int], int | None]
 _PAIRS = frozenset({"veth", "netkit", "vxcan"})
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class LinkEnds:
     """By namespace: where devices lead to, which namespaces its numbers mean, and what did not fit together."""
 

@@ -6,7 +6,7 @@ DNAT rules are read from the text of rules, which is what `iptables-save` and `n
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.engine.container import Container, PortBinding
 from netdiag.engine.network import EngineNetwork
@@ -14,6 +14,7 @@ from netdiag.linux.procfs import Process
 from netdiag.linux.ruleset import Origin, RuleAddress, Ruleset, address_of
 from netdiag.topology.graph import Published, Unmatched
 from netdiag.topology.places import JoinIndex, canonical_address, container_name
+from netdiag.values import dataclass
 
 ANY_ADDRESS = ("0.0.0.0", "::")
 PROXY_COMMAND = "docker-proxy"

@@ -6,10 +6,10 @@ it speaks to nobody without a switch outside.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from netdiag.linux.rtnetlink import Link
 from netdiag.topology.inventory import Inventory, LinkId
+from netdiag.values import dataclass
 
 BRIDGE = "bridge"
 _PAIRS = frozenset({"veth", "netkit"})

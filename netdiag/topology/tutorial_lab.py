@@ -4,8 +4,9 @@ Everything lives in namespaces of the lab's own; one of them plays the host. Dev
 known beforehand, so that what a lab owns can be written down before it is there.
 """
 
-from dataclasses import dataclass
 from typing import assert_never
+
+from netdiag.values import dataclass
 
 PREFIX = "netdiag"
 PORT = 9092

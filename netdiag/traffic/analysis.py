@@ -1,10 +1,11 @@
 """What `analyze` found: answers, findings, and what was looked at. Values only, so that they can be drawn anywhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from netdiag.findings import Finding
+from netdiag.values import dataclass
 
 # As many as a screen can tell apart; a page of them stays small whatever the capture holds.
 MOST_BUCKETS = 240

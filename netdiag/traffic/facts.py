@@ -11,7 +11,9 @@ which is the address and the client.id together: several applications share an a
 instances share a client.id.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from netdiag.values import dataclass
 
 MOST = 2000
 MOST_VALUES = 8

@@ -5,7 +5,7 @@ It is compiled, and a distribution of its own: whoever only checks files or live
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 from netdiag import __version__, distribution
 from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.traffic.tables import NAMES
+from netdiag.values import dataclass
 
 MODULE = "netdiag_native"
 _SECONDS = re.compile(r"(\d{1,11})(?:\.(\d{1,9}))?")

@@ -7,11 +7,11 @@ epochs are read in the same way.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
 from netdiag.traffic.facts import SECOND, GroupStep
+from netdiag.values import dataclass
 
 _JOIN, _HEARTBEAT, _LEAVE, _NEW_HEARTBEAT = 11, 12, 13, 68
 _REBALANCE_IN_PROGRESS = 27

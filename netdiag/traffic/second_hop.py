@@ -7,9 +7,9 @@ capture holds neither (a name from /etc/hosts, or from Docker's own name server,
 
 import ipaddress
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netdiag.traffic.facts import Asked, Attempts, Told, WireView, port_of
+from netdiag.values import dataclass
 
 _NO_ERROR = "NOERROR"
 _UNANSWERED = "unanswered"

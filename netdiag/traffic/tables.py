@@ -1,11 +1,12 @@
 """The tables that the engine fills and the aggregates made of them: columns, types and units, read from JSON."""
 
 import json
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from netdiag.values import dataclass
 
 
 class Kind(StrEnum):

@@ -10,6 +10,8 @@ import pytest
 
 from netdiag import __version__
 from netdiag.cli.main import COMMANDS, attribute_at
+from netdiag.rules.compose import COMPOSE
+from netdiag.rules.declared import DECLARED
 from tests.cli.shell import CLEAN, environment, netdiag
 
 NOT_FOR_LINT = {"rich", "docker", "pyroute2", "scapy", "pyspark", "dns", "cryptography", "requests", "asyncio"}
@@ -105,3 +107,26 @@ def test_a_command_does_not_load_the_others(tmp_path: Path) -> None:
     """Python names every module that it loads on standard error when it is asked for their times."""
     for words, without in ((["rules"], "netdiag.traffic.native"), (["exchanges", "--help"], "netdiag.rules")):
         assert not {name for name in loaded("-m", "netdiag", *words, cwd=tmp_path) if name.startswith(without)}
+
+
+# Of netdiag itself, without its rules: raise it only for what every check of a file needs.
+MOST_MODULES = 112
+NEVER_FOR_FILES = ("topology", "traffic", "linux", "playbook", "engine", "machine", "io.live", "kafka.protocol")
+
+
+def test_a_check_of_a_file_imports_little(tmp_path: Path) -> None:
+    (tmp_path / "c.yml").write_text(CLEAN, encoding="utf-8")
+    ours = {name for name in loaded("-m", "netdiag", "check-listeners", "c.yml", cwd=tmp_path) if "netdiag" in name}
+    rules = {name for name in ours if re.match(r"netdiag\.rules\.(compose|declared)\.", name)}
+    assert len(rules) == len(COMPOSE) + len(DECLARED)
+    assert len(ours - rules) <= MOST_MODULES
+    assert not {name for name in ours if name.removeprefix("netdiag.").startswith(NEVER_FOR_FILES)}
+    formats = {name for name in ours if name.startswith("netdiag.render.formats.")}
+    assert formats == {"netdiag.render.formats.text"}
+
+
+def test_help_imports_nothing_that_checks(tmp_path: Path) -> None:
+    shown = loaded("-m", "netdiag", "check-listeners", "--help", cwd=tmp_path)
+    assert not {
+        name for name in shown if name.startswith(("netdiag.rules", "netdiag.compose", "netdiag.app", "ruamel"))
+    }

@@ -4,10 +4,11 @@
 looks for. Each of them stands for a row (or rows) of the decision table in docs/reachability.md.
 """
 
-from dataclasses import dataclass
+import dataclasses
 from enum import StrEnum
 
 from netdiag.kafka.listeners import bracketed
+from netdiag.values import dataclass
 
 
 class Mechanism(StrEnum):
@@ -85,7 +86,7 @@ class Reason(StrEnum):
     SASL = "sasl"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Address:
     """host:port as a client is given it."""
 

@@ -3,8 +3,9 @@
 A member is a declared service or a running container; from here on the two cannot be told apart.
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -15,6 +16,7 @@ from netdiag.findings import Edit, Location
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry
+from netdiag.values import dataclass
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -328,7 +330,7 @@ class KafkaClient:
 
 
 # Without slots, so that what is looked up often is indexed once.
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Deployment:
     """Brokers, other members and networks, from files or from the engine.
 
@@ -431,6 +433,17 @@ class Deployment:
     def with_down(self, names: Iterable[str]) -> "Deployment":
         """The same deployment, in which these members do not run."""
         return replace(self, down=frozenset(names))
+
+    @cached_property
+    def broker_owners(self) -> frozenset[str]:
+        """The names of the members whose network namespace a broker is in."""
+        return frozenset(self.owner_names.get(broker.name, broker.name) for broker in self.brokers)
+
+    @cached_property
+    def unknown_owners(self) -> frozenset[str]:
+        """Those of them where a broker has listeners that nobody here can know."""
+        unknown = (broker.name for broker in self.brokers if broker.config.is_unknown("listeners"))
+        return frozenset(self.owner_names.get(name, name) for name in unknown)
 
     def broker(self, name: str) -> Broker | None:
         """The broker of that member name."""

@@ -1,7 +1,9 @@
 """What machine an engine runs on, as far as that decides who reaches whom."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
+
+from netdiag.values import dataclass
 
 
 class HostKind(Enum):

@@ -1,10 +1,11 @@
 """Where a client can stand, and which addresses somebody there would try first."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkKind, NetworkMode
+from netdiag.values import dataclass
 
 DOCKER_HOST = "<docker-host>"
 

@@ -6,11 +6,11 @@ any endpoint gave, else the reason of the lowest node id.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
+from netdiag.values import dataclass
 
 NO_BROKERS = "no-brokers"
 

@@ -1,8 +1,7 @@
 """What a live check looks at and what it saw: vantages that can be taken, secured ports, containers that do not run."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from netdiag.deployment.clients import accepting_listener
@@ -17,6 +16,8 @@ from netdiag.engine.container import Container, Status
 from netdiag.kafka.certificate_faults import Anchored, faults_of
 from netdiag.kafka.security import CertificateFault, SecuritySight
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 # What Kafka and the images' start scripts print when they give up, most telling first. Only constant parts.
 _DECISIVE = (
@@ -49,9 +50,9 @@ _DECISIVE = (
     "Cannot assign requested address",
     "Address already in use",
 )
-_ERROR_LINE = re.compile(r"\b(?:FATAL|ERROR)\b|\b(?:[\w.]*(?:Exception|Error)):")
-_FRAMES_BEHIND = re.compile(r"\s+at [\w.$/<>]{1,200}\(.*")
-_STACK_FRAME = re.compile(r"\s+at [\w.$/]+\(|\s*\.\.\. \d+ more")
+_ERROR_LINE = regex(r"\b(?:FATAL|ERROR)\b|\b(?:[\w.]*(?:Exception|Error)):")
+_FRAMES_BEHIND = regex(r"\s+at [\w.$/<>]{1,200}\(.*")
+_STACK_FRAME = regex(r"\s+at [\w.$/]+\(|\s*\.\.\. \d+ more")
 _ENDED_BY_REQUEST = (0, 130, 143)
 _TAIL = 200
 _DOWN = (Status.EXITED, Status.DEAD, Status.RESTARTING, Status.CREATED)

@@ -4,7 +4,6 @@ Each step has the time that it took; the advice is the next step, in the imperat
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason
@@ -20,6 +19,7 @@ from netdiag.kafka.conversation import (
     SaslMechanismsReceived,
 )
 from netdiag.kafka.release_guess import release_guess
+from netdiag.values import dataclass
 
 _SECURED = {
     Word.TLS.value: "set security.protocol=SSL (or SASL_SSL) in the client, or use the port of a plaintext listener",

@@ -8,7 +8,7 @@ made of it by the rules, when it is made and when it is replayed. The document i
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from netdiag.deployment.model.contact import Address, Contact, NodeEndpoint, Unknown
@@ -30,6 +30,7 @@ from netdiag.engine.container import FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, 
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError
 from netdiag.linux.socket import ListeningSocket
+from netdiag.values import dataclass
 
 FORMAT = "netdiag live recording"
 VERSION = 1

@@ -3,23 +3,25 @@
 import re
 from collections.abc import Sequence
 
+from netdiag.patterns import regex
+
 HIDDEN = "[hidden]"
 
 # Stricter than what a message hides: a recording is handed to others.
-_NAME = re.compile(
+_NAME = regex(
     r"PASS(?!IVE)|PWD|SECRET|JAAS|TOKEN|CREDENTIAL|PRIVATE.?KEY|API.?KEY|ACCESS.?KEY|SASL.USERS|CLIENT.USERS|_KEY$|_DSN$"
     r"|_AUTH$|COOKIE|LICENSE",
     re.IGNORECASE,
 )
-_NO_SECRET = re.compile(r"_(?:FILENAME|FILE|LOCATION)$|^KAFKA_\w*_CREDENTIALS$", re.IGNORECASE)
-_INSIDE = re.compile(
+_NO_SECRET = regex(r"_(?:FILENAME|FILE|LOCATION)$|^KAFKA_\w*_CREDENTIALS$", re.IGNORECASE)
+_INSIDE = regex(
     r"(?P<name>[\w.\-]*(?:password|passwd|passphrase|secret|token|user_\w{1,64})[\w.\-]{0,64}"
     r"(?:\\?[\"']\s*:\s*|\s*=\s*|\s*:\s+))(?P<value>\\?\"[^\"]*\"?|'[^']*'?|[^\s;,]+)",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"(--?[\w\-]{0,64}(?:pass(?:word|wd|phrase)?|secret|token)\s+)[^\s\-]\S*", re.IGNORECASE)
-_OPTION_ALONE = re.compile(r"--?[\w\-.]{0,64}(?:pass(?:word|wd|phrase)?|secret|token)", re.IGNORECASE)
-_IN_URL = re.compile(r"(://[^\s/@:]*:)[^\s/@]+(@)")
+_OPTION = regex(r"(--?[\w\-]{0,64}(?:pass(?:word|wd|phrase)?|secret|token)\s+)[^\s\-]\S*", re.IGNORECASE)
+_OPTION_ALONE = regex(r"--?[\w\-.]{0,64}(?:pass(?:word|wd|phrase)?|secret|token)", re.IGNORECASE)
+_IN_URL = regex(r"(://[^\s/@:]*:)[^\s/@]+(@)")
 _LONG = 20_000
 
 

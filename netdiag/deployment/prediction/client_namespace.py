@@ -9,7 +9,6 @@ names.
 
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 
 from netdiag.deployment.model.contact import Failed, Mechanism, Unknown, unresolved
@@ -17,6 +16,7 @@ from netdiag.deployment.model.deployment import Deployment, Member, Network, Net
 from netdiag.deployment.model.platform import Generation, HostKind, Platform
 from netdiag.deployment.model.vantage import DOCKER_HOST, Vantage, VantageKind
 from netdiag.kafka.listeners import is_loopback, is_wildcard
+from netdiag.values import dataclass
 
 HOST_ALIASES = ("host.docker.internal", "gateway.docker.internal")
 # Networks that stand on a device of the docker host, and share its wire.

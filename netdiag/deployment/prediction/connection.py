@@ -8,7 +8,7 @@ from bridges whose containers the proxy serves; there docker-proxy accepts in th
 it knows whether anybody listens behind.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import assert_never
 
@@ -42,6 +42,7 @@ from netdiag.deployment.prediction.sockets import (
     accept_at_loopback,
     accept_in_host_mode,
 )
+from netdiag.values import dataclass
 
 Obstacle = Failed | Unknown
 _UNSUPPORTED_MODE = "engines before 27 ignore the gateway mode of {network}"

@@ -6,7 +6,6 @@ and are not: those of controllers, ZooKeeper, JMX, the registries and proxies be
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import ip_address
 
 from netdiag.deployment.model.deployment import Broker, Deployment, Member, NetworkMode, PublishedPort
@@ -17,9 +16,11 @@ from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images import fast_data_dev, redpanda
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.listeners import ListenerEntry, is_loopback
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
-_HTTP = re.compile(r"schema-registry|kafka-rest|kafka-connect|debezium/connect|ksqldb|akhq|kafka-ui|kafdrop")
-_JMX_PORT = re.compile(r"jmxremote\.(?:rmi\.)?port=(\d+)|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d+)")
+_HTTP = regex(r"schema-registry|kafka-rest|kafka-connect|debezium/connect|ksqldb|akhq|kafka-ui|kafdrop")
+_JMX_PORT = regex(r"jmxremote\.(?:rmi\.)?port=(\d+)|jmx_prometheus[^\s=]*=(?:[^\s:]+:)?(\d+)")
 # JMX, Jolokia, exporters of metrics, debuggers.
 _USUAL_OTHER_PORTS = frozenset(
     {1099, 1234, 5005, 5555, 5556, 7070, 7071, 7072, 7203, 8778, 9010, 9101, 9102, 9308, 9404, 9997, 9999}

@@ -5,7 +5,7 @@ still be cut.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Mechanism, Reason, Unknown, timed_out
@@ -19,6 +19,7 @@ from netdiag.deployment.prediction.sockets import Accepted, ConnectionResult
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import parse_listeners, well_formed
 from netdiag.kafka.zookeeper import parse_connect
+from netdiag.values import dataclass
 
 # The listener is reached; that it wants a secured client is no matter of the network.
 _SECURED = (Reason.TLS, Reason.SASL)

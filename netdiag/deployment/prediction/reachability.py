@@ -15,7 +15,14 @@ from netdiag.deployment.model.contact import (
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.model.vantage import Vantage
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, outcomes, weigh
-from netdiag.deployment.prediction.client_namespace import ClientNamespace, client_namespace, resolve
+from netdiag.deployment.prediction.client_namespace import (
+    ClientNamespace,
+    MemberAddress,
+    NamespaceKind,
+    Target,
+    client_namespace,
+    resolve,
+)
 from netdiag.deployment.prediction.cluster import is_informed, named_brokers
 from netdiag.deployment.prediction.connection import connect_from
 from netdiag.deployment.prediction.sockets import Accepted
@@ -55,6 +62,18 @@ class _Brokers:
         self.speaks = speaks
         self._informed: dict[str, bool | Unknown] = {}
         self._named: dict[tuple[str, str], tuple[NodeEndpoint, ...] | Unknown] = {}
+        self._answers: dict[tuple[NodeEndpoint, ...], tuple[NodeEndpoint, ...]] = {}
+        self._neighbours: dict[tuple[object, ...], Contact] = {}
+
+    def contact(self, client: ClientNamespace, target: Target, port: int) -> Contact:
+        """What one connection gives. Containers on the same networks get the same of a member that is none of them."""
+        other = isinstance(target, MemberAddress) and (client.owner is None or client.owner.name != target.member)
+        if not other or client.ground is not NamespaceKind.CONTAINER:
+            return _contact_at(self, connect_from(self.deployment, client, target, port))
+        key = (*(network.key for network in client.networks), target, port)
+        if key not in self._neighbours:
+            self._neighbours[key] = _contact_at(self, connect_from(self.deployment, client, target, port))
+        return self._neighbours[key]
 
     def named(self, broker: Broker, listener: str) -> tuple[NodeEndpoint, ...] | Unknown:
         key = (broker.name, listener)
@@ -68,7 +87,9 @@ class _Brokers:
         informed = self._informed[broker.name]
         if isinstance(informed, Unknown):
             return informed
-        return named_brokers(self.deployment, broker, listener) if informed else ()
+        named = named_brokers(self.deployment, broker, listener) if informed else ()
+        # Equal answers are one object, by which clients know them without comparing every endpoint.
+        return named if isinstance(named, Unknown) else self._answers.setdefault(named, named)
 
 
 class _Client:
@@ -79,7 +100,7 @@ class _Client:
         self._vantage = vantage
         self._namespace = client_namespace(answers.deployment, vantage)
         self._known: dict[Address, Contact] = {}
-        self._outcomes: dict[tuple[object, ...], tuple[EndpointOutcome, ...]] = {}
+        self._outcomes: dict[tuple[str | None, int], tuple[EndpointOutcome, ...]] = {}
 
     def contact(self, address: Address) -> Contact:
         if address not in self._known:
@@ -87,7 +108,7 @@ class _Client:
         return self._known[address]
 
     def outcomes(self, answered: Answered) -> tuple[EndpointOutcome, ...]:
-        key = (answered.cluster_id, answered.brokers)
+        key = (answered.cluster_id, id(answered.brokers))
         if key not in self._outcomes:
             self._outcomes[key] = tuple(outcomes(answered, lambda endpoint: self.contact(endpoint.address)))
         return self._outcomes[key]
@@ -100,10 +121,10 @@ def _contact(answers: _Brokers, vantage: Vantage, namespace: ClientNamespace, ad
     if not isinstance(resolution, tuple):
         return resolution
     first, *others = resolution
-    contact = _contact_at(answers, connect_from(deployment, namespace, first, address.port))
+    contact = answers.contact(namespace, first, address.port)
     if not others:
         return contact
-    rest = (_contact_at(answers, connect_from(deployment, namespace, other, address.port)) for other in others)
+    rest = (answers.contact(namespace, other, address.port) for other in others)
     return _first_accepting(address, (contact, *rest))
 
 

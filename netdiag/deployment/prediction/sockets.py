@@ -1,7 +1,6 @@
 """Which addresses a listener binds in its container, and which socket accepts a connection that arrives there."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from ipaddress import ip_address
 
@@ -19,6 +18,7 @@ from netdiag.deployment.prediction.client_namespace import (
 )
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.listeners import ListenerEntry, is_loopback, is_wildcard
+from netdiag.values import dataclass
 
 
 class Reach(Enum):
@@ -91,7 +91,7 @@ def accept_at_loopback(
             return _accepted(broker, entry, "its own loopback")
         if bound.reach is Reach.UNKNOWN:
             return Unknown(because=bound.because)
-    if not found and _has_unknown_listeners(deployment, owner):
+    if not found and owner.name in deployment.unknown_owners:
         return Unknown(because=f"netdiag does not know what {owner.name} listens on")
     for _, entry, bound in found:
         host = entry.endpoint.host
@@ -164,19 +164,7 @@ def _accepted(broker: Broker, entry: ListenerEntry, because: str) -> ConnectionR
 
 
 def _has_unknown_sockets(deployment: Deployment, member: Member) -> bool:
-    return _has_unknown_listeners(deployment, member) or not _is_broker(deployment, member)
-
-
-def _has_unknown_listeners(deployment: Deployment, owner: Member) -> bool:
-    """Whether a broker in this namespace has listeners that nobody here can know."""
-    return any(
-        broker.config.is_unknown("listeners") and network_owner(deployment, broker.member) is owner
-        for broker in deployment.brokers
-    )
-
-
-def _is_broker(deployment: Deployment, member: Member) -> bool:
-    return any(network_owner(deployment, broker.member) is member for broker in deployment.brokers)
+    return member.name in deployment.unknown_owners or member.name not in deployment.broker_owners
 
 
 def _observed_socket(member: Member, port: int, where: str) -> ConnectionResult:

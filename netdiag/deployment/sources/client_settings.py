@@ -8,7 +8,7 @@ the brokers at hand is not decided here.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, islice
 
 from netdiag.compose.positions import Text
@@ -16,20 +16,22 @@ from netdiag.compose.project import Command, Service
 from netdiag.deployment.model.deployment import BootstrapAddress, DeclaredValue, KafkaClient, Member
 from netdiag.deployment.sources.compose_text import ComposeValue
 from netdiag.kafka.listeners import is_loopback
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 # More addresses than any client is given; what follows would only cost time.
 MOST = 100
-_ITEM = re.compile(
+_ITEM = regex(
     r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9_.+-]{0,62})://)?"
     r"(?:\[(?P<number>[0-9A-Fa-f:.]{2,45})\]|(?P<host>[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?))"
     r":(?P<port>\d{1,5})(?![\w:@])"
 )
 # What may stand before the first address; a bracket that holds a number is part of that address.
 OPENING = r"(?:\[(?![0-9A-Fa-f:.]{2,45}\])|[\s\"'\\]){0,8}"
-_OPEN = re.compile(r"\s*" + OPENING)
-_CLOSE = re.compile(r"[\s\"'\\]*,?\s*\]?\s*")
-_BETWEEN = re.compile(r"[ \t\"'\\]*,[\s\"'\\]*|[ \t\"']*\n[ \t]*-[ \t]+[\"']?")
-_OTHER_SCHEMES = re.compile(
+_OPEN = regex(r"\s*" + OPENING)
+_CLOSE = regex(r"[\s\"'\\]*,?\s*\]?\s*")
+_BETWEEN = regex(r"[ \t\"'\\]*,[\s\"'\\]*|[ \t\"']*\n[ \t]*-[ \t]+[\"']?")
+_OTHER_SCHEMES = regex(
     r"(?i)https?|wss?|amqps?|mqtts?|rediss?|nats|ldaps?|jdbc|zk|tls|udp|unix|s?ftp|ssh|stomp|pulsar|postgres\w*|mysql"
     r"|mongodb|s3"
 )
@@ -37,41 +39,41 @@ _OTHER_SCHEMES = re.compile(
 _COMMAND_REACH = 1000
 _MOST_ADDRESSES = 200
 _BLANK = r"(?:[ \t\0]|\\\r?\n)"
-_OPTION = re.compile(
+_OPTION = regex(
     r"(?i)(?<![\w./-])(?P<name>--?[\w.-]{0,80}?(?:bootstrap[._-]?servers?|broker-list|brokers?|kafka[._-]?servers?))"
     r"(?:=|" + _BLANK + r"{1,20})[\"']?"
 )
-_PROPERTY = re.compile(r"(?i)(?<![\w-])(?P<name>bootstrap[._-]?servers?|metadata\.broker\.list|brokers)=[\"']?")
-_TOOL = re.compile(r"(?<![\w.-])(?:kafkacat|kcat|kafka-ready|kaf)(?=[ \t\0])")
-_DASH_B = re.compile(r"(?:(?<=[ \t\0])|\A)-b[ \t\0]{0,9}[\"']?")
-_COMMAND_END = re.compile(r"[|;&]|(?<!\\)\n")
-_NETCAT = re.compile(
+_PROPERTY = regex(r"(?i)(?<![\w-])(?P<name>bootstrap[._-]?servers?|metadata\.broker\.list|brokers)=[\"']?")
+_TOOL = regex(r"(?<![\w.-])(?:kafkacat|kcat|kafka-ready|kaf)(?=[ \t\0])")
+_DASH_B = regex(r"(?:(?<=[ \t\0])|\A)-b[ \t\0]{0,9}[\"']?")
+_COMMAND_END = regex(r"[|;&]|(?<!\\)\n")
+_NETCAT = regex(
     r"(?<![\w.-])(?:nc|ncat|netcat)(?:[ \t\0]{1,9}-[A-Za-z]{1,9}(?:[ \t\0]{1,9}\d{1,5}(?=[ \t\0]{1,9}[A-Za-z]))?){0,9}"
     r"[ \t\0]{1,9}(?P<host>[A-Za-z0-9][\w.-]{0,250})[ \t\0:]{1,9}(?P<port>\d{1,5})(?!\w)"
 )
-_DEV_TCP = re.compile(r"/dev/tcp/(?P<host>[A-Za-z0-9][\w.-]{0,250})/(?P<port>\d{1,5})(?!\w)")
-_WAIT_FOR = re.compile(r"(?:wait[-_]for(?:[-_]it)?(?:\.sh)?|(?<![\w-])--?wait)(?:=|[ \t\0]{1,9})[\"']?(?=[\w:/.-]*:\d)")
-_CONTACT_IMAGE = re.compile(r"(?:^|/)(?:kcat|kafkacat|cp-kafkacat)(?:[:@]|$)")
-_HAS_PROTOCOL = re.compile(r"(?i)security[._-]protocol=[\"']?(\w+)")
-_HAS_CONFIG = re.compile(r"(?<![\w-])--?(?:(?:producer\.|consumer\.)?config|command-config|config-file|F)(?!\w)")
+_DEV_TCP = regex(r"/dev/tcp/(?P<host>[A-Za-z0-9][\w.-]{0,250})/(?P<port>\d{1,5})(?!\w)")
+_WAIT_FOR = regex(r"(?:wait[-_]for(?:[-_]it)?(?:\.sh)?|(?<![\w-])--?wait)(?:=|[ \t\0]{1,9})[\"']?(?=[\w:/.-]*:\d)")
+_CONTACT_IMAGE = regex(r"(?:^|/)(?:kcat|kafkacat|cp-kafkacat)(?:[:@]|$)")
+_HAS_PROTOCOL = regex(r"(?i)security[._-]protocol=[\"']?(\w+)")
+_HAS_CONFIG = regex(r"(?<![\w-])--?(?:(?:producer\.|consumer\.)?config|command-config|config-file|F)(?!\w)")
 # Names that carry a bootstrap list across Connect, Schema Registry, ksqlDB, REST proxy, the web UIs and the
 # usual application frameworks; counted over public compose files.
 _HOST_WORDS = r"(?:_?(?:URLS?|URIS?|ADDR(?:ESS(?:ES)?)?|HOSTS?|SERVERS?|ENDPOINTS?|NODES|LIST))?"
-_BOOTSTRAP_VARIABLE = re.compile(
+_BOOTSTRAP_VARIABLE = regex(
     r"(?:.*_)?(?:(?:BOOTSTRAP_?(?:SERVERS?|BROKERS?)|BROKERS?_?CONNECT|KAFKA_BROKERS?" + _HOST_WORDS + r")"
     r"|KAFKA_?(?:HOSTS?|SERVERS?|URLS?|URIS?|ADDR(?:ESS(?:ES)?)?|ENDPOINTS?|NODES|SEEDS|SEED_BROKERS|BOOTSTRAP|PEERS))"
     r"|(?:.*_)?(?:BROKERS|BROKERS?_?LIST)|BROKERS?" + _HOST_WORDS
 )
-_RELATED = re.compile(r"KAFKA|BROKER|BOOTSTRAP|REDPANDA")
-_NOT_CLIENTS = re.compile(r"CONTROLLER_QUORUM|LISTENER|ADVERTISED|VOTERS|ZOOKEEPER|ZK|INTER_BROKER|PROXY")
-_WAITS = re.compile(r"(?:^|_)WAIT(?:_|$)|PRECONDITION")
-_KEY = re.compile(
+_RELATED = regex(r"KAFKA|BROKER|BOOTSTRAP|REDPANDA")
+_NOT_CLIENTS = regex(r"CONTROLLER_QUORUM|LISTENER|ADVERTISED|VOTERS|ZOOKEEPER|ZK|INTER_BROKER|PROXY")
+_WAITS = regex(r"(?:^|_)WAIT(?:_|$)|PRECONDITION")
+_KEY = regex(
     r"(?i)(?:bootstrap[._-]?servers?|(?<![\w.-])brokers|(?:metadata[._-])?broker[._-]?list)[\"'\\]{0,4}[ \t]*[:=]\s*"
     r"(?:-[ \t]+)?" + OPENING
 )
-_KEY_START = re.compile(r"[\w.-]{0,100}\Z")
-_COMMENT = re.compile(r"[ \t]*(?:#|//)")
-_PROTOCOL_KEY = re.compile(r"(?i)security[._-]?protocol[\"'\\]{0,4}[ \t]*[:=][ \t]*[\"'\\]{0,4}(\w+)")
+_KEY_START = regex(r"[\w.-]{0,100}\Z")
+_COMMENT = regex(r"[ \t]*(?:#|//)")
+_PROTOCOL_KEY = regex(r"(?i)security[._-]?protocol[\"'\\]{0,4}[ \t]*[:=][ \t]*[\"'\\]{0,4}(\w+)")
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 

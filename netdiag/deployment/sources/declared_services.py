@@ -4,11 +4,12 @@ Only what the comparison needs, each value with its place.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from netdiag.compose.project import Project, Service
 from netdiag.deployment.sources.compose import runs_kafka
 from netdiag.findings import FileLocation
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,17 +9,19 @@ mentions. Source: the Dockerfile reference.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from netdiag.compose.positions import Source, Text, assemble
 from netdiag.compose.project import Command, EnvironmentVariable, Project, Service
 from netdiag.compose.values import ReadFile
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
-_INSTRUCTION = re.compile(r"\s*([A-Za-z]+)\s+")
-_REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:(:?[-+])([^}]*))?\}|([A-Za-z_]\w*))")
-_PAIR = re.compile(r"""([A-Za-z_][\w.]*)=("(?:[^"\\]|\\.)*"|'[^']*'|(?:[^\s"'\\]|\\.)*)""")
+_INSTRUCTION = regex(r"\s*([A-Za-z]+)\s+")
+_REFERENCE = regex(r"\$(?:\{([A-Za-z_]\w*)(?:(:?[-+])([^}]*))?\}|([A-Za-z_]\w*))")
+_PAIR = regex(r"""([A-Za-z_][\w.]*)=("(?:[^"\\]|\\.)*"|'[^']*'|(?:[^\s"'\\]|\\.)*)""")
 # What a changed file must be called to be a broker's configuration or start script.
-_CONFIG = re.compile(
+_CONFIG = regex(
     r"\.properties\b|redpanda\.ya?ml|/etc/(?:kafka|confluent)|/mnt/shared|kafka/config|/etc/redpanda|entrypoint"
     r"|/usr/bin/start-kafka|/opt/bitnami/scripts"
 )

@@ -5,7 +5,8 @@ of one's own has the server's defaults, not those of the packaged file.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from netdiag.compose.positions import Source, Text, assemble
 from netdiag.compose.problems import ComposeError
@@ -15,11 +16,15 @@ from netdiag.compose.yaml_tree import AliasNode, MappingNode, Node, ScalarNode, 
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue, Member
 from netdiag.deployment.sources.compose_text import ComposeValue, ScatteredValue, comma_list
 from netdiag.deployment.sources.startup import Word, command_lines, mounted_file
-from netdiag.engine.container import Container
 from netdiag.kafka.broker_config import BrokerConfig, Mode
 from netdiag.kafka.images import redpanda
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, parse_image
 from netdiag.kafka.images.settings import Provenance, Setting
+from netdiag.values import dataclass
+
+if TYPE_CHECKING:
+    # Not needed for files.
+    from netdiag.engine.container import Container
 
 # The place of characters start..end of the document.
 TextAt = Callable[[int, int], Text]
@@ -91,7 +96,7 @@ def starts_redpanda(service: Service) -> bool:
     return _flags(service) is not None
 
 
-def container_flags(container: Container) -> Mapping[str, str | None] | None:
+def container_flags(container: "Container") -> Mapping[str, str | None] | None:
     """The flags with which a container starts Redpanda; None where it starts something else."""
     argv = (*container.entrypoint, *container.command)
     by_image = bool(argv) and argv[0].rpartition("/")[2] == "entrypoint.sh"

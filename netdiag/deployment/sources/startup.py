@@ -11,9 +11,8 @@ that starts Kafka itself reads the file it names, and `--override`).
 """
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from netdiag.compose.positions import Source, Text, assemble
@@ -23,20 +22,22 @@ from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValu
 from netdiag.deployment.sources.compose_text import ComposeValue, concatenated, substituted
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 _SHELLS = frozenset({"sh", "bash", "ash", "dash", "zsh"})
-_NAME = re.compile(r"\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*)")
+_NAME = regex(r"\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*)")
 _ENDS = frozenset(";&|\n()")
 # Longer ones are programs, not command lines.
 _LONGEST_SCRIPT = 64 * 1024
 Piece = tuple[str, int, int]
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_UNICODE = re.compile("u([0-9a-fA-F]{4})")
+_UNICODE = regex("u([0-9a-fA-F]{4})")
 _BLANKS = " \t\f"
 # Where images that start from a relative path stand.
 _KAFKA_HOME = "/opt/kafka"
 _LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
-_LISTENER_VARIABLE = re.compile(
+_LISTENER_VARIABLE = regex(
     "KAFKA_(?:CFG_)?(?:ADVERTISED_LISTENERS|LISTENERS|LISTENER_SECURITY_PROTOCOL_MAP|INTER_BROKER_LISTENER_NAME"
     "|CONTROLLER_LISTENER_NAMES|CONTROLLER_QUORUM_VOTERS|PROCESS_ROLES|NODE_ID|BROKER_ID|ZOOKEEPER_CONNECT)"
 )

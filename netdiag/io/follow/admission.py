@@ -14,11 +14,12 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.errors import NetdiagError
 from netdiag.io.follow.plans import BEGIN, Catalogue, Known, Plan
 from netdiag.traffic.native import Latest, begins_as_capture, first_time, is_compressed, latest
+from netdiag.values import dataclass
 
 LATENESS = 2.0
 BATCH_BYTES = 64 * 1024 * 1024

@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 
 from netdiag.traffic.arrow import BATCH, schema_of
 from netdiag.traffic.tables import NAMES, table
+from netdiag.values import dataclass
 
 # So many files of a level are joined.
 MANY = 32

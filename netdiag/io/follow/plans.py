@@ -1,8 +1,10 @@
 """What a batch takes: which files, up to which byte, up to which time. A plan says all that its work depends on."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
+
+from netdiag.values import dataclass
 
 # So many first bytes tell a file from others.
 BEGIN = 64

@@ -8,13 +8,14 @@ at any time what `analyze` says about the same files. Everything here depends on
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from netdiag.errors import NetdiagError
 from netdiag.io.follow.plans import Plan
 from netdiag.traffic.native import Batch, DamagedState, Follower, ReadOptions, Tally
+from netdiag.values import dataclass
 
 
 class Rows(Protocol):

@@ -13,7 +13,6 @@ import stat
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from netdiag.io.follow.parts import Parts
 from netdiag.io.follow.plans import Catalogue, catalogue_of
 from netdiag.traffic.native import DamagedState
 from netdiag.traffic.tables import NAMES
+from netdiag.values import dataclass
 
 VERSION = 2
 SPARK = "spark"

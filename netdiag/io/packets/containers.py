@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from netdiag.deployment.prediction.listener_access import listener_ports
@@ -15,6 +14,7 @@ from netdiag.io.engine_address import find_engine
 from netdiag.io.engine_kernel import OtherKernel, SameKernel, locate
 from netdiag.io.packets.places import Spot
 from netdiag.linux.netns import ProcessNamespace
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

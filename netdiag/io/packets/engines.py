@@ -5,13 +5,13 @@ import shutil
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from netdiag.errors import InputError
 from netdiag.io.packets.filters import Filter
 from netdiag.io.packets.places import Place
 from netdiag.io.packets.source import Numbered, RingSource, Source
 from netdiag.io.packets.tool import Tool, ToolSource
+from netdiag.values import dataclass
 
 AUTO, SCAPY = "auto", "scapy"
 # Measured by the bar capture-rate with 256 bytes of each packet: up to here nothing is lost.

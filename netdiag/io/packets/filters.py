@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from netdiag.errors import InputError, MissingExtra
 from netdiag.linux.bpf import (
@@ -17,6 +16,7 @@ from netdiag.linux.bpf import (
     kafka_filter,
     parse_dump,
 )
+from netdiag.values import dataclass
 
 _DLT = {LinkKind.ETHERNET: 1, LinkKind.IP: 12}
 _NAMES = {LinkKind.ETHERNET: "EN10MB", LinkKind.IP: "RAW"}

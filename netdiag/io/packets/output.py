@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from operator import itemgetter
 
 from netdiag.errors import InputError, NetdiagError
@@ -23,6 +22,7 @@ from netdiag.io.packets.pcapng_writer import (
     encode_section,
     encode_statistics,
 )
+from netdiag.values import dataclass
 
 STDOUT = "-"
 _number_of = itemgetter(slice(8, 12))

@@ -7,8 +7,9 @@ Source: draft-ietf-opsawg-pcapng.
 import struct
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from netdiag.values import dataclass
 
 LINKTYPE_ETHERNET = 1
 LINKTYPE_RAW = 101

@@ -7,11 +7,11 @@ import socket
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from netdiag.errors import InputError, MissingRight, NetdiagError
 from netdiag.io.netns import NAMED, Namespace, Vanished, open_namespace
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
+from netdiag.values import dataclass
 
 _SIOCGIFFLAGS = 0x8913
 

@@ -3,16 +3,18 @@
 Several sources are put in order of time: a packet waits until every source has had the time to show an older one.
 """
 
+import dataclasses
 import select
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 
 from netdiag.errors import NetdiagError
 from netdiag.io.packets.output import Output, ReaderGone
 from netdiag.io.packets.pcapng_writer import PACKET_TIME, PACKET_TIME_AT, Counters, Interface
 from netdiag.io.packets.source import Source
+from netdiag.values import dataclass
 
 _POLL_MS = 100
 _TICK = 0.5
@@ -28,7 +30,7 @@ class Limits:
     bytes: int | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class Progress:
     """How it stands; `lost` is None where an engine has not said yet."""
 

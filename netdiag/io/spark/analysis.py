@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -28,6 +28,7 @@ from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.all_folds import ALL as FOLDS
 from netdiag.traffic.folds.parts import Selection
 from netdiag.traffic.tables import NAMES, TOGETHER, aggregate
+from netdiag.values import dataclass
 
 Tables = Mapping[str, DataFrame]
 # An answer is a summary: what has more rows is cut here, the count is not.

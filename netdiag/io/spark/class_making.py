@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from netdiag.errors import NetdiagError
@@ -19,6 +18,7 @@ from netdiag.io.spark.sample_capture import sample_pcap
 from netdiag.io.spark.session import spark_session
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES
+from netdiag.values import dataclass
 
 # To write it at the end of a session takes so many seconds on a machine that has nothing better to do.
 _PATIENCE = 300.0

@@ -9,7 +9,7 @@ the captures on the disk of every executor and of the driver.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -23,6 +23,7 @@ from netdiag.io.spark.reading import Reading
 from netdiag.io.spark.session import reason_of
 from netdiag.io.spark.shipping import engine_here
 from netdiag.traffic.native import begins_as_capture
+from netdiag.values import dataclass
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HERE = "file://"

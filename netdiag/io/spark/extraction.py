@@ -11,7 +11,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -31,6 +31,7 @@ from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
 from netdiag.traffic.tables import NAMES, TOGETHER, table
+from netdiag.values import dataclass
 
 _PROGRESS = ".progress"
 _ATTEMPTS = ".attempts"

@@ -6,13 +6,13 @@ written before a batch is begun, says what a batch that was cut short has to do 
 before, into files of the same names. The batch is over when what it would be without more has its place, too.
 """
 
+import dataclasses
 import json
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ _LOOK_EVERY = 0.1
 _SHARE = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """A batch that is over: what it took, what there is all in all, and which findings are new."""
 
@@ -52,7 +52,7 @@ class Done:
     found: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Following:
     """`once`: only what is there now. `topics`: findings about these only; the tables hold all."""
 
@@ -183,7 +183,7 @@ class _Batches:
         return tuple(fresh)
 
 
-@dataclass
+@dataclasses.dataclass
 class Share(InputPartition):
     """One task: a class of connections in a batch."""
 

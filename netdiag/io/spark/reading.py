@@ -4,8 +4,9 @@ A class is told by the number of a connection, which is a hash; all tasks see al
 connection a packet belongs to, and the tasks together give every row once, however many there are.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -13,6 +14,7 @@ from netdiag.io.capture_files import capture_files
 from netdiag.traffic import native
 from netdiag.traffic.latencies import EXCHANGE_COLUMNS, latencies
 from netdiag.traffic.native import ReadOptions
+from netdiag.values import dataclass
 
 Batches = Mapping[str, Sequence[pa.RecordBatch]]
 
@@ -32,7 +34,7 @@ class Reading:
         return replace(self, options=replace(self.options, flow_class=(number, of)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Progress:
     """How far a task is: `read` bytes of the files, `packets`, the times of the first and the last of them."""
 

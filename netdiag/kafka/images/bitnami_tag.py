@@ -5,10 +5,10 @@ changed, and `kafka-env.sh` and `libkafka.sh` of the folders 2 to 4.3 there. A t
 every build, so it stands for the last one of its release.
 """
 
-import re
 from enum import Enum
 
 from netdiag.kafka.images.reference import KafkaVersion
+from netdiag.patterns import regex
 
 
 class Generation(Enum):
@@ -24,7 +24,7 @@ class Generation(Enum):
     UNKNOWN = "unknown"
 
 
-_REVISION = re.compile(r"-r(\d+)(?:-|$)")
+_REVISION = regex(r"-r(\d+)(?:-|$)")
 # Release: first revision with KRaft as its default, first revision without defaults; None where there was none.
 _CHANGED: dict[tuple[int, int, int], tuple[int | None, int | None]] = {
     (3, 2, 3): (73, 161),

@@ -8,14 +8,15 @@ import re
 from collections.abc import Mapping
 
 from netdiag.kafka.images.settings import ImageSettings, Provenance, Setting, property_name, with_defaults
+from netdiag.patterns import regex
 
-_SKIPPED = re.compile(
+_SKIPPED = regex(
     r"KAFKA_(?:REST|CONNECT)_.*|.*KAFKA_PORT.*|.*TCP_(?:PORT|ADDR).*|.*_[0-9]{1,5}_(?:TCP|UDP).*"
     r"|.*_SERVICE_(?:PORT|HOST).*|KAFKA_(?:OPTS|HEAP_OPTS|JMX_OPTS|LOG4J_OPTS|PERFORMANCE_OPTS)"
 )
 # ZooKeeper, the pages (plain and TLS), schema registry, REST proxy, Connect, and the JMX port of each.
 USUAL_PORTS = frozenset({2181, 3030, 3031, 8081, 8082, 8083, *range(9581, 9586)})
-_TRUE = re.compile(r"true|y|yes|1", re.IGNORECASE)
+_TRUE = regex(r"true|y|yes|1", re.IGNORECASE)
 
 
 def settings(environment: Mapping[str, str | None]) -> ImageSettings:

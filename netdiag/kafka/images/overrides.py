@@ -4,16 +4,16 @@ Source: `kafka.Kafka.getPropsFromArgs`: overrides beat the file. The file is one
 its name is theirs; of another one nothing is known.
 """
 
-import re
 from collections.abc import Mapping
 
 from netdiag.kafka.images import stock
 from netdiag.kafka.images.reference import ImageReference, KafkaVersion
 from netdiag.kafka.images.settings import ImageSettings, Launch, Provenance, Setting, with_defaults
+from netdiag.patterns import regex
 
-_START = re.compile(r"kafka-server-start(?:\.sh)?\s+(?P<rest>[^;|&\n]*)")
-_OVERRIDE = re.compile(r"--override[\s=]+(?P<quote>[\"']?)(?P<name>[a-z][a-z0-9._\-]*)=(?P<value>[^\s\"']*)")
-_REFERENCE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+_START = regex(r"kafka-server-start(?:\.sh)?\s+(?P<rest>[^;|&\n]*)")
+_OVERRIDE = regex(r"--override[\s=]+(?P<quote>[\"']?)(?P<name>[a-z][a-z0-9._\-]*)=(?P<value>[^\s\"']*)")
+_REFERENCE = regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 _UNKNOWN = (*stock.KRAFT, "zookeeper.connect")
 
 

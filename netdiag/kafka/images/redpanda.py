@@ -12,6 +12,7 @@ from typing import Protocol, Self, TypeVar
 from netdiag.kafka.images.reference import ImageReference
 from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.kafka.listeners import Endpoint, ListenerEntry, MalformedEntry, well_formed
+from netdiag.patterns import regex
 
 DEFAULT_PORT = 9092
 # What a listener without a name is called here: no name that rpk takes has parentheses.
@@ -37,13 +38,13 @@ _GIVEN = (
     (RPC, ("--advertise-rpc-addr",), "REDPANDA_ADVERTISE_RPC_ADDRESS"),
     (NODE_ID, ("--node-id",), None),
 )
-_ENTRY = re.compile(
+_ENTRY = regex(
     r"(?:(?P<name>[a-zA-Z][a-zA-Z0-9+._-]*)://)?(?P<host>\[[0-9a-fA-F:]+\]|[a-zA-Z0-9][a-zA-Z0-9._-]*)"
     r"(?::(?P<port>[0-9]{1,9}))?/?(?:\|(?P<method>[a-z_]+))?"
 )
 _KAFKA = ("--kafka-addr", "--advertise-kafka-addr", "--memory", "--smp", "--node-id")
-_PORT = re.compile(r":([0-9]{2,5})(?![0-9])")
-_RELEASE = re.compile(r"v?(\d{2})\.(\d+)")
+_PORT = regex(r":([0-9]{2,5})(?![0-9])")
+_RELEASE = regex(r"v?(\d{2})\.(\d+)")
 _NEWEST = (99, 0)
 # Since this release 0.0.0.0 is refused as an advertised address, and the packaged file advertises 127.0.0.1.
 _STRICT = (23, 3)

@@ -1,11 +1,12 @@
 """Image references: which family an image belongs to, and which Kafka its tag stands for."""
 
-import re
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from netdiag.kafka.images import fast_data_dev, unknown
+from netdiag.patterns import regex
+from netdiag.values import dataclass
 
 
 class ImageFamily(Enum):
@@ -24,7 +25,7 @@ class ImageFamily(Enum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
 class KafkaVersion:
     """An Apache Kafka release; a patch of None is "whichever patch"."""
 
@@ -59,7 +60,7 @@ class ImageReference:
 
 
 # What a replaced command must hold for the container still to run a broker.
-_STARTS_BROKER = re.compile(
+_STARTS_BROKER = regex(
     r"kafka-server-start|/etc/confluent/docker/run|/etc/kafka/docker/run|start-kafka"
     r"|/opt/bitnami/scripts/kafka/(?:entrypoint|run)\.sh|setup-and-run|^(?:/docker-entrypoint\.sh )?start$"
 )
@@ -85,11 +86,11 @@ _REPOSITORIES = {
     "lensesio/box": ImageFamily.FAST_DATA_DEV,
 }
 # What has "kafka" in its name and takes a broker's variables for something else, or for nothing.
-_BESIDE = re.compile(r"connect|registry|rest|ui|exporter|ksql|cli|client|init|setup|topic|mirror|manager|zookeeper|cat")
-_FROZEN = re.compile(r"cp-enterprise-kafka$|(?:^|/)(?:bitnamilegacy|wurstmeister|lensesio|landoop)/")
-_LATEST = re.compile(r"latest([.-].*)?")
-_VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+|x))?")
-_SCALA = re.compile(r"2\.1\d-(?=\d)")
+_BESIDE = regex(r"connect|registry|rest|ui|exporter|ksql|cli|client|init|setup|topic|mirror|manager|zookeeper|cat")
+_FROZEN = regex(r"cp-enterprise-kafka$|(?:^|/)(?:bitnamilegacy|wurstmeister|lensesio|landoop)/")
+_LATEST = regex(r"latest([.-].*)?")
+_VERSION = regex(r"v?(\d+)\.(\d+)(?:\.(\d+|x))?")
+_SCALA = regex(r"2\.1\d-(?=\d)")
 _LAST_OF_WURSTMEISTER = "2.8.1"
 # Bitnami's tags of one number, by the last release that they stood for.
 _MAJORS = {"2": KafkaVersion(2, 8), "3": KafkaVersion(3, 9), "4": KafkaVersion(4, 0)}

@@ -2,7 +2,6 @@
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from netdiag.kafka.protocol.errors import DecodeError
@@ -10,6 +9,7 @@ from netdiag.kafka.protocol.frames import frame
 from netdiag.kafka.protocol.reader import MAX_VALUES, Decoded, decode, decode_layout
 from netdiag.kafka.protocol.table import API_VERSIONS, Direction, header_layout, header_version
 from netdiag.kafka.protocol.writer import encode, encode_layout
+from netdiag.values import dataclass
 
 UNSUPPORTED_VERSION = 35
 

@@ -16,11 +16,11 @@ import struct
 import uuid
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 from netdiag.kafka.protocol.errors import DecodeError
 from netdiag.kafka.protocol.table import Direction, Field, Layout, data_layout, layout
+from netdiag.values import dataclass
 
 UNKNOWN_TAGS = "unknown_tagged_fields"
 MAX_VALUES = 1_000_000

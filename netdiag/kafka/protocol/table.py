@@ -7,13 +7,13 @@ see tools/generate_protocol_table.md.
 
 import json
 import uuid
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from netdiag.kafka.protocol.errors import UnknownMessage
+from netdiag.values import dataclass
 
 SIZES = {
     "bool": 1,

@@ -1,11 +1,11 @@
 """Whether a key is in a set, in three values: sets of single keys, of intervals, and of keys of several parts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netdiag.linux.evaluation.bits import Bits, Ternary, both, within
 from netdiag.linux.evaluation.situation import Situation
 from netdiag.linux.ruleset import ElementSet, SetEntry
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,10 @@
 """The packet that rules are asked about, and what they ask of the namespace beside it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
+
+from netdiag.values import dataclass
 
 
 class ConnectionState(Enum):

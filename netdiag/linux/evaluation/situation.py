@@ -1,13 +1,15 @@
 """Where the evaluation of a rule stands: the packet, the registers; and what a rule can decide."""
 
+import dataclasses
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from netdiag.linux.evaluation.bits import Bits, unknown
 from netdiag.linux.evaluation.packet import ConnectionState, Packet, Surroundings
 from netdiag.linux.ruleset import ElementSet
+from netdiag.values import dataclass
 
 # NFT_REG_1 to NFT_REG_4 are the old names of four registers each.
 _OLD_REGISTERS = {1: 0, 2: 16, 3: 32, 4: 48}
@@ -31,7 +33,7 @@ class Decision:
     because: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class Situation:
     """Changed while a rule is evaluated: registers, and the packet by rules that mark or translate it.
 

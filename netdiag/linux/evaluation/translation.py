@@ -1,10 +1,11 @@
 """What address translation makes of a packet."""
 
 import ipaddress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.linux.evaluation.packet import Packet
 from netdiag.linux.evaluation.situation import Decision, Situation
+from netdiag.values import dataclass
 
 _DESTINATION_HOOKS = ("prerouting", "output")
 

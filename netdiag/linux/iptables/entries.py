@@ -7,7 +7,6 @@ Sources: linux/netfilter/x_tables.h, linux/netfilter_ipv4/ip_tables.h, linux/net
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from netdiag.errors import NetdiagError
@@ -17,6 +16,7 @@ from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Table
 from netdiag.linux.xtables.blob import BadBlob, Blob
 from netdiag.linux.xtables.extensions import decode_extension
 from netdiag.linux.xtables.rule_text import entry_text
+from netdiag.values import dataclass
 
 HOOKS = ("prerouting", "input", "forward", "output", "postrouting")
 _PRIORITIES = {"raw": -300, "mangle": -150, "filter": 0, "security": 50}

@@ -6,7 +6,6 @@ linux/if_link.h, linux/if_bridge.h, linux/net_namespace.h, linux/ip.h, linux/net
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,6 +26,7 @@ from netdiag.linux.netlink.attributes import (
 from netdiag.linux.netlink.link_kinds import KINDS, PORTS
 from netdiag.linux.netlink.messages import MessageType, request
 from netdiag.linux.rtnetlink import BridgeVlan, Detail, Link
+from netdiag.values import dataclass
 
 _IFINFOMSG = struct.Struct("=BxHiII")
 _UINT32 = struct.Struct("=I")

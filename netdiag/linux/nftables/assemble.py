@@ -1,7 +1,7 @@
 """What nf_tables answered, put together: tables with chains, rules and sets."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from netdiag.linux.nftables.compat import compat_text
 from netdiag.linux.nftables.datatypes import Name
@@ -10,6 +10,7 @@ from netdiag.linux.nftables.messages import ElementMessage, Place, RuleMessage, 
 from netdiag.linux.nftables.origin import made_by_iptables
 from netdiag.linux.nftables.rule_text import native_text
 from netdiag.linux.ruleset import Chain, FilterRule, Origin, Table
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

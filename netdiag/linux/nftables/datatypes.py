@@ -6,10 +6,11 @@ The numbers are nft's own, which the kernel keeps without knowing them (NFTA_SET
 import ipaddress
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 
 from netdiag.linux.protocols import NUMBERS, protocol_word
+from netdiag.values import dataclass
 
 Name = Callable[[int], str]
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.linux.nftables.datatypes import DataType, Name, parts, quoted, type_name, value_text
 from netdiag.linux.nftables.messages import (
@@ -15,6 +15,7 @@ from netdiag.linux.nftables.messages import (
     SetMessage,
 )
 from netdiag.linux.ruleset import ElementSet, SetEntry
+from netdiag.values import dataclass
 
 _HOST_ORDER = 1
 

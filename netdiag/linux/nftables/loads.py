@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from netdiag.linux.nftables.datatypes import BY_NAME, INTEGER, DataType
 from netdiag.linux.rtnetlink import Detail
+from netdiag.values import dataclass
 
 Fields = Mapping[str, Detail]
 

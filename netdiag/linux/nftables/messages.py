@@ -4,7 +4,6 @@ A payload begins with the four bytes of nfgenmsg. Source: linux/netfilter/nf_tab
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from netdiag.linux.nfnetlink import Malformed, attributes, number, table, text, user_data, user_text
@@ -12,6 +11,7 @@ from netdiag.linux.nftables.expressions import Count, decode_count, decode_expre
 from netdiag.linux.nftables.requests import FAMILIES
 from netdiag.linux.nftables.words import ARP_HOOKS, HOOKS, NETDEV_HOOKS, OBJECTS, POLICIES
 from netdiag.linux.ruleset import Chain, Expression
+from netdiag.values import dataclass
 
 _FAMILY_NAMES = {code: word for word, code in FAMILIES.items()}
 _HEADER_SIZE = 4

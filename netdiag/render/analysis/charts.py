@@ -4,7 +4,7 @@ Each is made of the rows of an answer: series, a sentence, a table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from netdiag.render.analysis.figure import (
@@ -26,6 +26,7 @@ from netdiag.render.analysis.figure import (
 )
 from netdiag.render.analysis.tables import Row, duration, moment, size
 from netdiag.traffic.analysis import Analysis, Charts
+from netdiag.values import dataclass
 
 _MILLION = 1_000_000
 MAP_COLUMNS = 80

@@ -10,17 +10,17 @@ else was measured. Names never enter an expression of Vega, only its data.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil, floor, log10
 from typing import Any
 
 from netdiag.errors import cannot_import
+from netdiag.patterns import regex
 from netdiag.render.analysis.tables import Row
 from netdiag.render.topology.labels import ELLIPSIS, visible
 from netdiag.traffic.analysis import Buckets
+from netdiag.values import dataclass
 
 _TOP, _BOTTOM, _RIGHT = 16, 22, 12
 # Pixels: the widest label above a line ("12 +11"), and what is between lines that can be told apart.
@@ -38,8 +38,8 @@ HEIGHT, LOW = 118, 84
 _ROW, _NARROW_ROW = 18, 26
 _LEAST = 0.01
 # A hundredth of a pixel is exact enough, and a third of a picture is digits behind it. Text has no "<" of its own.
-_PATH = re.compile(r'(<path (?:[a-z-]+="[^"<>]*" )*?d=")([^"<>]*)')
-_LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
+_PATH = regex(r'(<path (?:[a-z-]+="[^"<>]*" )*?d=")([^"<>]*)')
+_LONG_FRACTION = regex(r"(\.\d\d)\d+")
 # Longer names are shortened in their middle, where names of a kind differ least; nobody reads more in a table.
 LONGEST_NAME = 64
 

@@ -1,11 +1,11 @@
 """Applying the edits of findings to the bytes of files, and showing what they change."""
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from netdiag.findings import Edit, Finding
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +55,8 @@ def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
 def unified_diff(path: str, before: bytes, after: bytes) -> bytes:
     """The change as a patch that `git apply` and `patch -p1` take; line ends stay as they are."""
     name = path.replace("\\", "/").removeprefix("./").encode("utf-8", "surrogateescape")
+    import difflib  # slow to import
+
     lines = difflib.diff_bytes(
         difflib.unified_diff, _lines(before), _lines(after), b"a/" + name, b"b/" + name, lineterm=b"\n"
     )

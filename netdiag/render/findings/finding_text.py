@@ -5,9 +5,8 @@ characters of the file; what is drawn may be wider (CJK), spelled out (controls)
 of a line is first given the text that stands for it.
 """
 
-import re
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import assert_never
@@ -21,11 +20,13 @@ from netdiag.findings import (
     TopologyLocation,
     WireLocation,
 )
+from netdiag.patterns import regex
 from netdiag.render.findings.places import explanations
 from netdiag.render.redact import HIDDEN, redacted, secret_spans
 from netdiag.render.screen import Line, Run, Screen, Style, hanging, width, wrap
+from netdiag.values import dataclass
 
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+_LINE_END = regex(rb"\r\n|\n|\r")
 _TAB = "    "
 # A gap of at most this many lines between two marks is shown, a longer one is an ellipsis.
 _NEAR = 2
@@ -33,7 +34,7 @@ _LINES_PER_MARK = 3
 SEVERITY_STYLES = {Severity.ERROR: Style.ERROR, Severity.WARNING: Style.WARNING, Severity.NOTE: Style.NOTE}
 # More places than this are counted, not drawn.
 _RELATED_SHOWN = 6
-_DIGITS = re.compile(r"\d+")
+_DIGITS = regex(r"\d+")
 
 
 class SourceLines:
@@ -134,7 +135,7 @@ def _without(text: str, names: Sequence[str | None]) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class _Place:
     location: FileLocation
     label: str

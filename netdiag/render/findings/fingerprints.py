@@ -17,13 +17,14 @@ from typing import Any, assert_never
 
 from netdiag.errors import UsageError
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Severity, TopologyLocation, WireLocation
+from netdiag.patterns import regex
 from netdiag.render.findings.finding_text import SourceLines
 from netdiag.render.findings.places import in_order, path_text
 from netdiag.render.redact import HIDDEN, secret_spans
 
 BASELINE_VERSION = 1
 STALE_BASELINE = "stale-baseline"
-_STRING = re.compile(rb'"([^"\\]*)"')
+_STRING = regex(rb'"([^"\\]*)"')
 _LONGEST = 10_000
 _FIELDS = ("path", "rule", "service", "fingerprint")
 

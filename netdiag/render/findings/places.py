@@ -1,6 +1,5 @@
 """Where findings are, in the words of other programs: order, relative paths, URIs, text that is safe to hand on."""
 
-import re
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -13,15 +12,16 @@ from netdiag.findings import (
     WireLocation,
     by_place,
 )
+from netdiag.patterns import regex
 from netdiag.render.redact import redacted
 from netdiag.render.screen import Screen, encoded
 
 COULD_NOT_CHECK = "could-not-check"
 
 _UTF8 = Screen()
-_DRIVE = re.compile(r"[A-Za-z]:/")
+_DRIVE = regex(r"[A-Za-z]:/")
 # Noncharacters: no letter of any text, and two of them are forbidden in XML 1.0.
-_NONCHARACTER = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+_NONCHARACTER = regex("[\ufdd0-\ufdef\ufffe\uffff]")
 
 
 def plain(text: str) -> str:

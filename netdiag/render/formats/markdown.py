@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from netdiag.findings import Finding, Severity
+from netdiag.patterns import regex
 from netdiag.render.findings.places import explanations, harmless, in_order, path_text, place_text, plain
 from netdiag.render.matrix.matrix_text import matrix_lines
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped, place_of_error, summary
@@ -20,10 +21,10 @@ _LONGEST = 60_000
 _WIDE = 140
 _SIGNS = {Severity.ERROR: "❌ error", Severity.WARNING: "⚠️ warning", Severity.NOTE: "ℹ️ note"}
 _TITLES = {"fix": "**fix**"}
-_MARKUP = re.compile(r"[\\`*_{}\[\]()<>&|~$^!=+\"']")
+_MARKUP = regex(r"[\\`*_{}\[\]()<>&|~$^!=+\"']")
 # Found in the finished page, after entities are resolved: only something between the characters prevents them.
-_REFERENCE = re.compile(r"(?<=[@#])(?=\w)")
-_ADDRESS = re.compile(r":(?=//)|(?<=\bwww)\.", re.IGNORECASE)
+_REFERENCE = regex(r"(?<=[@#])(?=\w)")
+_ADDRESS = regex(r":(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 
 
 def render(report: Report, root: str = "") -> str:

@@ -6,12 +6,12 @@ note is a passed case with output; an input that could not be read is an error. 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.findings.places import COULD_NOT_CHECK, file_text, in_order, message_lines, place_text, plain
 from netdiag.render.report import Input, Report, Skipped, file_of_error
+from netdiag.values import dataclass
 
 # How a suite counts outcomes. The schema lets the root count all but the last.
 _JUNIT_COUNTS = {"failure": "failures", "error": "errors", "skipped": "skipped"}

@@ -8,17 +8,17 @@ columns, "inside that broker" and "inside the others". A block of any other shap
 """
 
 import ipaddress
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.model.verdict import Cell
+from netdiag.patterns import regex
 from netdiag.render.report import Matrix
+from netdiag.values import dataclass
 
 # Vantages of one group may share a column; the docker host always has its own.
 _GROUPS = {
@@ -27,7 +27,7 @@ _GROUPS = {
     VantageKind.OTHER_NETWORK: "outside",
     VantageKind.LAN: "outside",
 }
-_DIGITS = re.compile(r"\d+")
+_DIGITS = regex(r"\d+")
 
 _T = TypeVar("_T")
 

@@ -1,13 +1,12 @@
 """The matrix as text: a sentence per vantage, a folded table with a word per cell, a footnote per failing word."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from netdiag.deployment.model.contact import Answered, Failed, Unknown
 from netdiag.deployment.model.vantage import DOCKER_HOST, VantageKind
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
+from netdiag.patterns import regex
 from netdiag.render.matrix.grid import Column, Grid, Part, Row, fold_matrix
 from netdiag.render.redact import redacted
 from netdiag.render.report import Matrix
@@ -22,6 +21,7 @@ from netdiag.render.wording import (
     numbers_text,
     with_n,
 )
+from netdiag.values import dataclass
 
 _SPELLED = {
     "unresolved": "unresolved",
@@ -35,7 +35,7 @@ _SPELLED = {
     "wrong-broker": "another broker answers",
     "unknown": "unknown",
 }
-_DIGITS = re.compile(r"\d+")
+_DIGITS = regex(r"\d+")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _GAP = "  "
 _INDENT = "  "

@@ -7,7 +7,7 @@ terminal: how the matrix stands, the matrix itself, what changed last.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from netdiag.deployment.model.contact import Address
@@ -20,6 +20,7 @@ from netdiag.render.redact import redacted
 from netdiag.render.report import Matrix, Report
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, width, wrap
 from netdiag.render.wording import few_names, first_names, gathered_text, plural
+from netdiag.values import dataclass
 
 FORMAT = "netdiag-watch"
 VERSION = 1

@@ -4,17 +4,19 @@ Branches of one parent look alike when they differ in numbers only (`veth3f2a1b0
 the first few are drawn and the rest is counted, so that 200 namespaces stay readable and an odd one stands out.
 """
 
-import re
+import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from netdiag.patterns import regex
 from netdiag.render.screen import Line, Run, Screen, Style, line_width, width
+from netdiag.values import dataclass
 
 # Of more branches than _FEW that look alike, _SHOWN are drawn.
 _FEW = 8
 _SHOWN = 3
 # Numbers, and the hexadecimal digits around them: of addresses, ids and generated names.
-_HEX_NUMBERS = re.compile(r"\bveth[0-9a-f]+|[0-9a-f]*(?::[0-9a-f]*){2,}|[0-9a-f]*[0-9][0-9a-f]*")
+_HEX_NUMBERS = regex(r"\bveth[0-9a-f]+|[0-9a-f]*(?::[0-9a-f]*){2,}|[0-9a-f]*[0-9][0-9a-f]*")
 # A branch that is indented deeper than this leaves no room to fold a line.
 _LEAST_WIDTH = 24
 
@@ -46,7 +48,7 @@ class Branch:
     children: tuple["Branch", ...] = ()
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _Canvas:
     """Where branches are drawn."""
 

@@ -1,7 +1,7 @@
 """Who reaches which broker: the ways of a topology summed up to one verdict for a broker and a place."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -9,6 +9,7 @@ from netdiag.render.topology.labels import natural_key
 from netdiag.render.wording import endpoint_text
 from netdiag.topology.graph import KafkaListener, PathEnd, Place, PlaceKind, Reach, Topology
 from netdiag.topology.path.reach import ELSEWHERE
+from netdiag.values import dataclass
 
 
 class Mark(StrEnum):
@@ -61,7 +62,7 @@ class AccessTable:
 
 
 # Without slots, so that what is looked up often is indexed once.
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class BrokerAccess:
     """Judges the ways of one topology, each by where it ends and whether it should end there."""
 

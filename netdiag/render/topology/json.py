@@ -7,7 +7,6 @@ for lines, and it is made by the encoder that is written in C, which lays nothin
 """
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
@@ -18,6 +17,7 @@ from netdiag.engine.container import Container
 from netdiag.findings import Finding
 from netdiag.linux.ruleset import Chain, FilterRule, RuleAddress, Ruleset, Table
 from netdiag.linux.socket import Listener
+from netdiag.patterns import regex
 from netdiag.render.json_values import finding_value, sound
 from netdiag.render.redact import redacted
 from netdiag.render.topology.lookup import coverage_value
@@ -44,7 +44,7 @@ Value = dict[str, Any]
 _SEPARATOR = ",\n  "
 _END = "\n ]\n}\n"
 # A lone surrogate, as the encoder spells it: strict readers refuse it.
-_SURROGATE = re.compile(r"\\ud[89a-f]")
+_SURROGATE = regex(r"\\ud[89a-f]")
 
 
 def topology_document(topology: Topology, findings: Iterable[Finding] = (), *, first: int | None = None) -> Value:

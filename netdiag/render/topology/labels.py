@@ -4,8 +4,7 @@ Pictures are lettered in a font of fixed width, so that a width is a count. What
 (anything but ASCII) is told its width in the SVG itself.
 """
 
-import re
-
+from netdiag.patterns import regex
 from netdiag.render.screen import Screen, width
 
 SIZE, SMALL = 12.0, 10.5
@@ -13,7 +12,7 @@ SIZE, SMALL = 12.0, 10.5
 CELL = 0.605
 ELLIPSIS = "…"
 _SCREEN = Screen()
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = regex(r"(\d+)")
 # Names are looked at whole in the panel; nobody reads more than this of one.
 _LONGEST = 2000
 

@@ -13,12 +13,14 @@ together. There networks that share members are brought side by side, by the rev
 many boxes each has. Without networkx names decide there, too.
 """
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
 from netdiag.render.topology.labels import SMALL, natural_key, shortened, text_width
 from netdiag.render.topology.scene import Bar, BarKind, Box, Chip, Pill, Scene
+from netdiag.values import dataclass
 
 # From so many boxes on a picture is a large one.
 LARGE = 100
@@ -82,7 +84,7 @@ class Stroke:
     dot: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class Picture:
     """A scene with a place for everything. `edges` are pieces of the docker host's edge: (left, right, y)."""
 
@@ -322,7 +324,7 @@ def _outside(picture: Picture, left: float, inner: float) -> float:
     return y + CHIP + 34.0
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class _Shelving:
     picture: Picture
     scene: Scene

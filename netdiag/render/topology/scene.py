@@ -5,8 +5,9 @@ address at the inner end and the names at both are kept. Every thing has a key t
 the same machine. Nothing here knows of pixels.
 """
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -29,6 +30,7 @@ from netdiag.topology.graph import (
     Unmatched,
 )
 from netdiag.topology.inventory import LinkId
+from netdiag.values import dataclass
 
 HOST_KEY = "host"
 
@@ -371,7 +373,7 @@ def _with_distinct_key(bar: Bar, named: dict[str, int]) -> Bar:
 
 
 # Without slots, so that what is looked up often is indexed once.
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class _Bars:
     lookup: Lookup
     owners: Mapping[str, str]

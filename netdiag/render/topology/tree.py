@@ -4,15 +4,15 @@ The tree goes from a namespace to its bridges, from a bridge over its ports to t
 what answers. A namespace is drawn where it is met first; what nothing leads to is drawn at the margin.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from netdiag.findings import Finding
 from netdiag.linux.rtnetlink import Link
 from netdiag.linux.socket import Listener
+from netdiag.patterns import regex
 from netdiag.render.findings.finding_text import SourceLines, finding_lines, grouped
 from netdiag.render.findings.places import in_order
 from netdiag.render.redact import redacted
@@ -45,14 +45,15 @@ from netdiag.topology.graph import (
     Topology,
 )
 from netdiag.topology.inventory import LinkId
+from netdiag.values import dataclass
 
 # More sources than this are counted.
 _SOURCES_SHOWN = 6
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = regex(r"\d+")
 _WILDCARDS = ("", "0.0.0.0", "::")
 _EMBEDDED_DNS = "127.0.0.11"
 _LIKEWISE_SHOWN = 6
-_NUMBER = re.compile(r"([0-9]{1,18})")
+_NUMBER = regex(r"([0-9]{1,18})")
 # Drivers whose networks have no bridge but stand on a device of the docker host.
 _ON_A_PARENT = ("macvlan", "ipvlan")
 # Names of what has ports; other devices stand alone.

@@ -30,11 +30,12 @@ from collections.abc import Iterator
 
 from netdiag.compose.project import Project, UnescapedVariable, unescaped_variables
 from netdiag.findings import Edit, Finding, Severity
+from netdiag.patterns import regex
 
 ID = "compose-variable-unescaped"
 SEVERITY = Severity.WARNING
 CODES: frozenset[str] = frozenset()
-_KAFKA = re.compile("kafka|redpanda", re.IGNORECASE)
+_KAFKA = regex("kafka|redpanda", re.IGNORECASE)
 
 
 def check(project: Project) -> Iterator[Finding]:

@@ -40,23 +40,23 @@ Seen: Broker name "INTERNAL://kafka:29092" parse error: unsupported protocol "IN
 Sources: Utils.HOST_PORT_PATTERN of Kafka's clients; rd_kafka_broker_name_parse of librdkafka.
 """
 
-import re
 from collections.abc import Iterator
 
 from netdiag.deployment.clients import Attempt, attempts, severity_of
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import SECURITY_PROTOCOLS
+from netdiag.patterns import regex
 
 ID = "dependent-bootstrap-scheme"
 SEVERITY = Severity.WARNING
 
-_JAVA_SETTINGS = re.compile(
+_JAVA_SETTINGS = regex(
     r"(?i)(?:-D\S*|(?:CONNECT|KSQL|SCHEMA_REGISTRY|KAFKA_REST|CONTROL_CENTER|CONFLUENT|KAFKA_CONFLUENT|SPRING|QUARKUS"
     r"|MP_MESSAGING|STREAMS|KAFKA_CLUSTERS|CDK)[_.].*|KAFKA_BROKERCONNECT|.* in (?:AKHQ|SPRING|JAVA)_\w+)"
 )
-_JAVA_IMAGES = re.compile(r"debezium|kafka-connect|kafdrop|akhq|kafka-ui|cp-[a-z-]*:|ksqldb|conduktor")
-_CONSOLE = re.compile(r"(?:^|/)(?:redpandadata|vectorized|cloudhut)/(?:console|kowl)(?:[:@]|$)")
+_JAVA_IMAGES = regex(r"debezium|kafka-connect|kafdrop|akhq|kafka-ui|cp-[a-z-]*:|ksqldb|conduktor")
+_CONSOLE = regex(r"(?:^|/)(?:redpandadata|vectorized|cloudhut)/(?:console|kowl)(?:[:@]|$)")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:

@@ -32,7 +32,6 @@ Seen: Connection to node -1 (localhost/127.0.0.1:9092) could not be established.
 Sources: Dockerfile reference, HEALTHCHECK: the command runs inside the container.
 """
 
-import re
 from collections.abc import Iterator
 
 from netdiag.deployment.clients import (
@@ -50,12 +49,13 @@ from netdiag.deployment.prediction.listener_access import is_likely_other_port
 from netdiag.deployment.prediction.sockets import Accepted
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.listeners import bracketed
+from netdiag.patterns import regex
 
 ID = "healthcheck-wrong-endpoint"
 SEVERITY = Severity.WARNING
 
 # Those that fail if they cannot reach a broker at its advertised address.
-_GOES_ON = re.compile(r"kafka-(?:topics|configs|consumer-groups|console-[a-z]+|ready|cluster|get-offsets)")
+_GOES_ON = regex(r"kafka-(?:topics|configs|consumer-groups|console-[a-z]+|ready|cluster|get-offsets)")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:

@@ -46,11 +46,12 @@ from netdiag.deployment.clients import Attempt, attempts, clients_entering
 from netdiag.deployment.model.deployment import Broker, Deployment, KafkaClient, NetworkMode
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.listeners import ListenerEntry
+from netdiag.patterns import regex
 
 ID = "host-alias-portability"
 SEVERITY = Severity.WARNING
 
-_ALIAS = re.compile(
+_ALIAS = regex(
     r"(?:host|gateway)\.docker\.internal|docker\.for\.(?:mac|win)\.(?:localhost|host\.internal)", re.IGNORECASE
 )
 

@@ -34,18 +34,18 @@ Seen: manifest for bitnami/kafka:3.9 not found: manifest unknown
 Sources: bitnami/containers#83267, #85621, #85636, #86597; wurstmeister/kafka-docker.
 """
 
-import re
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Deployment, State
 from netdiag.findings import Finding, Severity
+from netdiag.patterns import regex
 
 ID = "image-gone"
 SEVERITY = Severity.NOTE
 # Only images from Docker Hub itself: a private registry keeps what it has.
 _HUB = r"(?:(?:docker|index\.docker|registry-1\.docker)\.io/)?"
-_MOVED = re.compile(_HUB + r"bitnami/kafka(?:[:@].*)?")
-_ENDED = re.compile(_HUB + r"wurstmeister/kafka(?:[:@].*)?")
+_MOVED = regex(_HUB + r"bitnami/kafka(?:[:@].*)?")
+_ENDED = regex(_HUB + r"wurstmeister/kafka(?:[:@].*)?")
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:

@@ -26,15 +26,15 @@ Seen: Connection refused
 Sources: zookeeper's docker-entrypoint.sh; configure of cp-zookeeper; wurstmeister/zookeeper-docker.
 """
 
-import re
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Severity
+from netdiag.patterns import regex
 
 ID = "image-not-kafka"
 SEVERITY = Severity.ERROR
-_ZOOKEEPER = re.compile(r"(?:^|/)(?:cp-)?zookeeper(?:[:@]|$)")
+_ZOOKEEPER = regex(r"(?:^|/)(?:cp-)?zookeeper(?:[:@]|$)")
 _BROKERS = ("KAFKA_LISTENERS", "KAFKA_ADVERTISED_LISTENERS", "KAFKA_CFG_LISTENERS", "KAFKA_CFG_ADVERTISED_LISTENERS")
 
 

@@ -31,7 +31,6 @@ Seen: Invalid value brokers for configuration process.roles: String must be one 
 Sources: KRaftConfigs (ConfigDef.ValidList, which comes before KafkaConfig.parseProcessRoles); KIP-500.
 """
 
-import difflib
 from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, Deployment
@@ -78,6 +77,8 @@ def _edits(broker: Broker) -> tuple[Edit, ...]:
     """The roles that the words stand for, each once; a word that only resembles one is a guess."""
     value = broker.config.value(_ROLES) or ""
     words = [word.lower() for word, _ in split_items(value)]
+    import difflib  # whoever spells rightly does not pay for it
+
     meant = [next(iter(difflib.get_close_matches(word, _KNOWN, 1, 0.8)), None) for word in words]
     if not words or None in meant:
         return ()

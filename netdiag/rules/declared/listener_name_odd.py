@@ -39,12 +39,13 @@ from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Edit, Finding, Severity
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import ListenerEntry, is_odd_name, well_formed
+from netdiag.patterns import regex
 
 ID = "listener-name-odd"
 SEVERITY = Severity.ERROR
 # What stands between two entries instead of a comma, and a scheme after the name's own.
-_SEPARATOR = re.compile(r"\s*;\s*|\s+(?=[^\s:/]+://)")
-_SCHEME = re.compile(r"(?<=://)(?:https?|tcp|kafka)://", re.IGNORECASE)
+_SEPARATOR = regex(r"\s*;\s*|\s+(?=[^\s:/]+://)")
+_SCHEME = regex(r"(?<=://)(?:https?|tcp|kafka)://", re.IGNORECASE)
 
 
 def check(deployment: Deployment) -> Iterator[Finding]:

@@ -35,7 +35,6 @@ Sources: ZooKeeperClient.waitUntilConnected; zkServer, clientPort.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netdiag.deployment.clients import is_inactive, members_called
 from netdiag.deployment.model.contact import Failed, Unknown
@@ -49,6 +48,7 @@ from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance
 from netdiag.kafka.listeners import is_loopback
+from netdiag.values import dataclass
 
 ID = "zookeeper-connect-broken"
 SEVERITY = Severity.ERROR

@@ -1,8 +1,8 @@
 """A failed connection, what is looked up to find its causes, and what an explanation of it consists of."""
 
+import dataclasses
 import ipaddress
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.attempts import CounterEvidence
 from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace, family_of
 from netdiag.topology.published_ports import ANY_ADDRESS, PROXY_COMMAND, parse_proxy
+from netdiag.values import dataclass
 
 
 class Certainty(StrEnum):
@@ -79,7 +80,7 @@ class Suspect:
 
 
 # Without slots, so that what is asked often is worked out once.
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class FailedConnection:
     """One failed connection.
 

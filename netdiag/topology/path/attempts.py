@@ -5,12 +5,12 @@ moves, too, is consistent with the attempt and proves nothing.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from netdiag.linux.ruleset import FilterRule, RuleAddress, Ruleset, address_of, policy_of
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd
 from netdiag.topology.inventory import Inventory, LinkId
+from netdiag.values import dataclass
 
 _REJECTS = frozenset({"reject", "xt:REJECT"})
 

@@ -7,13 +7,15 @@ Sources: net/bridge/br_input.c, br_forward.c (should_deliver), br_vlan.c, br_fdb
 ipvlan/; net/ipv4/arp.c (arp_process), net/ipv6/ndisc.c, net/core/neighbour.c.
 """
 
-from dataclasses import dataclass, replace
+import dataclasses
+from dataclasses import replace
 
 from netdiag.linux.rtnetlink import Link
 from netdiag.topology.graph import PathEnd
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace, family_of
 from netdiag.topology.path.routing import Flow, device_address, is_local, route_input
+from netdiag.values import dataclass
 
 _FORWARDING = ("forwarding", 3)
 MOST_CROSSINGS = 24
@@ -70,7 +72,7 @@ class FrameDrop:
     unknown: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class FrameOutcome:
     """Everything that becomes of a frame."""
 

@@ -7,11 +7,11 @@ Source: moby, libnetwork/resolver.go and libnetwork/sandbox.go.
 
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from netdiag.engine.container import Container, EndpointSettings
 from netdiag.linux.resolver import parse_hosts
 from netdiag.topology.graph import NetworkView, Topology
+from netdiag.values import dataclass
 
 _LOOPBACK = ("127.0.0.1", "::1")
 

@@ -6,14 +6,16 @@ follow, and undone for the answers.
 Sources: net/netfilter/nf_conntrack_core.c, nf_nat_core.c (nf_nat_inet_fn), nf_nat_proto.c.
 """
 
+import dataclasses
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from netdiag.linux.filtering import ConnectionState, Packet, Surroundings, Traversal, Verdict, traverse
 from netdiag.linux.ruleset import RuleAddress, Ruleset, Table
 from netdiag.topology.graph import PathEnd
 from netdiag.topology.path.indexed_inventory import IndexedNamespace
 from netdiag.topology.path.routing import device_address, is_local
+from netdiag.values import dataclass
 
 # Where the kernel translates: NF_IP_PRI_NAT_DST, NF_IP_PRI_NAT_SRC.
 _TRANSLATION = {"prerouting": -100, "output": -100, "input": 100, "postrouting": 100}
@@ -63,7 +65,7 @@ class ConnectionTuple:
         )
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class ConntrackEntry:
     """An entry of connection tracking; `settled` are the sides on which translation has been decided."""
 
@@ -72,7 +74,7 @@ class ConntrackEntry:
     settled: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True)
 class TrackedPacket:
     """A packet on its path. `answer` is one that goes back to the client.
 

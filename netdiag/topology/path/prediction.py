@@ -6,7 +6,7 @@ docker-proxy accepts is followed to the container that the proxy connects to.
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.engine.container import Status
 from netdiag.linux.filtering import Packet
@@ -19,6 +19,7 @@ from netdiag.topology.path.netfilter import Delivered, Netfilter, TrackedPacket,
 from netdiag.topology.path.routing import ChosenRoute, Flow, is_local, look_up_route, source_address
 from netdiag.topology.path.simulation import PacketSimulation
 from netdiag.topology.published_ports import PROXY_COMMAND, parse_proxy
+from netdiag.values import dataclass
 
 _LOOPBACK_OF_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _MOST_PROXIES = 4

@@ -4,10 +4,11 @@ Sources: net/core/fib_rules.c, net/ipv4/fib_semantics.c, fib_frontend.c, route.c
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.linux.rtnetlink import Detail, InterfaceAddress, Link, NextHop, Route, RoutingRule
 from netdiag.topology.path.indexed_inventory import IndexedNamespace, address_bits, family_of, in_prefix, parse_prefix
+from netdiag.values import dataclass
 
 LOOPBACK_INDEX = 1
 _LOCAL_TABLE = 255

@@ -4,7 +4,7 @@ First packets and answers are simulated alike. The simulation appends to a list 
 Sources: net/ipv4/ip_input.c, ip_forward.c, ip_output.c, route.c, arp.c, net/bridge/br_netfilter_hooks.c.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from netdiag.linux.filtering import Verdict
 from netdiag.linux.rtnetlink import Link
@@ -44,6 +44,7 @@ from netdiag.topology.path.routing import (
     route_input,
     source_address,
 )
+from netdiag.values import dataclass
 
 MOST_STEPS = 64
 _LOOPBACK = "lo"

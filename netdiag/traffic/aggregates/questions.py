@@ -1,7 +1,7 @@
 """The written-out lists of the questions of an analysis and of the charts of a report: what each asks of the tables."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -17,6 +17,7 @@ from netdiag.traffic.aggregates.over_time import (
     traffic_over_time,
 )
 from netdiag.traffic.analysis import Buckets
+from netdiag.values import dataclass
 
 Tables = Mapping[str, DataFrame]
 

@@ -6,12 +6,14 @@ for `until`, the time of the last of them. A folded table that is folded again s
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from netdiag.values import dataclass
 
 TIMES, UNTIL, TIME = "times", "until", "time"
 _ROW = "row"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from netdiag.traffic.arrow import schema_of
 from netdiag.traffic.folds.all_folds import ALL, VIEWS
 from netdiag.traffic.folds.fold import Fold, Folding, mapped, schema_of_fold
 from netdiag.traffic.tables import table
+from netdiag.values import dataclass
 
 _COMMITS, _TOLD = (8, 28), 9
 _PLACE = ("topic", "partition")

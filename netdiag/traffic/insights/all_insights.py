@@ -1,13 +1,14 @@
 """The written-out list of the insights: which field of a WireView each fills, and with which fact."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pyspark.sql import DataFrame
 
 from netdiag.traffic import facts
 from netdiag.traffic.insights import contacts, movements, requests
 from netdiag.traffic.insights.shape import Tables
+from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
