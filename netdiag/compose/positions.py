@@ -301,6 +301,47 @@ def assemble(source: Source, pieces: Iterable[tuple[str, int, int]], start: int,
     return Text(value="".join(values), span=source.char_span(start, end), segments=tuple(segments), source=source)
 
 
+def concatenated(parts: Sequence[Text]) -> Text:
+    """Texts of one file set end to end, each character still knowing its place; at least one is needed."""
+    segments: list[Segment] = []
+    length = 0
+    for part in parts:
+        for s in part.segments:
+            segments.append(replace(s, value_start=s.value_start + length, value_end=s.value_end + length))
+        length += len(part)
+    return replace(
+        parts[0],
+        value="".join(part.value for part in parts),
+        span=joined(parts[0].span, parts[-1].span),
+        segments=tuple(segments),
+        unset=tuple(dict.fromkeys(name for part in parts for name in part.unset)),
+    )
+
+
+def substituted(place: FileLocation, value: Text | str, variable: str, source: Source | None = None) -> Text:
+    """The value of a variable in the place of the name it stands at: pointed at there, edited where the value is."""
+    traced = value.segments if isinstance(value, Text) else ()
+    segments = tuple(
+        Segment(
+            value_start=s.value_start,
+            value_end=s.value_end,
+            start=place.start,
+            end=place.end,
+            verbatim=False,
+            variable=variable,
+            origin=value.edit_span(s.value_start, s.value_end) if isinstance(value, Text) else None,
+            origin_source=value.source if isinstance(value, Text) else None,
+        )
+        for s in traced
+        if s.value_end > s.value_start
+    )
+    characters = str(value)
+    whole = Segment(
+        value_start=0, value_end=len(characters), start=place.start, end=place.end, verbatim=False, variable=variable
+    )
+    return Text(value=characters, span=place, segments=segments or (whole,), source=source)
+
+
 def literal(value: str, path: str = "", line: int = 1, column: int = 1, start: int = 0) -> Text:
     """A Text that stands verbatim on one line of a file: for values that are made, and for tests."""
     end = start + len(value.encode("utf-8", "surrogatepass"))

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from netdiag.compose.dotenv import load_entries
 from netdiag.compose.interpolate import Lookup
-from netdiag.compose.positions import Segment, Source, Text, joined
+from netdiag.compose.positions import Segment, Source, Text, joined, substituted
 from netdiag.compose.problems import ComposeError, Origin, Problems
 from netdiag.compose.project import (
     Build,
@@ -540,36 +540,7 @@ def _declared_variables(reading: FieldReader, service: Mapping, lookup: Lookup) 
 def _passed_through(name: str, span: FileLocation, lookup: Lookup) -> Text | None:
     """The value that compose's own environment gives to a bare key."""
     value = lookup(name)
-    if value is None:
-        return None
-    text = value if isinstance(value, Text) else None
-    characters = value.value if isinstance(value, Text) else value
-    segments = [
-        Segment(
-            value_start=segment.value_start,
-            value_end=segment.value_end,
-            start=span.start,
-            end=span.end,
-            verbatim=False,
-            variable=name,
-            origin=text.edit_span(segment.value_start, segment.value_end) if text is not None else None,
-            origin_source=text.source if text is not None else None,
-        )
-        for segment in (text.segments if text is not None else ())
-        if segment.value_end > segment.value_start
-    ]
-    if not segments:
-        segments = [
-            Segment(
-                value_start=0,
-                value_end=len(characters),
-                start=span.start,
-                end=span.end,
-                verbatim=False,
-                variable=name,
-            )
-        ]
-    return Text(value=characters, span=span, segments=tuple(segments))
+    return None if value is None else substituted(span, value, name)
 
 
 def _replacing(earlier: EnvironmentVariable | None, later: EnvironmentVariable) -> EnvironmentVariable:

@@ -7,18 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from netdiag.compose.load import load
-from netdiag.compose.positions import Source, Text, literal
+from netdiag.compose.positions import Source, Text, concatenated, literal, substituted
 from netdiag.compose.problems import Origin
 from netdiag.deployment.model.deployment import Member, MemberEditor
 from netdiag.deployment.sources.compose import from_compose
-from netdiag.deployment.sources.compose_text import (
-    ComposeValue,
-    OriginIndex,
-    ScatteredValue,
-    comma_list,
-    concatenated,
-    substituted,
-)
+from netdiag.deployment.sources.compose_text import ComposeValue, OriginIndex, ScatteredValue, comma_list
 from netdiag.findings import Edit, FileLocation, Finding
 from tests.app.checks import report_of
 from tests.cli.shell import BROKEN, CLEAN
@@ -73,7 +66,7 @@ def test_texts_set_end_to_end() -> None:
 
 def test_an_expanded_variable_is_shown_where_it_is_used_and_edited_where_it_is_set() -> None:
     place = literal("$L", "compose.yml", line=9, column=3, start=100)
-    text = substituted(place, A, "L")
+    text = substituted(place.span, A, "L", place.source)
     assert text.value == A.value
     assert text.span_of(4, 5).line == 9
     span = text.edit_span(4, 5)
@@ -83,7 +76,7 @@ def test_an_expanded_variable_is_shown_where_it_is_used_and_edited_where_it_is_s
 
 def test_an_expanded_variable_of_nowhere_cannot_be_edited() -> None:
     made = Text(value="x", span=A.span)
-    assert substituted(B, made, "L").edit_span(0, 1) is None
+    assert substituted(B.span, made, "L", B.source).edit_span(0, 1) is None
 
 
 BASE = "services:\n  k:\n    image: i\n    environment:\n      A: 1\n"

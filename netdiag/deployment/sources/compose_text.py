@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import accumulate, chain
 from operator import itemgetter
 
-from netdiag.compose.positions import Segment, Source, Text, joined
+from netdiag.compose.positions import Source, Text, joined
 from netdiag.compose.problems import Origin, OriginKind, steps_to_service, within
 from netdiag.compose.project import EnvironmentVariable, Port, Project, Service
 from netdiag.compose.service_edits import ServiceLayout, quotes_around, service_layouts
@@ -282,44 +282,6 @@ def comma_list(variable: str, items: Iterable[Text]) -> DeclaredValue:
         pieces.append((length, text))
         length += len(text) + 1
     return ScatteredValue(variable=variable, value=",".join(text.value for text in texts), pieces=pieces)
-
-
-def concatenated(parts: Sequence[Text]) -> Text:
-    """Texts of one file set end to end, each character still knowing its place; at least one is needed."""
-    segments: list[Segment] = []
-    length = 0
-    for part in parts:
-        for s in part.segments:
-            segments.append(replace(s, value_start=s.value_start + length, value_end=s.value_end + length))
-        length += len(part)
-    return replace(
-        parts[0],
-        value="".join(part.value for part in parts),
-        span=joined(parts[0].span, parts[-1].span),
-        segments=tuple(segments),
-        unset=tuple(dict.fromkeys(name for part in parts for name in part.unset)),
-    )
-
-
-def substituted(place: Text, value: Text, variable: str) -> Text:
-    """What a `$VARIABLE` that a shell expands stands for: it is pointed at there and edited where the value is."""
-    span = place.span
-    segments = [
-        Segment(
-            value_start=s.value_start,
-            value_end=s.value_end,
-            start=span.start,
-            end=span.end,
-            verbatim=False,
-            variable=variable,
-            origin=value.edit_span(s.value_start, s.value_end),
-            origin_source=value.source,
-        )
-        for s in value.segments
-        if s.value_end > s.value_start
-    ]
-    whole = Segment(value_start=0, value_end=len(value), start=span.start, end=span.end, verbatim=False)
-    return replace(place, value=value.value, segments=tuple(segments) or (whole,), unset=())
 
 
 def with_origins(findings: Iterable[Finding], project: Project) -> tuple[Finding, ...]:

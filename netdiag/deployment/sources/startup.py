@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from netdiag.compose.positions import Source, Text, assemble
+from netdiag.compose.positions import Source, Text, assemble, concatenated, substituted
 from netdiag.compose.project import Command, Service, Volume
 from netdiag.compose.values import ReadFile
 from netdiag.deployment.model.deployment import Broker, ConfigFile, DeclaredValue
-from netdiag.deployment.sources.compose_text import ComposeValue, concatenated, substituted
+from netdiag.deployment.sources.compose_text import ComposeValue
 from netdiag.kafka.images.reference import ImageFamily
 from netdiag.kafka.images.settings import Provenance, Setting
 from netdiag.patterns import regex
@@ -345,7 +345,7 @@ class _WordBuilder:
             self._ranges.append((index, end))
             return end
         place = self.text.slice(index, match.end())
-        self._ranges.append(substituted(place, self.variables[name], name))
+        self._ranges.append(substituted(place.span, self.variables[name], name, place.source))
         return match.end()
 
     def end_word(self) -> None:
