@@ -1,4 +1,4 @@
-"""`python -m tests.rust`: the form, lints and tests of native/, with the cargo that make test found or installed.
+"""`python -m tests.rust`: the form, lints, crates and tests of native/, with the cargo that make test found or installed.
 
 What cannot run here is noted for the summary, with the reason.
 """
@@ -18,6 +18,8 @@ NATIVE = Path(__file__).parent.parent / "native"
 CHECKS: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("cargo-fmt", "rustfmt-web", ("fmt", "--check")),
     ("cargo-clippy", None, ("clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")),
+    # Licences, versions and origins of crates; advisories come from a database elsewhere.
+    ("cargo-deny", None, ("deny", "--locked", "--all-features", "check", "licenses", "bans", "sources")),
     ("cargo", "cargo-web", ("test", "--locked", "--workspace", "--quiet")),
 )
 
@@ -28,7 +30,7 @@ def main() -> int:
     for command, package, words in CHECKS:
         if shutil.which(command) is None and not _installed(package):
             where = f"Debian package {package}" if package else "no package of Debian 12 has it"
-            _note(f"cargo {words[0]} of native/: there is no {command} ({where})")
+            note(f"cargo {words[0]} of native/: there is no {command} ({where})")
             continue
         failed |= _run(words) != 0
     return int(failed)
@@ -50,7 +52,8 @@ def _run(words: Sequence[str]) -> int:
     return subprocess.run(["cargo", *words], cwd=NATIVE, check=False).returncode
 
 
-def _note(line: str) -> None:
+def note(line: str) -> None:
+    """Say what cannot run here, now and in the summary."""
     print(line, flush=True)
     if notes := os.environ.get("NETDIAG_NOT_RUN"):
         with open(notes, "a", encoding="utf-8") as stream:

@@ -61,7 +61,10 @@ STAGES = (
             ("lint-imports", "--no-logo"),
         ),
     ),
-    Stage(name="native", commands=(("python", "-m", "tests.rust"),)),
+    Stage(
+        name="native",
+        commands=(("python", "-m", "tests.rust"), ("python", "-m", "tests.fuzz.native", "--fresh", "--minutes", "1")),
+    ),
     Stage(name="tools", commands=(("python", "-m", "tests.tools"),), advisory=True),
     Stage(
         name="fast",

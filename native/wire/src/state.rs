@@ -38,13 +38,33 @@ pub fn write(value: &impl Serialize) -> Vec<u8> {
     let start = [MAGIC, &[0; SUM]].concat();
     // Memory is all that writing needs.
     let mut bytes = postcard::to_extend(value, start).expect("all of a state can be written");
+    seal(&mut bytes);
+    bytes
+}
+
+/// A state of this content, whatever it is.
+pub fn sealed(content: &[u8]) -> Vec<u8> {
+    let mut bytes = [MAGIC, &[0; SUM], content].concat();
+    seal(&mut bytes);
+    bytes
+}
+
+/// Puts the checksum of what stands behind it in its place.
+fn seal(bytes: &mut [u8]) {
     let sum = crc32c::crc32c(&bytes[MAGIC.len() + SUM..]);
     bytes[MAGIC.len()..MAGIC.len() + SUM].copy_from_slice(&sum.to_le_bytes());
-    bytes
 }
 
 /// What was written.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unsound> {
+    match postcard::take_from_bytes(content(bytes)?) {
+        Ok((value, [])) => Ok(value),
+        _ => Err(Unsound::Contradiction),
+    }
+}
+
+/// What stands behind the checksum of a state.
+pub fn content(bytes: &[u8]) -> Result<&[u8], Unsound> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
         let is_ours = bytes.starts_with(ANY);
         return Err(if is_ours {
@@ -57,10 +77,7 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unsound> {
     if crc32c::crc32c(content) != u32::from_le_bytes(*sum) {
         return Err(Unsound::Damaged);
     }
-    match postcard::take_from_bytes(content) {
-        Ok((value, [])) => Ok(value),
-        _ => Err(Unsound::Contradiction),
-    }
+    Ok(content)
 }
 
 #[cfg(test)]
