@@ -1,4 +1,4 @@
-"""`python -m tests.rust`: the form, lints, crates and tests of native/, with the cargo that make test found or installed.
+"""`python -m tests.rust`: form, lints, crates and tests of native/, with the cargo that make test found or installed.
 
 What cannot run here is noted for the summary, with the reason.
 """

@@ -25,7 +25,7 @@ pub fn fits(api_key: i16, api_version: i16, is_request: bool, body: &[u8], decla
         acks: None,
     };
     let left_over = match check.layout(layout) {
-        Ok(()) => check.end - check.at,
+        Ok(()) => check.declared - check.at,
         Err(Stop::Cut) => 0,
         Err(Stop::Wrong) => return false,
         Err(Stop::Many) => return true,
@@ -253,6 +253,13 @@ mod tests {
             fits(0, 9, true, b"\0\0\x01\0\0\x75\x30\x01\x01\x07\x01a", 12),
             "a tag that nobody knows"
         );
+    }
+
+    #[test]
+    fn what_is_left_over_counts_also_where_it_was_not_kept() {
+        // Heartbeat v0: an error code.
+        assert!(fits(12, 0, false, b"\0\0", 2 + 16));
+        assert!(!fits(12, 0, false, b"\0\0", 2 + 17));
     }
 
     #[test]

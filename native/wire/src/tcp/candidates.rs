@@ -19,6 +19,10 @@ const UNNAMED: i32 = 1 << 21;
 /// Bytes of a body that are held against its layout.
 const BODY: usize = 512;
 
+/// So much of a response has to be seen where nothing behind it is: what stands in record batches looks like the first
+/// eight bytes of one.
+const SEEN: usize = 16;
+
 /// Messages in a row that are proof by themselves.
 const CHAIN: u32 = 3;
 
@@ -158,13 +162,11 @@ pub(super) fn judge_response(talk: &Talk, stream: &Unframed, place: Place, last:
         return Verdict::No;
     }
     let good = matches!(chain, Chain::Good | Chain::Edge);
-    if at_edge && good {
-        return Verdict::Yes;
-    }
     if !response_fits(asked.api_key, asked.api_version, part(&head, 4, 4 + index(size)), size) {
         return Verdict::No;
     }
-    if at_edge || good || chain == Chain::Dark || last {
+    let is_seen = head.len() >= SEEN.min(4 + index(size));
+    if good || (is_seen && (at_edge || chain == Chain::Dark || last)) {
         Verdict::Yes
     } else {
         Verdict::Later
