@@ -1,5 +1,6 @@
 # make demo    what netdiag does, on a broken five-broker compose file; needs no Docker, no Java and no compiler
 # make native  builds the capture engine of native/ and installs it into .venv; needs Rust
+# make wheels  wheels of the capture engine for other machines, into dist; needs Rust
 # make test    everything that a change must pass; CI runs the same
 # make bars    the long measurements, resumable; writes docs/bars.md (make bars BARS="name ..." for some)
 # make bench   netdiag exchanges against tshark on captures made here; writes docs/benchmarks.md (BENCH="--help" for more)
@@ -15,7 +16,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint c
 # The extras that some test uses.
 EXTRAS := live,capture,spark,picture,report
 
-.PHONY: help demo test native bars bench warm lint format readme docs constraints clean
+.PHONY: help demo test native wheels bars bench warm lint format readme docs constraints clean
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
@@ -32,6 +33,9 @@ lint: .venv/.full
 
 native: .venv/.bare
 	@.ci/native .venv
+
+wheels: .venv/.bare
+	@.ci/wheels .venv
 
 bars: .venv/.full
 	@.ci/native .venv

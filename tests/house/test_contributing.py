@@ -33,7 +33,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_the_recipes_are_those_that_are_proven_here() -> None:
-    assert set(RECIPES) == {"A rule", "A Kafka message", "A command", "A scenario", "Figures"}
+    assert set(RECIPES) == {"A rule", "A Kafka message", "A command", "A scenario", "Figures", "The capture engine"}
 
 
 @pytest.mark.parametrize("recipe", ["A rule", "A command", "A scenario"])

@@ -57,7 +57,7 @@ pub fn check(input: &[u8]) {
         if whole.refusal.is_none() {
             account_for(&whole.account, file.len());
             assert_eq!(whole, fed, "pieces change what is read");
-            let packed = read(&compressed(form, file), step, step % 2 == 0);
+            let packed = read(&compressed(form, file), step, step.is_multiple_of(2));
             assert_eq!(whole, packed, "{form:?} changes what is read");
         }
     }

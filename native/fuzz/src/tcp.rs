@@ -56,7 +56,7 @@ impl MessageSink for Sink {
     }
 
     fn begin_walk(&mut self, _: bool, size: u32, _: &[u8]) -> Option<Notes> {
-        (size % 3 > 0).then(Notes::default)
+        (!size.is_multiple_of(3)).then(Notes::default)
     }
 
     fn expects(&self, correlation_id: i32) -> bool {

@@ -36,7 +36,7 @@ pub fn check(input: &[u8]) {
     let mut script = Script::new(input);
     let way = script.pick(&WAYS);
     let most = script.pick(&[1 << 20, 0, 100, 5000, 16 << 20]);
-    let is_packed = script.byte() % 4 != 0;
+    let is_packed = !script.byte().is_multiple_of(4);
     let data = script.rest();
     if is_packed {
         let made = unpack(way.codec(), data, most);
