@@ -15,7 +15,7 @@ EVERYWHERE = {
     *("apt-config", "apt-get", "bash", "cat", "chroot", "df", "dpkg-deb", "false", "git", "sh", "sleep", "tar", "true"),
 }
 # What is looked for and may be absent: the tests or bars go another way.
-OPTIONAL = {"plotnetcfg", "cargo"}
+OPTIONAL = {"plotnetcfg", "cargo", "rustc"}
 # A name of the tests for netdiag's own way to capture, without a command.
 NO_COMMAND = {"scapy"}
 # These ask for what is not there.
