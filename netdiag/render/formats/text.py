@@ -14,10 +14,12 @@ _BLANK: Line = ()
 
 
 def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = False) -> str:
-    """The text; equal reports and screens give equal text.
+    """The text; equal reports and screens give equal text."""
+    return paint(report_lines(report, screen, matrix=matrix, full=full), screen)
 
-    Findings that say the same about several brokers are drawn once, unless `full` is wanted.
-    """
+
+def report_lines(report: Report, screen: Screen, *, matrix: bool = True, full: bool = False) -> list[Line]:
+    """The lines of the text. Findings that say the same of several brokers are drawn once, unless `full` is wanted."""
     sources = SourceLines(report.sources)
     blocks = [_unread(item, problem, screen) for item, problem in report.unread]
     findings = in_order(report.findings)
@@ -37,7 +39,7 @@ def render(report: Report, screen: Screen, *, matrix: bool = True, full: bool = 
     if report.inputs:
         blocks.append([_summary(report)])
     lines = [line for block in blocks for line in (*block, _BLANK)]
-    return paint(lines[:-1], screen)
+    return lines[:-1]
 
 
 def _matrix(matrix: Matrix, screen: Screen, *, named: bool) -> Iterator[list[Line]]:
