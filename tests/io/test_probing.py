@@ -41,7 +41,7 @@ def test_the_steps_of_a_conversation_that_goes_well() -> None:
     assert isinstance(attempt.contact, Answered)
     assert [step.act for step in attempt.steps] == [StepKind.CONNECT, *[StepKind.ASK] * 4]
     assert all(step.well and step.seconds >= 0 for step in attempt.steps)
-    assert "Metadata: cluster without id, controller 7, brokers 7" in attempt.steps[3].said
+    assert "Metadata: cluster without ID, controller 7, brokers 7" in attempt.steps[3].said
     assert "broker 7 answers" in attempt.steps[4].said
     assert one.group is not None
     assert one.group.harmless
