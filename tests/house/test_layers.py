@@ -103,6 +103,8 @@ def plant(folder: Path) -> Path:
         "distribution.py": "",
         "errors.py": "import netdiag.distribution\n",
         "findings.py": "",
+        "patterns.py": "",
+        "values.py": "",
         "cli/main.py": "import typer\nimport netdiag.app.check\nimport netdiag.rules.run\n",
         "app/check.py": "import netdiag.io.files\n",
         "io/files.py": "import socket\nimport netdiag.errors\n",
