@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::shapes::{shape_of, table_of};
 
-/// As a dict has it, with all of these keys; for what they mean see `EngineOptions` in `netdiag.traffic`.
+/// As a dict has it, with all of these keys; for what they mean see `ReadOptions` in `netdiag.traffic.native`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {
