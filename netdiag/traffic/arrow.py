@@ -3,7 +3,7 @@
 A TIME is nanoseconds in a row of ours; Arrow keeps them, Spark has microseconds only: say which with `unit`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -41,20 +41,6 @@ def record_batch(
     if not columns:
         return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
     return pa.RecordBatch.from_arrays(arrays, schema=schema_of(table, names, unit=unit))
-
-
-def record_batches(
-    table: Table, rows: Iterable[Sequence[Any]], names: Sequence[str] | None = None, *, unit: Unit = "ns"
-) -> Iterator[pa.RecordBatch]:
-    """Any number of rows, in batches that are bounded."""
-    held: list[Sequence[Any]] = []
-    for row in rows:
-        held.append(row)
-        if len(held) >= BATCH:
-            yield record_batch(table, held, names, unit=unit)
-            held = []
-    if held:
-        yield record_batch(table, held, names, unit=unit)
 
 
 def _chosen(table: Table, names: Sequence[str] | None) -> tuple[Column, ...]:

@@ -41,11 +41,6 @@ class SecondHop:
             return ()
         return failed
 
-    @property
-    def unheard(self) -> tuple[Asked, ...]:
-        """The questions that nobody answered, where none was answered."""
-        return self.asked if self.asked and all(each.result == _UNANSWERED for each in self.asked) else ()
-
     def opened(self, *openings: str) -> tuple[Attempts, ...]:
         """The connections to the known addresses that opened in one of these ways."""
         return tuple(each for each in self.attempts if each.opening in openings)
@@ -66,11 +61,6 @@ def second_hops(view: WireView) -> Iterator[SecondHop]:
         asked.setdefault(question.client_host, []).append(question)
     for told in view.told:
         yield _second_hop(told, asked.get(told.client_host, []), attempts.get(told.client_host, []))
-
-
-def is_address(host: str) -> bool:
-    """Whether a host is an IPv4 or IPv6 address."""
-    return _address(host) is not None
 
 
 def is_loopback(host: str) -> bool:

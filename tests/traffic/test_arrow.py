@@ -5,7 +5,7 @@ import datetime
 import pyarrow as pa
 import pytest
 
-from netdiag.traffic.arrow import BATCH, record_batch, record_batches, schema_of
+from netdiag.traffic.arrow import record_batch, schema_of
 from netdiag.traffic.rows import LossRow
 from netdiag.traffic.tables import NAMES, RAW_NAMES, Kind, table
 from tests.native.reading import row_class
@@ -63,8 +63,3 @@ def test_a_missing_time_stays_missing() -> None:
 def test_a_strange_column_is_refused() -> None:
     with pytest.raises(KeyError, match="payload"):
         schema_of(table("names"), ["payload"])
-
-
-def test_batches_are_bounded() -> None:
-    sizes = [batch.num_rows for batch in record_batches(table("names"), [NAME] * (BATCH + 1), ["type"])]
-    assert sizes == [BATCH, 1]

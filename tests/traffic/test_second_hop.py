@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.traffic.facts import SECOND, Asked, Attempts, Told, WireView
-from netdiag.traffic.second_hop import SecondHop, is_address, is_gateway_of, is_loopback, kafka_addresses, second_hops
+from netdiag.traffic.second_hop import SecondHop, is_gateway_of, is_loopback, kafka_addresses, second_hops
 
 CLIENT = "10.0.0.9:40000"
 
@@ -49,7 +49,6 @@ def test_a_name_without_an_address_is_unresolved_unless_nobody_answered() -> Non
     failed = Asked(client=CLIENT, name="kafka", result="NXDOMAIN")
     unheard = Asked(client=CLIENT, name="kafka", result="unanswered")
     assert hop(told("kafka"), asked=(failed, unheard)).unresolved == (failed,)
-    assert hop(told("kafka"), asked=(unheard,)).unheard == (unheard,)
     assert hop(told("kafka"), asked=(unheard,)).unresolved == ()
     assert hop(told("kafkas"), asked=(failed,)).asked == ()
 
@@ -96,5 +95,3 @@ def test_kafka_is_where_it_was_answered() -> None:
     plain = Attempts(broker="a:1", also=("b:2",), opening="complete", protocol="kafka", responses=1)
     silent = Attempts(broker="c:3", opening="complete", protocol="kafka")
     assert kafka_addresses(WireView(attempts=(plain, silent))) == {"a:1", "b:2"}
-    assert is_address("::1")
-    assert not is_address("a")

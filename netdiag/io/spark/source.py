@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 FORMAT = "kafka_pcap"
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 LEVELS = NAMES + PARTIAL_NAMES + RAW_NAMES
-OPTIONS = ("level", "columns", "since", "until", "ports", "clients", "brokers", "topics", "partitions")
 # A task that reads less than this is not worth its start.
 _LEAST_BYTES = 4 * 1024 * 1024
 _MICROSECOND = 1000

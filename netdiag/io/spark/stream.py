@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from netdiag.io.spark.reading import Reading
 
-STREAM_OPTIONS = ("state", "lateness", "once")
 CLASSES = 2
 # The process of a stream that was stopped takes a moment to go.
 _PATIENCE = 20.0
