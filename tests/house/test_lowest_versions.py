@@ -16,22 +16,12 @@ PROVEN = ("", "live", "capture", "picture", "report")
 TEST_TOOLS = ("pytest", "hypothesis", "kio", "kafka-python", "jsonschema")
 BROKEN = ROOT / "compose" / "scenarios" / "S02-inter-broker-loopback" / "kraft.broken.yml"
 # The layers that import a library, and the examples of the rules, which are loaded with one.
-LAYERS = {"cli", "compose", "io", "render"}
+LAYERS = {"app", "cli", "compose", "io", "render"}
 # What the extra that is not proven here brings: 500 MB.
 OF_SPARK = ("pyspark", "py4j", "pyarrow", "pandas", "numpy")
 # What is run of them: all that reads YAML, all that opens something, and of the commands those files that hold the
 # surface which typer makes. What a command says further is decided below, where no library is.
-COMMANDS = (
-    "check_listeners",
-    "exit_status",
-    "fragments",
-    "live",
-    "main",
-    "outputs",
-    "surface",
-    "terminal",
-    "traffic_filters",
-)
+COMMANDS = ("check_listeners", "command", "console", "exit_status", "main", "outputs")
 QUICK = "not lab and not slow and not alone"
 TESTS = (
     *("tests/compose", "tests/io", "tests/rules/test_examples.py"),
