@@ -314,7 +314,7 @@ def _yes(value: bool) -> str:
 FORMAT = "netdiag-topology"
 VERSION = 1
 
-_HINT = "write it with netdiag topology --format json --out FILE"
+_HINT = "create it with netdiag topology --format json --out FILE"
 
 
 class ChangeKind(StrEnum):
@@ -365,16 +365,16 @@ def load_document(data: bytes, where: str) -> Mapping[str, Any]:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError("is no JSON", where=where, hint=_HINT) from error
+        raise InputError("is not JSON", where=where, hint=_HINT) from error
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise InputError("is no document of netdiag topology", where=where, hint=_HINT)
+        raise InputError("is not a document of netdiag topology", where=where, hint=_HINT)
     version = document.get("version")
     if version != VERSION:
         told = version if isinstance(version, int) and abs(version) < 1_000_000 else "of another kind"
         raise InputError(
-            f"is version {told} of the document, and this netdiag reads version {VERSION}",
+            f"is version {told} of the document, but this netdiag reads version {VERSION}",
             where=where,
-            hint="write both with the same netdiag",
+            hint="write both with the same version of netdiag",
         )
     # Compared with nothing, everything would seem to have come.
     damaged = [name for name in ("places", "namespaces") if not isinstance(document.get(name), list)]

@@ -260,9 +260,9 @@ class _Resolver:
                 if other is None or not self._agree(netns, link, place, other):
                     del ends[ifindex]
                     because = (
-                        f"it changed while it was read: no device {place.ifindex} of net:[{place.netns}] leads here"
+                        f"it changed during the inspection: no device {place.ifindex} of net:[{place.netns}] leads here"
                     )
-                    what = f"the other end of {link.ifname!r} of net:[{netns}]"
+                    what = f"the peer of {link.ifname!r} in net:[{netns}]"
                     self._result.unread.setdefault(netns, []).append(Unread(what=what, because=because))
 
     def _agree(self, netns: int, link: Link, place: LinkId, other: Link) -> bool:

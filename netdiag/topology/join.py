@@ -97,12 +97,12 @@ def links_without_end(index: JoinIndex) -> Iterator[Unmatched]:
         if link.kind not in PAIRED:
             if (link.link is None and end is None) or end in index.links:
                 continue
-            because = "the device that it stands on cannot be seen from here"
+            because = "the device below it is not visible from here"
         elif end is None or end not in index.links:
-            because = "its other end is in a namespace that cannot be seen from here"
+            because = "its peer is in a namespace that is not visible from here"
         elif index.ends.get(end) != at:
             other = index.link_name(end)
-            because = f"its other end, {other}, does not lead back: one of them changed while they were read"
+            because = f"its peer, {other}, does not point back: one of them changed during the inspection"
         else:
             continue
         yield Unmatched(subject=index.link_name(at), because=because, link=at)
@@ -163,7 +163,7 @@ def unmatched_networks(
         for endpoint in container.networks:
             if not any(_is_on(endpoint, network) for network in networks):
                 subject = f"{container_name(container)} on network {endpoint.network}"
-                yield Unmatched(subject=subject, because="the engine has no such network any more")
+                yield Unmatched(subject=subject, because="the engine no longer has this network")
 
 
 def _without_link(index: JoinIndex, view: NetworkView) -> Iterator[Unmatched]:
@@ -190,13 +190,13 @@ def _why_no_port(index: JoinIndex, bridge: LinkId, inside: LinkId) -> str:
     device = index.link_name(inside)
     port = index.ends.get(inside)
     if port is None or port not in index.links:
-        return f"the other end of {device} cannot be seen"
+        return f"the peer of {device} is not visible"
     master = index.links[port].master
     port_of = index.link_name(bridge)
     if master is None:
-        return f"{index.link_name(port)}, the other end of {device}, is no port of {port_of}"
+        return f"{index.link_name(port)}, the peer of {device}, is not a port of {port_of}"
     other = index.link_name(LinkId(netns=port.netns, ifindex=master))
-    return f"{index.link_name(port)}, the other end of {device}, is a port of {other} instead of {port_of}"
+    return f"{index.link_name(port)}, the peer of {device}, is a port of {other} instead of {port_of}"
 
 
 def _unused_ports(index: JoinIndex, views: Iterable[NetworkView]) -> Iterator[Unmatched]:
@@ -212,8 +212,10 @@ def _unused_ports(index: JoinIndex, views: Iterable[NetworkView]) -> Iterator[Un
             if end is None and link.kind == "veth":
                 # Listed already as a pair without its end.
                 continue
-            where = "" if end is None else f": its other end is {index.link_name(end)}"
-            because = f"a port of {index.link_name(view.bridge)} that is no container's on network {view.network.name}"
+            where = "" if end is None else f": its peer is {index.link_name(end)}"
+            because = (
+                f"a port of {index.link_name(view.bridge)} that belongs to no container on network {view.network.name}"
+            )
             yield Unmatched(subject=index.link_name(at), because=f"{because}{where}", link=at)
 
 

@@ -189,7 +189,11 @@ def unseen_containers(index: JoinIndex) -> Iterator[Unmatched]:
             process = f"its process {container.state.pid}"
             # A complete inventory would hold the namespace of a process that still runs.
             gone = index.inventory.complete
-            because = f"{process} has ended meanwhile" if gone else f"the network namespace of {process} cannot be seen"
+            because = (
+                f"{process} has exited in the meantime"
+                if gone
+                else f"the network namespace of {process} is not visible"
+            )
             yield Unmatched(subject=container_name(container), because=because)
 
 

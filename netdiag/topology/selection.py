@@ -82,8 +82,8 @@ def _unknown(what: str, name: str, known: Sequence[str]) -> InputError:
     elif known:
         hint = f"there is {', '.join(known[:_MOST_HINTS])}{', ...' if len(known) > _MOST_HINTS else ''}"
     else:
-        hint = f"there is no {what} at all"
-    return InputError(f"there is no {what} of this name", where=name, hint=hint)
+        hint = f"there is no {what}"
+    return InputError(f"no {what} has this name", where=name, hint=hint)
 
 
 def _is_id(name: str, identifier: str) -> bool:
@@ -231,7 +231,7 @@ def _host(topology: Topology) -> int:
     for inode in (inventory.root, inventory.own):
         if inode is not None and inode in inventory.namespaces:
             return inode
-    raise InputError("the docker host's network cannot be seen from here", where="host")
+    raise InputError("the docker host's network is not visible from here", where="host")
 
 
 def _container(topology: Topology, name: str) -> int:
@@ -241,15 +241,15 @@ def _container(topology: Topology, name: str) -> int:
     found = found or [c for c in known if bare and bare == c.service]
     if len(found) > 1:
         names = ", ".join(sorted(c.name for c in found))
-        raise InputError(f"several containers are meant: {names}", where=name)
+        raise InputError(f"the name matches several containers: {names}", where=name)
     if not found:
         choice = [*(c.name for c in known), *(place.name for place in topology.places)]
         close = difflib.get_close_matches(bare, choice, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(close)}?" if close else "host, a container, netns:NAME or pid:N"
-        raise InputError("there is no container or place of that name", where=name, hint=hint)
+        raise InputError("no container or place has that name", where=name, hint=hint)
     place = next((one for one in topology.places if found[0].id in one.containers), None)
     if place is None:
-        because = "it is not running" if not found[0].state.has_process else "its network cannot be seen"
+        because = "it is not running" if not found[0].state.has_process else "its network is not visible"
         raise InputError(because, where=found[0].name)
     return place.netns
 
@@ -258,7 +258,7 @@ def _named(topology: Topology, name: str) -> int:
     for inode, facts in topology.inventory.namespaces.items():
         if name in facts.netns.names:
             return inode
-    raise InputError("there is no network namespace of that name", where=name, hint="list them with `ip netns`")
+    raise InputError("no network namespace has that name", where=name, hint="list them with `ip netns`")
 
 
 def _process(topology: Topology, number: str) -> int:
@@ -270,4 +270,4 @@ def _process(topology: Topology, number: str) -> int:
         for inode, facts in inventory.namespaces.items():
             if int(number) in facts.netns.pids:
                 return inode
-    raise InputError("there is no process of that number whose network can be seen", where=f"pid:{number}")
+    raise InputError("no process with a visible network has that number", where=f"pid:{number}")

@@ -130,7 +130,7 @@ def test_a_document_of_another_kind_is_refused_in_one_line(tmp_path: Path) -> No
     (tmp_path / "before.json").write_text("{}", encoding="utf-8")
     done = netdiag("topology", "--no-engine", "--diff", "before.json", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, b"")
-    assert b"before.json: is no document of netdiag topology" in done.stderr
+    assert b"before.json: is not a document of netdiag topology" in done.stderr
 
 
 def test_an_engine_on_another_machine_is_told_with_the_way_there(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_connection_is_seen_on_every_device_there_and_back(world: Built) -> No
     assert (found.end, found.agreement, found.because) == (
         PathEnd.CONNECTED,
         Agreement.AGREES,
-        "connected as foretold, seen on all 4 devices of the way",
+        "connected as predicted, seen on all 4 devices of the path",
     )
     everywhere = [(name, True, True) for name in ("eth0", "a0", "b0", "eth0")]
     assert names(found, looked(world)) == everywhere
@@ -107,7 +107,7 @@ def test_what_has_changed_meanwhile_is_told_plainly(world: Built) -> None:
     finally:
         subprocess.run([*command, "-D", *rule], check=True)
     assert (path.end, found.end, found.agreement) == (PathEnd.CONNECTED, PathEnd.DROPPED, Agreement.DISAGREES)
-    assert found.because == "foretold connected, came ETIMEDOUT"
+    assert found.because == "predicted connected, observed ETIMEDOUT"
     assert [one.first for one in found.seen] == [True, True, False, False]
 
 

@@ -88,4 +88,4 @@ def _xsd(path: Path) -> xmlschema.XMLSchema:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")

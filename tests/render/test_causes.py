@@ -12,7 +12,7 @@ CAUSE = Cause(
     evidence=("rule 1 of STAGE-2: its counter rose by 1, 1, 1",),
     repairs=(
         Repair(text="attach client to network a", confirmed=True, because="foretold: it accepts"),
-        Repair(text="pray", confirmed=False, because="cannot be tried beforehand"),
+        Repair(text="pray", confirmed=False, because="cannot be tested in the model"),
     ),
 )
 OTHER = Cause(mechanism=Mechanism.NOT_RUNNING, certainty=Certainty.FORETOLD, because="kafka is \x1b[31mgone")
@@ -25,7 +25,7 @@ def test_the_first_cause_in_full_and_the_others_in_a_line() -> None:
         "  network-isolation, because: client is on another network",
         "    evidence: rule 1 of STAGE-2: its counter rose by 1, 1, 1",
         "    repair: attach client to network a (tested in the model)",
-        "    repair: pray (cannot be tried beforehand)",
+        "    repair: pray (cannot be tested in the model)",
         "  not-running, foretold: kafka is \\x1b[31mgone",
     ]
 

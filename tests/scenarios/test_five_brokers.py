@@ -123,7 +123,7 @@ def test_the_command_says_the_same(running: Running, stack: Stack, tmp_path: Pat
     assert b"a real connection: connected" in works.stdout
     own_loopback = process("trace", "broker-1", "localhost:9092", *engine, cwd=tmp_path)
     assert (own_loopback.returncode, own_loopback.stderr) == (1, b"")
-    assert b"nobody listens on port 9092 there" in own_loopback.stdout
+    assert b"nothing listens on port 9092 there" in own_loopback.stdout
 
 
 @pytest.mark.bar("trace-truth", long=True)

@@ -224,13 +224,13 @@ def test_the_rule_that_decides() -> None:
 def test_rules_must_have_counted() -> None:
     assert judge() == (
         Agreement.DISAGREES,
-        "ETIMEDOUT as foretold, but the counter of nftables ip filter FORWARD #3 did not move",
+        "ETIMEDOUT as predicted, but the counter of nftables ip filter FORWARD #3 did not change",
     )
     for others, word in ((False, "counted by"), (True, "consistent with")):
         moved = MovedCounter(netns=2, rule=RULE, packets=3, others=others)
         assert judge(moved=(moved,)) == (
             Agreement.AGREES,
-            f"ETIMEDOUT as foretold, {word} nftables ip filter FORWARD #3",
+            f"ETIMEDOUT as predicted, {word} nftables ip filter FORWARD #3",
         )
 
 
@@ -243,7 +243,7 @@ def test_devices_must_have_seen_it() -> None:
 
 def test_other_ends() -> None:
     connected = ConnectResult(errno="", closed=False, seconds=0)
-    assert judge(attempted=connected) == (Agreement.DISAGREES, "foretold dropped, came connected")
+    assert judge(attempted=connected) == (Agreement.DISAGREES, "predicted dropped, observed connected")
     assert judge(replace(DROPPED, end=PathEnd.UNKNOWN), connected)[0] is Agreement.OPEN
     closed = replace(DROPPED, end=PathEnd.CLOSED, hops=())
-    assert judge(closed, replace(connected, closed=True), ()) == (Agreement.AGREES, "closed at once as foretold")
+    assert judge(closed, replace(connected, closed=True), ()) == (Agreement.AGREES, "closed at once as predicted")

@@ -30,7 +30,7 @@ def test_the_walk_is_found_and_the_model_is_evidence() -> None:
     found = failing(shop(), "client", "172.20.0.2", 9093)
     (cause,) = find_causes(replace(found, foretold=foretold))
     assert (cause.mechanism, cause.certainty) == (Mechanism.NOBODY_LISTENS, Certainty.FOUND)
-    assert any("foretell it" in line for line in cause.evidence)
+    assert any("predict it" in line for line in cause.evidence)
     assert cause.repairs[0].confirmed
 
 
@@ -66,7 +66,7 @@ def test_a_repair_that_would_not_be_enough_says_so() -> None:
     found = failing(shop(), "alone", "172.20.0.99", 9092)
     repairs = [repair for cause in find_causes(found) for repair in cause.repairs]
     assert repairs
-    assert all("would not be enough" in one.because for one in repairs if not one.confirmed)
+    assert all("not sufficient" in one.because for one in repairs if not one.confirmed)
 
 
 def test_nobody_has_the_address() -> None:
@@ -107,7 +107,7 @@ def test_names(source: str, name: str, mechanism: Mechanism) -> None:
 
 def test_the_closest_name_is_offered() -> None:
     suspect = suspect_of_name(failing(shop(), "client", "kafak-1", 9092))
-    assert suspect.remedies[0].text == 'dial "kafka-1", the name of kafka-1'
+    assert suspect.remedies[0].text == 'connect to "kafka-1", the name of kafka-1'
     assert suspect.remedies[0].destination == "172.20.0.2"
 
 

@@ -49,17 +49,17 @@ def test_what_is_otherwise_than_it_was() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"{", "is no JSON"),
-        (b"\xff\xfe", "is no JSON"),
-        (b"[" * 100_000, "is no JSON"),
-        (b"[]", "is no document of netdiag topology"),
-        (b"{}", "is no document of netdiag topology"),
+        (b"{", "is not JSON"),
+        (b"\xff\xfe", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b"[]", "is not a document of netdiag topology"),
+        (b"{}", "is not a document of netdiag topology"),
         (b'{"format": "netdiag-topology", "version": 1}', "has no list of places"),
         (b'{"format": "netdiag-topology", "version": 1, "places": [], "namespaces": "x"}', "has no list of namespaces"),
         (b'{"format": "netdiag-topology"}', "is version of another kind"),
         (
             b'{"format": "netdiag-topology", "version": 2}',
-            "is version 2 of the document, and this netdiag reads version 1",
+            "is version 2 of the document, but this netdiag reads version 1",
         ),
         (b'{"format": "netdiag-topology", "version": ' + b"9" * 4000 + b"}", "is version of another kind"),
     ],

@@ -202,7 +202,7 @@ def test_ends_that_changed_in_between_are_told_and_never_a_wrong_pair() -> None:
     found = resolved(links)
     assert found.ends[HOST] == {}
     assert [one.what for one in found.unread[HOST]] == [
-        f"the other end of 'veth{ifindex}' of net:[{HOST}]" for ifindex in (5, 6, 7, 8)
+        f"the peer of 'veth{ifindex}' in net:[{HOST}]" for ifindex in (5, 6, 7, 8)
     ]
     assert found.unread[HOST][0].because == "it changed while it was read: no device 2 of net:[1] leads here"
 

@@ -144,7 +144,7 @@ def test_an_end_that_nobody_can_see() -> None:
     assert topology.cables == ()
     (one,) = topology.unmatched
     assert (one.subject, one.link) == ("a of host", LinkId(netns=ROOT, ifindex=10))
-    assert one.because == "its other end is in a namespace that cannot be seen from here"
+    assert one.because == "its peer is in a namespace that is not visible from here"
 
 
 def test_a_pair_that_changed_while_it_was_read() -> None:
@@ -156,7 +156,7 @@ def test_a_pair_that_changed_while_it_was_read() -> None:
     topology = join(made.inventory())
     assert [(c.a.ifindex, c.b.netns) for c in topology.cables] == [(11, second.inode)]
     assert [one.subject for one in topology.unmatched] == ["v10 of host", "v2 of one"]
-    assert "does not lead back" in topology.unmatched[0].because
+    assert "does not point back" in topology.unmatched[0].because
 
 
 def test_what_stands_on_a_device_that_nobody_can_see() -> None:
@@ -169,8 +169,8 @@ def test_what_stands_on_a_device_that_nobody_can_see() -> None:
     topology = join(made.inventory())
     assert topology.cables == ()
     assert [(one.subject, one.because) for one in topology.unmatched] == [
-        ("mv of host", "the device that it stands on cannot be seen from here"),
-        ("v7 of host", "the device that it stands on cannot be seen from here"),
+        ("mv of host", "the device below it is not visible from here"),
+        ("v7 of host", "the device below it is not visible from here"),
     ]
 
 
@@ -255,9 +255,7 @@ def test_a_port_that_was_taken_off_its_bridge() -> None:
     made.host.links[4] = replace(made.host.links[4], master=None)
     (unmatched,) = made.topology().unmatched
     assert unmatched.subject == "container web on network net"
-    assert (
-        unmatched.because == "veth00041b8 of host, the other end of eth0 of web, is no port of br-010101010101 of host"
-    )
+    assert unmatched.because == "veth00041b8 of host, the peer of eth0 of web, is not a port of br-010101010101 of host"
     assert unmatched.link is not None
 
 
@@ -279,7 +277,7 @@ def test_an_address_that_no_device_has() -> None:
         ("container web on network net", "no device of web has its address 172.18.0.2"),
         (
             "veth00041b8 of host",
-            "a port of br-010101010101 of host that is no container's on network net: its other end is eth0 of web",
+            "a port of br-010101010101 of host that belongs to no container on network net: its peer is eth0 of web",
         ),
     ]
 
@@ -292,7 +290,7 @@ def test_a_port_without_container() -> None:
     made.host.ends[9], stray.ends[2] = LinkId(netns=stray.inode, ifindex=2), LinkId(netns=ROOT, ifindex=9)
     (unmatched,) = made.topology().unmatched
     assert (unmatched.subject, unmatched.link) == ("veth9 of host", LinkId(netns=ROOT, ifindex=9))
-    assert unmatched.because.endswith("no container's on network net: its other end is eth0 of left")
+    assert unmatched.because.endswith("no container on network net: its peer is eth0 of left")
     assert web.name == "web"
 
 
@@ -320,7 +318,7 @@ def test_macvlan_stands_on_its_parent() -> None:
     assert made.topology().unmatched == ()
     del made.host.links[2]
     assert told(made.topology()) == [
-        ("eth0 of web", "the device that it stands on cannot be seen from here"),
+        ("eth0 of web", "the device below it is not visible from here"),
         ("network lan", "its parent eth0 is not on host"),
     ]
     assert bridge.kind == "bridge"
@@ -362,7 +360,7 @@ def test_an_endpoint_of_a_network_that_was_made_anew() -> None:
     made.containers[web.id] = replace(web, networks=(replace(web.networks[0], network_id="ee" * 32),))
     topology = made.topology()
     assert topology.networks[0].members == ()
-    assert ("container web on network net", "the engine has no such network any more") in told(topology)
+    assert ("container web on network net", "the engine no longer has this network") in told(topology)
 
 
 def listeners(topology: Topology) -> dict[str, KafkaListener]:

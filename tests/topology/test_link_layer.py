@@ -47,7 +47,7 @@ def namespace(*vlans: BridgeVlan, fdb: tuple[FdbEntry, ...] = ()) -> IndexedName
         ({}, {}, ""),
         ({}, {"state": "blocking"}, "is blocking, not forwarding"),
         ({"isolated": True}, {}, ""),
-        ({"isolated": True}, {"isolated": True}, "isolated from each other"),
+        ({"isolated": True}, {"isolated": True}, "isolated from one another"),
     ],
 )
 def test_leaving(one: dict[str, Detail], other: dict[str, Detail], reason: str) -> None:
@@ -130,9 +130,9 @@ def test_a_frame_to_one_passes_pair_bridge_pair() -> None:
     (receiver,) = found.receivers
     assert receiver.at == eth0(made, "b")
     assert [crossing.what for crossing in receiver.crossings] == [
-        "eth0 to its other end va",
+        "eth0 to its peer va",
         "bridge br0 from port va to port vb",
-        "vb to its other end eth0",
+        "vb to its peer eth0",
     ]
 
 
@@ -151,7 +151,7 @@ def test_a_device_that_is_down_or_leads_out_of_sight() -> None:
     assert "eth0 is down" in [drop.because for drop in found.drops]
     assert not found.receivers
     made.spaces["a"].ends.clear()
-    assert spread(made, eth0(made, "a")).unseen[0].because.startswith("the other end of eth0 is in no namespace")
+    assert spread(made, eth0(made, "a")).unseen[0].because.startswith("the peer of eth0 is not in a visible namespace")
 
 
 def test_hardware_leads_out_of_this_machine_and_a_dummy_nowhere() -> None:
@@ -159,10 +159,10 @@ def test_hardware_leads_out_of_this_machine_and_a_dummy_nowhere() -> None:
     made.space("a")
     assert "leads out of this machine" in spread(made, made.device("a", "eth0")).unseen[0].because
     assert "tunnel" in spread(made, made.device("a", "wg0", "wireguard")).unseen[0].because
-    assert "not modelled" in spread(made, made.device("a", "odd0", "oddity")).unseen[0].because
+    assert "does not model" in spread(made, made.device("a", "odd0", "oddity")).unseen[0].because
     swallowed = spread(made, made.device("a", "dummy0", "dummy"))
     assert not swallowed.unseen
-    assert "swallows" in swallowed.drops[0].because
+    assert "discards" in swallowed.drops[0].because
 
 
 def test_a_tag_leads_to_the_vlan_of_that_number() -> None:
@@ -226,7 +226,7 @@ def test_a_bond_sends_by_its_one_port_that_works() -> None:
     assert [one.at for one in spread(made, bond).receivers] == [other]
     second, _ = made.pair(("a", "eth1", ""), ("b", "eth1", ""))
     made.change(second, master=bond.ifindex)
-    assert "not modelled" in spread(made, bond).unseen[0].because
+    assert "does not model" in spread(made, bond).unseen[0].because
     made.change(bond, details={"active_slave": "eth0"})
     assert [one.at for one in spread(made, bond).receivers] == [other]
     assert [one.at for one in spread(made, other).receivers] == [bond]

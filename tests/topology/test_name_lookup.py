@@ -70,11 +70,15 @@ def test_localhost_without_a_hosts_file() -> None:
 @pytest.mark.parametrize(
     ("place", "name", "says"),
     [
-        ("shop-broker-1-1", "example.org", 'nobody on shop_kafka is called "example.org": forwarded upstream'),
-        ("shop-broker-1-1", "init", "forwarded upstream"),
-        ("shop-broker-1-1", "client.shop_front", "forwarded upstream"),
-        ("host", "broker-1", "its name servers would be asked"),
-        ("lan", "broker-1", "its name servers would be asked"),
+        (
+            "shop-broker-1-1",
+            "example.org",
+            'no container on shop_kafka has the name "example.org"; the query goes upstream',
+        ),
+        ("shop-broker-1-1", "init", "goes upstream"),
+        ("shop-broker-1-1", "client.shop_front", "goes upstream"),
+        ("host", "broker-1", "its DNS servers would be asked"),
+        ("lan", "broker-1", "its DNS servers would be asked"),
         ("shop-broker-1-1", "", "the name is empty"),
     ],
 )

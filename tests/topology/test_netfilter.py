@@ -111,7 +111,7 @@ def test_ends_at_a_hook(verdict: Verdict, kind: str, end: PathEnd, errno: str) -
 @pytest.mark.parametrize(
     ("family", "hook", "devices", "bridged", "said"),
     [
-        ("bridge", "forward", (), True, "family bridge"),
+        ("bridge", "forward", (), True, "bridge family"),
         ("bridge", "forward", (), False, ""),
         ("netdev", "ingress", ("eth0",), False, "ingress of eth0"),
         ("netdev", "ingress", ("eth1",), False, ""),

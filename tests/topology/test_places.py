@@ -114,8 +114,8 @@ def test_a_container_without_network() -> None:
 @pytest.mark.parametrize(
     ("complete", "because"),
     [
-        (False, "the network namespace of its process 5010 cannot be seen"),
-        (True, "its process 5010 has ended meanwhile"),
+        (False, "the network namespace of its process 5010 is not visible"),
+        (True, "its process 5010 has exited in the meantime"),
     ],
 )
 def test_a_container_whose_namespace_cannot_be_seen(complete: bool, because: str) -> None:
@@ -136,7 +136,7 @@ def test_a_container_whose_namespace_cannot_be_seen(complete: bool, because: str
     assert place(topology, broker) is None
     assert [(one.subject, one.because) for one in topology.unmatched] == [
         ("container shop-broker-1-1", because),
-        ("veth00061b8 of host", "its other end is in a namespace that cannot be seen from here"),
+        ("veth00061b8 of host", "its peer is in a namespace that is not visible from here"),
     ]
     assert topology.published[1].pids is None
     assert topology.listeners[0].bound is None

@@ -146,7 +146,7 @@ def test_an_answer_without_a_way_back_is_lost() -> None:
     made.spaces["b"].routes = [r for r in made.spaces["b"].routes if r.type == "local"]
     path = way(made, "a", "10.0.0.2")
     assert path.end is PathEnd.DROPPED
-    assert "the answer is lost: no route to 10.0.0.1" in path.because
+    assert "the response is lost: no route to 10.0.0.1" in path.because
     assert "the refusal is lost" in way(made, "a", "10.0.0.2", 9093).because
 
 
@@ -160,7 +160,7 @@ def test_an_answer_that_comes_from_elsewhere_is_not_taken() -> None:
     made.spaces["host"].ruleset = rules("prerouting", rule(1, "dnat to 10.0.0.2", *steps), type="nat", priority=-100)
     path = way(made, "a", "10.0.0.254")
     assert path.end is PathEnd.DROPPED
-    assert "the answer comes from 10.0.0.2:9092, where the client expects 10.0.0.254:9092" in path.because
+    assert "the response comes from 10.0.0.2:9092, but the client expects 10.0.0.254:9092" in path.because
 
 
 def proxied(port: int, comm: str = "docker-proxy") -> Wires:
@@ -187,7 +187,7 @@ def test_another_program_is_no_proxy() -> None:
 def test_a_docker_proxy_with_nobody_behind_it_closes() -> None:
     path = way(proxied(9093), "a", "10.0.0.254", 19092)
     assert path.end is PathEnd.CLOSED
-    assert "nobody listens on port 9093 there" in path.because.replace("10.0.0.2:9093", "port 9093")
+    assert "nothing listens on port 9093 there" in path.because.replace("10.0.0.2:9093", "port 9093")
 
 
 def test_a_full_queue_drops() -> None:
@@ -229,7 +229,7 @@ def test_a_paused_container_is_told_of() -> None:
     assert source is not None
     path = predict_path(frozen, source.netns, "172.18.0.3", 9092)
     assert path.end is PathEnd.CONNECTED
-    assert "is paused: the kernel accepts, nobody reads" in path.because
+    assert "is paused: the kernel accepts, but no process reads" in path.because
     assert "paused" not in predict_path(topology, source.netns, "172.18.0.3", 9092).because
 
 

@@ -152,7 +152,7 @@ def test_ports_of_a_container_that_ended_meanwhile() -> None:
     for index in list(made.host.ends):
         del made.host.ends[index]
         del made.host.links[index]
-    assert [one.because for one in made.topology().unmatched] == ["its process 5010 has ended meanwhile"]
+    assert [one.because for one in made.topology().unmatched] == ["its process 5010 has exited in the meantime"]
 
 
 def ruleset(*texts: str, origin: Origin = Origin.IPTABLES_NFT, family: str = "ip") -> Ruleset:

@@ -59,7 +59,7 @@ def test_a_crowd_is_stood_for() -> None:
     began = process_time()
     found = with_reach(topology, names)
     assert process_time() - began < 20
-    assert "10 containers stand for 200" in found.reach_note
+    assert "10 containers represent 200" in found.reach_note
     assert len({one.source for one in found.reach}) > 12
     assert MOST_PATHS / 2 < len(found.reach) <= MOST_PATHS * 1.2
     assert {one.listener for one in found.reach} == {one.key for one in found.listeners if not one.controller}

@@ -99,7 +99,7 @@ def test_started_and_published() -> None:
 
 def test_attach_to_a_network_of_the_target() -> None:
     (remedy,) = remedies.attach_to_network(failing(shop(), "far", "172.20.0.2", 9092))
-    assert (remedy.text, remedy.destination) == ("attach far to network shop, on which kafka-1 is", "172.20.0.2")
+    assert (remedy.text, remedy.destination) == ("attach far to network shop, which kafka-1 is on", "172.20.0.2")
     assert remedy.change is not None
     assert not list(remedies.attach_to_network(failing(shop(), "far", "172.20.0.2", 9092), without="shop"))
     assert not list(remedies.attach_to_network(failing(shop(), "host", "172.20.0.2", 9092)))
@@ -107,7 +107,7 @@ def test_attach_to_a_network_of_the_target() -> None:
 
 def test_publish_or_dial_what_is_published() -> None:
     (dial,) = remedies.publish(failing(shop(), "host", "172.20.0.2", 9092))
-    assert (dial.text, dial.port) == ("dial 192.168.8.133:9092, where kafka-1 publishes the port", 9092)
+    assert (dial.text, dial.port) == ("connect to 192.168.8.133:9092, where kafka-1 publishes the port", 9092)
     (publish,) = remedies.publish(failing(shop(), "host", "172.20.0.3", 9093))
     assert publish.text.startswith("publish 9093:9093 of client")
 
@@ -123,7 +123,7 @@ def test_start() -> None:
 def test_instead_of_a_published_port() -> None:
     found = failing(shop(), "far", "192.168.8.133", 9092)
     texts = [remedy.text for remedy in remedies.bypass_published_port(found)]
-    assert "attach far to network shop and dial kafka-1:9092" in texts
+    assert "attach far to network shop, and connect to kafka-1:9092" in texts
 
 
 def test_who_listens() -> None:

@@ -236,7 +236,7 @@ def test_sources_that_are_not_believed() -> None:
     assert "loopback" in arrival(wires(), "127.0.0.1", "10.0.0.1").because
     assert "route_localnet" in arrival(wires(), "10.0.0.7", "127.0.0.1").because
     strict = wires(rp_filter=(("eth0", 1),))
-    assert "not reached by eth0" in arrival(strict, "10.1.0.7", "10.0.0.1").because
+    assert "not reachable through eth0" in arrival(strict, "10.1.0.7", "10.0.0.1").because
     loose = wires(rp_filter=(("eth0", 2),))
     assert arrival(loose, "10.1.0.7", "10.0.0.1").local
     assert "no route back" in arrival(loose, "8.8.8.8", "10.0.0.1").because

@@ -186,7 +186,7 @@ def test_without_an_engine_there_is_nothing_to_choose() -> None:
     alone = replace(five_brokers(), networks=(), containers={})
     with pytest.raises(InputError) as caught:
         narrow(alone, services=["web"])
-    assert caught.value.hint == "there is no service at all"
+    assert caught.value.hint == "there is no service"
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from netdiag.topology.path.name_lookup import Resolver
 from netdiag.topology.path.prediction import PathPredictor
 
 MOST_REPAIRS = 6
-_NOT_TRIED = "cannot be tried beforehand"
+_NOT_TRIED = "cannot be tested in the model"
 _MECHANISMS = {
     Reason.NOT_KAFKA: Mechanism.NOT_KAFKA,
     Reason.TLS: Mechanism.TLS_EXPECTED,
@@ -74,8 +74,8 @@ def _suspects(connection: FailedConnection) -> Iterator[tuple[Certainty, Suspect
         for counted in deciding.ending:
             certainty = Certainty.PROVEN if counted is proven else Certainty.CONSISTENT
             suspect = suspect_of_rule(connection, counted.netns, counted.rule)
-            times = f"its counter rose by {', '.join(map(str, counted.packets))} with {deciding.attempts} first packets"
-            others = ", and others move it, too" if counted.foreign else ", and not without"
+            times = f"its counter rose by {', '.join(map(str, counted.packets))} for {deciding.attempts} first packets"
+            others = ", but other packets count there too" if counted.foreign else ", and not without them"
             line = f"{rule_name(counted.rule)}: {times}{others}"
             yield certainty, replace(suspect, evidence=(*suspect.evidence, line))
     on_path = _of_path(connection, connects=connects)
@@ -84,7 +84,7 @@ def _suspects(connection: FailedConnection) -> Iterator[tuple[Certainty, Suspect
         yield Certainty.FOUND if agrees else Certainty.CONSISTENT, on_path
     foretold = connection.foretold
     if foretold is not None and foretold.mechanism is not None:
-        said = f"the deployment's files and settings foretell it: {foretold.because}"
+        said = f"the deployment's files and settings predict it: {foretold.because}"
         yield (
             Certainty.FORETOLD,
             Suspect(mechanism=foretold.mechanism, because=foretold.because, evidence=(said,)),
@@ -174,8 +174,8 @@ def _try(connection: FailedConnection, remedy: Remedy, resolver: Resolver | None
     destination = remedy.destination or path.address or path.destination
     again = PathPredictor(topology, resolver).predict(path.source, destination, remedy.port or path.port)
     if again.end is not PathEnd.CONNECTED:
-        return Repair(text=remedy.text, confirmed=False, because=f"would not be enough: {again.because}")
+        return Repair(text=remedy.text, confirmed=False, because=f"not sufficient: {again.because}")
     left = suspect_of_silence(replace(connection, topology=topology, path=again, deciding=None))
     if left is not None:
-        return Repair(text=remedy.text, confirmed=False, because=f"would not be enough: {left.because}")
-    return Repair(text=remedy.text, confirmed=True, because=f"foretold: {again.because}")
+        return Repair(text=remedy.text, confirmed=False, because=f"not sufficient: {left.because}")
+    return Repair(text=remedy.text, confirmed=True, because=f"predicted: {again.because}")

@@ -25,7 +25,7 @@ def suspect_without_route(connection: FailedConnection) -> Suspect | None:
     who, said = connection.place_name(namespace.inode), (path.because,)
     container = connection.container(namespace.inode)
     if namespace.inode != path.source:
-        because = f"{who}, which is to pass it on, has {path.because}"
+        because = f"{who}, which has to forward the packet, has {path.because}"
         return Suspect(
             mechanism=Mechanism.NO_ROUTE, because=because, evidence=said, remedies=tuple(_routes(connection, namespace))
         )
@@ -34,7 +34,7 @@ def suspect_without_route(connection: FailedConnection) -> Suspect | None:
     views = connection.networks_at(namespace.inode)
     if views and all(view.network.internal for view in views):
         names = ", ".join(view.network.name for view in views)
-        because = f"{who} is on internal networks only ({names}), and has no route out of them"
+        because = f"{who} is only on internal networks ({names}) and has no route out of them"
         found = tuple(remedies.leave_internal_network(connection))
         return Suspect(mechanism=Mechanism.INTERNAL_EGRESS, because=because, evidence=said, remedies=found)
     because = f"{who} has no route to {path.address}"
@@ -46,7 +46,7 @@ def suspect_without_route(connection: FailedConnection) -> Suspect | None:
 def _without_network(connection: FailedConnection, namespace: IndexedNamespace, container: Container | None) -> Suspect:
     who = connection.place_name(namespace.inode)
     mode = f" (network mode {container.network_mode})" if container is not None else ""
-    because = f"{who} has no network but its own loopback{mode}"
+    because = f"{who} has only loopback{mode}"
     target = connection.network_of_address(connection.path.address)
     found = []
     if target is not None and target.bridge is not None:
@@ -67,7 +67,7 @@ def _routes(connection: FailedConnection, namespace: IndexedNamespace) -> Iterat
         if other is None or netns == namespace.inode or not other.forwards(4) or family_of(address) == 6:
             continue
         for link, gateway in _shared_links(namespace, other):
-            text = f"give {connection.place_name(namespace.inode)} a route: ip route add {destination} via {gateway}"
+            text = f"add a route on {connection.place_name(namespace.inode)}: ip route add {destination} via {gateway}"
             yield Remedy(text=text, change=remedies.with_route(namespace.inode, destination, gateway, link))
 
 
@@ -131,7 +131,7 @@ def _parent_isolation(connection: FailedConnection) -> Suspect | None:
                 name = parent.ifname if parent is not None else "its parent"
                 because = (
                     f"{connection.place_name(namespace.inode)} is on {link.ifname}, a {link.kind} on {name} of "
-                    f"{connection.place_name(other.inode)}: the two do not reach each other"
+                    f"{connection.place_name(other.inode)}: the two cannot reach one another"
                 )
                 return Suspect(
                     mechanism=Mechanism.PARENT_ISOLATION,
@@ -156,12 +156,12 @@ def _over_bridge(
         inward = connection.path.source == other.inode
         address = remedies.free_address(connection.topology, view) if inward else ""
         yield Remedy(
-            text=f"attach {who} to bridge network {view.network.name}, too, and dial by it",
+            text=f"also attach {who} to bridge network {view.network.name}, and connect through it",
             change=remedies.with_network(namespace.inode, view, address=address),
             destination=address or view.network.gateways[0],
             port=connection.path.port,
         )
-    yield Remedy(text="dial from another machine, or give the docker host a macvlan device of its own on that parent")
+    yield Remedy(text="connect from another machine, or create a macvlan device for the docker host on that parent")
 
 
 def _broken_link(connection: FailedConnection) -> Suspect | None:
@@ -176,7 +176,7 @@ def _broken_link(connection: FailedConnection) -> Suspect | None:
             mechanism=Mechanism.LINK_DOWN,
             because=f"{link.ifname} of {connection.place_name(one.netns)} is down",
             evidence=(connection.path.because,),
-            remedies=(Remedy(text=f"bring it up: ip link set {link.ifname} up", change=change),),
+            remedies=(Remedy(text=f"set it up: ip link set {link.ifname} up", change=change),),
         )
     return next((found for at, one in pairs if (found := _port_off_bridge(connection, at, one)) is not None), None)
 
@@ -204,9 +204,9 @@ def _port_off_bridge(connection: FailedConnection, inside: LinkId, port: LinkId)
         change = remedies.with_link(port, port={**link.port, "state": "forwarding"})
         return Suspect(
             mechanism=Mechanism.PORT_OFF_BRIDGE,
-            because=f"{where} is a bridge port in state {link.port.get('state')}: it does not forward",
+            because=f"{where} is a bridge port that does not forward (state {link.port.get('state')})",
             evidence=(connection.path.because,),
-            remedies=(Remedy(text=f"let it forward: bridge link set dev {link.ifname} state 3", change=change),),
+            remedies=(Remedy(text=f"make it forward: bridge link set dev {link.ifname} state 3", change=change),),
         )
     if link.master is not None:
         return None
@@ -228,9 +228,9 @@ def _port_off_bridge(connection: FailedConnection, inside: LinkId, port: LinkId)
     change = remedies.with_link(port, master=bridge.ifindex, port_kind="bridge", port=forwarding)
     return Suspect(
         mechanism=Mechanism.PORT_OFF_BRIDGE,
-        because=f"{where}, the cable of {connection.place_name(inside.netns)}, is on no bridge",
-        evidence=(f"bridge {name} has not {link.ifname} among its ports",),
-        remedies=(Remedy(text=f"put it back: ip link set {link.ifname} master {name}", change=change),),
+        because=f"{where}, the veth peer of {connection.place_name(inside.netns)}, is not attached to a bridge",
+        evidence=(f"{link.ifname} is not a port of bridge {name}",),
+        remedies=(Remedy(text=f"attach it again: ip link set {link.ifname} master {name}", change=change),),
     )
 
 
@@ -263,9 +263,9 @@ def _forwarding_off(connection: FailedConnection) -> Suspect | None:
         who = connection.place_name(hop.netns)
         return Suspect(
             mechanism=Mechanism.FORWARDING_OFF,
-            because=f"{who} does not pass packets on: {switch} is 0",
+            because=f"{who} does not forward packets: {switch} is 0",
             evidence=(connection.path.because,),
-            remedies=(Remedy(text=f"sysctl -w {switch}=1 on {who}", change=remedies.with_forwarding(hop.netns)),),
+            remedies=(Remedy(text=f"run sysctl -w {switch}=1 on {who}", change=remedies.with_forwarding(hop.netns)),),
         )
     return None
 
@@ -278,10 +278,10 @@ def _unfiltered_bridge(connection: FailedConnection) -> Suspect | None:
         return None
     if host.facts.settings.bridge_nf_call_iptables:
         return None
-    text = "let bridges ask the packet filter: sysctl -w net.bridge.bridge-nf-call-iptables=1"
+    text = "make bridges call the packet filter: sysctl -w net.bridge.bridge-nf-call-iptables=1"
     return Suspect(
         mechanism=Mechanism.BRIDGE_FILTER_OFF,
-        because="a published port leads back onto the client's own bridge, whose answers pass no NAT: "
+        because="a published port leads back to the client's own bridge, whose responses skip NAT: "
         "net.bridge.bridge-nf-call-iptables is off",
         evidence=(connection.path.because,),
         remedies=(
@@ -308,19 +308,18 @@ def _stale_neighbour(connection: FailedConnection) -> Suspect | None:
             who = connection.place_name(hop.link.netns)
             known = f"{address} is at {entry.lladdr}, {entry.states[0]}"
             if owner is None:
-                because = f"nobody has {address} any more, and {who} still believes: {known}"
+                because = f"no device has {address} any more, but {who} still has an entry: {known}"
             else:
-                because = (
-                    f"{address} has moved to {connection.place_name(owner[0].inode)}, and {who} still believes: {known}"
-                )
-            text = f"forget it on {who}: ip neigh del {address} dev {_link_name(connection, hop.link)}"
+                new = connection.place_name(owner[0].inode)
+                because = f"{address} has moved to {new}, but {who} still has an entry: {known}"
+            text = f"delete the entry on {who}: ip neigh del {address} dev {_link_name(connection, hop.link)}"
             if owner is None:
-                text = f"start again what had {address}, or dial it by name"
+                text = f"start the container that had {address} again, or connect by name"
             change = remedies.without_neighbour(hop.link.netns, address)
             return Suspect(
                 mechanism=Mechanism.STALE_NEIGHBOUR,
                 because=because,
-                evidence=(f"neighbour table of {who}: {known}",),
+                evidence=(f"neighbor table of {who}: {known}",),
                 remedies=(Remedy(text=text, change=change if owner is not None else None),),
             )
     return None
@@ -340,12 +339,12 @@ def _no_neighbour(connection: FailedConnection) -> Suspect | None:
         and any(e.network == view.network.name for e in container.networks)
     ]
     network = f" on network {view.network.name}" if view is not None else ""
-    evidence = [path.because, *(f"{name} is on that network and does not run" for name in stopped[:3])]
-    found = [Remedy(text=f"start {name} and dial it by name") for name in stopped[:2]]
+    evidence = [path.because, *(f"{name} is on that network but not running" for name in stopped[:3])]
+    found = [Remedy(text=f"start {name}, and connect by name") for name in stopped[:2]]
     found += list(_dial_by_name(connection, view.network.name if view is not None else ""))
     return Suspect(
         mechanism=Mechanism.NOBODY_HAS_ADDRESS,
-        because=f"nobody has the address {path.address}{network}",
+        because=f"no device has the address {path.address}{network}",
         evidence=tuple(evidence),
         remedies=tuple(found),
     )
@@ -355,7 +354,7 @@ def _dial_by_name(connection: FailedConnection, network: str) -> Iterator[Remedy
     for container in remedies.containers_listening(connection, connection.path.port):
         for endpoint in container.networks:
             if endpoint.network == network and endpoint.addresses:
-                text = f"dial {container.name} by name, which has {endpoint.addresses[0]}"
+                text = f"connect to {container.name} by name: it has {endpoint.addresses[0]}"
                 yield Remedy(text=text, destination=endpoint.addresses[0], port=connection.path.port)
 
 

@@ -24,7 +24,7 @@ def suspect_of_name(connection: FailedConnection) -> Suspect:
     if name in _HOST_ALIASES and not owners:
         return Suspect(
             mechanism=Mechanism.HOST_ALIAS_MISSING,
-            because=f'"{name}" means nothing in {who}: on Linux it needs an extra_hosts entry',
+            because=f'{who} does not resolve "{name}": on Linux it needs an extra_hosts entry',
             evidence=said,
             remedies=tuple(_host_gateway(connection, name)),
         )
@@ -35,20 +35,20 @@ def suspect_of_name(connection: FailedConnection) -> Suspect:
         names = " and ".join(one.name for one in owners)
         return Suspect(
             mechanism=Mechanism.NAME_OF_STOPPED,
-            because=f'"{name}" is {names}, which does not run: the engine forgets names of what has ended',
-            evidence=(f"the engine says: {owners[0].name} {owners[0].state.status.value}",),
+            because=f'"{name}" is {names}, which is not running, and the engine does not resolve stopped containers',
+            evidence=(f"the engine reports {owners[0].name} as {owners[0].state.status.value}",),
             remedies=(remedies.start(connection, owners[0], connection.path.port),),
         )
     views = connection.networks_at(connection.path.source)
     if inside is None or all(view.network.default_bridge for view in views):
-        because = f'"{name}" is the name of a container, and {who} has no embedded DNS to ask for it'
+        because = f'"{name}" is the name of a container, but {who} has no embedded DNS to resolve it'
         found = tuple(_without_dns(connection, running[0], inside=inside is not None))
         return Suspect(mechanism=Mechanism.NO_EMBEDDED_DNS, because=because, evidence=said, remedies=found)
     theirs = ", ".join(view.network.name for view in connection.container_networks(running[0])) or "no network"
     mine = ", ".join(view.network.name for view in views)
     return Suspect(
         mechanism=Mechanism.NAME_ON_OTHER_NETWORK,
-        because=f'"{name}" is {running[0].name} on {theirs}, and {who} is on {mine}',
+        because=f'"{name}" is {running[0].name} on {theirs}, but {who} is on {mine}',
         evidence=said,
         remedies=tuple(_on_one_network(connection, running[0], inside)),
     )
@@ -59,10 +59,12 @@ def _unknown_name(connection: FailedConnection, name: str, who: str) -> Suspect:
     if "." in name and any(word in seen for word in _SILENT):
         return Suspect(
             mechanism=Mechanism.NAME_SERVER_SILENT,
-            because=f'the name servers of {who} do not answer for "{name}"',
+            because=f'the DNS servers of {who} do not answer for "{name}"',
             evidence=(seen,),
             remedies=(
-                Remedy(text=f"give {who} a name server that answers: dns in its service, or the engine's --dns"),
+                Remedy(
+                    text=f"configure a DNS server that answers for {who}: dns in its service, or the engine's --dns"
+                ),
             ),
         )
     known = sorted({one for c in connection.topology.containers.values() if c.state.has_process for one in _names(c)})
@@ -72,18 +74,18 @@ def _unknown_name(connection: FailedConnection, name: str, who: str) -> Suspect:
         owner = next(c for c in connection.topology.containers.values() if c.state.has_process and one in _names(c))
         address = next((a for e in owner.networks for a in e.addresses), "")
         found.append(
-            Remedy(text=f'dial "{one}", the name of {owner.name}', destination=address, port=connection.path.port)
+            Remedy(text=f'connect to "{one}", the name of {owner.name}', destination=address, port=connection.path.port)
         )
     return Suspect(
         mechanism=Mechanism.NO_SUCH_NAME,
-        because=f'nobody is called "{name}"',
+        because=f'no container has the name "{name}"',
         evidence=(connection.path.because, *([f"closest name: {close[0]}"] if close else [])),
         remedies=tuple(found),
     )
 
 
 def _host_gateway(connection: FailedConnection, name: str) -> Iterator[Remedy]:
-    text = f'extra_hosts: ["{name}:host-gateway"] for {connection.client_name}'
+    text = f'add extra_hosts: ["{name}:host-gateway"] to {connection.client_name}'
     gateways = [g for view in connection.networks_at(connection.path.source) for g in view.network.gateways]
     if gateways:
         yield Remedy(text=text, destination=gateways[0], port=connection.path.port)
@@ -101,7 +103,7 @@ def _without_dns(connection: FailedConnection, container: Container, *, inside: 
     )
     host = remedies.host_address(connection)
     if there is not None and host:
-        text = f"dial {host}:{there.published}, where {container.name} publishes the port"
+        text = f"connect to {host}:{there.published}, where {container.name} publishes the port"
         yield Remedy(text=text, destination=host, port=there.published)
     elif host:
         yield remedies.publish_port(connection, container, port)

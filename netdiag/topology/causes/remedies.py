@@ -364,10 +364,10 @@ def attach_to_network(connection: FailedConnection, *, without: str = "") -> Ite
             continue
         dial = endpoint.addresses[0]
         if view.network.id in own:
-            text = f"dial {whom} by its address or name on network {view.network.name}, on which {who} is, too"
+            text = f"connect to {whom} by its address or name on network {view.network.name}, which {who} is also on"
             yield Remedy(text=text, destination=dial, port=connection.path.port)
         else:
-            text = f"attach {who} to network {view.network.name}, on which {whom} is"
+            text = f"attach {who} to network {view.network.name}, which {whom} is on"
             change = with_network(connection.path.source, view)
             yield Remedy(text=text, change=change, destination=dial, port=connection.path.port)
 
@@ -388,12 +388,12 @@ def bypass_published_port(connection: FailedConnection) -> Iterator[Remedy]:
         dial = "127.0.0.1" if same else endpoint.addresses[0]
         name = "localhost" if same else container.name
         if same or (view.network.id in own and view.network.icc):
-            yield Remedy(text=f"dial {name}:{port.target} instead", destination=dial, port=port.target)
+            yield Remedy(text=f"connect to {name}:{port.target} instead", destination=dial, port=port.target)
         elif view.network.icc:
-            text = f"attach {who} to network {view.network.name} and dial {container.name}:{port.target}"
+            text = f"attach {who} to network {view.network.name}, and connect to {container.name}:{port.target}"
             change = with_network(connection.path.source, view)
             yield Remedy(text=text, change=change, destination=dial, port=port.target)
-    yield Remedy(text="turn the userland proxy on, or dial by a network that both are on")
+    yield Remedy(text="enable the userland proxy, or connect over a network that both are on")
 
 
 def leave_internal_network(connection: FailedConnection) -> Iterator[Remedy]:
@@ -403,7 +403,7 @@ def leave_internal_network(connection: FailedConnection) -> Iterator[Remedy]:
     for view in connection.topology.networks:
         if view.bridge is None or view.network.internal or not view.network.subnets:
             continue
-        text = f"attach {connection.client_name} to a network that is not internal, {view.network.name}"
+        text = f"attach {connection.client_name} to {view.network.name}, which is not internal"
         yield Remedy(text=text, change=with_network(connection.path.source, view, default=True))
         return
 
@@ -421,7 +421,7 @@ def publish(connection: FailedConnection) -> Iterator[Remedy]:
     )
     host = host_address(connection)
     if there is not None and host:
-        text = f"dial {host}:{there.published}, where {container.name} publishes the port"
+        text = f"connect to {host}:{there.published}, where {container.name} publishes the port"
         yield Remedy(text=text, destination=host, port=there.published)
         return
     yield publish_port(connection, container, port)
@@ -442,7 +442,7 @@ def publish_port(connection: FailedConnection, container: Container, port: int) 
     to_host = connection.is_host_address(connection.path.address) or connection.path.address.startswith("127.")
     dial = connection.path.address if to_host else host_address(connection)
     text = f"publish {port}:{port} of {container.name}"
-    text += "" if to_host else f" and dial {dial}:{port}"
+    text += "" if to_host else f", and connect to {dial}:{port}"
     return Remedy(text=text, change=with_published_port(connection, made), destination=dial, port=port)
 
 
@@ -465,16 +465,16 @@ def listen(
 ) -> Iterator[Remedy]:
     """Listen on the port, or dial or publish a port on which somebody listens."""
     who = connection.place_name(namespace.inode)
-    yield Remedy(text=f"let {who} listen on 0.0.0.0:{port}", change=with_listener(namespace.inode, port))
+    yield Remedy(text=f"make {who} listen on 0.0.0.0:{port}", change=with_listener(namespace.inode, port))
     if behind and connection.host is not None and (process := next(connection.proxies(), None)) is not None and own:
         published = connection.path.port
         address = next((a for a in namespace.own if ":" not in a and not a.startswith("127.")), "")
         if process is not None and address:
-            text = f"publish {published}:{own[0]} instead, where {who} listens"
+            text = f"publish {published}:{own[0]} instead: {who} listens there"
             yield Remedy(text=text, change=with_docker_proxy(connection.host, published, address, own[0]))
     elif not behind and connection.container(namespace.inode) is not None:
         for one in own[:2]:
-            text = f"dial port {one}, where {who} listens"
+            text = f"connect to port {one}, on which {who} listens"
             yield Remedy(text=text, destination=connection.path.address, port=one)
 
 
@@ -485,14 +485,14 @@ def dial_listening_container(connection: FailedConnection, port: int) -> Iterato
         for view in connection.container_networks(container):
             endpoint = next((e for e in container.networks if e.network == view.network.name), None)
             if endpoint is not None and endpoint.addresses and view.network.id in own:
-                text = f"dial {container.name}:{port} (advertise {container.name}, not localhost)"
+                text = f"connect to {container.name}:{port} (advertise {container.name}, not localhost)"
                 yield Remedy(text=text, destination=endpoint.addresses[0], port=port)
                 return
     if any(p.in_force for p in connection.published):
         yield from bypass_published_port(connection)
     if connection.source is not None:
         change = with_listener(connection.path.source, port)
-        yield Remedy(text=f"let {connection.client_name} itself listen on port {port}", change=change)
+        yield Remedy(text=f"make {connection.client_name} itself listen on port {port}", change=change)
 
 
 def start(connection: FailedConnection, container: Container, port: int, *, published: int = 0) -> Remedy:

@@ -28,12 +28,12 @@ def suspect_of_rule(connection: FailedConnection, netns: int, rule: RuleAddress)
     if not rule.number:
         forward = "forward" in rule.chain.lower()
         mechanism = Mechanism.FORWARD_POLICY if forward else Mechanism.HOST_FIREWALL
-        because = f"the policy of {rule.chain} on {connection.place_name(netns)} drops what nothing accepts"
+        because = f"the policy of {rule.chain} on {connection.place_name(netns)} drops packets that no rule accepts"
         return Suspect(mechanism=mechanism, because=because, evidence=evidence, remedies=(lifted,))
     if "reject" in rule.text.lower():
         because = f"{where} rejects it"
         return Suspect(mechanism=Mechanism.REJECTED, because=because, evidence=evidence, remedies=(lifted,))
-    because = f"{where} drops it, and is not the engine's"
+    because = f"{where}, which is not the engine's, drops it"
     return Suspect(mechanism=Mechanism.HOST_FIREWALL, because=because, evidence=evidence, remedies=(lifted,))
 
 
@@ -59,7 +59,7 @@ def removal(rule: RuleAddress, where: str) -> str:
         tool += "-legacy" if rule.origin is Origin.IPTABLES_LEGACY else ""
         last = f"-D {rule.chain} {rule.number}" if rule.number else f"-P {rule.chain} ACCEPT"
         command = f"{tool} -t {rule.table} {last}"
-    return f"take the rule away on {where}, or accept the connection before it: {command}"
+    return f"delete the rule on {where}, or accept the connection before it: {command}"
 
 
 def devices(rule: RuleAddress) -> Iterator[tuple[str, str, bool]]:
@@ -98,7 +98,7 @@ def _of_engine(connection: FailedConnection, netns: int, rule: RuleAddress, evid
     if _isolates_internal(connection, rule, views):
         return _internal_egress(connection, source, because, evidence)
     if connection.is_translated or (connection.published and connection.is_host_address(connection.path.address)):
-        said = f"{source} dials a published port of the docker host, and {because} drops that on the way back in"
+        said = f"{source} connects to a published port of the docker host, and {because} drops it on the way back in"
         return Suspect(
             mechanism=Mechanism.HAIRPIN_DROPPED,
             because=said,
@@ -107,7 +107,7 @@ def _of_engine(connection: FailedConnection, netns: int, rule: RuleAddress, evid
         )
     if same or (views and not views[0].network.icc and len(set(plain)) == 1):
         network = views[0].network.name if views else plain[0]
-        said = f"network {network} forbids its containers to reach each other (icc=false): {because}"
+        said = f"network {network} does not let its containers reach one another (icc=false): {because}"
         lift = Remedy(
             text=f"create network {network} without com.docker.network.bridge.enable_icc=false",
             change=remedies.with_accepting_rule(netns, rule),
@@ -117,7 +117,7 @@ def _of_engine(connection: FailedConnection, netns: int, rule: RuleAddress, evid
     place = connection.topology.place(connection.path.source)
     outside = place is None or place.kind is not PlaceKind.CONTAINER
     if outside:
-        said = f"a container's address is dialled from outside its network, which {because} drops"
+        said = f"the client connects to a container's address from outside its network, which {because} drops"
         found = tuple(remedies.publish(connection))
         return Suspect(mechanism=Mechanism.DIRECT_ACCESS_DROPPED, because=said, evidence=evidence, remedies=found)
     said = f"{source} is on another network than {connection.path.address}: {because}"
@@ -138,7 +138,7 @@ def _isolates_internal(connection: FailedConnection, rule: RuleAddress, views: l
 
 
 def _internal_egress(connection: FailedConnection, source: str, because: str, evidence: tuple[str, ...]) -> Suspect:
-    said = f"{source} is on internal networks, which nothing leaves or enters: {because}"
+    said = f"{source} is on internal networks, which packets neither leave nor enter: {because}"
     return Suspect(
         mechanism=Mechanism.INTERNAL_EGRESS,
         because=said,

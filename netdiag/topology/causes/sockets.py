@@ -42,17 +42,17 @@ def suspect_behind_proxy(connection: FailedConnection) -> Suspect | None:
         found = _at_socket(connection, owner[0], parsed.container_port, parsed.container_ip, behind=True)
         if found is not None:
             evidence = (
-                f"{said}, connects to {parsed.container_ip}:{parsed.container_port} and closes",
+                f"{said}, connects to {parsed.container_ip}:{parsed.container_port} and closes the connection",
                 *found.evidence,
             )
             return Suspect(mechanism=found.mechanism, because=found.because, evidence=evidence, remedies=found.remedies)
-    because = f"{said}, but gets no connection to {parsed.container_ip}:{parsed.container_port}"
-    remedy = Remedy(text="start the container again, and the engine makes its port anew")
+    because = f"{said}, but cannot connect to {parsed.container_ip}:{parsed.container_port}"
+    remedy = Remedy(text="restart the container, so that the engine publishes its port again")
     container = connection.topology.containers.get(connection.published[0].container) if connection.published else None
     address = next((a for e in container.networks for a in e.addresses), "") if container is not None else ""
     if container is not None and address and connection.host is not None:
         change = remedies.with_docker_proxy(connection.host, connection.path.port, address, parsed.container_port)
-        remedy = Remedy(text=f"restart {container.name}, and the engine makes its port anew", change=change)
+        remedy = Remedy(text=f"restart {container.name}, so that the engine publishes its port again", change=change)
     return Suspect(
         mechanism=Mechanism.DIED_BEHIND_PROXY,
         because=because,
@@ -72,8 +72,8 @@ def suspect_of_silence(connection: FailedConnection) -> Suspect | None:
     if container is not None and container.state.status is Status.PAUSED:
         return Suspect(
             mechanism=Mechanism.PAUSED,
-            because=f"container {container.name} is paused: the kernel accepts, the process is frozen",
-            evidence=(f"the engine says that {container.name} is paused",),
+            because=f"container {container.name} is paused: the kernel accepts connections, but the process is frozen",
+            evidence=(f"the engine reports {container.name} as paused",),
             remedies=(Remedy(text=f"docker unpause {container.name}", change=remedies.with_unpaused(container)),),
         )
     stopped = [
@@ -85,7 +85,7 @@ def suspect_of_silence(connection: FailedConnection) -> Suspect | None:
     if stopped:
         one = stopped[0]
         because = f"{one.comm} (pid {one.pid}) holds the socket and is stopped by a signal"
-        text = f"let it go on: kill -CONT {one.pid}"
+        text = f"resume it: kill -CONT {one.pid}"
         return Suspect(
             mechanism=Mechanism.HUNG,
             because=because,
@@ -100,8 +100,8 @@ def suspect_hung(connection: FailedConnection) -> Suspect:
     who = connection.place_name(connection.path.target)
     return Suspect(
         mechanism=Mechanism.HUNG,
-        because=f"{who} accepts and never answers, though it runs",
-        remedies=(Remedy(text=f"look at the log and the threads of {who}, then restart it"),),
+        because=f"{who} is running and accepts connections, but never answers",
+        remedies=(Remedy(text=f"check the log and the threads of {who}, then restart it"),),
     )
 
 
@@ -112,13 +112,13 @@ def suspect_of_backlog(connection: FailedConnection) -> Suspect | None:
     for one in connection.listeners(namespace, port) if namespace is not None else ():
         if one.backlog and one.queue > one.backlog:
             who = connection.place_name(connection.path.target)
-            because = f"{who} has {one.queue} connections waiting on port {port} and takes {one.backlog}"
-            text = f"restart what listens on port {port} of {who}, or give it a longer backlog"
+            because = f"{who} has {one.queue} connections waiting on port {port}, but accepts only {one.backlog}"
+            text = f"restart the process that listens on port {port} of {who}, or increase its backlog"
             change = remedies.with_empty_queue(connection.path.target or 0, one)
             return Suspect(
                 mechanism=Mechanism.BACKLOG_FULL,
                 because=because,
-                evidence=(f"queue {one.queue} of {one.backlog}, as ss shows it",),
+                evidence=(f"queue {one.queue} of {one.backlog} (see ss)",),
                 remedies=(Remedy(text=text, change=change),),
             )
     return None
@@ -129,7 +129,7 @@ def _own_loopback(connection: FailedConnection, namespace: IndexedNamespace) -> 
     others = connection.listeners(namespace, port)
     if others and all(":" not in one.address for one in others) and family_of(connection.path.address) == 6:
         return _without_ipv6(connection, namespace, port)
-    because = f"{connection.path.destination} is {who} itself, where nobody listens on port {port}"
+    because = f"{connection.path.destination} is {who} itself, where nothing listens on port {port}"
     return Suspect(
         mechanism=Mechanism.OWN_LOOPBACK,
         because=because,
@@ -147,24 +147,24 @@ def _at_socket(
     there = ", ".join(dict.fromkeys(f"{_bracketed(one.address)}:{port}" for one in others))
     if not others:
         mechanism = Mechanism.PUBLISHED_TO_DEAD_PORT if behind else Mechanism.NOBODY_LISTENS
-        because = f"nobody listens on port {port} of {who}"
+        because = f"nothing listens on port {port} of {who}"
         if behind:
-            because = f"published port {connection.path.port} leads to port {port} of {who}, where nobody listens"
+            because = f"published port {connection.path.port} leads to port {port} of {who}, where nothing listens"
         own = sorted({one.port for one in namespace.facts.listeners if not _loopback(one)} - {0})
-        evidence = (f"{who} listens on {', '.join(map(str, own[:8])) or 'no port at all'}",)
+        evidence = (f"{who} listens on {', '.join(map(str, own[:8])) or 'no port'}",)
         found = tuple(remedies.listen(connection, namespace, port, own, behind=behind))
         return Suspect(mechanism=mechanism, because=because, evidence=evidence, remedies=found)
     bind = Remedy(text=f"bind 0.0.0.0:{port} in {who}", change=remedies.with_listener(namespace.inode, port))
-    evidence = (f"{who} listens on {there} only",)
+    evidence = (f"{who} listens only on {there}",)
     if family_of(address) == 6 and all(":" not in one.address for one in others):
         return _without_ipv6(connection, namespace, port)
     if all(_loopback(one) for one in others):
-        because = f"{who} listens on {there} only, which nobody else reaches"
+        because = f"{who} listens only on {there}, which no one else reaches"
         return Suspect(mechanism=Mechanism.BOUND_TO_LOOPBACK, because=because, evidence=evidence, remedies=(bind,))
     if all(one.address not in ANY_ADDRESS for one in others):
-        because = f"{who} listens on {there}, and is dialled as {address}"
+        because = f"{who} listens on {there}, but the client connects to {address}"
         first = next(one.address for one in others if not _loopback(one))
-        dial = Remedy(text=f"dial {_bracketed(first)}:{port}", destination=first, port=port)
+        dial = Remedy(text=f"connect to {_bracketed(first)}:{port}", destination=first, port=port)
         return Suspect(
             mechanism=Mechanism.BOUND_TO_OTHER_ADDRESS, because=because, evidence=evidence, remedies=(bind, dial)
         )
@@ -178,11 +178,11 @@ def _without_ipv6(connection: FailedConnection, namespace: IndexedNamespace, por
         if connection.path.address == "::1"
         else next(iter(a for a in namespace.own if ":" not in a and not a.startswith("127.")), "")
     )
-    found = [Remedy(text=f"dial {four}:{port} over IPv4", destination=four, port=port)] if four else []
+    found = [Remedy(text=f"connect to {four}:{port} over IPv4", destination=four, port=port)] if four else []
     bind = Remedy(text=f"bind [::]:{port} in {who}", change=remedies.with_listener(namespace.inode, port, six=True))
     return Suspect(
         mechanism=Mechanism.NO_IPV6_BINDING,
-        because=f"{connection.path.address} is IPv6, and port {port} of {who} is served on IPv4 only",
+        because=f"{connection.path.address} is IPv6, but port {port} of {who} is served only on IPv4",
         evidence=(f"no IPv6 socket listens on port {port} of {who}",),
         remedies=(*found, bind),
     )
@@ -198,12 +198,12 @@ def _on_host(connection: FailedConnection, namespace: IndexedNamespace) -> Suspe
         four = "127.0.0.1" if address == "::1" else remedies.host_address(connection)
         return Suspect(
             mechanism=Mechanism.NO_IPV6_BINDING,
-            because=f"{address} is IPv6, and port {port} is published on IPv4 only",
+            because=f"{address} is IPv6, but port {port} is published only on IPv4",
             evidence=(f"published: {', '.join(p.key for p in in_force)}",),
-            remedies=(Remedy(text=f"dial {four}:{port} over IPv4", destination=four, port=port),),
+            remedies=(Remedy(text=f"connect to {four}:{port} over IPv4", destination=four, port=port),),
         )
     if fitting:
-        said = f"port {port} is published by {_owner(connection, fitting[0])}, and no docker-proxy listens for it"
+        said = f"{_owner(connection, fitting[0])} publishes port {port}, but no docker-proxy listens on it"
         return _proxy_stopped(connection, said, None)
     if in_force:
         return _on_other_address(connection, in_force)
@@ -225,7 +225,7 @@ def _on_other_address(connection: FailedConnection, in_force: list[Published]) -
     )
     return Suspect(
         mechanism=Mechanism.PUBLISHED_ON_OTHER_ADDRESS,
-        because=f"port {port} is published on {where} only, and {connection.path.address} is dialled",
+        because=f"port {port} is published only on {where}, but the client connects to {connection.path.address}",
         evidence=(f"published by {who}: {', '.join(p.key for p in in_force)}",),
         remedies=(wide,),
     )
@@ -235,19 +235,21 @@ def _not_in_force(connection: FailedConnection, asked: Published) -> Suspect:
     """A container asks for the port, and the port is not in force."""
     container = connection.topology.containers[asked.container]
     name, port = container.name, asked.published
-    wanted = f"{name} asks for port {port}"
+    wanted = f"{name} publishes port {port}"
     views = connection.container_networks(container)
     publish = remedies.with_published_port(connection, asked)
     if container.network_mode == "host":
         own = sorted({one.port for one in _listeners_of(connection, container)})
-        because = f"{name} is in network mode host, where its ports are discarded: it listens on {own or 'no port'}"
+        because = f"{name} is in host network mode, which discards its ports: it listens on {own or 'no port'}"
         found = [
-            Remedy(text=f"dial port {one}, on which {name} listens", destination=connection.path.address, port=one)
+            Remedy(
+                text=f"connect to port {one}, on which {name} listens", destination=connection.path.address, port=one
+            )
             for one in own[:3]
         ]
         return _suspect(Mechanism.PUBLISHED_IN_HOST_MODE, because, wanted, found)
     if not container.state.has_process:
-        because = f"{wanted}, and does not run (exit code {container.state.exit_code})"
+        because = f"{wanted}, but is not running (exit code {container.state.exit_code})"
         return _suspect(
             Mechanism.NOT_RUNNING,
             because,
@@ -255,36 +257,38 @@ def _not_in_force(connection: FailedConnection, asked: Published) -> Suspect:
             [remedies.start(connection, container, asked.target, published=port)],
         )
     if not container.networks:
-        because = f"{wanted}, and is on no network any more"
+        because = f"{wanted}, but is no longer on a network"
         return _suspect(
             Mechanism.PUBLISHED_BY_DISCONNECTED, because, wanted, [remedies.reconnect(connection, container, asked)]
         )
     if any(view.network.gateway_mode == "routed" for view in views):
-        because = f"{wanted}, but on network {views[0].network.name} ports are routed to the container, not published"
+        because = (
+            f"{wanted}, but network {views[0].network.name} routes ports to the container instead of publishing them"
+        )
         found = [
-            Remedy(text=f"dial {a}:{asked.target}", destination=a, port=asked.target)
+            Remedy(text=f"connect to {a}:{asked.target}", destination=a, port=asked.target)
             for endpoint in container.networks
             for a in endpoint.addresses
         ]
         return _suspect(Mechanism.NOT_PUBLISHED_ROUTED, because, wanted, found)
     if views and all(view.network.internal for view in views):
-        because = f"{wanted}, and is on internal networks only, from which nothing is published"
+        because = f"{wanted}, but is only on internal networks, which publish no ports"
         text = f"attach {name} to a network that is not internal"
         return _suspect(Mechanism.PUBLISHED_BY_INTERNAL, because, wanted, [Remedy(text=text, change=publish)])
-    because = f"{wanted}, and the engine has not given it"
+    because = f"{wanted}, but the engine has not published it"
     return _suspect(Mechanism.PORT_TAKEN, because, wanted, [Remedy(text=f"recreate {name}", change=publish)])
 
 
 def _not_published(connection: FailedConnection, namespace: IndexedNamespace, port: int) -> Suspect:
     inside = list(remedies.containers_listening(connection, port))
     if inside:
-        because = f"nothing is published on port {port} of the docker host"
+        because = f"no container publishes port {port} of the docker host"
         evidence = (f"{', '.join(c.name for c in inside)} listens on port {port} inside",)
         found = tuple(remedies.publish_port(connection, one, port) for one in inside[:2])
         return Suspect(mechanism=Mechanism.NOT_PUBLISHED, because=because, evidence=evidence, remedies=found)
     who = connection.place_name(namespace.inode)
     mechanism = Mechanism.NOT_PUBLISHED if connection.topology.containers else Mechanism.NOBODY_LISTENS
-    because = f"nobody listens on port {port} of {who}, and nothing is published there"
+    because = f"nothing listens on port {port} of {who}, and no container publishes it"
     return Suspect(
         mechanism=mechanism,
         because=because,
@@ -296,12 +300,12 @@ def _not_published(connection: FailedConnection, namespace: IndexedNamespace, po
 def _proxy_stopped(connection: FailedConnection, because: str, pid: int | None) -> Suspect:
     found: list[Remedy] = []
     if pid is not None:
-        found.append(Remedy(text=f"let it go on: kill -CONT {pid}", change=remedies.with_resumed(pid)))
+        found.append(Remedy(text=f"resume it: kill -CONT {pid}", change=remedies.with_resumed(pid)))
     elif connection.published:
         one = connection.published[0]
         name = _owner(connection, one)
         change = remedies.with_published_port(connection, one)
-        found.append(Remedy(text=f"restart container {name}, and the engine starts its proxy", change=change))
+        found.append(Remedy(text=f"restart container {name}, so that the engine starts its proxy", change=change))
     return Suspect(mechanism=Mechanism.PROXY_STOPPED, because=because, evidence=(because,), remedies=tuple(found))
 
 

@@ -263,23 +263,23 @@ def judge_attempt(
     predicted = f"{path.end.value} {path.errno}".rstrip()
     verdict = agreement(path, attempted.errno, closed=attempted.closed)
     if verdict is Agreement.OPEN:
-        return verdict, f"nothing was foretold, came {result}"
+        return verdict, f"no prediction; observed {result}"
     if verdict is Agreement.DISAGREES:
-        return verdict, f"foretold {predicted}, came {result}"
+        return verdict, f"predicted {predicted}, observed {result}"
     missed = [one for one in seen if one.link in required and not one.first]
     if missed:
         return (
             Agreement.DISAGREES,
-            f"{result} as foretold, but the packet was not seen on {len(missed)} devices of the way",
+            f"{result} as predicted, but the packet was not seen on {len(missed)} devices of the path",
         )
     rule = deciding_rule(path)
     if rule is not None and rule in counted:
         evidence = next((one for one in moved if (one.netns, one.rule) == rule), None)
         if evidence is None:
-            return Agreement.DISAGREES, f"{result} as foretold, but the counter of {rule[1]} did not move"
+            return Agreement.DISAGREES, f"{result} as predicted, but the counter of {rule[1]} did not change"
         how = "consistent with" if evidence.others else "counted by"
-        return verdict, f"{result} as foretold, {how} {rule[1]}"
+        return verdict, f"{result} as predicted, {how} {rule[1]}"
     where = (
-        f", seen on all {len(required)} devices of the way" if len(required) > 1 and len(seen) >= len(required) else ""
+        f", seen on all {len(required)} devices of the path" if len(required) > 1 and len(seen) >= len(required) else ""
     )
-    return verdict, f"{result} as foretold{where}"
+    return verdict, f"{result} as predicted{where}"

@@ -153,13 +153,13 @@ class _FrameWalk:
             case "bond" | "team":
                 self._by_bond(at, link, frame, crossings)
             case kind if kind in _DISCARDING_KINDS:
-                self._drop(at, f"{kind} device {link.ifname} swallows what is sent by it", crossings)
+                self._drop(at, f"{kind} device {link.ifname} discards packets sent through it", crossings)
             case kind if kind in _TUNNEL_KINDS:
                 self._lose_sight(at, f"{link.ifname} ({kind}) leads into a tunnel or a program", crossings)
             case "":
                 self._lose_sight(at, f"{link.ifname} leads out of this machine", crossings)
             case kind:
-                self._lose_sight(at, f"what a device of kind {kind!r} does is not modelled", crossings)
+                self._lose_sight(at, f"netdiag does not model devices of kind {kind!r}", crossings)
 
     def _visit(self, at: LinkId, frame: Frame, crossings: tuple[Crossing, ...], *, sending: bool) -> Link | None:
         """The link, if it is up and the frame has not been here yet."""
@@ -168,11 +168,11 @@ class _FrameWalk:
             return None
         self._seen.add(key)
         if len(crossings) > MOST_CROSSINGS or len(self._seen) > MOST_VISITS:
-            self._lose_sight(at, f"more than {MOST_CROSSINGS} devices one after another", crossings)
+            self._lose_sight(at, f"more than {MOST_CROSSINGS} devices in a row", crossings)
             return None
         link = self._index.link(at)
         if link is None:
-            self._lose_sight(at, "it goes on in a namespace that cannot be seen", crossings)
+            self._lose_sight(at, "the path continues in a namespace that is not visible", crossings)
             return None
         if not link.up:
             self._drop(at, f"{link.ifname} is down", crossings)
@@ -188,19 +188,19 @@ class _FrameWalk:
     def _by_pair(self, at: LinkId, link: Link, frame: Frame, crossings: tuple[Crossing, ...]) -> None:
         end = self._index.end(at)
         if end is None:
-            self._lose_sight(at, f"the other end of {link.ifname} is in no namespace that can be seen", crossings)
+            self._lose_sight(at, f"the peer of {link.ifname} is not in a visible namespace", crossings)
             return
         if link.kind == "netkit" and any("blackhole" in str(value) for value in link.details.values()):
-            self._lose_sight(at, f"a policy of netkit device {link.ifname} drops, or a program decides", crossings)
+            self._lose_sight(at, f"a policy or program of netkit device {link.ifname} drops it", crossings)
             return
         peer = self._index.link(end)
-        what = f"{link.ifname} to its other end {peer.ifname if peer else 'out of sight'}"
+        what = f"{link.ifname} to its peer {peer.ifname if peer else 'out of sight'}"
         self.receive(end, frame, (*crossings, Crossing(what=what, at=end)))
 
     def _by_vlan(self, at: LinkId, link: Link, frame: Frame, crossings: tuple[Crossing, ...]) -> None:
         parent, tag = self._index.end(at), link.details.get("id")
         if parent is None or not isinstance(tag, int) or frame.vlan is not None:
-            self._lose_sight(at, f"what {link.ifname} stands on cannot be seen", crossings)
+            self._lose_sight(at, f"the device below {link.ifname} is not visible", crossings)
             return
         crossing = Crossing(what=f"{link.ifname} as VLAN {tag}", at=parent)
         self.send(parent, replace(frame, vlan=tag), (*crossings, crossing))
@@ -209,7 +209,7 @@ class _FrameWalk:
         """Siblings in mode bridge reach each other; the device below them reaches none of them."""
         parent = self._index.end(at)
         if parent is None:
-            self._lose_sight(at, f"what {link.ifname} stands on cannot be seen", crossings)
+            self._lose_sight(at, f"the device below {link.ifname} is not visible", crossings)
             return
         name = getattr(self._index.link(parent), "ifname", "its parent")
         if link.details.get("mode") == "bridge":
@@ -229,7 +229,7 @@ class _FrameWalk:
         parent = self._index.end(at)
         if parent is None or link.details.get("mode") != "l2":
             self._lose_sight(
-                at, f"how {link.ifname} (ipvlan {link.details.get('mode')}) sends is not modelled", crossings
+                at, f"netdiag does not model how {link.ifname} (ipvlan {link.details.get('mode')}) sends", crossings
             )
             return
         upper = self._index.link(parent)
@@ -251,7 +251,7 @@ class _FrameWalk:
         ports = [p for p in (namespace.ports[at.ifindex] if namespace else ()) if p.up and p.carrier]
         active = [p for p in ports if p.ifname == link.details.get("active_slave")] or ports
         if len(active) != 1:
-            self._lose_sight(at, f"which port {link.ifname} sends by is not modelled", crossings)
+            self._lose_sight(at, f"netdiag does not model which port {link.ifname} uses", crossings)
             return
         port = LinkId(netns=at.netns, ifindex=active[0].ifindex)
         self.send(port, frame, (*crossings, Crossing(what=f"{link.ifname} by {active[0].ifname}", at=port)))
@@ -269,7 +269,7 @@ class _FrameWalk:
         elif master is not None and master.kind in ("bond", "team"):
             self.receive(LinkId(netns=at.netns, ifindex=master.ifindex), frame, crossings)
         elif master is not None:
-            self._lose_sight(at, f"what {master.ifname} ({master.kind}) does with its ports is not modelled", crossings)
+            self._lose_sight(at, f"netdiag does not model the ports of {master.ifname} ({master.kind})", crossings)
         elif not self._to_children(at, frame, crossings):
             self._receive(at, link, frame, crossings)
 
@@ -288,7 +288,7 @@ class _FrameWalk:
             link = self._index.link(child)
             if link is None or link.kind == "vlan":
                 continue
-            crossing = Crossing(what=f"{link.ifname}, which stands on it", at=child)
+            crossing = Crossing(what=f"{link.ifname}, which is on top of it", at=child)
             if link.kind.startswith("ipv") and self._owns(child, frame.address):
                 self.receive(child, frame, (*crossings, crossing))
                 return True
@@ -306,7 +306,7 @@ class _FrameWalk:
             and frame.lladdr != link.address
             and not (link.kind == "bridge" and self._is_port_address(at, frame))
         ):
-            self._drop(at, f"{link.ifname} has another hardware address than {frame.lladdr}", crossings)
+            self._drop(at, f"{link.ifname} has another MAC address than {frame.lladdr}", crossings)
         else:
             self.receivers.append(Receiver(at=at, crossings=crossings))
 
@@ -444,11 +444,11 @@ def ingress_refusal(namespace: IndexedNamespace, bridge: Link, port: Link, frame
     if filters_vlans(bridge):
         vlan = frame.vlan or pvid(namespace, port.ifindex)
         if vlan is None:
-            return f"port {port.ifname} takes no frames without a VLAN tag"
+            return f"port {port.ifname} does not accept frames without a VLAN tag"
         if vlan_flags(namespace, port.ifindex, vlan) is None:
             return f"port {port.ifname} is not in VLAN {vlan}"
     if port.port.get("locked") and not namespace.fdb.get((bridge.ifindex, frame.source)):
-        return f"port {port.ifname} is locked, and {frame.source} is not known there"
+        return f"port {port.ifname} is locked and has no entry for {frame.source}"
     return ""
 
 
@@ -457,9 +457,9 @@ def egress_refusal(namespace: IndexedNamespace, bridge: Link, entered: Link | No
     if port.port.get("state", "forwarding") not in _FORWARDING:
         return f"port {port.ifname} of bridge {bridge.ifname} is {port.port.get('state')}, not forwarding"
     if entered is not None and entered.ifindex == port.ifindex and not port.port.get("hairpin"):
-        return f"port {port.ifname} does not send back what came in by it (hairpin is off)"
+        return f"port {port.ifname} does not send frames back to where they came from (hairpin is off)"
     if entered is not None and entered.port.get("isolated") and port.port.get("isolated"):
-        return f"ports {entered.ifname} and {port.ifname} of bridge {bridge.ifname} are isolated from each other"
+        return f"ports {entered.ifname} and {port.ifname} of bridge {bridge.ifname} are isolated from one another"
     if filters_vlans(bridge) and (frame.vlan is None or vlan_flags(namespace, port.ifindex, frame.vlan) is None):
         return f"port {port.ifname} is not in VLAN {frame.vlan}"
     return ""
@@ -480,16 +480,16 @@ def floods(port: Link, frame: Frame) -> bool:
 def _resolve(index: IndexedInventory, at: LinkId, address: str, asker: str) -> ResolvedNeighbour | UnresolvedNeighbour:
     namespace, link = index.namespace(at.netns), index.link(at)
     if namespace is None or link is None:
-        return UnresolvedNeighbour(end=PathEnd.UNKNOWN, because="its device cannot be seen")
+        return UnresolvedNeighbour(end=PathEnd.UNKNOWN, because="its device is not visible")
     if link.flags & _NOARP and link.kind not in ("ipvlan",):
-        return ResolvedNeighbour(lladdr="", what=f"{link.ifname} knows no neighbours: whoever is at its other end")
+        return ResolvedNeighbour(lladdr="", what=f"{link.ifname} has no neighbor table: any device at its peer")
     entry = namespace.neighbours.get((link.ifindex, address))
     if entry is not None and entry.lladdr and _USABLE & set(entry.states):
         known = f"{address} is at {entry.lladdr} by {link.ifname}, {entry.states[0]}"
         sent = send_frame(index, at, Frame(lladdr=entry.lladdr, source=link.address, address=address))
         if sent.receivers or sent.unseen or _FIXED & set(entry.states):
             return ResolvedNeighbour(lladdr=entry.lladdr, what=known, delivery=sent)
-        stale = f"{known}: what the neighbour table says of it is old, nobody has that hardware address"
+        stale = f"{known}: the entry in the neighbor table is old, no device has that MAC address"
         return UnresolvedNeighbour(end=PathEnd.DROPPED, because=stale)
     return _ask(index, namespace, link, at, address, asker)
 
@@ -514,7 +514,7 @@ def _ask(
     failed = entry is not None and bool({"FAILED", "INCOMPLETE"} & set(entry.states))
     if sent.unseen and not failed:
         return UnresolvedNeighbour(
-            end=PathEnd.UNKNOWN, because=f"whether anybody answers for {address}: {sent.unseen[0].because}"
+            end=PathEnd.UNKNOWN, because=f"unknown whether a device answers for {address}: {sent.unseen[0].because}"
         )
     return UnresolvedNeighbour(end=PathEnd.NO_NEIGHBOUR, because=_nobody(index, sent, link, address, failed=failed))
 
@@ -527,8 +527,8 @@ def _answered(
     lladdr = found.address if found else ""
     back = send_frame(index, chosen.at, Frame(lladdr=link.address, source=lladdr, address=""))
     if not any(one.at == at for one in back.receivers):
-        why = back.drops[-1].because if back.drops else "no way back"
-        because = f"{address} is asked for by {link.ifname}, but its answer does not come back: {why}"
+        why = back.drops[-1].because if back.drops else "no path back"
+        because = f"{link.ifname} asks for {address}, but the answer does not return: {why}"
         return UnresolvedNeighbour(end=PathEnd.UNKNOWN if back.unseen else PathEnd.NO_NEIGHBOUR, because=because)
     what = f"{address} is at {lladdr} by {link.ifname}"
     if _has_static_entry_elsewhere(index, chosen, lladdr):
@@ -549,9 +549,9 @@ def _has_static_entry_elsewhere(index: IndexedInventory, receiver: Receiver, lla
 
 
 def _nobody(index: IndexedInventory, sent: FrameOutcome, link: Link, address: str, *, failed: bool) -> str:
-    said = f"nobody answers for {address} on {link.ifname}"
+    said = f"no device answers for {address} on {link.ifname}"
     if failed:
-        said += " (the neighbour table says so)"
+        said += " (from the neighbor table)"
     owner = next((drop for drop in sent.drops if _leads_to(index, drop.at, address)), None)
     if owner is not None:
         return f"{said}: {owner.because}"

@@ -126,7 +126,7 @@ def network_names(topology: Topology, view: NetworkView) -> Mapping[str, tuple[s
 def _ask_networks(topology: Topology, netns: int, name: str, asked: str) -> NameAnswer | UnknownName:
     owners = _owners(topology, netns)
     if not owners:
-        return UnknownName(because=f'"{name}" is not in the hosts file; its name servers would be asked')
+        return UnknownName(because=f'"{name}" is not in the hosts file; its DNS servers would be asked')
     views = dns_networks(topology, netns)
     for view in views:
         addresses = network_names(topology, view).get(asked, ())
@@ -134,10 +134,12 @@ def _ask_networks(topology: Topology, netns: int, name: str, asked: str) -> Name
             ordered = tuple(sorted(addresses, key=lambda address: ":" in address))
             return NameAnswer(addresses=ordered, by=f"the embedded DNS, on network {view.network.name}")
     if not views:
-        because = "it is on no user-defined network and has no embedded DNS: its name servers would be asked"
+        because = "it is on no user-defined network and has no embedded DNS: its DNS servers would be asked"
         return UnknownName(because=f'"{name}" is not in the hosts file, and {because}')
     where = ", ".join(view.network.name for view in views)
-    return UnknownName(because=f'nobody on {where} is called "{name}": forwarded upstream, the answer is unknown')
+    return UnknownName(
+        because=f'no container on {where} has the name "{name}"; the query goes upstream, and the answer is unknown'
+    )
 
 
 def _owners(topology: Topology, netns: int) -> tuple[Container, ...]:
@@ -185,5 +187,5 @@ def _usable(topology: Topology, netns: int, found: NameAnswer) -> Resolution:
     ordered = sorted(dict.fromkeys(found.addresses), key=lambda address: ":" in address)
     usable = tuple(a for a in ordered if ":" not in a or (loopback if a == "::1" else other))
     if not usable:
-        return Resolution(addresses=(), because=f"only {', '.join(ordered)} is known, and there is no IPv6 here")
+        return Resolution(addresses=(), because=f"it resolves only to {', '.join(ordered)}, and there is no IPv6 here")
     return Resolution(addresses=usable, because=found.by)

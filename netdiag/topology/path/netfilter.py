@@ -369,7 +369,7 @@ def unmodelled_frame_rule(namespace: IndexedNamespace, device: str, *, bridged: 
             if not chain.hook or not (chain.rules or chain.policy == "drop"):
                 continue
             if table.family == "bridge" and bridged:
-                return f"rules of the family bridge (table {table.name}) are not modelled"
+                return f"netdiag does not model rules of the bridge family (table {table.name})"
             if chain.hook in ("ingress", "egress") and (not chain.devices or device in chain.devices):
-                return f"rules at {chain.hook} of {device} (table {table.name}) are not modelled"
+                return f"netdiag does not model rules at {chain.hook} of {device} (table {table.name})"
     return ""

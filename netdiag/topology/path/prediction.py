@@ -90,7 +90,7 @@ class PathPredictor:
         except ValueError:
             if self._resolver is not None:
                 return self._resolver(source, destination)
-            return Resolution(addresses=(), because=f'who "{destination}" is was not asked', unknown=True)
+            return Resolution(addresses=(), because=f'"{destination}" was not resolved', unknown=True)
         return Resolution(addresses=(literal,), because="")
 
 
@@ -150,7 +150,7 @@ class _Attempt:
     def connect(self) -> _Outcome:
         """What connect(2) gets, and what becomes of the connection behind docker-proxies."""
         if self._address.lower().startswith("fe80:"):
-            because = "addresses of one link alone (fe80::/10) are not modelled"
+            because = "netdiag does not model link-local addresses (fe80::/10)"
             return _Outcome(end=PathEnd.UNKNOWN, because=because)
         delivered = self._deliver(self._source, self._first)
         if isinstance(delivered, Undelivered):
@@ -170,7 +170,7 @@ class _Attempt:
         if first.answered and namespace is not None:
             lost = self._wrong_sender(_reply_to(self._first.packet)) if first.direct else self._error_lost(namespace)
             if lost is not None:
-                because = f"{first.because}; what tells the client so does not reach it: {lost.because}"
+                because = f"{first.because}; the message about it does not reach the client: {lost.because}"
                 return _Outcome(end=_end_of_lost(lost), because=because, target=first.netns)
         return _Outcome(end=first.end, because=first.because, errno=first.errno, target=first.netns)
 
@@ -178,17 +178,19 @@ class _Attempt:
         packet = self._first.packet
         port = packet.destination_port or 0
         if packet.mark:
-            because = f"no socket listens on port {port} there, but IPVS, which is not seen, may take what is marked"
+            because = (
+                f"no socket listens on port {port} there, but IPVS, which is not visible, may accept marked packets"
+            )
             return _Outcome(end=PathEnd.UNKNOWN, because=because, target=namespace.inode)
         elsewhere = dict.fromkeys(
             one.address
             for one in namespace.facts.listeners
             if one.port == port and one.protocol.value == packet.protocol
         )
-        because = f"nobody listens on port {port} there"
+        because = f"nothing listens on port {port} there"
         if elsewhere:
             asked = address_with_port(packet.destination, port)
-            because = f"nobody listens on {asked} there, only on {', '.join(elsewhere)}"
+            because = f"nothing listens on {asked} there, only on {', '.join(elsewhere)}"
         self._hops.append(Hop(kind=HopKind.SOCKET, netns=namespace.inode, what=because))
         lost = self._answer_lost(namespace)
         if lost is not None:
@@ -200,14 +202,16 @@ class _Attempt:
         inode = namespace.inode
         who = describe_listener(self._index.inventory, listener)
         if listener.backlog and listener.queue > listener.backlog:
-            because = f"{who} has more connections waiting than it takes ({listener.queue} of {listener.backlog})"
+            because = (
+                f"{who} has more waiting connections than its backlog allows ({listener.queue} of {listener.backlog})"
+            )
             self._hops.append(Hop(kind=HopKind.SOCKET, netns=inode, what=because))
             return _Outcome(end=PathEnd.DROPPED, because=because, target=inode, pids=listener.pids)
-        paused = f" ({self._paused[inode]}: the kernel accepts, nobody reads)" if inode in self._paused else ""
+        paused = f" ({self._paused[inode]}: the kernel accepts, but no process reads)" if inode in self._paused else ""
         self._hops.append(Hop(kind=HopKind.SOCKET, netns=inode, what=f"{who} listens{paused}"))
         lost = self._answer_lost(namespace)
         if lost is not None:
-            because = f"{who} answers, but the answer is lost: {lost.because}"
+            because = f"{who} answers, but the response is lost: {lost.because}"
             return _Outcome(end=_end_of_lost(lost), because=because, target=inode, pids=listener.pids)
         return self._behind_proxy(listener, who) or _Outcome(
             end=PathEnd.CONNECTED, because=f"{who} accepts{paused}", target=inode, pids=listener.pids
@@ -224,7 +228,7 @@ class _Attempt:
         what = f"docker-proxy (pid {proxy.pid}) connects to {to}"
         self._hops.append(Hop(kind=HopKind.PROXY, netns=process.netns, what=what))
         if self._proxies >= _MOST_PROXIES:
-            return _Outcome(end=PathEnd.UNKNOWN, because=f"{_MOST_PROXIES} docker-proxies one after another")
+            return _Outcome(end=PathEnd.UNKNOWN, because=f"{_MOST_PROXIES} docker-proxies in a row")
         outcome = _Attempt(
             self._index,
             self._paused,
@@ -240,7 +244,7 @@ class _Attempt:
             return outcome
         if outcome.end is PathEnd.UNKNOWN:
             return replace(outcome, because=f"{who} accepts; behind it: {outcome.because}")
-        because = f"{who} accepts, but gets no connection to {to} and closes: {outcome.because}"
+        because = f"{who} accepts, but cannot connect to {to} and closes the connection: {outcome.because}"
         return replace(outcome, end=PathEnd.CLOSED, because=because, errno="")
 
     def _answer_lost(self, namespace: IndexedNamespace) -> Undelivered | None:
@@ -265,7 +269,7 @@ class _Attempt:
         if isinstance(outcome, Undelivered):
             return outcome
         if outcome.namespace.inode != self._source:
-            because = f"the answer to {reply.packet.destination} gets to another namespace than the client's"
+            because = f"the response to {reply.packet.destination} arrives in another namespace than the client's"
             return Undelivered(end=PathEnd.DROPPED, because=because, netns=outcome.namespace.inode)
         return self._wrong_sender(reply.packet)
 
@@ -277,7 +281,7 @@ class _Attempt:
             address_with_port(reply.source, reply.source_port),
             address_with_port(self._address, self._port),
         )
-        because = f"the answer comes from {sender}, where the client expects {expected}"
+        because = f"the response comes from {sender}, but the client expects {expected}"
         return Undelivered(end=PathEnd.DROPPED, because=because, netns=self._source)
 
 

@@ -46,7 +46,7 @@ def with_reach(topology: Topology, resolver: Resolver | None = None) -> Topology
     found: list[Reach] = []
     for name, netns in sources:
         if len(found) + len(dials) > MOST_PATHS:
-            note = f"shown from the first places only: {MOST_PATHS} ways are enough to look at"
+            note = f"shown only from the first places: the limit is {MOST_PATHS} paths"
             break
         found += [_reach(predictor, dial, name, netns) for dial in dials]
     if many:
@@ -96,7 +96,7 @@ def _sources(topology: Topology) -> tuple[list[tuple[str, int]], str]:
     by_networks: dict[frozenset[str], Place] = {}
     for place, on in containers:
         by_networks.setdefault(on, place)
-    note = f"{len(by_networks)} containers stand for {len(containers)}: one for each set of networks, and each broker"
+    note = f"{len(by_networks)} containers represent {len(containers)}: one for each set of networks, and each broker"
     return [*host, *((place.name, place.netns) for place in by_networks.values())], note
 
 

@@ -117,7 +117,9 @@ def _by_rule(namespace: IndexedNamespace, rule: RoutingRule, flow: Flow) -> Rout
     if rule.action == "nop":
         return None
     if rule.action != "lookup":
-        return UnknownRoute(because=f'policy rule {rule.priority} does "{rule.action}", which is not modelled')
+        return UnknownRoute(
+            because=f'policy rule {rule.priority} has the action "{rule.action}", which netdiag does not model'
+        )
     found = _in_table(namespace, rule, flow)
     if isinstance(found, ChosenRoute):
         least = rule.details.get("suppress_prefixlen")
@@ -146,7 +148,7 @@ def _in_table(namespace: IndexedNamespace, rule: RoutingRule, flow: Flow) -> Rou
             return ChosenRoute(route=route, rule=rule, hop=hops[0] if hops else None)
         hops = _equal_next_hops(namespace, rule, route, flow, hops)
         if len(hops) > 1:
-            return UnknownRoute(because=f"route {route_text(route)} has {len(hops)} next hops, taken by turns")
+            return UnknownRoute(because=f"route {route_text(route)} has {len(hops)} next hops, used in turn")
         if hops:
             return ChosenRoute(route=route, rule=rule, hop=hops[0])
     return None
@@ -184,7 +186,7 @@ def _matches(namespace: IndexedNamespace, rule: RoutingRule, flow: Flow) -> bool
     if unknown:
         condition = min(unknown)
         return UnknownRoute(
-            because=f"policy rule {rule.priority} has the condition {condition!r}, which is not modelled"
+            because=f"policy rule {rule.priority} has the condition {condition!r}, which netdiag does not model"
         )
     return all(_conditions(rule, flow)) != ("not" in rule.details)
 
@@ -346,13 +348,13 @@ def route_input(namespace: IndexedNamespace, flow: Flow) -> InputRoute:
         refused = _source_refused(namespace, flow) if family == 4 else ""
         return InputRoute(because=refused) if refused else InputRoute(local=True, chosen=found)
     if found.route.type != "unicast":
-        return InputRoute(because=f"{found.text} takes no connections")
+        return InputRoute(because=f"{found.text} accepts no connections")
     if not forwards:
-        return InputRoute(because=f"{flow.destination} is elsewhere, and {_off(family)} is off: it is not passed on")
+        return InputRoute(because=f"{flow.destination} is elsewhere and is not forwarded: {_off(family)} is off")
     if family == 4 and (refused := _source_refused(namespace, flow)):
         return InputRoute(because=refused)
     if family == 6 and link is not None and flow.destination.lower().startswith("fe80:"):
-        return InputRoute(because="link-local addresses are not passed on")
+        return InputRoute(because="link-local addresses are not forwarded")
     return InputRoute(chosen=found)
 
 
@@ -366,7 +368,7 @@ def _martian(namespace: IndexedNamespace, flow: Flow) -> str:
         return ""
     name = flow.iif.ifname if flow.iif else "lo"
     if in_prefix(address_bits(flow.source), loopback):
-        return f"{flow.source} is a loopback address, yet the packet came in by {name}"
+        return f"{flow.source} is a loopback address, but the packet came in through {name}"
     if in_prefix(address_bits(flow.destination), loopback):
         return f"{flow.destination} is a loopback address, and route_localnet is off for {name}"
     return ""
@@ -384,9 +386,9 @@ def _source_refused(namespace: IndexedNamespace, flow: Flow) -> str:
     if not isinstance(found, ChosenRoute):
         return f"rp_filter: no route back to {flow.source}"
     if found.route.type != "unicast":
-        return f"rp_filter: the way back to {flow.source} is {found.text}"
+        return f"rp_filter: the route back to {flow.source} is {found.text}"
     if any(hop.ifindex == flow.iif.ifindex for hop in found.route.hops):
         return ""
     if mode == 2:
         return ""
-    return f"rp_filter: {flow.source} is not reached by {flow.iif.ifname}"
+    return f"rp_filter: {flow.source} is not reachable through {flow.iif.ifname}"

@@ -86,7 +86,7 @@ class PacketSimulation:
         """What becomes of the packet when a program in a namespace sends it."""
         namespace = self._index.namespace(netns)
         if namespace is None:
-            return Undelivered(end=PathEnd.UNKNOWN, because="its namespace could not be looked into", netns=netns)
+            return Undelivered(end=PathEnd.UNKNOWN, because="its namespace could not be inspected", netns=netns)
         self._netfilter.enter(self._tracked)
         now: _Next = self._output(namespace)
         for _ in range(MOST_STEPS):
@@ -97,9 +97,7 @@ class PacketSimulation:
                     now = self._input(now)
                 case _Leaving():
                     now = self._leave(now)
-        return Undelivered(
-            end=PathEnd.UNKNOWN, because=f"more than {MOST_STEPS} steps: it goes in circles", netns=netns
-        )
+        return Undelivered(end=PathEnd.UNKNOWN, because=f"more than {MOST_STEPS} steps: a loop", netns=netns)
 
     def _add_hop(
         self,
@@ -140,7 +138,7 @@ class PacketSimulation:
         if not self._tracked.packet.source:
             source = source_address(namespace, found, self._tracked.packet.destination)
             if not source:
-                because = f"no address here fits as the source of packets to {self._tracked.packet.destination}"
+                because = f"no address here can be the source of packets to {self._tracked.packet.destination}"
                 return Undelivered(end=PathEnd.NO_ROUTE, because=because, netns=namespace.inode, errno="EADDRNOTAVAIL")
             self._tracked.packet = replace(self._tracked.packet, source=source)
             # With a source address, policy rules about sources may choose another route.
@@ -149,14 +147,14 @@ class PacketSimulation:
                 return found
         packet = self._tracked.packet
         if found.route.type not in ("local", "unicast"):
-            because = f"{packet.destination} is a {found.route.type} address: no connection can be made to it"
+            because = f"{packet.destination} is a {found.route.type} address, which accepts no connections"
             return Undelivered(end=PathEnd.NO_ROUTE, because=because, netns=namespace.inode, errno="ENETUNREACH")
         self._add_route_hop(namespace, found)
         link = self._link(namespace, found)
         leaves = found.route.type != "local"
         if leaves and packet.source.startswith("127.") and not namespace.setting("route_localnet", link):
             name = self._link_name(namespace, found)
-            because = f"a packet from {packet.source} may not leave by {name}: route_localnet is off"
+            because = f"a packet from {packet.source} may not leave through {name}: route_localnet is off"
             return Undelivered(end=PathEnd.NO_ROUTE, because=because, netns=namespace.inode, errno="EINVAL")
         return found
 
@@ -240,7 +238,7 @@ class PacketSimulation:
         found = self._netfilter.hook(namespace, hook, self._tracked, interfaces, towards)
         rules = matched_rules(found)
         if not self._tracked.packet.source:
-            because = f"masqueraded as {interfaces.out_link}, which has no address to be masqueraded by"
+            because = f"masqueraded as {interfaces.out_link}, which has no address"
             return Undelivered(end=PathEnd.DROPPED, because=because, netns=namespace.inode)
         if found.verdict is not Verdict.ACCEPT:
             words = {Verdict.DROP: "dropped", Verdict.REJECT: f"rejected with {found.kind}"}
@@ -265,7 +263,7 @@ class PacketSimulation:
         link = self._index.link(now.at)
         if namespace is None or link is None:
             return Undelivered(
-                end=PathEnd.UNKNOWN, because="it goes on in a namespace that cannot be seen", netns=now.at.netns
+                end=PathEnd.UNKNOWN, because="the path continues in a namespace that is not visible", netns=now.at.netns
             )
         if family_of(self._tracked.packet.destination) == 6 and namespace.facts.settings.ipv6_disabled:
             return Undelivered(end=PathEnd.DROPPED, because="IPv6 is disabled here", netns=namespace.inode)
@@ -331,13 +329,15 @@ class PacketSimulation:
         if len(sent.receivers) == 1:
             return self._crossed(sent.receivers[0])
         if len(sent.receivers) > 1:
-            because = f"{len(sent.receivers)} devices have the same hardware address: which one answers is not known"
+            because = f"{len(sent.receivers)} devices have the same MAC address, so the one that answers is unknown"
             return Undelivered(end=PathEnd.UNKNOWN, because=because, netns=namespace.inode)
         if sent.unseen:
             drop = sent.unseen[0]
             return Undelivered(end=PathEnd.UNKNOWN, because=drop.because, netns=drop.at.netns)
         if not sent.drops:
-            return Undelivered(end=PathEnd.DROPPED, because="no port of the bridge leads on", netns=namespace.inode)
+            return Undelivered(
+                end=PathEnd.DROPPED, because="no port of the bridge leads further", netns=namespace.inode
+            )
         drop = max(sent.drops, key=lambda one: len(one.crossings))
         for crossing in drop.crossings:
             self._add_crossing_hop(crossing)

@@ -61,7 +61,7 @@ def test_a_proof_tells_what_was_seen_where() -> None:
         seconds=4.2,
         attempts=3,
         agreement=Agreement.DISAGREES,
-        because="foretold connected, came ETIMEDOUT",
+        because="predicted connected, observed ETIMEDOUT",
         seen=(
             LinkSighting(link=eth0, first=True, answer=False),
             LinkSighting(link=LinkId(netns=1, ifindex=9), first=False, answer=False),

@@ -31,7 +31,7 @@ def test_brokers_that_behave_alike_are_told_together() -> None:
         "  unresolved from host: the host knows no such name",
         "EXTERNAL of broker-1 to broker-5",
         "`- localhost:9091 to localhost:9095  reached from itself, host"
-        "  refused from the other brokers: nobody listens on 127.0.0.1:9091 there",
+        "  refused from the other brokers: nothing listens on 127.0.0.1:9091 there",
     ]
 
 

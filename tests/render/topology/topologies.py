@@ -161,7 +161,7 @@ def reach_of(brokers: int) -> tuple[Reach, ...]:
                 "localhost",
                 9090 + number,
                 PathEnd.CONNECTED if works else PathEnd.REFUSED,
-                "java accepts" if works else f"nobody listens on 127.0.0.1:{9090 + number} there",
+                "java accepts" if works else f"nothing listens on 127.0.0.1:{9090 + number} there",
             )
             found.append(
                 Reach(
