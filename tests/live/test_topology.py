@@ -172,7 +172,7 @@ def test_with_the_engine_but_without_root(stack: Stack) -> None:
             seen = look(host=stack.engine.docker_host)
             unseen = [one.because for one in seen.unmatched if one.subject.startswith("container ")]
             said = f"{seen.host} {len(seen.networks)} {sum(v.bridge is not None for v in seen.networks)} "
-            said += f"{len(unseen)} {all('cannot be seen' in one for one in unseen)} {seen.inventory.complete}"
+            said += f"{len(unseen)} {all('is not visible' in one for one in unseen)} {seen.inventory.complete}"
         except BaseException as error:  # noqa: BLE001 (said by the parent)
             said = repr(error)
         finally:
@@ -287,7 +287,7 @@ def test_what_was_broken_is_told(broken: Broken, stack: Stack) -> None:
     assert {subject for subject, _ in told} == {*subjects, loose}
     reasons = dict(told)
     assert {reasons[subject] for subject in subjects} == {"no DNAT rule and no docker-proxy leads to the container"}
-    assert "the other end of eth0 of" in reasons[loose]
+    assert "the peer of eth0 of" in reasons[loose]
     assert "is no port of br-" in reasons[loose]
 
 

@@ -204,7 +204,7 @@ def test_ends_that_changed_in_between_are_told_and_never_a_wrong_pair() -> None:
     assert [one.what for one in found.unread[HOST]] == [
         f"the peer of 'veth{ifindex}' in net:[{HOST}]" for ifindex in (5, 6, 7, 8)
     ]
-    assert found.unread[HOST][0].because == "it changed while it was read: no device 2 of net:[1] leads here"
+    assert found.unread[HOST][0].because == "it changed during the inspection: no device 2 of net:[1] leads here"
 
 
 def test_questions_are_bounded_by_pairs_not_by_devices() -> None:
