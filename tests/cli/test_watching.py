@@ -81,7 +81,7 @@ def test_every_file_that_was_read_is_watched(tmp_path: Path) -> None:
             before = len(run.said)
             (tmp_path / name).write_text(content, encoding="utf-8")
             run.rounds(number)
-            assert (b"1.2.3.4, which is no address" in run.said[before:]) is (name != "compose.yml")
+            assert (b'"1.2.3.4", which is not an address' in run.said[before:]) is (name != "compose.yml")
         assert b"\x1b" not in run.said
         run.process.send_signal(signal.SIGINT)
         assert run.process.wait(30) == 130
