@@ -288,7 +288,7 @@ def test_what_was_broken_is_told(broken: Broken, stack: Stack) -> None:
     reasons = dict(told)
     assert {reasons[subject] for subject in subjects} == {"no DNAT rule and no docker-proxy leads to the container"}
     assert "the peer of eth0 of" in reasons[loose]
-    assert "is no port of br-" in reasons[loose]
+    assert "is not a port of br-" in reasons[loose]
 
 
 def test_the_rules_tell_what_was_broken(broken: Broken) -> None:
