@@ -1,4 +1,4 @@
-"""Bar: what a lint costs, against the bare interpreter and against `docker compose config -q`, in one run."""
+"""Bar: what a lint and its help cost, against the bare interpreter and `docker compose config -q`, in one run."""
 
 import os
 import resource
@@ -32,7 +32,7 @@ class Cost:
 
 
 def main() -> int:
-    """0 when the cost of a lint above the bare interpreter is within its limit."""
+    """0 when the cost of a lint, and of its help, above the bare interpreter is within the limit."""
     netdiag = (sys.executable, "-m", "netdiag")
     with TemporaryDirectory() as folder:
         file = Path(folder) / "compose.yml"
@@ -40,6 +40,7 @@ def main() -> int:
         commands = {
             "bare": (sys.executable, "-c", "pass"),
             "help": (*netdiag, "--help"),
+            "lint help": (*netdiag, "check-listeners", "--help"),
             "lint": (*netdiag, "check-listeners", str(file)),
             "compose": (str(compose_binary(cache_root())), "-f", str(file), "config", "-q"),
         }
@@ -55,10 +56,12 @@ def main() -> int:
     wall = {name: statistics.median(cost.wall for cost in found) for name, found in costs.items()}
     report("CPU of the bare interpreter", round(cpu["bare"], 3), "s")
     report("CPU of netdiag --help", round(cpu["help"], 3), "s")
-    report("CPU of check-listeners above the bare interpreter", round(cpu["lint"] - cpu["bare"], 3), "s")
+    above = {name: cpu[name] - cpu["bare"] for name in ("lint", "lint help")}
+    report("CPU of check-listeners above the bare interpreter", round(above["lint"], 3), "s")
+    report("CPU of check-listeners --help above the bare interpreter", round(above["lint help"], 3), "s")
     report("wall of check-listeners / docker compose config -q", round(wall["lint"] / wall["compose"], 2))
     _corpus(netdiag)
-    return 0 if cpu["lint"] - cpu["bare"] <= CPU_LIMIT else 1
+    return 0 if max(above.values()) <= CPU_LIMIT else 1
 
 
 def _corpus(netdiag: Sequence[str]) -> None:
