@@ -231,8 +231,9 @@ def fuzz(targets: Sequence[Fuzzed], *, minutes: float | None, hours: float) -> b
     end = time.monotonic() + minutes * 60 if minutes is not None else None
     due = list(targets)
     while due := [one for one in due if minutes is not None or one.work(version()).seconds < hours * 3600]:
-        for place, one in enumerate(list(due)):
-            left = SLICE if end is None else (end - time.monotonic()) / (len(due) - place)
+        turn = tuple(due)
+        for place, one in enumerate(turn):
+            left = SLICE if end is None else (end - time.monotonic()) / (len(turn) - place)
             if left < 1:
                 return False
             done = one.run(min(SLICE, left))

@@ -100,10 +100,7 @@ fn unpacked_by_others(way: Way, data: &[u8], most: usize) -> Option<Vec<u8>> {
             .take(most)
             .read_to_end(&mut out)
             .ok()?,
-        Way::Lz4 => lz4_flex::frame::FrameDecoder::new(data)
-            .take(most)
-            .read_to_end(&mut out)
-            .ok()?,
+        Way::Lz4 => frames(data, most, &mut out)?,
         Way::Zstd => zstd::stream::read::Decoder::with_buffer(data)
             .ok()?
             .take(most)
@@ -112,4 +109,18 @@ fn unpacked_by_others(way: Way, data: &[u8], most: usize) -> Option<Vec<u8>> {
         Way::Snappy | Way::Xerial => return None,
     };
     Some(out)
+}
+
+/// All LZ4 frames, one behind another: this reader ends with each of them.
+fn frames(data: &[u8], most: u64, out: &mut Vec<u8>) -> Option<usize> {
+    let mut reader = lz4_flex::frame::FrameDecoder::new(data);
+    loop {
+        let left = reader.get_ref().len();
+        let room = most.saturating_sub(out.len() as u64);
+        reader.by_ref().take(room).read_to_end(out).ok()?;
+        let is_over = reader.get_ref().is_empty() || reader.get_ref().len() == left;
+        if is_over || out.len() as u64 >= most {
+            return Some(out.len());
+        }
+    }
 }
