@@ -66,8 +66,9 @@ impl Conversation {
         let most = script.pick(&SEGMENTS);
         let is_answered_at_once = script.byte().is_multiple_of(2);
         let client_id = script.pick(&[Some("producer-1"), Some("a"), Some(""), None]);
-        // Without zeros: behind a hole boundaries are found by ids that wait, and small ones stand everywhere.
-        let mut correlation_id = (script.long() | 0x0101_0101) as i32;
+        // Without zeros, also when it is counted up: behind a hole boundaries are found by ids that wait, and small ones
+        // stand everywhere.
+        let mut correlation_id = (script.long() & 0x7F7F_7F7F | 0x0101_0101) as i32;
         let mut left = script.byte() % MOST_EXCHANGES + 1;
         while left > 0 {
             let together = (script.byte() % 4 + 1).min(left);
