@@ -26,7 +26,7 @@ UNREADABLE = {
 _LOOK = """
 import json, re, sys, time
 from netdiag.deployment.model.contact import Address
-from netdiag.deployment.observation.live_view import Stance
+from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.io.observe import observe
 from netdiag.linux.netns import ProcessNamespace
@@ -36,7 +36,7 @@ def peak():
 
 ADDRESSES = [Address(host=host, port=9092) for host in ("kafka.test", "localhost", "kafka", "a.b.c.d", "x" * 300)]
 places = [
-    Stance(vantage=Vantage(kind=VantageKind.LAN, label=title), entrance=ProcessNamespace(pid=pid))
+    LiveVantage(vantage=Vantage(kind=VantageKind.LAN, label=title), entrance=ProcessNamespace(pid=pid))
     for title, pid in json.load(sys.stdin).items()
 ]
 for group in [[one] for one in places] if sys.argv[1] == "apart" else [places]:

@@ -146,31 +146,31 @@ SERVERS: dict[str, Answerer] = {
 _LOOK = """
 import json, re, sys, time
 from netdiag.deployment.model.contact import Address
-from netdiag.deployment.observation.live_view import Stance
+from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.io.observe import observe
 from netdiag.linux.netns import ProcessNamespace
-from netdiag.render import json as as_json, text
-from netdiag.render.matrix.watch import change_line, change_lines, changes
+from netdiag.render.formats import json as as_json, text
+from netdiag.render.matrix.watch import change_line, change_lines, changes_between
 from netdiag.render.report import Input, Matrix, Report
 from netdiag.render.screen import Screen, paint
 
 given = json.load(sys.stdin)
 begin = time.monotonic()
-stances = [
-    Stance(vantage=Vantage(kind=VantageKind.LAN, label=title), entrance=ProcessNamespace(pid=pid))
+places = [
+    LiveVantage(vantage=Vantage(kind=VantageKind.LAN, label=title), entrance=ProcessNamespace(pid=pid))
     for title, pid in given["places"].items()
 ]
-seen = observe(stances, [Address(host=host, port=port) for host, port in given["addresses"]], timeout=given["timeout"])
-matrix = Matrix(input="engine", vantages=tuple(one.vantage for one in stances), cells=seen.cells)
+seen = observe(places, [Address(host=host, port=port) for host, port in given["addresses"]], timeout=given["timeout"])
+matrix = Matrix(input="engine", vantages=tuple(one.vantage for one in places), cells=seen.cells)
 report = Report(inputs=(Input(name="engine", kind="engine", brokers=("k",)),), matrices=(matrix,))
 told = {
     "seconds": time.monotonic() - begin,
     "cells": {f"{cell.vantage} {cell.bootstrap}": str(cell.observed) for cell in seen.cells},
     "text": text.render(report, Screen(colour=False)),
     "json": as_json.render(report),
-    "changes": paint(change_lines(changes(None, report), Screen(), "00:00:00", full=True), Screen()),
-    "lines": "".join(change_line(change, "") for change in changes(None, report)),
+    "changes": paint(change_lines(changes_between(None, report), Screen(), "00:00:00", full=True), Screen()),
+    "lines": "".join(change_line(change, "") for change in changes_between(None, report)),
     "peak": int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) // 1024,
 }
 print(json.dumps(told))

@@ -182,7 +182,7 @@ def test_nothing_is_left_behind() -> None:
 _MEASURED = """
 import re, sys
 from netdiag.deployment.model.contact import Address
-from netdiag.deployment.observation.live_view import docker_host_stance
+from netdiag.deployment.observation.live_view import docker_host_vantage
 from netdiag.io.observe import observe
 
 def peak():
@@ -190,7 +190,8 @@ def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) // 1024
 
 before = peak()
-cells = observe([docker_host_stance()], [Address(host="127.0.0.1", port=int(p)) for p in sys.argv[1:]], timeout=2).cells
+addresses = [Address(host="127.0.0.1", port=int(p)) for p in sys.argv[1:]]
+cells = observe([docker_host_vantage()], addresses, timeout=2).cells
 print(before, peak(), len(cells))
 """
 

@@ -57,7 +57,7 @@ def test_a_drop_is_proven_by_counters(tmp_path: Path) -> None:
     first, *_ = diagnosed(fault, tmp_path)
     assert (first.mechanism, first.certainty) == (Mechanism.NETWORK_ISOLATION, Certainty.PROVEN)
     assert any("DOCKER-ISOLATION-STAGE-2" in line and "its counter rose by 1, 1, 1" in line for line in first.evidence)
-    assert first.repairs[0].text == "attach other to network a, on which kafka is"
+    assert first.repairs[0].text == "attach other to network a, which kafka is on"
     assert first.repairs[0].confirmed
 
 
