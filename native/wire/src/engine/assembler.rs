@@ -1,19 +1,16 @@
-//! From what connections tell to rows, in the order of the capture.
+//! From what connections tell to rows.
 
 use std::collections::BTreeMap;
-use std::iter::Peekable;
-use std::vec::IntoIter;
+use std::sync::Arc;
 
-use compact_str::CompactString;
-
-use super::work::{Aside, Begun, Came, Made, Over};
+use super::work::{Begun, Came, Made, Over};
+use super::worker::place;
 use crate::capture::Interfaces;
 use crate::decode::endpoint_text;
-use crate::exchange::losses::Of;
 use crate::exchange::row::{ConnectionRow, LossRow, RowSink, Strings};
-use crate::exchange::{Assembly, Context, Event, Learned, Sum};
-use crate::options::{Options, Table};
-use crate::packet::Undecoded;
+use crate::exchange::sessions::Offsets;
+use crate::exchange::{Assembly, Context, Event, Known, Sum, Topics};
+use crate::options::{Options, Table, Wanted};
 use crate::tcp::Figures;
 
 /// Connections that were taken as ones that had been seen elsewhere.
@@ -28,39 +25,56 @@ pub struct Copies {
     pub like_copies: u64,
 }
 
-/// Makes rows of what connections tell.
+impl std::iter::Sum for Copies {
+    fn sum<I: Iterator<Item = Copies>>(all: I) -> Copies {
+        all.fold(Copies::default(), |one, other| Copies {
+            connections: one.connections + other.connections,
+            requests: one.requests + other.requests,
+            like_copies: one.like_copies + other.like_copies,
+        })
+    }
+}
+
+/// Makes rows of what the connections of one worker tell.
 #[derive(Debug)]
 pub(super) struct Assembler {
     assembly: Assembly,
     interfaces: Interfaces,
-    tables: crate::options::Wanted,
-    counts_strays: bool,
+    tables: Wanted,
     /// The names of files, by the index that packets have.
     pub files: BTreeMap<u32, String>,
-    connections: Vec<Option<Box<Begun>>>,
+    connections: Vec<Option<Arc<Begun>>>,
+    workers: usize,
+    copies: Copies,
+}
+
+/// What comes of a round besides rows.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// With the place of the work in the round.
+    pub losses: Vec<(u32, Sum)>,
+    /// Since the beginning.
     pub copies: Copies,
 }
 
 impl Assembler {
-    pub fn new(options: &Options, interfaces: Interfaces, files: BTreeMap<u32, String>, learned: Learned) -> Assembler {
+    /// Of one of so many workers. `topics`: what is known of them before the first round.
+    pub fn new(
+        options: &Options,
+        interfaces: Interfaces,
+        files: BTreeMap<u32, String>,
+        topics: Topics,
+        workers: usize,
+    ) -> Assembler {
         Assembler {
-            assembly: Assembly::new(options, learned),
+            assembly: Assembly::new(options, topics),
             interfaces,
             tables: options.tables,
-            counts_strays: options.flow_class.0 == 0,
             files,
             connections: Vec::new(),
+            workers: workers.max(1),
             copies: Copies::default(),
         }
-    }
-
-    pub fn learned(&self) -> &Learned {
-        &self.assembly.learned
-    }
-
-    /// The names of topics by their ids, as far as the capture told them.
-    pub fn topic_names(&self) -> impl Iterator<Item = (CompactString, &str)> {
-        self.assembly.topic_names()
     }
 
     /// The rows so far were taken.
@@ -68,114 +82,54 @@ impl Assembler {
         self.assembly.drained();
     }
 
-    /// Takes what came of a round, from all workers.
-    pub fn take(&mut self, aside: Aside, made: Vec<Vec<Made>>, rows: &mut impl RowSink) {
-        for loss in aside.losses {
-            self.assembly.learned.losses.add(loss);
-        }
-        for name in &aside.names {
-            rows.name(&name.row());
-        }
-        let mut made: Vec<Peekable<IntoIter<Made>>> =
-            made.into_iter().map(|made| made.into_iter().peekable()).collect();
-        if let [one] = &mut made[..] {
-            one.for_each(|made| self.made(made, rows));
-            return;
-        }
-        let next = |made: &mut Vec<Peekable<IntoIter<Made>>>| {
-            let orders = made
-                .iter_mut()
-                .enumerate()
-                .filter_map(|(worker, made)| Some((made.peek()?.order, worker)));
-            orders.min().map(|(_, worker)| worker)
-        };
-        while let Some(worker) = next(&mut made) {
-            if let Some(each) = made[worker].next() {
-                self.made(each, rows);
+    /// Takes what came of a round.
+    pub fn take(&mut self, made: Vec<Made>, known: Known, rows: &mut impl RowSink) -> Told {
+        let mut told = Told::default();
+        let mut names = known.names.iter().peekable();
+        let mut offsets = known.offsets.into_iter();
+        for Made { order, slot, came } in made {
+            while let Some((_, names)) = names.next_if(|(told, _)| *told <= order) {
+                self.assembly.learn(names);
             }
-        }
-    }
-
-    /// Counts what belongs to no connection, such as damage of a file.
-    pub fn lose(&mut self, file: u32, lost: &Undecoded, time: Option<i64>) {
-        self.stray(file, (&lost.kind, &lost.detail), (lost.bytes, 1), time);
-    }
-
-    /// Counts packets that whoever captured says were dropped; nobody knows their bytes.
-    pub fn dropped(&mut self, file: u32, packets: u64) {
-        if packets > 0 {
-            self.stray(file, ("dropped", "while capturing"), (0, packets), None);
-        }
-    }
-
-    fn stray(&mut self, file: u32, (kind, detail): (&str, &str), (bytes, times): (u64, u64), time: Option<i64>) {
-        if self.counts_strays {
-            self.assembly.learned.losses.add(Sum {
-                of: Of {
-                    file,
-                    connection: None,
-                    is_request: None,
-                    kind: kind.into(),
-                    detail: Some(detail.into()),
-                },
-                time,
-                bytes,
-                times,
-            });
-        }
-    }
-
-    /// A file has no more packets: what of it belongs to no connection is summed up.
-    pub fn end_file(&mut self, file: u32, rows: &mut impl RowSink) {
-        if self.tables.has(Table::Losses) {
-            let sums = self.assembly.learned.losses.drain_file(file);
-            Assembly::losses(&sums, &self.files, rows);
-        }
-    }
-
-    /// Nothing more comes.
-    pub fn finish(&mut self, rows: &mut impl RowSink) {
-        if self.tables.has(Table::Losses) {
-            let sums = self.assembly.learned.losses.drain();
-            Assembly::losses(&sums, &self.files, rows);
-        }
-    }
-
-    /// A connection begins.
-    pub fn begin(&mut self, slot: u32, begun: Box<Begun>) {
-        let slot = slot as usize;
-        if self.connections.len() <= slot {
-            self.connections.resize_with(slot + 1, || None);
-        }
-        self.connections[slot] = Some(begun);
-    }
-
-    #[inline]
-    fn made(&mut self, made: Made, rows: &mut impl RowSink) {
-        let Made { slot, came, .. } = made;
-        match came {
-            Came::Begun(begun) => self.begin(slot, begun),
-            Came::Event(event, client_side, client_id) => {
-                self.event(slot, event, client_side, client_id.as_deref(), rows);
-            }
-            Came::Over(over) => {
-                if let Some(begun) = self.connections.get_mut(slot as usize).and_then(Option::take) {
-                    self.over(&begun, &over, rows);
+            rows.go_to(order);
+            match came {
+                Came::Begun(begun) => self.begin(slot, begun),
+                Came::Event(event, client_side, client_id) => {
+                    let event = (&event, client_side, client_id.as_deref());
+                    let mut lose = |loss| told.losses.push((order, loss));
+                    self.event(slot, event, &mut offsets, rows, &mut lose);
+                }
+                Came::Over(over) => {
+                    if let Some(begun) = self.place(slot).take() {
+                        self.over(&begun, &over, rows);
+                    }
                 }
             }
         }
+        names.for_each(|(_, names)| self.assembly.learn(names));
+        told.copies = self.copies;
+        told
+    }
+
+    /// A connection begins.
+    pub fn begin(&mut self, slot: u32, begun: Arc<Begun>) {
+        *self.place(slot) = Some(begun);
+    }
+
+    fn place(&mut self, slot: u32) -> &mut Option<Arc<Begun>> {
+        place(&mut self.connections, slot, self.workers)
     }
 
     #[inline]
     fn event(
         &mut self,
         slot: u32,
-        event: Event,
-        client_side: Option<usize>,
-        client_id: Option<&str>,
+        (event, client_side, client_id): (&Event, Option<usize>, Option<&str>),
+        offsets: &mut impl Iterator<Item = Arc<Offsets>>,
         rows: &mut impl RowSink,
+        lose: &mut impl FnMut(Sum),
     ) {
-        let Some(Some(begun)) = self.connections.get(slot as usize) else {
+        let Some(Some(begun)) = self.connections.get(slot as usize / self.workers) else {
             return;
         };
         let side = client_side.unwrap_or(0);
@@ -187,7 +141,13 @@ impl Assembler {
             file: begun.file,
             files: &self.files,
         };
-        self.assembly.take(&context, event, rows);
+        let is_fetch = matches!(event, Event::Exchange(exchange) if exchange.is_of_session());
+        let offsets = if is_fetch && self.tables.has(Table::Partitions) {
+            offsets.next()
+        } else {
+            None
+        };
+        self.assembly.take(&context, event, offsets.as_ref(), rows, lose);
     }
 
     fn over(&mut self, begun: &Begun, over: &Over, rows: &mut impl RowSink) {

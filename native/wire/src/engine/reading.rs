@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvError, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::{io, panic};
 
-use super::assembler::{Assembler, Copies};
+use super::assembler::{Assembler, Copies, Told};
+use super::ledger::Ledger;
 use super::raw::Raw;
 use super::router::{Router, Routes};
-use super::work::{Aside, Made, Work};
+use super::work::{Aside, Work};
 use super::worker::Worker;
 use crate::capture::{Ahead, CaptureFile, Captures, Chunk, FromDisk, Refused, Shared, Window};
-use crate::exchange::Learned;
+use crate::exchange::{Known, Learned, Lessons, Topics};
 use crate::options::Options;
-use crate::rows::{Batch, Rows, Shape};
+use crate::rows::{Batch, Packed, Packer, Rows, Shape};
 
 /// So many pieces may wait between two threads.
 const AHEAD: usize = 2;
@@ -87,10 +88,10 @@ pub enum Turn {
 /// A round for a worker: what is to be done for the packets of a piece.
 type Task = (Option<Chunk>, Vec<Work>);
 
-/// What came of a round, from each worker; with the last one the files that were read.
-type Done = (Aside, Vec<Vec<Made>>, Option<Captures>);
+/// The rows of a round of a worker.
+type Rowed = (Packed, Told);
 
-/// What the router tells the assembler of a round.
+/// What the router tells of a round.
 enum Routed {
     Round(Aside),
     /// The last round, and the files that were read.
@@ -98,19 +99,31 @@ enum Routed {
     Failed(Broken),
 }
 
+/// The ends of the channels of a worker. In a round it gives lessons, takes what all workers learned, and gives rows; it
+/// works at the next round before it makes the rows of one, so that nobody waits.
+struct Connected {
+    lessons: Receiver<Lessons>,
+    known: SyncSender<Known>,
+    rowed: Receiver<Rowed>,
+    copies: Copies,
+}
+
 /// Where rounds come from.
 enum Source {
     /// Threads for the router and each worker.
     Threads {
         routed: Receiver<Routed>,
-        made: Vec<Receiver<Vec<Made>>>,
+        workers: Vec<Connected>,
         threads: Vec<JoinHandle<()>>,
+        /// Whether a round is under way whose rows are to come.
+        is_under_way: bool,
     },
     /// All in the thread that takes the turns.
     Here {
         captures: Captures,
         router: Box<Router>,
         worker: Box<Worker>,
+        assembler: Box<Assembler>,
     },
     /// What no connection is needed for.
     Raw {
@@ -123,9 +136,12 @@ enum Source {
 /// Captures on their way to rows.
 pub struct Reading {
     source: Source,
-    assembler: Assembler,
+    ledger: Ledger,
+    /// The names of files, by the index that packets have.
+    files: BTreeMap<u32, String>,
     rows: Rows,
     progress: Arc<Progress>,
+    copies: Copies,
     is_over: bool,
 }
 
@@ -151,6 +167,7 @@ impl Reading {
         });
         let names: BTreeMap<u32, String> = (0..).zip(names.iter().cloned()).collect();
         let router = Router::new(options, interfaces.clone(), Routes::new(options), workers);
+        let assembler = || Assembler::new(options, interfaces.clone(), names.clone(), Topics::default(), workers);
         let source = if let Some(raw) = Raw::of(options, &interfaces) {
             Source::Raw {
                 captures,
@@ -161,15 +178,19 @@ impl Reading {
                 captures,
                 router: Box::new(router),
                 worker: Box::new(Worker::new(options, 1)),
+                assembler: Box::new(assembler()),
             }
         } else {
-            threads(captures, router, options, workers, &progress)?
+            let workers = (0..workers).map(|_| (Worker::new(options, workers), assembler(), Packer::new(shapes)));
+            threads(captures, router, workers, &progress)?
         };
         Ok(Reading {
             source,
-            assembler: Assembler::new(options, interfaces, names, Learned::default()),
+            ledger: Ledger::new(options, Learned::default()),
+            files: names,
             rows: Rows::new(shapes),
             progress,
+            copies: Copies::default(),
             is_over: false,
         })
     }
@@ -182,22 +203,23 @@ impl Reading {
         if let Source::Raw { .. } = &self.source {
             return self.raw_turn();
         }
-        let (aside, made, captures) = match self.round() {
-            Ok(round) => round,
+        let ended = match self.round() {
+            Ok(ended) => ended,
             Err(broken) => {
                 self.is_over = true;
                 self.source = Source::Over;
                 return Err(broken);
             }
         };
-        self.assembler.take(aside, made, &mut self.rows);
-        if let Some(captures) = captures {
+        if let Some(captures) = ended {
             self.is_over = true;
             self.end(captures.files());
         } else if !self.rows.is_due() {
             return Ok(Turn::More);
         }
-        self.assembler.drained();
+        if let Source::Here { assembler, .. } = &mut self.source {
+            assembler.drained();
+        }
         Ok(Turn::Ready(self.rows.drain()))
     }
 
@@ -208,7 +230,7 @@ impl Reading {
 
     /// Connections that were taken as ones that had been seen elsewhere; all of them at the end only.
     pub fn copies(&self) -> Copies {
-        self.assembler.copies
+        self.copies
     }
 
     fn raw_turn(&mut self) -> Result<Turn, Broken> {
@@ -218,7 +240,7 @@ impl Reading {
         match captures.next_chunk() {
             Ok(Some(chunk)) => {
                 self.progress.add(&chunk);
-                raw.take(&chunk, &self.assembler.files, &mut self.rows);
+                raw.take(&chunk, &self.files, &mut self.rows);
                 if !self.rows.is_due() {
                     return Ok(Turn::More);
                 }
@@ -232,25 +254,20 @@ impl Reading {
         Ok(Turn::Ready(self.rows.drain()))
     }
 
-    /// The next round, and with the last one the files that were read.
-    fn round(&mut self) -> Result<Done, Broken> {
+    /// Takes the next round; with the last one gives the files that were read.
+    fn round(&mut self) -> Result<Option<Captures>, Broken> {
         match &mut self.source {
-            Source::Threads { routed, made, .. } => {
-                let (aside, captures) = match routed.recv() {
-                    Ok(Routed::Round(aside)) => (aside, None),
-                    Ok(Routed::End(aside, captures)) => (aside, Some(*captures)),
-                    Ok(Routed::Failed(broken)) => return Err(broken),
-                    Err(_) => return Err(self.defect()),
-                };
-                match made.iter().map(Receiver::recv).collect() {
-                    Ok(made) => Ok((aside, made, captures)),
-                    Err(_) => Err(self.defect()),
-                }
-            }
+            Source::Threads { .. } => match self.threaded_round() {
+                Ok(Some(Routed::End(_, captures))) => Ok(Some(*captures)),
+                Ok(Some(Routed::Failed(broken))) => Err(broken),
+                Ok(_) => Ok(None),
+                Err(_) => Err(self.defect()),
+            },
             Source::Here {
                 captures,
                 router,
                 worker,
+                assembler,
             } => {
                 let chunk = captures.next_chunk()?;
                 let (mut round, is_more) = match &chunk {
@@ -262,28 +279,73 @@ impl Reading {
                 };
                 let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
                 let works = round.works.pop().unwrap_or_default();
-                let made = vec![worker.work(works, bytes)];
-                let captures = if is_more {
-                    None
-                } else {
-                    match std::mem::replace(&mut self.source, Source::Over) {
-                        Source::Here { captures, .. } => Some(captures),
-                        _ => None,
-                    }
-                };
-                Ok((round.aside, made, captures))
+                let (made, lessons) = worker.work(works, bytes);
+                let known = self.ledger.learn(vec![lessons]).pop().unwrap_or_default();
+                let told = assembler.take(made, known, &mut self.rows);
+                self.copies = told.copies;
+                self.ledger.take(round.aside, [told], &mut self.rows);
+                if is_more {
+                    return Ok(None);
+                }
+                match std::mem::replace(&mut self.source, Source::Over) {
+                    Source::Here { captures, .. } => Ok(Some(captures)),
+                    _ => Ok(None),
+                }
             }
             Source::Raw { .. } | Source::Over => Err(Broken::Defect("reading went on behind its end".into())),
         }
     }
 
+    /// Teaches the workers of a round, and takes the rows of the one before it; behind the last one those of both.
+    fn threaded_round(&mut self) -> Result<Option<Routed>, RecvError> {
+        let Source::Threads {
+            routed,
+            workers,
+            is_under_way,
+            ..
+        } = &mut self.source
+        else {
+            return Ok(None);
+        };
+        let mut next = routed.recv()?;
+        let aside = match &mut next {
+            Routed::Round(aside) | Routed::End(aside, _) => std::mem::take(aside),
+            Routed::Failed(_) => return Ok(Some(next)),
+        };
+        let lessons = workers.iter().map(|worker| worker.lessons.recv());
+        let known = self.ledger.learn(lessons.collect::<Result<_, _>>()?);
+        for (worker, known) in workers.iter().zip(known) {
+            worker.known.send(known).map_err(|_| RecvError)?;
+        }
+        self.ledger.take(aside, [], &mut self.rows);
+        let is_end = matches!(next, Routed::End(..));
+        let rounds = usize::from(std::mem::replace(is_under_way, true)) + usize::from(is_end);
+        for _ in 0..rounds {
+            let rowed = workers.iter().map(|worker| worker.rowed.recv());
+            let (packed, told): (Vec<_>, Vec<_>) = rowed.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+            self.rows.merge(&packed);
+            for (worker, told) in workers.iter_mut().zip(&told) {
+                worker.copies = told.copies;
+            }
+            self.ledger.take(Aside::default(), told, &mut self.rows);
+        }
+        self.copies = workers.iter().map(|worker| worker.copies).sum();
+        Ok(Some(next))
+    }
+
     /// A thread broke off: what it said last.
     fn defect(&mut self) -> Broken {
-        let Source::Threads { routed, made, threads } = std::mem::replace(&mut self.source, Source::Over) else {
+        let Source::Threads {
+            routed,
+            workers,
+            threads,
+            ..
+        } = std::mem::replace(&mut self.source, Source::Over)
+        else {
             return Broken::Defect("a thread ended".into());
         };
         // Those that wait end as well.
-        drop((routed, made));
+        drop((routed, workers));
         let cause = threads.into_iter().find_map(|thread| thread.join().err());
         Broken::Defect(cause.map_or_else(|| "a thread ended".into(), |cause| said(&*cause)))
     }
@@ -292,11 +354,11 @@ impl Reading {
         for (index, file) in (0..).zip(files) {
             let account = file.account();
             for lost in &account.losses {
-                self.assembler.lose(index, lost, None);
+                self.ledger.lose(index, lost, None);
             }
-            self.assembler.dropped(index, account.dropped);
+            self.ledger.dropped(index, account.dropped);
         }
-        self.assembler.finish(&mut self.rows);
+        self.ledger.finish(&self.files, &mut self.rows);
     }
 }
 
@@ -310,33 +372,71 @@ pub fn said(cause: &(dyn std::any::Any + Send)) -> String {
 fn threads(
     captures: Captures,
     router: Router,
-    options: &Options,
-    workers: usize,
+    workers: impl Iterator<Item = (Worker, Assembler, Packer)>,
     progress: &Arc<Progress>,
 ) -> Result<Source, Broken> {
     let (routed_sender, routed) = sync_channel(AHEAD);
-    let (mut tasks, mut made, mut threads) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..workers {
-        let (task_sender, task) = sync_channel::<Task>(AHEAD);
-        let (made_sender, made_receiver) = sync_channel(AHEAD);
-        let mut worker = Worker::new(options, workers);
+    let (mut tasks, mut connected, mut threads) = (Vec::new(), Vec::new(), Vec::new());
+    for (worker, assembler, packer) in workers {
+        let (task_sender, tasks_of_it) = sync_channel(AHEAD);
+        let (lessons_sender, lessons) = sync_channel(AHEAD);
+        let (known, known_receiver) = sync_channel(AHEAD);
+        let (rowed_sender, rowed) = sync_channel(AHEAD);
         let work = move || {
-            for (chunk, works) in task {
-                let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
-                if made_sender.send(worker.work(works, bytes)).is_err() {
-                    return;
-                }
-            }
+            // Whoever is gone wants nothing more.
+            let _ = work(
+                (worker, assembler, packer),
+                &tasks_of_it,
+                &lessons_sender,
+                &known_receiver,
+                &rowed_sender,
+            );
         };
         threads.push(Builder::new().name("messages".into()).spawn(work)?);
         tasks.push(task_sender);
-        made.push(made_receiver);
+        connected.push(Connected {
+            lessons,
+            known,
+            rowed,
+            copies: Copies::default(),
+        });
     }
     let ahead = Ahead::start(captures, AHEAD)?;
     let progress = Arc::clone(progress);
     let route = move || route(ahead, router, &progress, &tasks, &routed_sender);
     threads.push(Builder::new().name("packets".into()).spawn(route)?);
-    Ok(Source::Threads { routed, made, threads })
+    Ok(Source::Threads {
+        routed,
+        workers: connected,
+        threads,
+        is_under_way: false,
+    })
+}
+
+/// Works at rounds until there are no more; None when nobody wants them.
+fn work(
+    (mut worker, mut assembler, mut packer): (Worker, Assembler, Packer),
+    tasks: &Receiver<Task>,
+    lessons: &SyncSender<Lessons>,
+    known: &Receiver<Known>,
+    rowed: &SyncSender<Rowed>,
+) -> Option<()> {
+    let mut make_rows = |made| {
+        let told = assembler.take(made, known.recv().ok()?, &mut packer);
+        assembler.drained();
+        rowed.send((packer.take(), told)).ok()
+    };
+    let mut before = None;
+    for (chunk, works) in tasks {
+        let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
+        let (made, learned) = worker.work(works, bytes);
+        drop(chunk);
+        lessons.send(learned).ok()?;
+        if let Some(before) = before.replace(made) {
+            make_rows(before)?;
+        }
+    }
+    before.map_or(Some(()), make_rows)
 }
 
 /// Hands out rounds until there are no more packets, or nobody wants them.
@@ -384,8 +484,14 @@ fn route(
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        if let Source::Threads { routed, made, threads } = std::mem::replace(&mut self.source, Source::Over) {
-            drop((routed, made));
+        if let Source::Threads {
+            routed,
+            workers,
+            threads,
+            ..
+        } = std::mem::replace(&mut self.source, Source::Over)
+        {
+            drop((routed, workers));
             for thread in threads {
                 // What a thread had to say was said, or nobody asks any more.
                 let _ = panic::catch_unwind(panic::AssertUnwindSafe(|| thread.join()));

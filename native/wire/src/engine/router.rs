@@ -1,6 +1,7 @@
 //! From packets to work for connections: headers, flows, names, and what is none of these.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
@@ -207,7 +208,7 @@ impl Sink<'_> {
 
 impl FlowSink for Sink<'_> {
     fn open(&mut self, slot: u32, entry: &Entry) {
-        self.add(slot, entry.number, |_| What::Open(Box::new(begun(entry))));
+        self.add(slot, entry.number, |_| What::Open(Arc::new(begun(entry))));
     }
 
     #[inline]

@@ -1,13 +1,15 @@
 //! An engine in one thread, whose state can be saved between two pieces.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::assembler::{Assembler, Copies};
+use super::ledger::Ledger;
 use super::router::{Router, Routes, begun, is_listened_to};
-use super::work::Round;
+use super::work::{Aside, Round};
 use super::worker::{Talk, Worker};
 use crate::capture::{Chunk, Interfaces};
 use crate::exchange::Learned;
@@ -25,6 +27,8 @@ pub struct Engine {
     router: Router,
     worker: Worker,
     assembler: Assembler,
+    ledger: Ledger,
+    copies: Copies,
 }
 
 /// What is saved of an engine.
@@ -62,7 +66,9 @@ impl Engine {
             next_file,
             router: Router::new(options, interfaces.clone(), routes, 1),
             worker: Worker::new(options, 1),
-            assembler: Assembler::new(options, interfaces.clone(), files, learned),
+            assembler: Assembler::new(options, interfaces.clone(), files, learned.topics.clone(), 1),
+            ledger: Ledger::new(options, learned),
+            copies: Copies::default(),
             interfaces,
         }
     }
@@ -88,17 +94,17 @@ impl Engine {
 
     /// Counts what belongs to no connection, such as damage of the file.
     pub fn lose(&mut self, file: u32, lost: &Undecoded, time: Option<i64>) {
-        self.assembler.lose(file, lost, time);
+        self.ledger.lose(file, lost, time);
     }
 
     /// Counts packets that whoever captured says were dropped.
     pub fn dropped(&mut self, file: u32, packets: u64) {
-        self.assembler.dropped(file, packets);
+        self.ledger.dropped(file, packets);
     }
 
     /// A file has no more packets.
     pub fn end_file(&mut self, file: u32, rows: &mut impl RowSink) {
-        self.assembler.end_file(file, rows);
+        self.ledger.end_file(file, &self.assembler.files, rows);
     }
 
     /// There are no more packets.
@@ -109,7 +115,7 @@ impl Engine {
             (round, is_more) = self.router.finish();
             self.take(round, &[], rows);
         }
-        self.assembler.finish(rows);
+        self.ledger.finish(&self.assembler.files, rows);
     }
 
     /// The rows so far were taken.
@@ -119,12 +125,12 @@ impl Engine {
 
     /// The names of topics by their ids, as far as the capture told them: also for rows that are gone by now.
     pub fn topic_names(&self) -> impl Iterator<Item = (CompactString, &str)> {
-        self.assembler.topic_names()
+        self.ledger.learned.topics.names()
     }
 
     /// Connections that were taken as ones that had been seen elsewhere.
     pub fn copies(&self) -> Copies {
-        self.assembler.copies
+        self.copies
     }
 
     /// The state, from which [`Engine::restored`] goes on; without rows and payloads.
@@ -135,14 +141,14 @@ impl Engine {
         let mut used: BTreeSet<u32> = open_files.into_iter().collect();
         used.extend(talks.iter().flatten().flat_map(|talk| talk.files()));
         used.extend(self.router.routes.flows.entries().map(|(_, entry)| entry.file));
-        used.extend(self.assembler.learned().losses.files());
+        used.extend(self.ledger.learned.losses.files());
         let files = self.assembler.files.iter().filter(|(file, _)| used.contains(file));
         state::write(&Saved {
             files: files.map(|(file, name)| (*file, name.clone())).collect(),
             next_file: self.next_file,
             interfaces: self.interfaces.names(),
             routes: &self.router.routes,
-            learned: self.assembler.learned(),
+            learned: &self.ledger.learned,
             talks,
         })
     }
@@ -173,8 +179,9 @@ impl Engine {
         for (slot, entry) in engine.router.routes.flows.entries() {
             if is_listened_to(options, entry.number) {
                 let talk = talks.get_mut(slot as usize).and_then(Option::take);
-                engine.worker.go_on(slot, talk.ok_or(Unsound::Contradiction)?);
-                engine.assembler.begin(slot, Box::new(begun(entry)));
+                let begun = Arc::new(begun(entry));
+                engine.worker.go_on(slot, talk.ok_or(Unsound::Contradiction)?, &begun);
+                engine.assembler.begin(slot, begun);
             }
         }
         Ok(engine)
@@ -187,7 +194,13 @@ impl Engine {
 
     fn take(&mut self, round: Round, bytes: &[u8], rows: &mut impl RowSink) {
         let Round { works, aside } = round;
-        let made = works.into_iter().map(|works| self.worker.work(works, bytes)).collect();
-        self.assembler.take(aside, made, rows);
+        for works in works {
+            let (made, lessons) = self.worker.work(works, bytes);
+            let known = self.ledger.learn(vec![lessons]).pop().unwrap_or_default();
+            let told = self.assembler.take(made, known, rows);
+            self.copies = told.copies;
+            self.ledger.take(Aside::default(), [told], rows);
+        }
+        self.ledger.take(aside, [], rows);
     }
 }

@@ -1,5 +1,7 @@
 //! What the threads of an engine hand to each other.
 
+use std::sync::Arc;
+
 use compact_str::CompactString;
 
 use crate::decode::names::NameRow;
@@ -93,7 +95,7 @@ pub(super) struct Begun {
 #[derive(Debug)]
 pub(super) enum What {
     Segment(Light),
-    Open(Box<Begun>),
+    Open(Arc<Begun>),
     Close(Box<Entry>),
 }
 
@@ -141,7 +143,7 @@ pub(super) struct Over {
 /// What came of work.
 #[derive(Debug)]
 pub(super) enum Came {
-    Begun(Box<Begun>),
+    Begun(Arc<Begun>),
     /// With the side of the client, where it is known, and the client.id that the connection showed first, which only
     /// a response without its request needs.
     Event(Event, Option<usize>, Option<CompactString>),

@@ -1,11 +1,12 @@
 //! From the segments of connections to what they tell.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::work::{Came, Made, Over, What, Work};
-use crate::exchange::{Event, KEEP_WHOLE, Pairing, PairingSink};
+use super::work::{Begun, Came, Made, Over, What, Work};
+use crate::exchange::{Event, KEEP_WHOLE, Lessons, Pairing, PairingSink};
 use crate::flow::Entry;
 use crate::kafka::{Bodies, BodyWalker};
 use crate::options::{Options, Table};
@@ -44,7 +45,12 @@ pub(super) struct Worker {
     workers: usize,
     /// Whether keys and values are wanted.
     hears: bool,
+    /// Whether the offsets that are in force in fetch sessions are wanted.
+    follows: bool,
+    /// What connections are called, where that is asked for.
+    begun: Vec<Option<Arc<Begun>>>,
     events: Vec<Event>,
+    lessons: Lessons,
 }
 
 impl Worker {
@@ -55,12 +61,16 @@ impl Worker {
             talks: Vec::new(),
             workers: workers.max(1),
             hears: options.tables.has(Table::Records),
+            follows: options.tables.has(Table::Partitions),
+            begun: Vec::new(),
             events: Vec::new(),
+            lessons: Lessons::default(),
         }
     }
 
-    /// Does what is to be done for the packets of a piece, whose bytes these are.
-    pub fn work(&mut self, works: Vec<Work>, bytes: &[u8]) -> Vec<Made> {
+    /// Does what is to be done for the packets of a piece, whose bytes these are; what came of it, and what of that other
+    /// connections have to know.
+    pub fn work(&mut self, works: Vec<Work>, bytes: &[u8]) -> (Vec<Made>, Lessons) {
         let mut made = Vec::new();
         let mut works = works.into_iter();
         let mut untouched = 0;
@@ -75,14 +85,14 @@ impl Worker {
             match what {
                 What::Segment(light) => self.segment(order, slot, light.side, &light.segment(bytes), &mut made),
                 What::Open(begun) => {
-                    self.open(slot);
+                    self.open(slot, &begun);
                     let came = Came::Begun(begun);
                     made.push(Made { order, slot, came });
                 }
                 What::Close(entry) => self.close(order, slot, entry, &mut made),
             }
         }
-        made
+        (made, std::mem::take(&mut self.lessons))
     }
 
     /// Looks at the connections of the next segments, so that several are waited for at a time.
@@ -106,17 +116,25 @@ impl Worker {
     }
 
     /// Takes up a connection.
-    pub fn go_on(&mut self, slot: u32, talk: Box<Talk>) {
+    pub fn go_on(&mut self, slot: u32, talk: Box<Talk>, begun: &Arc<Begun>) {
         *self.place(slot) = Some(talk);
+        self.remember(slot, begun);
     }
 
-    fn open(&mut self, slot: u32) {
+    fn remember(&mut self, slot: u32, begun: &Arc<Begun>) {
+        if self.follows {
+            *place(&mut self.begun, slot, self.workers) = Some(Arc::clone(begun));
+        }
+    }
+
+    fn open(&mut self, slot: u32, begun: &Arc<Begun>) {
         let keep = if self.hears { KEEP_WHOLE } else { KEEP };
         let talk = Talk {
             dialogue: Dialogue::new(keep),
             pairing: Pairing::new(),
         };
         *self.place(slot) = Some(Box::new(talk));
+        self.remember(slot, begun);
     }
 
     #[inline]
@@ -134,7 +152,8 @@ impl Worker {
         };
         dialogue.push(side.into(), segment, &mut sink);
         if !self.events.is_empty() {
-            tell(order, slot, talk, &mut self.events, made);
+            let begun = self.begun.get(at).and_then(Option::as_deref);
+            tell(order, slot, talk, &mut self.events, begun, &mut self.lessons, made);
         }
     }
 
@@ -150,7 +169,20 @@ impl Worker {
             hears: self.hears,
         });
         pairing.finish(&mut self.events);
-        tell(order, slot, &talk, &mut self.events, made);
+        let begun = if self.follows {
+            place(&mut self.begun, slot, self.workers).take()
+        } else {
+            None
+        };
+        tell(
+            order,
+            slot,
+            &talk,
+            &mut self.events,
+            begun.as_deref(),
+            &mut self.lessons,
+            made,
+        );
         let Talk { dialogue, pairing } = *talk;
         let over = Over {
             entry,
@@ -176,19 +208,44 @@ impl Worker {
     }
 
     fn place(&mut self, slot: u32) -> &mut Option<Box<Talk>> {
-        let at = slot as usize / self.workers;
-        if self.talks.len() <= at {
-            self.talks.resize_with(at + 1, || None);
-        }
-        &mut self.talks[at]
+        place(&mut self.talks, slot, self.workers)
     }
 }
 
-fn tell(order: u32, slot: u32, talk: &Talk, events: &mut Vec<Event>, made: &mut Vec<Made>) {
+/// The place of a connection among those of one worker.
+pub(super) fn place<T>(places: &mut Vec<Option<T>>, slot: u32, workers: usize) -> &mut Option<T> {
+    let at = slot as usize / workers;
+    if places.len() <= at {
+        places.resize_with(at + 1, || None);
+    }
+    &mut places[at]
+}
+
+fn tell(
+    order: u32,
+    slot: u32,
+    talk: &Talk,
+    events: &mut Vec<Event>,
+    begun: Option<&Begun>,
+    lessons: &mut Lessons,
+    made: &mut Vec<Made>,
+) {
     let client_side = talk.dialogue.client_side();
     made.extend(events.drain(..).map(|event| {
-        let is_alone = matches!(&event, Event::Exchange(exchange) if exchange.asked.is_none());
-        let client_id = if is_alone { talk.pairing.client_id.clone() } else { None };
+        let mut client_id = None;
+        if let Event::Exchange(exchange) = &event {
+            if exchange.asked.is_none() {
+                client_id.clone_from(&talk.pairing.client_id);
+            }
+            let names: Vec<_> = exchange.names().cloned().collect();
+            if !names.is_empty() {
+                lessons.name(order, names);
+            }
+            let broker = begun.map(|begun| &begun.ends[1 - (client_side.unwrap_or(0) & 1)]);
+            if let Some(fetch) = broker.and_then(|broker| exchange.fetch(broker)) {
+                lessons.fetch(order, fetch);
+            }
+        }
         let came = Came::Event(event, client_side, client_id);
         Made { order, slot, came }
     }));

@@ -1,28 +1,26 @@
-//! From the exchanges of all connections to rows, with what only several exchanges together tell: which topic an id
-//! means, and which offsets are in force in fetch sessions.
+//! From exchanges to rows.
 //!
-//! It is told every exchange in the order of the capture, also those whose rows are not wanted.
+//! What only several exchanges together tell, which topic an id means and which offsets are in force in fetch sessions,
+//! comes with them (see `lessons`).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-use compact_str::CompactString;
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use super::details::Details;
-use super::losses::{Losses, Of, Sum};
+use super::lessons::Names;
+use super::losses::{Of, Sum};
 use super::pairing::{Answer, Asked, Event, Exchange, Heard};
 use super::payloads::{Carrier, Payloads};
 use super::places::{Named, host_of};
 use super::row::{ExchangeRow, LossRow, RowSink, Strings};
-use super::sessions::Sessions;
+use super::sessions::Offsets;
 use super::topics::Topics;
 use crate::facts::{Decoded, Topic};
 use crate::kafka::api_name;
 use crate::kafka::payloads::Unread;
 use crate::options::{Options, Table};
 
-const FETCH: i16 = 1;
 /// Up to so many topics of an exchange are compared with each other.
 const FEW: usize = 8;
 
@@ -41,35 +39,20 @@ pub struct Context<'a> {
     pub files: &'a BTreeMap<u32, String>,
 }
 
-/// What is learned from exchanges and goes on where a capture goes on.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Learned {
-    topics: Topics,
-    sessions: Sessions,
-    pub losses: Losses,
-}
-
-impl Learned {
-    /// Whether this can have come about by exchanges.
-    pub fn is_sound(&self) -> bool {
-        self.sessions.is_sound() && self.losses.is_sound()
-    }
-}
-
 /// Makes the rows of exchanges.
 #[derive(Clone, Debug)]
 pub struct Assembly {
     options: Options,
-    pub learned: Learned,
+    topics: Topics,
     payloads: Payloads,
     texts: Strings,
 }
 
 impl Assembly {
-    pub fn new(options: &Options, learned: Learned) -> Assembly {
+    pub fn new(options: &Options, topics: Topics) -> Assembly {
         Assembly {
             options: options.clone(),
-            learned,
+            topics,
             payloads: Payloads::new(),
             texts: Strings::default(),
         }
@@ -80,9 +63,9 @@ impl Assembly {
         self.options.places.name(client, broker)
     }
 
-    /// The names of topics by their ids, as far as the capture told them.
-    pub fn topic_names(&self) -> impl Iterator<Item = (CompactString, &str)> {
-        self.learned.topics.names()
+    /// Remembers the names of topics; of an exchange, before its rows are made.
+    pub fn learn(&mut self, names: &Names) {
+        self.topics.learn(names);
     }
 
     /// The rows so far were taken.
@@ -101,11 +84,19 @@ impl Assembly {
             && (brokers.is_empty() || brokers.contains(broker) || brokers.contains(host_of(broker)))
     }
 
-    /// Takes what a connection tells, the next of all in the order of the capture.
-    pub fn take(&mut self, context: &Context<'_>, event: Event, rows: &mut impl RowSink) {
+    /// Takes what a connection tells, the next of all in the order of the capture. `offsets`: those in force in its fetch
+    /// session. What is not told in rows goes to `lose`.
+    pub fn take(
+        &mut self,
+        context: &Context<'_>,
+        event: &Event,
+        offsets: Option<&Arc<Offsets>>,
+        rows: &mut impl RowSink,
+        lose: &mut impl FnMut(Sum),
+    ) {
         match event {
-            Event::Exchange(exchange) => self.exchange(context, &exchange, rows),
-            Event::Heard(heard) => self.heard(context, &heard, rows),
+            Event::Exchange(exchange) => self.exchange(context, exchange, offsets, rows, lose),
+            Event::Heard(heard) => self.heard(context, heard, rows, lose),
         }
     }
 
@@ -125,18 +116,16 @@ impl Assembly {
         }
     }
 
-    fn exchange(&mut self, context: &Context<'_>, exchange: &Exchange, rows: &mut impl RowSink) {
+    fn exchange(
+        &mut self,
+        context: &Context<'_>,
+        exchange: &Exchange,
+        offsets: Option<&Arc<Offsets>>,
+        rows: &mut impl RowSink,
+        lose: &mut impl FnMut(Sum),
+    ) {
         let (asked, answer) = (exchange.asked.as_deref(), exchange.answer.as_deref());
         let said = answer.and_then(|answer| answer.facts.as_ref());
-        let Learned { topics, sessions, .. } = &mut self.learned;
-        for names in [
-            said.map(|said| &said.both.names),
-            asked.map(|asked| &asked.facts.both.names),
-        ] {
-            topics.learn(names.map_or(&[], |names| names));
-        }
-        let fetch = asked.filter(|it| it.header.api_key == FETCH && it.facts.session_epoch.is_some());
-        let offsets = fetch.map(|fetch| sessions.exchange(context.broker, &fetch.facts, said));
         let client_id = match asked {
             Some(asked) => asked.header.client_id.as_deref(),
             None => context.client_id,
@@ -146,7 +135,7 @@ impl Assembly {
         }
         let has = |table| self.options.tables.has(table);
         if has(Table::Exchanges) || !self.options.topics.is_empty() {
-            list_topics(&self.learned.topics, asked, answer, &mut self.texts);
+            list_topics(&self.topics, asked, answer, &mut self.texts);
         }
         let wanted = &self.options.topics;
         if !wanted.is_empty() && !self.texts.list().iter().any(|topic| wanted.contains(topic)) {
@@ -164,10 +153,10 @@ impl Assembly {
             asked,
             said,
             response_time: answer.map(|answer| answer.times.end_time),
-            topics: &self.learned.topics,
+            topics: &self.topics,
         };
         if has(Table::Partitions) {
-            details.partitions(offsets.as_ref(), rows);
+            details.partitions(offsets, rows);
         }
         if has(Table::Batches) {
             details.batches(rows);
@@ -193,12 +182,12 @@ impl Assembly {
                 pieces: &said.both.pieces,
                 is_request: false,
             };
-            self.records(context, &carrier, rows);
+            self.records(context, &carrier, rows, lose);
         }
     }
 
     /// A request with records has come; its response is not there yet.
-    fn heard(&mut self, context: &Context<'_>, heard: &Heard, rows: &mut impl RowSink) {
+    fn heard(&mut self, context: &Context<'_>, heard: &Heard, rows: &mut impl RowSink, lose: &mut impl FnMut(Sum)) {
         if self.is_wanted(context.client, context.broker, heard.header.client_id.as_deref()) {
             let carrier = Carrier {
                 connection: context.connection,
@@ -209,14 +198,19 @@ impl Assembly {
                 pieces: &heard.pieces,
                 is_request: true,
             };
-            self.records(context, &carrier, rows);
+            self.records(context, &carrier, rows, lose);
         }
     }
 
-    fn records(&mut self, context: &Context<'_>, carrier: &Carrier<'_>, rows: &mut impl RowSink) {
-        let Learned { topics, losses, .. } = &mut self.learned;
+    fn records(
+        &mut self,
+        context: &Context<'_>,
+        carrier: &Carrier<'_>,
+        rows: &mut impl RowSink,
+        lose: &mut impl FnMut(Sum),
+    ) {
         let mut lose = |unread: Unread| {
-            losses.add(Sum {
+            lose(Sum {
                 of: Of {
                     file: context.file,
                     connection: Some(context.connection),
@@ -230,7 +224,7 @@ impl Assembly {
             });
         };
         self.payloads
-            .add(carrier, topics, &self.options.topics, rows, &mut lose);
+            .add(carrier, &self.topics, &self.options.topics, rows, &mut lose);
     }
 }
 

@@ -3,7 +3,8 @@
 //! | module | does |
 //! |---|---|
 //! | [`pairing`] | messages of one connection → exchanges, by their correlation ids |
-//! | [`assembly`] | exchanges of all connections → rows, with what only several exchanges together tell |
+//! | [`assembly`] | exchanges → rows |
+//! | [`lessons`] | what only the exchanges of all connections together tell |
 //! | `details` | the rows below those of `exchanges` |
 //! | `topics`, `sessions` | which topic an id means; which offsets are in force in a fetch session |
 //! | `payloads` | keys and values, for whoever asks for them |
@@ -13,15 +14,18 @@
 
 pub mod assembly;
 mod details;
+pub mod lessons;
 pub mod losses;
 pub mod pairing;
 mod payloads;
 pub mod places;
 pub mod row;
-mod sessions;
+pub mod sessions;
 mod topics;
 
-pub use assembly::{Assembly, Context, Learned};
+pub use assembly::{Assembly, Context};
+pub use lessons::{Known, Learned, Lessons};
 pub use losses::{Losses, Sum};
 pub use pairing::{Event, Exchange, KEEP_WHOLE, Pairing, PairingSink};
 pub use places::{Named, Places};
+pub use topics::Topics;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use thin_vec::ThinVec;
 use twox_hash::XxHash3_64;
 
+use super::sessions::Fetch;
 use crate::facts::{Decoded, Piece, RequestFacts, ResponseFacts};
 use crate::kafka::{Bodies, BodyWalker, Passed, request_header, response_header, shortened};
 use crate::message::{Message, MessageSink, Times};
@@ -20,6 +21,7 @@ use crate::message::{Message, MessageSink, Times};
 pub const KEEP_WHOLE: u32 = 16 << 20;
 
 const PRODUCE: i16 = 0;
+const FETCH: i16 = 1;
 /// What of a connection tells it from others: so many messages of each side, so many bytes of each.
 const DIGESTED: u64 = 8;
 const DIGESTED_BYTES: usize = 64;
@@ -89,6 +91,29 @@ pub struct Exchange {
     pub asked: Option<Box<Asked>>,
     pub answer: Option<Box<Answer>>,
     pub outcome: Outcome,
+}
+
+impl Exchange {
+    /// The names of topics that it tells; what the response says comes first.
+    pub fn names(&self) -> impl Iterator<Item = &([u8; 16], CompactString)> {
+        let said = self.answer.as_ref().and_then(|answer| answer.facts.as_ref());
+        let said = said.map_or(&[][..], |said| &said.both.names);
+        let asked = self.asked.as_ref().map_or(&[][..], |asked| &asked.facts.both.names);
+        said.iter().chain(asked)
+    }
+
+    /// Whether it is a Fetch of a version that knows sessions.
+    pub fn is_of_session(&self) -> bool {
+        let asked = self.asked.as_ref();
+        asked.is_some_and(|asked| asked.header.api_key == FETCH && asked.facts.session_epoch.is_some())
+    }
+
+    /// What it means for a fetch session of this broker.
+    pub fn fetch(&self, broker: &str) -> Option<Fetch> {
+        let asked = self.asked.as_ref().filter(|_| self.is_of_session())?;
+        let said = self.answer.as_ref().and_then(|answer| answer.facts.as_ref());
+        Fetch::of(broker, &asked.facts, said)
+    }
 }
 
 /// The records of a request, as it comes: their bytes are not held until its response does.

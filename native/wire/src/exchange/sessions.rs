@@ -10,8 +10,9 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
+use thin_vec::ThinVec;
 
-use crate::facts::{RequestFacts, ResponseFacts, Topic};
+use crate::facts::{PartitionFacts, RequestFacts, ResponseFacts, Topic};
 
 const MOST_SESSIONS: usize = 4096;
 const MOST_PARTITIONS: usize = 500_000;
@@ -23,7 +24,36 @@ const LAST: i32 = -1;
 const FULL: [i32; 2] = [0, LAST];
 
 /// What partitions are fetched from.
-pub(super) type Offsets = HashMap<(Topic, i32), i64>;
+pub type Offsets = HashMap<(Topic, i32), i64>;
+
+/// A Fetch of a session, and what its answer says of the session.
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    broker: CompactString,
+    session_id: i32,
+    epoch: i32,
+    /// Where the partitions that it names are fetched from.
+    offsets: Vec<((Topic, i32), i64)>,
+    forgotten: ThinVec<(Topic, i32)>,
+    /// The session that the next one may belong to.
+    following: i32,
+}
+
+impl Fetch {
+    /// None where the version knows no sessions. `broker`: address:port
+    pub fn of(broker: &str, asked: &RequestFacts, said: Option<&ResponseFacts>) -> Option<Fetch> {
+        let session_id = asked.both.session_id.unwrap_or(NO_SESSION);
+        let offset = |row: &PartitionFacts| Some(((row.topic.clone()?, row.partition), row.offset?));
+        Some(Fetch {
+            broker: broker.into(),
+            session_id,
+            epoch: asked.session_epoch?,
+            offsets: asked.both.partitions.iter().filter_map(offset).collect(),
+            forgotten: asked.forgotten.clone(),
+            following: said.and_then(|said| said.both.session_id).unwrap_or(session_id),
+        })
+    }
+}
 
 /// A broker, and a session of it.
 type Number = (CompactString, i32);
@@ -46,29 +76,32 @@ pub(super) struct Sessions {
 
 impl Sessions {
     /// Follows a Fetch and its answer; gives the offsets that the answer's partitions were fetched from.
-    pub fn exchange(&mut self, broker: &str, asked: &RequestFacts, said: Option<&ResponseFacts>) -> Arc<Offsets> {
-        let number = asked.both.session_id.unwrap_or(NO_SESSION);
-        let known = if number == NO_SESSION {
+    pub fn follow(&mut self, fetch: Fetch) -> Arc<Offsets> {
+        let Fetch {
+            broker,
+            session_id,
+            epoch,
+            offsets,
+            forgotten,
+            following,
+        } = fetch;
+        let mut number = (broker, session_id);
+        let known = if session_id == NO_SESSION {
             None
         } else {
-            self.take(&(broker.into(), number))
+            self.take(&number)
         };
-        let is_full = asked.session_epoch.is_some_and(|epoch| FULL.contains(&epoch));
-        let mut shared = known.filter(|_| !is_full).unwrap_or_default();
-        if !asked.both.partitions.is_empty() || !asked.forgotten.is_empty() {
-            let offsets = Arc::make_mut(&mut shared);
-            for row in &asked.both.partitions {
-                if let (Some(topic), Some(offset)) = (&row.topic, row.offset) {
-                    offsets.insert((topic.clone(), row.partition), offset);
-                }
-            }
-            for forgotten in &asked.forgotten {
-                offsets.remove(forgotten);
+        let mut shared = known.filter(|_| !FULL.contains(&epoch)).unwrap_or_default();
+        if !offsets.is_empty() || !forgotten.is_empty() {
+            let known = Arc::make_mut(&mut shared);
+            known.extend(offsets);
+            for forgotten in &forgotten {
+                known.remove(forgotten);
             }
         }
-        let following = said.and_then(|said| said.both.session_id).unwrap_or(number);
-        if following != NO_SESSION && asked.session_epoch != Some(LAST) {
-            self.put((broker.into(), following), Arc::clone(&shared));
+        if following != NO_SESSION && epoch != LAST {
+            number.1 = following;
+            self.put(number, Arc::clone(&shared));
         }
         shared
     }
@@ -111,7 +144,6 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::PartitionFacts;
 
     fn request(session: i32, epoch: i32, rows: &[(&str, i32, i64)], forgotten: &[(&str, i32)]) -> RequestFacts {
         let mut asked = RequestFacts {
@@ -140,6 +172,12 @@ mod tests {
         let mut said = ResponseFacts::default();
         said.both.session_id = Some(session);
         said
+    }
+
+    impl Sessions {
+        fn exchange(&mut self, broker: &str, asked: &RequestFacts, said: Option<&ResponseFacts>) -> Arc<Offsets> {
+            self.follow(Fetch::of(broker, asked, said).expect("it knows sessions"))
+        }
     }
 
     fn sorted(offsets: &Offsets) -> Vec<(Topic, i32, i64)> {

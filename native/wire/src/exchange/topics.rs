@@ -23,7 +23,7 @@ const METADATA: ([u8; 16], CompactString) = (
 
 /// Ids and names of one capture.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Topics {
+pub struct Topics {
     names: HashMap<[u8; 16], CompactString>,
 }
 
