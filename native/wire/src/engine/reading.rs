@@ -1,6 +1,6 @@
 //! From files to rows, in threads of their own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -21,6 +21,9 @@ use crate::rows::{Batch, Packed, Packer, Rows, Shape};
 
 /// So many pieces may wait between two threads.
 const AHEAD: usize = 2;
+/// A worker is so many rounds ahead of its rows at most. It needs what all workers found in a round to make the rows of it,
+/// and some have more to do in a round than others.
+const BEHIND: usize = 3;
 
 /// Why reading ended before its end.
 #[derive(Debug)]
@@ -115,8 +118,8 @@ enum Source {
         routed: Receiver<Routed>,
         workers: Vec<Connected>,
         threads: Vec<JoinHandle<()>>,
-        /// Whether a round is under way whose rows are to come.
-        is_under_way: bool,
+        /// How many rounds are under way, whose rows are to come.
+        under_way: usize,
     },
     /// All in the thread that takes the turns.
     Here {
@@ -296,12 +299,13 @@ impl Reading {
         }
     }
 
-    /// Teaches the workers of a round, and takes the rows of the one before it; behind the last one those of both.
+    /// Tells the workers what all of them found in a round, and takes the rows of an earlier one; behind the last round, of
+    /// all that are under way.
     fn threaded_round(&mut self) -> Result<Option<Routed>, RecvError> {
         let Source::Threads {
             routed,
             workers,
-            is_under_way,
+            under_way,
             ..
         } = &mut self.source
         else {
@@ -318,9 +322,10 @@ impl Reading {
             worker.known.send(known).map_err(|_| RecvError)?;
         }
         self.ledger.take(aside, [], &mut self.rows);
-        let is_end = matches!(next, Routed::End(..));
-        let rounds = usize::from(std::mem::replace(is_under_way, true)) + usize::from(is_end);
-        for _ in 0..rounds {
+        *under_way += 1;
+        let most = if matches!(next, Routed::End(..)) { 0 } else { BEHIND };
+        while *under_way > most {
+            *under_way -= 1;
             let rowed = workers.iter().map(|worker| worker.rowed.recv());
             let (packed, told): (Vec<_>, Vec<_>) = rowed.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
             self.rows.merge(&packed);
@@ -380,8 +385,8 @@ fn threads(
     for (worker, assembler, packer) in workers {
         let (task_sender, tasks_of_it) = sync_channel(AHEAD);
         let (lessons_sender, lessons) = sync_channel(AHEAD);
-        let (known, known_receiver) = sync_channel(AHEAD);
-        let (rowed_sender, rowed) = sync_channel(AHEAD);
+        let (known, known_receiver) = sync_channel(BEHIND + AHEAD);
+        let (rowed_sender, rowed) = sync_channel(BEHIND + AHEAD);
         let work = move || {
             // Whoever is gone wants nothing more.
             let _ = work(
@@ -409,7 +414,7 @@ fn threads(
         routed,
         workers: connected,
         threads,
-        is_under_way: false,
+        under_way: 0,
     })
 }
 
@@ -421,22 +426,33 @@ fn work(
     known: &Receiver<Known>,
     rowed: &SyncSender<Rowed>,
 ) -> Option<()> {
-    let mut make_rows = |made| {
-        let told = assembler.take(made, known.recv().ok()?, &mut packer);
+    let mut make_rows = |made, known| {
+        let told = assembler.take(made, known, &mut packer);
         assembler.drained();
         rowed.send((packer.take(), told)).ok()
     };
-    let mut before = None;
+    let mut waiting = VecDeque::new();
     for (chunk, works) in tasks {
         let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
         let (made, learned) = worker.work(works, bytes);
         drop(chunk);
         lessons.send(learned).ok()?;
-        if let Some(before) = before.replace(made) {
-            make_rows(before)?;
+        waiting.push_back(made);
+        loop {
+            let known = if waiting.len() > BEHIND {
+                known.recv().ok()?
+            } else if let Ok(known) = known.try_recv() {
+                known
+            } else {
+                break;
+            };
+            make_rows(waiting.pop_front()?, known)?;
         }
     }
-    before.map_or(Some(()), make_rows)
+    for made in waiting {
+        make_rows(made, known.recv().ok()?)?;
+    }
+    Some(())
 }
 
 /// Hands out rounds until there are no more packets, or nobody wants them.
