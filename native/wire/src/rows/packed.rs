@@ -206,3 +206,79 @@ impl<'a> Unpacking<'a> {
         *word
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Rows, Shape, Unit};
+    use super::*;
+    use crate::exchange::row::{LossRow, NameRow, RowSink, Strings};
+
+    /// Puts rows of two tables, made by the works of a round that are `of` a worker.
+    fn put(rows: &mut impl RowSink, of: impl Fn(u32) -> bool) {
+        for order in (0..500).filter(|order| of(*order)) {
+            rows.go_to(order);
+            let detail = "ä".repeat(order as usize % 7);
+            for times in 0..i64::from(order % 3) {
+                rows.loss(&LossRow {
+                    file: &format!("{order}.pcap"),
+                    time: (order % 2 == 0).then_some(-i64::from(order)),
+                    connection: Some(i64::MIN),
+                    direction: None,
+                    kind: "gap",
+                    bytes: i64::from(order) << 40,
+                    times,
+                    detail: Some(&detail),
+                });
+            }
+            let mut addresses = Strings::default();
+            (0..order % 4).for_each(|_| addresses.push(&detail));
+            rows.name(&NameRow {
+                time: 0,
+                client: "10.0.0.1:5",
+                server: "",
+                name: "kafka",
+                kind: "A",
+                result: "found",
+                addresses: (order % 5 > 0).then(|| addresses.list()),
+                latency_ms: Some(f64::from(order) / 3.0),
+            });
+        }
+    }
+
+    #[test]
+    fn rows_of_workers_come_out_as_those_of_one() {
+        let shapes = [
+            Shape::all(Table::Losses, Unit::Nanoseconds),
+            Shape::of(Table::Names, &["latency_ms", "addresses", "client"], Unit::Nanoseconds).expect("they are there"),
+        ];
+        let lines = |rows: &mut Rows| {
+            rows.drain()
+                .iter()
+                .flat_map(|batch| batch.to_json())
+                .collect::<Vec<u8>>()
+        };
+        let mut of_one = Rows::new(&shapes);
+        put(&mut of_one, |_| true);
+        let expected = lines(&mut of_one);
+        assert!(!expected.is_empty());
+        for workers in [1, 2, 5] {
+            let packed: Vec<_> = (0..workers)
+                .map(|worker| {
+                    let mut packer = Packer::new(&shapes);
+                    put(&mut packer, |order| order * order % workers == worker);
+                    packer.take()
+                })
+                .collect();
+            let mut merged = Rows::new(&shapes);
+            merged.merge(&packed);
+            assert!(lines(&mut merged) == expected);
+        }
+    }
+
+    #[test]
+    fn a_table_that_nobody_wants_is_not_packed() {
+        let mut packer = Packer::new(&[Shape::all(Table::Packets, Unit::Nanoseconds)]);
+        put(&mut packer, |_| true);
+        assert_eq!(Unpacking::of(&packer.take()).order(), None);
+    }
+}
