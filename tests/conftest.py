@@ -1,7 +1,9 @@
 """What every test run has: the skip policy, figures, the choice of bars, the mark on tests that need the lab."""
 
+import re
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -22,10 +24,31 @@ settings.register_profile("test", derandomize=True, deadline=None)
 settings.register_profile("bars", max_examples=10_000, deadline=None)
 settings.load_profile("test")
 
+# The words of which one is in every file with a test of that mark.
+MENTIONED = {"lab": "lab|compose_v2|recordings?", "alone": "alone"}
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--bar NAME`: the tests of one bar only, the long ones too."""
     parser.addoption("--bar", choices=[target.name for target in TARGETS], help="run the tests of this bar only")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file for `-m "lab ..."` or `-m "... alone"` that does not mention what is asked for: most do not."""
+    if collection_path.suffix != ".py" or _mentions(collection_path, _asked_for(config)):
+        return None
+    return True
+
+
+def _asked_for(config: pytest.Config) -> set[str]:
+    """The marks that every chosen test has, for the expressions of tests/stages.py."""
+    clauses = (config.getoption("markexpr") or "").split(" and ")
+    return {clause for clause in clauses if clause in MENTIONED}
+
+
+def _mentions(file: Path, marks: set[str]) -> bool:
+    text = file.read_text(encoding="utf-8") if marks else ""
+    return all(re.search(rf"\b({MENTIONED[mark]})\b", text) for mark in marks)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -34,11 +57,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if _uses_lab(item):
             item.add_marker("lab")
+    _check_mentions(items)
     chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:
         chosen[_is_chosen(item, config.getoption("--bar"))].append(item)
     config.hook.pytest_deselected(items=chosen[False])
     items[:] = chosen[True]
+
+
+def _check_mentions(items: list[pytest.Item]) -> None:
+    """No file is left out wrongly: this fails in the stage that imports them all."""
+    for path, mark in {(item.path, mark) for item in items for mark in MENTIONED if item.get_closest_marker(mark)}:
+        if not _mentions(path, {mark}):
+            raise pytest.UsageError(f"{path} has a test with the mark {mark!r}: add its word to MENTIONED")
 
 
 def _is_chosen(item: pytest.Item, bar: str | None) -> bool:

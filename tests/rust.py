@@ -1,5 +1,6 @@
 """`python -m tests.rust`: form, lints, crates and tests of native/, with the cargo that make test found or installed.
 
+With `--build` the tests are compiled only: the summary of make test tells that time apart.
 What cannot run here is noted for the summary, with the reason.
 """
 
@@ -24,8 +25,10 @@ CHECKS: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
 )
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """0 when nothing that could run here failed."""
+    if "--build" in arguments:
+        return _run((*CHECKS[-1][2], "--no-run")) if shutil.which("cargo") or _installed(CHECKS[-1][1]) else 0
     failed = False
     for command, package, words in CHECKS:
         if shutil.which(command) is None and not _installed(package):
@@ -61,4 +64,4 @@ def note(line: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -23,12 +23,16 @@ COUNTS = CACHE / "counts.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """Commands that belong together; `needs_green` waits for all earlier stages, `advisory` cannot fail the run."""
+    """Commands that belong together; `needs_green` waits for all earlier stages, `advisory` cannot fail the run.
+
+    `is_testing` is False for downloads, builds and fuzzing: what a second run needs less of, or as long as one likes.
+    """
 
     name: str
     commands: tuple[tuple[str, ...], ...]
     needs_green: bool = False
     advisory: bool = False
+    is_testing: bool = True
 
 
 # What a lab of five brokers and its clients may take, and what everything else here needs.
@@ -61,11 +65,14 @@ STAGES = (
             ("lint-imports", "--no-logo"),
         ),
     ),
+    Stage(name="build", commands=(("python", "-m", "tests.rust", "--build"),), is_testing=False),
+    Stage(name="native", commands=(("python", "-m", "tests.rust"),)),
     Stage(
-        name="native",
-        commands=(("python", "-m", "tests.rust"), ("python", "-m", "tests.fuzz.native", "--fresh", "--minutes", "1")),
+        name="fuzz",
+        commands=(("python", "-m", "tests.fuzz.native", "--fresh", "--minutes", "1"),),
+        is_testing=False,
     ),
-    Stage(name="tools", commands=(("python", "-m", "tests.tools"),), advisory=True),
+    Stage(name="tools", commands=(("python", "-m", "tests.tools"),), advisory=True, is_testing=False),
     Stage(
         name="fast",
         commands=(
@@ -76,9 +83,10 @@ STAGES = (
     ),
     Stage(
         name="prerequisites",
-        commands=(("python", "-m", "tests.lab.prerequisites"),),
+        commands=(("python", "-m", "tests.lab.prerequisites"), ("python", "-m", "tests.lab.prepare", str(LABS))),
         needs_green=True,
         advisory=True,
+        is_testing=False,
     ),
     # Two engines side by side: a stack that starts computes, one that is asked mostly waits.
     Stage(
@@ -174,6 +182,8 @@ def _summary(results: Sequence[Result], held_back: Sequence[Stage]) -> str:
         lines.append(f"{result.stage.name:<14}{result.seconds:>6.0f} s  {result.word}")
         lines += [f"{'':<24}{counts}" for counts in result.counts]
     lines += [f"{stage.name:<14}     -    not started: an earlier stage failed" for stage in held_back]
+    for what, is_testing in (("testing", True), ("downloads, builds, fuzzing", False)):
+        lines.append(f"{what}: {sum(one.seconds for one in results if one.stage.is_testing is is_testing):.0f} s")
     unsteady = [test for result in results for test in result.unsteady]
     if unsteady:
         lines += ["unsteady, failed beside the others and passed alone:", *(f"  {test}" for test in unsteady)]

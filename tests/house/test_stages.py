@@ -14,6 +14,7 @@ GREEN = Stage(name="green", commands=(("true",),))
 RED = Stage(name="red", commands=(("false",), ("true",)))
 ADVICE = Stage(name="advice", commands=(("false",),), advisory=True)
 LAST = Stage(name="last", commands=(("true",),), needs_green=True)
+BUILD = Stage(name="build", commands=(("sleep", "0.6"),), is_testing=False)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,7 @@ def test_a_stage_that_needs_green_waits_for_all_before_it(
         ((GREEN,), 0, "could not run: nothing, all of it ran"),
         ((RED, LAST), 1, "could not run:\n  stage last"),
         ((ADVICE,), 0, "could not run: nothing, all of it ran"),
+        ((GREEN, BUILD), 0, "testing: 0 s\ndownloads, builds, fuzzing: 1 s\n"),
         ((Stage(name="s", commands=(("sh", "-c", 'echo "a part" >> "$NETDIAG_NOT_RUN"'),)),), 0, "  a part"),
     ],
 )

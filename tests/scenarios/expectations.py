@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -134,12 +135,15 @@ class Stack:
         return found[0] if found else None
 
 
-def stacks(root: Path = SCENARIOS) -> Iterator[Stack]:
+@cache
+def stacks(root: Path = SCENARIOS) -> tuple[Stack, ...]:
     """Every stack of every `expected.yml` one level below `root`, in order of folder, then as written."""
-    for document in sorted(root.glob("*/expected.yml")):
-        content = YAML(typ="safe", pure=True).load(document)
-        for name, expected in content["stacks"].items():
-            yield _stack(content["scenario"], document.parent / name, expected)
+    return tuple(
+        _stack(content["scenario"], document.parent / name, expected)
+        for document in sorted(root.glob("*/expected.yml"))
+        for content in [YAML(typ="safe", pure=True).load(document)]
+        for name, expected in content["stacks"].items()
+    )
 
 
 def _stack(scenario: str, file: Path, expected: Mapping[str, object]) -> Stack:

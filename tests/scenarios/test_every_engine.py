@@ -55,7 +55,7 @@ def lab_of(engine: Engine, compose_v2: Path) -> Iterator[Lab]:
 
 @pytest.mark.lab
 @pytest.mark.bar("scenarios", long=True)
-@pytest.mark.parametrize("stack", list(stacks()), ids=lambda stack: stack.name)
+@pytest.mark.parametrize("stack", stacks(), ids=lambda stack: stack.name)
 def test_predicted_is_observed_is_what_kcat_gets(
     lab_of: Lab, engine: Engine, stack: Stack, tmp_path: Path, figure: Report
 ) -> None:

@@ -9,7 +9,7 @@ from tests.figures import Report
 from tests.scenarios.expectations import Engine, Stack, stacks
 from tests.scenarios.predicted import prediction
 
-STACKS = tuple(stacks())
+STACKS = stacks()
 ENGINES = [Engine(version=version, proxy=proxy) for version in ("20.10", "28", "29") for proxy in (True, False)]
 
 

@@ -1,0 +1,24 @@
+"""`python -m tests.lab.prepare LABS`: builds what so many labs at a time need, so that no test waits for it."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from tests.lab.errors import LabError
+from tests.lab.lab import start_lab
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0 when every lab has started with its images, and is gone."""
+    try:
+        with ExitStack() as stack:
+            for _ in range(max(1, int(arguments[0]))):
+                stack.enter_context(start_lab())
+    except LabError as error:
+        print(error)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
