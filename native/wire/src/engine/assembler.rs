@@ -83,21 +83,25 @@ impl Assembler {
     }
 
     /// Takes what came of a round.
-    pub fn take(&mut self, made: Vec<Made>, known: Known, rows: &mut impl RowSink) -> Told {
+    pub fn take(&mut self, made: Made, known: Known, rows: &mut impl RowSink) -> Told {
         let mut told = Told::default();
         let mut names = known.names.iter().peekable();
         let mut offsets = known.offsets.into_iter();
-        for Made { order, slot, came } in made {
+        let Made { came, events, .. } = made;
+        let mut events = events.into_iter();
+        for (order, slot, came) in came {
             while let Some((_, names)) = names.next_if(|(told, _)| *told <= order) {
                 self.assembly.learn(names);
             }
             rows.go_to(order);
             match came {
                 Came::Begun(begun) => self.begin(slot, begun),
-                Came::Event(event, client_side, client_id) => {
-                    let event = (&event, client_side, client_id.as_deref());
+                Came::Events(count, client_side, client_id) => {
                     let mut lose = |loss| told.losses.push((order, loss));
-                    self.event(slot, event, &mut offsets, rows, &mut lose);
+                    for event in events.by_ref().take(count as usize) {
+                        let event = (&event, client_side, client_id.as_deref());
+                        self.event(slot, event, &mut offsets, rows, &mut lose);
+                    }
                 }
                 Came::Over(over) => {
                     if let Some(begun) = self.place(slot).take() {

@@ -282,7 +282,8 @@ impl Reading {
                 };
                 let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
                 let works = round.works.pop().unwrap_or_default();
-                let (made, lessons) = worker.work(works, bytes);
+                let mut made = worker.work(works, bytes);
+                let lessons = std::mem::take(&mut made.lessons);
                 let known = self.ledger.learn(vec![lessons]).pop().unwrap_or_default();
                 let told = assembler.take(made, known, &mut self.rows);
                 self.copies = told.copies;
@@ -434,9 +435,9 @@ fn work(
     let mut waiting = VecDeque::new();
     for (chunk, works) in tasks {
         let bytes = chunk.as_ref().map_or(&[][..], Chunk::bytes);
-        let (made, learned) = worker.work(works, bytes);
+        let mut made = worker.work(works, bytes);
         drop(chunk);
-        lessons.send(learned).ok()?;
+        lessons.send(std::mem::take(&mut made.lessons)).ok()?;
         waiting.push_back(made);
         loop {
             let known = if waiting.len() > BEHIND {

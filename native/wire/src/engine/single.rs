@@ -195,7 +195,8 @@ impl Engine {
     fn take(&mut self, round: Round, bytes: &[u8], rows: &mut impl RowSink) {
         let Round { works, aside } = round;
         for works in works {
-            let (made, lessons) = self.worker.work(works, bytes);
+            let mut made = self.worker.work(works, bytes);
+            let lessons = std::mem::take(&mut made.lessons);
             let known = self.ledger.learn(vec![lessons]).pop().unwrap_or_default();
             let told = self.assembler.take(made, known, rows);
             self.copies = told.copies;

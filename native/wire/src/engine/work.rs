@@ -5,7 +5,7 @@ use std::sync::Arc;
 use compact_str::CompactString;
 
 use crate::decode::names::NameRow;
-use crate::exchange::{Event, Sum};
+use crate::exchange::{Event, Lessons, Sum};
 use crate::flow::Entry;
 use crate::message::Spoken;
 use crate::packet::Segment;
@@ -140,20 +140,21 @@ pub(super) struct Over {
     pub losses: Vec<Loss>,
 }
 
-/// What came of work.
+/// What came of a work.
 #[derive(Debug)]
 pub(super) enum Came {
     Begun(Arc<Begun>),
-    /// With the side of the client, where it is known, and the client.id that the connection showed first, which only
-    /// a response without its request needs.
-    Event(Event, Option<usize>, Option<CompactString>),
+    /// So many of the events of the round, with the side of the client, where it is known, and the client.id that the
+    /// connection showed first, which only a response without its request needs.
+    Events(u32, Option<usize>, Option<CompactString>),
     Over(Box<Over>),
 }
 
-/// What came of the work with this order.
-#[derive(Debug)]
+/// What came of the works of a round, in their order.
+#[derive(Debug, Default)]
 pub(super) struct Made {
-    pub order: u32,
-    pub slot: u32,
-    pub came: Came,
+    /// With the order of the work and its connection.
+    pub came: Vec<(u32, u32, Came)>,
+    pub events: Vec<Event>,
+    pub lessons: Lessons,
 }

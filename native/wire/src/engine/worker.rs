@@ -10,6 +10,7 @@ use crate::exchange::{Event, KEEP_WHOLE, Lessons, Pairing, PairingSink};
 use crate::flow::Entry;
 use crate::kafka::{Bodies, BodyWalker};
 use crate::options::{Options, Table};
+use crate::packet::Segment;
 use crate::tcp::{Dialogue, KEEP};
 
 /// So many connections stay in the caches of a core.
@@ -49,8 +50,7 @@ pub(super) struct Worker {
     follows: bool,
     /// What connections are called, where that is asked for.
     begun: Vec<Option<Arc<Begun>>>,
-    events: Vec<Event>,
-    lessons: Lessons,
+    made: Made,
 }
 
 impl Worker {
@@ -63,15 +63,12 @@ impl Worker {
             hears: options.tables.has(Table::Records),
             follows: options.tables.has(Table::Partitions),
             begun: Vec::new(),
-            events: Vec::new(),
-            lessons: Lessons::default(),
+            made: Made::default(),
         }
     }
 
-    /// Does what is to be done for the packets of a piece, whose bytes these are; what came of it, and what of that other
-    /// connections have to know.
-    pub fn work(&mut self, works: Vec<Work>, bytes: &[u8]) -> (Vec<Made>, Lessons) {
-        let mut made = Vec::new();
+    /// Does what is to be done for the packets of a piece, whose bytes these are.
+    pub fn work(&mut self, works: Vec<Work>, bytes: &[u8]) -> Made {
         let mut works = works.into_iter();
         let mut untouched = 0;
         while let Some(Work { order, slot, what }) = {
@@ -83,16 +80,21 @@ impl Worker {
             works.next()
         } {
             match what {
-                What::Segment(light) => self.segment(order, slot, light.side, &light.segment(bytes), &mut made),
+                What::Segment(light) => self.segment(order, slot, light.side, &light.segment(bytes)),
                 What::Open(begun) => {
                     self.open(slot, &begun);
-                    let came = Came::Begun(begun);
-                    made.push(Made { order, slot, came });
+                    self.made.came.push((order, slot, Came::Begun(begun)));
                 }
-                What::Close(entry) => self.close(order, slot, entry, &mut made),
+                What::Close(entry) => self.close(order, slot, entry),
             }
         }
-        (made, std::mem::take(&mut self.lessons))
+        let Made { came, events, .. } = &self.made;
+        let next = Made {
+            came: Vec::with_capacity(came.len()),
+            events: Vec::with_capacity(events.len()),
+            lessons: Lessons::default(),
+        };
+        std::mem::replace(&mut self.made, next)
     }
 
     /// Looks at the connections of the next segments, so that several are waited for at a time.
@@ -138,51 +140,45 @@ impl Worker {
     }
 
     #[inline]
-    fn segment(&mut self, order: u32, slot: u32, side: u8, segment: &crate::packet::Segment<'_>, made: &mut Vec<Made>) {
+    fn segment(&mut self, order: u32, slot: u32, side: u8, segment: &Segment<'_>) {
         let at = slot as usize / self.workers;
         let Some(Some(talk)) = self.talks.get_mut(at) else {
             return;
         };
         let Talk { dialogue, pairing } = &mut **talk;
+        let known = self.made.events.len();
         let mut sink = PairingSink {
             pairing,
             bodies: &mut self.bodies,
-            events: &mut self.events,
+            events: &mut self.made.events,
             hears: self.hears,
         };
         dialogue.push(side.into(), segment, &mut sink);
-        if !self.events.is_empty() {
+        if self.made.events.len() > known {
             let begun = self.begun.get(at).and_then(Option::as_deref);
-            tell(order, slot, talk, &mut self.events, begun, &mut self.lessons, made);
+            self.made.tell(order, slot, talk, known, begun);
         }
     }
 
-    fn close(&mut self, order: u32, slot: u32, entry: Box<Entry>, made: &mut Vec<Made>) {
+    fn close(&mut self, order: u32, slot: u32, entry: Box<Entry>) {
         let Some(mut talk) = self.place(slot).take() else {
             return;
         };
         let Talk { dialogue, pairing } = &mut *talk;
+        let known = self.made.events.len();
         dialogue.finish(&mut PairingSink {
             pairing,
             bodies: &mut self.bodies,
-            events: &mut self.events,
+            events: &mut self.made.events,
             hears: self.hears,
         });
-        pairing.finish(&mut self.events);
+        pairing.finish(&mut self.made.events);
         let begun = if self.follows {
             place(&mut self.begun, slot, self.workers).take()
         } else {
             None
         };
-        tell(
-            order,
-            slot,
-            &talk,
-            &mut self.events,
-            begun.as_deref(),
-            &mut self.lessons,
-            made,
-        );
+        self.made.tell(order, slot, &talk, known, begun.as_deref());
         let Talk { dialogue, pairing } = *talk;
         let over = Over {
             entry,
@@ -203,8 +199,7 @@ impl Worker {
             figures: [dialogue.figures(0), dialogue.figures(1)],
             losses: dialogue.losses(),
         };
-        let came = Came::Over(Box::new(over));
-        made.push(Made { order, slot, came });
+        self.made.came.push((order, slot, Came::Over(Box::new(over))));
     }
 
     fn place(&mut self, slot: u32) -> &mut Option<Box<Talk>> {
@@ -221,32 +216,26 @@ pub(super) fn place<T>(places: &mut Vec<Option<T>>, slot: u32, workers: usize) -
     &mut places[at]
 }
 
-fn tell(
-    order: u32,
-    slot: u32,
-    talk: &Talk,
-    events: &mut Vec<Event>,
-    begun: Option<&Begun>,
-    lessons: &mut Lessons,
-    made: &mut Vec<Made>,
-) {
-    let client_side = talk.dialogue.client_side();
-    made.extend(events.drain(..).map(|event| {
-        let mut client_id = None;
-        if let Event::Exchange(exchange) = &event {
+impl Made {
+    /// The events behind those that were known before are of this work and connection.
+    fn tell(&mut self, order: u32, slot: u32, talk: &Talk, known: usize, begun: Option<&Begun>) {
+        let client_side = talk.dialogue.client_side();
+        let broker = begun.map(|begun| &begun.ends[1 - (client_side.unwrap_or(0) & 1)]);
+        let events = &self.events[known..];
+        let mut client_id = &None;
+        for event in events {
+            let Event::Exchange(exchange) = event else { continue };
             if exchange.asked.is_none() {
-                client_id.clone_from(&talk.pairing.client_id);
+                client_id = &talk.pairing.client_id;
             }
-            let names: Vec<_> = exchange.names().cloned().collect();
-            if !names.is_empty() {
-                lessons.name(order, names);
+            if exchange.names().next().is_some() {
+                self.lessons.name(order, exchange.names().cloned().collect());
             }
-            let broker = begun.map(|begun| &begun.ends[1 - (client_side.unwrap_or(0) & 1)]);
             if let Some(fetch) = broker.and_then(|broker| exchange.fetch(broker)) {
-                lessons.fetch(order, fetch);
+                self.lessons.fetch(order, fetch);
             }
         }
-        let came = Came::Event(event, client_side, client_id);
-        Made { order, slot, came }
-    }));
+        let came = Came::Events(events.len() as u32, client_side, client_id.clone());
+        self.came.push((order, slot, came));
+    }
 }

@@ -124,7 +124,7 @@ impl Assembly {
         rows: &mut impl RowSink,
         lose: &mut impl FnMut(Sum),
     ) {
-        let (asked, answer) = (exchange.asked.as_deref(), exchange.answer.as_deref());
+        let (asked, answer) = (exchange.asked.as_deref(), exchange.answer.as_ref());
         let said = answer.and_then(|answer| answer.facts.as_ref());
         let client_id = match asked {
             Some(asked) => asked.header.client_id.as_deref(),
@@ -264,7 +264,7 @@ fn list_topics(topics: &Topics, asked: Option<&Asked>, answer: Option<&Answer>, 
 
 /// The row of `exchanges`.
 fn row_of(context: &Context<'_>, exchange: &Exchange, named: Named<'_>, topics: &Strings, rows: &mut impl RowSink) {
-    let (asked, answer) = (exchange.asked.as_deref(), exchange.answer.as_deref());
+    let (asked, answer) = (exchange.asked.as_deref(), exchange.answer.as_ref());
     let Some(times) = asked.map(|it| it.times).or(answer.map(|it| it.times)) else {
         return;
     };

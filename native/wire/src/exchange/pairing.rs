@@ -89,7 +89,7 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pub asked: Option<Box<Asked>>,
-    pub answer: Option<Box<Answer>>,
+    pub answer: Option<Answer>,
     pub outcome: Outcome,
 }
 
@@ -128,6 +128,7 @@ pub struct Heard {
 
 /// What a connection tells.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all events are exchanges, made by the million")]
 pub enum Event {
     Exchange(Exchange),
     Heard(Box<Heard>),
@@ -271,7 +272,7 @@ impl Pairing {
             && let Some(orphan) = self.orphans.remove(place)
         {
             let answer = answer_of(&asked, orphan.size, orphan.times, &orphan.head, None, bodies);
-            events.push(answered(asked, Box::new(answer)));
+            events.push(answered(asked, answer));
             return;
         }
         self.ids.push_back(correlation_id);
@@ -311,7 +312,7 @@ impl Pairing {
         if let Some(asked) = self.pending.pop_front() {
             self.rows = self.rows.saturating_sub(rows_of(&asked));
             let answer = answer_of(&asked, size, times, head, walker, bodies);
-            events.push(answered(asked, Box::new(answer)));
+            events.push(answered(asked, answer));
         }
     }
 
@@ -440,7 +441,7 @@ fn headless(known: bool, head: &[u8], size: u32) -> RequestFacts {
     facts
 }
 
-fn answered(asked: Box<Asked>, answer: Box<Answer>) -> Event {
+fn answered(asked: Box<Asked>, answer: Answer) -> Event {
     Event::Exchange(Exchange {
         asked: Some(asked),
         answer: Some(answer),
@@ -451,12 +452,12 @@ fn answered(asked: Box<Asked>, answer: Box<Answer>) -> Event {
 fn alone(orphan: &Orphan) -> Event {
     Event::Exchange(Exchange {
         asked: None,
-        answer: Some(Box::new(Answer {
+        answer: Some(Answer {
             correlation_id: orphan.correlation_id,
             size: orphan.size,
             times: orphan.times,
             facts: None,
-        })),
+        }),
         outcome: Outcome::NoRequest,
     })
 }
