@@ -155,7 +155,7 @@ def test_whoever_has_no_rights_sees_a_part_that_says_so(tmp_path: Path) -> None:
     )
     text = done.stdout.decode()
     assert (done.returncode in DONE, "Traceback" in done.stderr.decode()) == (True, False)
-    assert text.splitlines()[-1].startswith("partial, for want of rights: ")
+    assert text.splitlines()[-1].startswith("partial, because privileges are missing: ")
     assert "netdiag: to see the rest, run: sudo " in done.stderr.decode()
     assert " links, " in text
 

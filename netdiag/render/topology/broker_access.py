@@ -221,14 +221,14 @@ def _summary(brokers: Sequence[str], columns: Sequence[AccessColumn]) -> str:
         return "No Kafka listener is known here."
     of_brokers = {1: "the broker", 2: "both brokers"}.get(len(brokers), f"all {len(brokers)} brokers")
     if not columns:
-        return f"Nobody has traced the ways to {of_brokers} yet."
+        return f"The paths to {of_brokers} are not traced yet."
     total = sum(len(column.sources) for column in columns)
     reached = sum(len(c.sources) for c in columns if all(cell.mark is Mark.OK for cell in c.cells))
     stopped = sum(len(c.sources) for c in columns if any(cell.mark in (Mark.BAD, Mark.HALF) for cell in c.cells))
     unsure = sum(len(c.sources) for c in columns if any(cell.mark is Mark.UNKNOWN for cell in c.cells))
     parts = [f"{reached} of {_places(total)} can reach {of_brokers}"]
-    parts += [f"from {stopped} some way stops"] if stopped else []
-    parts += [f"from {unsure} it cannot be told"] if unsure else []
+    parts += [f"some paths from {stopped} fail"] if stopped else []
+    parts += [f"unknown from {unsure}"] if unsure else []
     return "; ".join(parts) + "."
 
 

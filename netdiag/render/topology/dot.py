@@ -81,7 +81,7 @@ def _device(lookup: Lookup, where: LinkId, link: Link) -> str:
 def _kafka(listener: KafkaListener) -> str:
     lines = [f"{listener.listener} {listener.security_protocol}", f"binds {endpoint_text(*listener.bind)}"]
     if listener.bound == ():
-        lines.append("nobody listens there")
+        lines.append("nothing listens there")
     if listener.advertised is not None:
         lines.append(f"advertises {endpoint_text(*listener.advertised)}")
     return _label(lines)
@@ -122,7 +122,7 @@ def _way(lookup: Lookup, published: Published) -> Iterator[str]:
     for end in ends:
         for by in published.by or (None,):
             style = "dashed" if by is PublishedBy.PROXY else "solid" if by else "dotted"
-            word = by.value if by else "nothing seen leads there"
+            word = by.value if by else "nothing visible leads there"
             arrow = "dir=forward, " if end else ""
             yield f"  {_exit_id(published)} -- {end} [{arrow}style={style}, label={_quoted(word)}];"
 

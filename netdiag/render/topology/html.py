@@ -247,8 +247,8 @@ class Stories:
             self._add(chip.key, "device", chip.text, self._chip(chip))
 
     def add_vantage(self, key: str, sources: Sequence[str]) -> None:
-        """The story of places that see the same: which they are, and whom the first of them reaches."""
-        title = place_title(sources[0]) if len(sources) == 1 else f"{len(sources)} places that see the same"
+        """The story of places with the same result: which they are, and whom the first of them reaches."""
+        title = place_title(sources[0]) if len(sources) == 1 else f"{len(sources)} places with the same result"
         rows = [("", place_title(name)) for name in sources]
         sections: list[Section] = [] if len(sources) == 1 else [("These places", rows)]
         sections.append((f"From {visible(place_title(sources[0]))}", list(self._from(sources[0]))))
@@ -313,7 +313,7 @@ class Stories:
         hangs += [("device", text) for text in box.devices]
         sections: list[Section] = [
             ("What it is", what),
-            ("Where it hangs", [(visible(a), b) for a, b in hangs]),
+            ("Connected to", [(visible(a), b) for a, b in hangs]),
             ("Listens on", self._sockets(box)),
             ("From here", list(self._from(box.name))),
             ("Captured Kafka traffic", self._traffic(self._devices(box))),
@@ -355,14 +355,14 @@ class Stories:
 
     def _row(self, row: Row, box: Box, networks: Sequence[str]) -> None:
         listener = self._access.listeners[row.key.removeprefix("listener:")]
-        bound = "cannot be seen" if listener.bound is None else ", ".join(listener.bound) or "nowhere: nobody listens"
+        bound = "not visible" if listener.bound is None else ", ".join(listener.bound) or "nowhere: nothing listens"
         sections: list[Section] = [
             (
                 "Configured",
                 [
                     ("binds", endpoint(*listener.bind)),
                     (
-                        "tells clients",
+                        "advertises",
                         row.advertised or "nothing",
                     ),
                     ("security", listener.security_protocol),
@@ -381,7 +381,7 @@ class Stories:
     def _pill(self, pill: Pill) -> None:
         sections: list[Section] = [("Published port", self._port(port)) for port in pill.ports]
         if pill.dead:
-            sections.insert(0, ("Why nobody gets through", [("", pill.dead)]))
+            sections.insert(0, ("Why connections fail", [("", pill.dead)]))
         box = next((box for box in self._scene.boxes if box.key == pill.box), None)
         led = [one for one in self._topology.listeners if any(port.key in one.published for port in pill.ports)]
         led = [one for one in led if box is not None and one.container in box.containers]
@@ -398,9 +398,9 @@ class Stories:
 
     def _port(self, port: Published) -> list[tuple[str, str]]:
         inside = f"{port.to_address or 'nowhere'}:{port.target}/{port.protocol}"
-        force = "yes" if port.in_force else "no: asked for, not in force"
+        force = "yes" if port.in_force else "no: configured, not in force"
         proxies = [("docker-proxy", self._who((pid,))) for pid in port.proxies]
-        held = "cannot be seen" if port.pids is None else self._who(port.pids) or "nobody listens"
+        held = "not visible" if port.pids is None else self._who(port.pids) or "nothing listens"
         return [
             ("on the host", endpoint(port.host_ip or "0.0.0.0", port.published)),
             ("leads to", inside),

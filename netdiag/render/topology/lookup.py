@@ -230,9 +230,11 @@ def counterpart_parts(lookup: Lookup, where: LinkId, link: Link) -> Iterator[tup
         yield f"on {lookup.ifname(parent)}{elsewhere}", Style.PLAIN
     if link.kind == "tun":
         pids = lookup.topology.inventory.tun_owners.get(where, ())
-        yield (f"held by {pids_text(lookup, pids)}", Style.PLAIN) if pids else ("held by nobody seen", Style.HALF)
+        yield (
+            (f"held by {pids_text(lookup, pids)}", Style.PLAIN) if pids else ("held by no visible process", Style.HALF)
+        )
     if link.kind in ("veth", "netkit") and lookup.peer(where) is None:
-        yield "its other end is in no namespace that is seen", Style.HALF
+        yield "its peer is not in a visible namespace", Style.HALF
 
 
 def traffic_parts(lookup: Lookup, where: LinkId) -> Iterator[tuple[str, Style]]:
@@ -242,7 +244,7 @@ def traffic_parts(lookup: Lookup, where: LinkId) -> Iterator[tuple[str, Style]]:
         requests, connections = plural(traffic.requests, "request"), plural(traffic.connections, "connection")
         yield f"Kafka: {requests} on {connections}", Style.NOTE
         if traffic.failed:
-            yield f"{traffic.failed} of them never came about", Style.BAD
+            yield f"{traffic.failed} of them failed", Style.BAD
 
 
 def pids_text(lookup: Lookup, pids: tuple[int, ...]) -> str:
@@ -282,7 +284,7 @@ def coverage_line(inventory: Inventory) -> str:
         *_not_read(inventory, coverage),
     ]
     line = ", ".join(parts)
-    return line if coverage.complete else f"partial, for want of rights: {line}"
+    return line if coverage.complete else f"partial, because privileges are missing: {line}"
 
 
 def coverage_value(inventory: Inventory) -> dict[str, Any]:
@@ -305,7 +307,7 @@ def coverage_value(inventory: Inventory) -> dict[str, Any]:
 
 
 def _not_read(inventory: Inventory, coverage: Coverage) -> list[str]:
-    parts = [f"{plural(coverage.closed, 'namespace')} not looked into"] if coverage.closed else []
+    parts = [f"{plural(coverage.closed, 'namespace')} not inspected"] if coverage.closed else []
     nouns = (("process", "processes"), ("other fact", "other facts"), ("packet filter", "packet filters"))
     for (one, many), reasons in zip(
         nouns, (coverage.unread_processes, coverage.unread_facts, _filters(inventory)), strict=True

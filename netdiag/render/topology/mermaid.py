@@ -96,7 +96,7 @@ def _networks(lookup: Lookup) -> _Chart:
         chart.boxes.setdefault("", []).append(f'{stable_id("more")}["and {plural(rest, "more bridge")}"]')
     alone = sum(place.netns not in on_bridges for place in lookup.topology.places)
     if alone:
-        chart.boxes.setdefault("", []).append(f'{stable_id("alone")}["{plural(alone, "namespace")} on no bridge"]')
+        chart.boxes.setdefault("", []).append(f'{stable_id("alone")}["{plural(alone, "namespace")} without a bridge"]')
     return chart
 
 
@@ -122,9 +122,9 @@ def _place(lookup: Lookup, place: Place) -> str:
         if not link.loopback:
             lines += [f"{link.ifname} {address}" for address in lookup.addresses(where)]
     for listener in lookup.kafka(place.containers):
-        told = f" tells {endpoint_text(*listener.advertised)}" if listener.advertised else ""
+        told = f" advertises {endpoint_text(*listener.advertised)}" if listener.advertised else ""
         lines.append(
-            f"{listener.listener} {listener.bind[1]}{told}" + (" nobody listens" if listener.bound == () else "")
+            f"{listener.listener} {listener.bind[1]}{told}" + (" nothing listens" if listener.bound == () else "")
         )
     return _label(lines)
 

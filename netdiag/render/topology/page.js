@@ -217,7 +217,7 @@
     const head = make('summary');
     const from = way.from.map((number) => data.names[number]);
     const many = from.length > 3 ? `${from.slice(0, 3).join(', ')} and ${from.length - 3} more` : from.join(', ');
-    head.append(make('strong', data.words[way.mark]), ` from ${many} by ${way.to}${way.advertised ? ' (what clients are told)' : ''}: `, make('em', way.end));
+    head.append(make('strong', data.words[way.mark]), ` from ${many} by ${way.to}${way.advertised ? ' (advertised)' : ''}: `, make('em', way.end));
     box.append(head, make('div', way.because));
     for (const [number, hops] of way.hops) {
       if (!hops.length) continue;
@@ -232,7 +232,7 @@
     }
     const told = new Set(way.hops.map(([number]) => number));
     const alike = from.filter((name, number) => !told.has(number));
-    if (alike.length) box.append(make('small', `ends alike: ${alike.join(', ')}`));
+    if (alike.length) box.append(make('small', `ends in the same way: ${alike.join(', ')}`));
     return box;
   };
   const steps = (hops) => {

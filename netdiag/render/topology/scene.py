@@ -229,7 +229,7 @@ def _places(topology: Topology, rows: Mapping[str, tuple[Row, ...]]) -> Iterator
         unknown = ""
         if facts is None or not facts.entered:
             reasons = () if facts is None else facts.unread
-            unknown = reasons[0].because if reasons else "nobody could look into it"
+            unknown = reasons[0].because if reasons else "it could not be inspected"
         containers = [c for i in place.containers if (c := topology.containers.get(i))]
         yield Box(
             key=place_key(place.name),
@@ -328,10 +328,10 @@ def _pills(topology: Topology, owners: Mapping[str, str]) -> Iterator[Pill]:
 
 def _dead(port: Published) -> str:
     if not port.in_force:
-        return "asked for, not in force"
+        return "configured, not in force"
     if not port.by:
         return "neither a NAT rule nor a docker-proxy leads to it"
-    return "nobody listens behind it" if port.pids == () else ""
+    return "nothing listens behind it" if port.pids == () else ""
 
 
 def _chips(topology: Topology, host: Place) -> Iterator[Chip]:
@@ -476,7 +476,7 @@ class _Bars:
                 key=f"parent:{owner}/{name}",
                 kind=BarKind.PARENT,
                 title=name if parent.netns == self.host else f"{name} in {owner}",
-                facts=("device that others stand on", *filter(None, [self.addresses.get(parent)])),
+                facts=("device below others", *filter(None, [self.addresses.get(parent)])),
                 attachments=tuple(h for h in attached if h.place),
                 device=parent,
             )
@@ -506,7 +506,7 @@ class _Bars:
             if peer is None or peer.netns not in self.lookup.places or peer.netns == self.host:
                 link = self.lookup.link(port)
                 kind = f" ({link.kind})" if link and link.kind else ""
-                lost = " (other end not visible)" if link and link.kind == "veth" and peer is None else ""
+                lost = " (peer not visible)" if link and link.kind == "veth" and peer is None else ""
                 found.append(f"{self._name(port)}{lost or kind}")
                 continue
             broken = self._broken(peer) or self._broken(port)
@@ -540,7 +540,7 @@ class _Bars:
         if link is None:
             return ""
         if not link.up:
-            return f"{link.ifname} is switched off"
+            return f"{link.ifname} is down"
         if not link.carrier:
             return f"{link.ifname} has no carrier"
         state = link.port.get("state")

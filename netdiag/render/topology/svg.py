@@ -35,10 +35,10 @@ _SIGNS = {
     Mark.NONE: "M-2.6 0h5.2",
 }
 _LEGEND_MARKS = (
-    (Mark.OK, "what it tells clients works"),
-    (Mark.HALF, "answers some, then sends them astray"),
+    (Mark.OK, "its advertised address works"),
+    (Mark.HALF, "answers, but advertises an address that fails"),
     (Mark.BAD, "works from nowhere"),
-    (Mark.UNKNOWN, "cannot be told"),
+    (Mark.UNKNOWN, "unknown"),
 )
 _WARNINGS = 12
 # Above the picture is room for the answer to its question.
@@ -81,8 +81,8 @@ def drawing(picture: Picture, *, live: bool, footer: str = "") -> list[str]:
     out.append(
         _text(x, y, shortened(f"{'docker host' if scene.docker else 'machine'} {scene.host}", 400.0), strong=True)
     )
-    below = "published ports on its edge, networks and what hangs from them below"
-    out.append(_text(x + 410.0, y, below if scene.pills else "bridges, cables and what hangs from them", small=True))
+    below = "published ports on its edge, networks and their containers below"
+    out.append(_text(x + 410.0, y, below if scene.pills else "bridges, veth pairs and what they connect", small=True))
     out += [_stroke(stroke) for stroke in picture.strokes]
     out += [parts.chip(chip, rect) for chip, rect in picture.chips]
     out += [parts.pill(pill, rect) for pill, rect in picture.pills]
@@ -178,7 +178,13 @@ class _Parts:
         inside = [_rect(own, 4.0), _text(start, own.y + 13.0, name, small=True, strong=True)]
         bind = shortened(row.bind, own.x + 6.0 + room - bind_at, SMALL)
         inside += [_text(bind_at, own.y + 13.0, bind, small=True)] if bind else []
-        told = "for controllers" if row.controller else f"tells {row.advertised}" if row.advertised else "tells nothing"
+        told = (
+            "for controllers"
+            if row.controller
+            else f"advertises {row.advertised}"
+            if row.advertised
+            else "advertises nothing"
+        )
         inside.append(_text(start, own.y + 26.0, shortened(told, own.w - 34.0, SMALL), small=True, soft=row.controller))
         if not row.controller:
             inside.append(_mark(own.right - 12.0, own.y + own.h / 2, mark))

@@ -84,7 +84,7 @@ class _Drawing:
         there, back = self._parted(path)
         for answer, hops in ((False, there), (True, back)):
             for netns, group in groupby(hops, key=lambda hop: hop.netns):
-                title = f"{self._place(netns)}, the answer" if answer else self._place(netns)
+                title = f"{self._place(netns)}, the response" if answer else self._place(netns)
                 yield (self._run(title, Style.PLACE),)
                 for hop in group:
                     yield from self._hop(hop)
@@ -131,7 +131,11 @@ class _Drawing:
         yield from self._moved(proof)
         for seen in proof.seen:
             what = (
-                "packet and answer" if seen.first and seen.answer else "packet, no answer" if seen.first else "nothing"
+                "packet and response"
+                if seen.first and seen.answer
+                else "packet, no response"
+                if seen.first
+                else "nothing"
             )
             style = Style.DIM if seen.first else Style.BAD
             yield (Run(f"  {'seen':<{_WORD}} ", Style.DIM), self._run(f"{self._link(seen.link)}: {what}", style))

@@ -177,12 +177,12 @@ class _Drawing:
         if services:
             yield (self._run(f"service {', '.join(services)}", Style.DIM),)
         if facts is None or not facts.entered:
-            yield (Run("could not be looked into", Style.HALF),)
+            yield (Run("could not be inspected", Style.HALF),)
             return
         if facts.settings.ip_forward is False and any(link.kind == "bridge" for link in facts.links):
-            yield (Run("forwards nothing (ip_forward is off)", Style.HALF),)
+            yield (Run("does not forward (ip_forward is off)", Style.HALF),)
         if facts.settings.bridge_nf_call_iptables is False and any(link.kind == "bridge" for link in facts.links):
-            yield (Run("bridged frames pass no iptables rules", Style.DIM),)
+            yield (Run("bridged frames skip iptables", Style.DIM),)
 
     def _inside(self, place: Place) -> list[Branch]:
         """Everything in a namespace that was not drawn on the way to it."""
@@ -237,7 +237,7 @@ class _Drawing:
         if network.subnets:
             yield (self._run(", ".join(network.subnets)),)
         if network.internal:
-            yield (Run("internal: no way out"),)
+            yield (Run("internal: no access to other networks"),)
 
     def _port(self, where: LinkId) -> Branch:
         """A port: what is on the other end of its cable, or the device itself."""
@@ -286,7 +286,7 @@ class _Drawing:
         children: list[Branch] = []
         if place is not None and not is_here:
             if place.netns in self._drawn:
-                parts.append((Run("told above", Style.DIM),))
+                parts.append((Run("see above", Style.DIM),))
             else:
                 parts += self._place_parts(place)
                 children = self._inside(place)
@@ -334,9 +334,9 @@ class _Drawing:
             case "host":
                 return (Run("has the devices of the docker host", Style.DIM),)
             case "null":
-                return (Run("has no device but its loopback", Style.DIM),)
+                return (Run("has only loopback", Style.DIM),)
             case _:
-                return (Run("its device is not seen", Style.HALF),)
+                return (Run("its device is not visible", Style.HALF),)
 
     def _unseen(self, container: str) -> tuple[Branch, ...]:
         """What the engine says of a container whose namespace is not drawn, once."""
@@ -426,10 +426,10 @@ def _kafka_branch(lookup: Lookup, listener: KafkaListener, screen: Screen) -> Br
 def _bound_runs(lookup: Lookup, listener: KafkaListener, screen: Screen) -> Iterator[Run]:
     """Whether somebody really listens, where, and who."""
     if listener.bound is None:
-        yield Run(", whether it listens cannot be seen", Style.HALF)
+        yield Run(", unknown whether it listens", Style.HALF)
         return
     if not listener.bound:
-        yield Run(", nobody listens there", Style.ERROR)
+        yield Run(", nothing listens there", Style.ERROR)
         return
     wide = any(address in _WILDCARDS for address in listener.bound)
     same = wide if listener.bind[0] in _WILDCARDS else listener.bind[0] in listener.bound
@@ -462,13 +462,15 @@ def _published_remarks(lookup: Lookup, published: Published) -> Iterator[Line]:
     if made:
         yield (Run(f"by {' and '.join(made)}", Style.DIM),)
     if not published.in_force:
-        yield (Run("asked for, not in force" if published.asked else "left over, of no container", Style.ERROR),)
+        yield (
+            Run("configured, not in force" if published.asked else "left over, belongs to no container", Style.ERROR),
+        )
     elif not made and published.pids is None:
-        yield (Run("what serves it cannot be seen", Style.HALF),)
+        yield (Run("unknown what serves it", Style.HALF),)
     elif not made:
-        yield (Run("neither a DNAT rule nor a docker-proxy is seen", Style.HALF),)
+        yield (Run("no DNAT rule and no docker-proxy", Style.HALF),)
     if published.pids is not None and not published.pids and (made or published.in_force):
-        yield (Run("nobody listens behind it", Style.ERROR),)
+        yield (Run("nothing listens behind it", Style.ERROR),)
 
 
 def _socket_branches(lookup: Lookup, place: Place, listeners: Sequence[Listener], screen: Screen) -> list[Branch]:
@@ -493,7 +495,7 @@ def _socket_lines(
     screen: Screen,
 ) -> Iterator[Line]:
     pids, is_kernel, is_dns = key
-    owner = pids_text(lookup, pids) if pids else "the kernel" if is_kernel else "a process that is not seen"
+    owner = pids_text(lookup, pids) if pids else "the kernel" if is_kernel else "a process that is not visible"
     homes = {process.netns for pid in pids if (process := lookup.topology.inventory.processes.get(pid))}
     elsewhere = [lookup.name(home) for home in homes if home is not None and home != place.netns]
     where = f" in {', '.join(elsewhere)}" if elsewhere else ""

@@ -27,9 +27,9 @@ def test_namespaces_and_rules_that_could_not_be_read_are_told() -> None:
     closed = replace(inventory.namespaces[broker_netns(1)], entered=False, unread=(Unread(what="x", because="y"),))
     inventory = replace(inventory, namespaces={HOST: host, 1: closed}, unread=(), complete=False)
     line = coverage_line(inventory)
-    assert line.startswith("partial, for want of rights: 2 namespaces, ")
+    assert line.startswith("partial, because privileges are missing: 2 namespaces, ")
     assert line.endswith(
-        ", 1 namespace not looked into, 1 other fact unreadable (y), "
+        ", 1 namespace not inspected, 1 other fact unreadable (y), "
         "1 packet filter unreadable (no right to read nf_tables)"
     )
     value = coverage_value(inventory)

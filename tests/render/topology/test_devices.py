@@ -93,7 +93,7 @@ def test_what_a_device_stands_on_and_who_holds_it() -> None:
     assert told(HOST, vlan) == ["on eth0"]
     assert told(4026532001, Link(ifindex=2, ifname="mac0", kind="macvlan")) == ["on eth0 in host"]
     assert told(HOST, held) == ["held by sshd (60)"]
-    assert told(HOST, replace(held, ifindex=78)) == ["held by nobody seen"]
+    assert told(HOST, replace(held, ifindex=78)) == ["held by no visible process"]
 
 
 def test_processes_by_program() -> None:
@@ -107,5 +107,5 @@ def test_traffic_that_was_captured() -> None:
     link = link_of(HOST, 11)
     lookup = Lookup(replace(cluster(), traffic={link: LinkTraffic(link=link, connections=3, failed=1, requests=1)}))
     told = [text for text, _ in traffic_parts(lookup, link)]
-    assert told == ["Kafka: 1 request on 3 connections", "1 of them never came about"]
+    assert told == ["Kafka: 1 request on 3 connections", "1 of them failed"]
     assert list(traffic_parts(lookup, link_of(HOST, 12))) == []

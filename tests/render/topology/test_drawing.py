@@ -48,7 +48,7 @@ def test_only_a_live_picture_has_buttons(picture: Picture) -> None:
 
 def test_what_is_said_aloud_does_not_need_colours(picture: Picture) -> None:
     text = "".join(drawing(picture, live=True))
-    assert "listener EXTERNAL, binds 0.0.0.0:9092, tells localhost:9092: answers, then fails" in text
+    assert "listener EXTERNAL, binds 0.0.0.0:9092, advertises localhost:9092: answers, then fails" in text
     assert "its address works from 1 of 7 places" in text
     assert "published port 0.0.0.0+[::]:9091 → 9091, by DNAT and docker-proxy" in text
 

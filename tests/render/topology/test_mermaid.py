@@ -46,7 +46,7 @@ def test_many_bridges_are_counted() -> None:
     inventory = replace(topology.inventory, namespaces={4026531840: replace(host, links=bridges)})
     text = mermaid_text(replace(topology, inventory=inventory, networks=(), cables=(), published=()))
     assert "and 272 more bridges" in text
-    assert "2 namespaces on no bridge" in text
+    assert "2 namespaces without a bridge" in text
     assert len(parse(text).nodes) <= MOST_NODES
 
 

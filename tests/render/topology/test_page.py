@@ -179,7 +179,7 @@ def test_a_cell_of_the_table_tells_of_its_place_first(opened: Opened) -> None:
     assert page.evaluate("document.querySelector('#story details').open")
     assert chosen(page) == "listener:team0-broker-1-1/EXTERNAL"
     page.click("thead th:nth-child(3) button")
-    assert page.evaluate(STORY) == "20 places that see the same"
+    assert page.evaluate(STORY) == "20 places with the same result"
 
 
 def test_searching_finds_names_addresses_ports_and_rules(opened: Opened) -> None:

@@ -38,9 +38,9 @@ def test_the_end_stands_first_and_the_hops_by_place() -> None:
 
 
 def test_the_way_of_an_answer_is_drawn_when_it_is_lost_or_asked_for() -> None:
-    assert "shop-broker-2-1, the answer" in text(full=True)
+    assert "shop-broker-2-1, the response" in text(full=True)
     lost = replace(WAY, end=PathEnd.DROPPED, because="the answer is lost")
-    assert "shop-broker-2-1, the answer" in text(lost)
+    assert "shop-broker-2-1, the response" in text(lost)
     assert "the answer" not in text()
 
 
@@ -72,7 +72,7 @@ def test_a_proof_tells_what_was_seen_where() -> None:
     drawn = text(proof=proof)
     assert "a real connection: ETIMEDOUT, 4.20 s, 3 attempts; disagrees" in drawn
     assert "counted by nftables ip filter FORWARD #3 in shop-client-1: -A FORWARD -j DROP" in drawn
-    assert "eth0 in shop-client-1: packet, no answer" in drawn
+    assert "eth0 in shop-client-1: packet, no response" in drawn
     assert "9 in net:[1]: nothing" in drawn
     assert "note: no capture" in drawn
     crowded = replace(proof, moved=(MovedCounter(netns=WAY.source, rule=RULE, packets=9, others=True),))

@@ -70,9 +70,9 @@ def test_why_a_pill_is_dead() -> None:
     topology = five_brokers()
     port = topology.published[0]
     for broken, why in (
-        (replace(port, in_force=False), "asked for, not in force"),
+        (replace(port, in_force=False), "configured, not in force"),
         (replace(port, dnat=(), proxies=()), "neither a NAT rule nor a docker-proxy leads to it"),
-        (replace(port, pids=()), "nobody listens behind it"),
+        (replace(port, pids=()), "nothing listens behind it"),
         (replace(port, pids=None), ""),
         (port, ""),
     ):
@@ -85,7 +85,7 @@ def test_a_namespace_that_nobody_could_enter_says_why() -> None:
     closed = replace(topology.inventory.namespaces[lan.netns], entered=False, links=())
     namespaces = {**topology.inventory.namespaces, lan.netns: closed}
     found = drawn(replace(topology, inventory=replace(topology.inventory, namespaces=namespaces)))
-    assert next(box.unknown for box in found.boxes if box.title == "lan") == "nobody could look into it"
+    assert next(box.unknown for box in found.boxes if box.title == "lan") == "it could not be inspected"
 
 
 def test_devices_of_the_host_are_told_with_what_they_stand_on() -> None:

@@ -53,7 +53,7 @@ def test_owners_that_are_not_there() -> None:
     kernel = Listener(protocol=Protocol.UDP, family=4, address="0.0.0.0", port=4789, inode=0)
     unseen = Listener(protocol=Protocol.TCP, family=4, address="127.0.0.1", port=631, inode=77, ifindex=2)
     assert text(with_listeners(kernel, unseen), "host").splitlines() == [
-        "a process that is not seen  tcp 127.0.0.1:631%eth0",
+        "a process that is not visible  tcp 127.0.0.1:631%eth0",
         "the kernel  udp 0.0.0.0:4789",
     ]
 

@@ -40,7 +40,7 @@ def test_a_listener(five: Stories) -> None:
     story = five.stories["listener:broker-1/EXTERNAL"]
     found = rows(story)
     assert found["binds"] == "0.0.0.0:9091"
-    assert found["tells clients"] == "localhost:9091"
+    assert found["advertises"] == "localhost:9091"
     assert found["held by"].endswith("(java)")
     assert found["leads to"] == "172.18.0.2:9091/tcp"
     assert "--to-destination 172.18.0.2:9091" in found["DNAT rule"]
@@ -95,8 +95,8 @@ def test_what_cannot_be_seen_is_not_called_absent() -> None:
     unseen = replace(topology.listeners[0], bound=None, pids=())
     nowhere = replace(topology.listeners[1], bound=(), pids=())
     stories = told(replace(topology, listeners=(unseen, nowhere))).stories
-    assert rows(stories[f"listener:{unseen.key}"])["bound to"] == "cannot be seen"
-    assert rows(stories[f"listener:{nowhere.key}"])["bound to"] == "nowhere: nobody listens"
+    assert rows(stories[f"listener:{unseen.key}"])["bound to"] == "not visible"
+    assert rows(stories[f"listener:{nowhere.key}"])["bound to"] == "nowhere: nothing listens"
 
 
 def test_in_a_crowd_ways_that_end_alike_are_told_once() -> None:
@@ -119,7 +119,7 @@ def test_places_that_see_the_same() -> None:
     stories = told(with_ways(five_brokers()))
     stories.add_vantage("column:1", ["shop-client-1", "elsewhere"])
     story = stories.stories["column:1"]
-    assert story["title"] == "2 places that see the same"
+    assert story["title"] == "2 places with the same result"
     assert story["sections"][0] == ("These places", [("", "shop-client-1"), ("", "another machine")])
     assert story["near"] == ["place:shop-client-1"]
     assert len(story["sections"][1][1]) == 15

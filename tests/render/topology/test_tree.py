@@ -79,7 +79,7 @@ def test_hostile_names_draw_nothing() -> None:
         (Link(ifindex=2, ifname="odd0", type=4711, flags=UP, mtu=1500), "odd0 type 4711"),
         (
             Link(ifindex=2, ifname="veth0", kind="veth", flags=UP, mtu=1500),
-            "veth0 veth  its other end is in no namespace that is seen",
+            "veth0 veth  its peer is not in a visible namespace",
         ),
     ],
 )
@@ -110,8 +110,8 @@ def test_what_the_engine_knows_and_nobody_sees_is_drawn() -> None:
     [
         ("macvlan", "eth0", "its eth0"),
         ("host", "", "has the devices of the docker host"),
-        ("null", "", "has no device but its loopback"),
-        ("overlay", "", "its device is not seen"),
+        ("null", "", "has only loopback"),
+        ("overlay", "", "its device is not visible"),
     ],
 )
 def test_members_of_networks_without_a_bridge(driver: str, parent: str, words: str) -> None:
@@ -137,9 +137,9 @@ def test_a_port_that_leads_nowhere_is_told() -> None:
     )
     silent = tuple(replace(listener, bound=(), pids=()) for listener in topology.listeners)
     text = tree_text(replace(topology, published=dead, listeners=silent), Screen(width=140))
-    assert "nobody listens behind it" in text
-    assert "asked for, not in force" in text
-    assert "binds 0.0.0.0:9091, nobody listens there" in text
+    assert "nothing listens behind it" in text
+    assert "configured, not in force" in text
+    assert "binds 0.0.0.0:9091, nothing listens there" in text
 
 
 def test_findings_that_tell_the_same_are_told_once() -> None:
@@ -164,9 +164,9 @@ def test_many_places_that_nobody_may_look_into_are_counted() -> None:
         places=tuple(Place(netns=n, kind=PlaceKind.NAMED, name=f"lab-{n}", label="") for n in spaces),
     )
     assert tree_text(closed, Screen(width=100)).splitlines()[:5] == [
-        "lab-100 network namespace  could not be looked into",
-        "lab-101 network namespace  could not be looked into",
-        "lab-102 network namespace  could not be looked into",
+        "lab-100 network namespace  could not be inspected",
+        "lab-101 network namespace  could not be inspected",
+        "lab-102 network namespace  could not be inspected",
         "and 37 more like these: lab-103 to lab-139",
         "",
     ]

@@ -78,9 +78,9 @@ def test_places_that_see_the_same_share_a_column() -> None:
     ("topology", "summary"),
     [
         (without_brokers(BARE), "No Kafka listener is known here."),
-        (BARE, "Nobody has traced the ways to all 5 brokers yet."),
-        (reaching(told(EXTERNAL, PathEnd.UNKNOWN)), "0 of 1 place can reach all 5 brokers; from 1 it cannot be told."),
-        (reaching(told(EXTERNAL, PathEnd.REFUSED)), "0 of 1 place can reach all 5 brokers; from 1 some way stops."),
+        (BARE, "The paths to all 5 brokers are not traced yet."),
+        (reaching(told(EXTERNAL, PathEnd.UNKNOWN)), "0 of 1 place can reach all 5 brokers; unknown from 1."),
+        (reaching(told(EXTERNAL, PathEnd.REFUSED)), "0 of 1 place can reach all 5 brokers; some paths from 1 fail."),
     ],
 )
 def test_the_summary(topology: Topology, summary: str) -> None:

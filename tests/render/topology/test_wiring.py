@@ -76,9 +76,7 @@ def test_what_does_not_pass_anything_is_broken() -> None:
     dead = tuple(replace(link, flags=0) if link.kind == "veth" else link for link in facts.links)
     namespaces = {**topology.inventory.namespaces, place.netns: replace(facts, links=dead)}
     bar = bars_of(replace(topology, inventory=replace(topology.inventory, namespaces=namespaces)))["network:shop_kafka"]
-    assert {one.place: one.broken for one in bar.attachments if one.broken} == {
-        "place:shop-ui-1": "eth0 is switched off"
-    }
+    assert {one.place: one.broken for one in bar.attachments if one.broken} == {"place:shop-ui-1": "eth0 is down"}
 
 
 def test_everybody_in_a_crowd_hangs_somewhere() -> None:
