@@ -10,9 +10,9 @@ from netdiag.errors import UsageError
 from netdiag.io.bundles import read_bundle, write_bundle
 from netdiag.io.playbooks import find, shipped, text_of
 from netdiag.playbook.bundle import Recorded, recorded, to_json
+from netdiag.playbook.conditions import Outcome
 from netdiag.playbook.document import Playbook, Step
 from netdiag.playbook.load import GIVEN, load
-from netdiag.playbook.outcome import Outcome
 from netdiag.playbook.recognise import Recognised
 from netdiag.playbook.runner import Perform, Run, Taken, run, variables_of
 from netdiag.render.playbooks import diagnosis_markdown

@@ -16,21 +16,20 @@ from netdiag.deployment.model.verdict import Cell
 from netdiag.errors import InputError, NetdiagError, internal_error
 from netdiag.findings import Finding
 from netdiag.io.projects import ReadOptions
-from netdiag.playbook.actions import ActionName
-from netdiag.playbook.document import Step
+from netdiag.playbook.conditions import Item, Outcome
+from netdiag.playbook.document import ActionName, Step
 from netdiag.playbook.items import (
-    of_capture,
-    of_cause,
-    of_cell,
-    of_connections,
-    of_edge,
-    of_finding,
-    of_line,
-    of_path,
-    of_step,
-    of_traffic,
+    capture_item,
+    cause_item,
+    cell_item,
+    connections_item,
+    edge_item,
+    finding_item,
+    line_item,
+    path_items,
+    step_item,
+    traffic_item,
 )
-from netdiag.playbook.outcome import Item, Outcome
 from netdiag.render.report import Report
 from netdiag.render.wording import plural
 from netdiag.traffic.native import NO_NAMES, AddressNames
@@ -107,7 +106,7 @@ class Actions:
     def _matrix(self, arguments: Mapping[str, str]) -> Outcome:
         report = self._live_report()
         outcome = _of_report(report)
-        cells = (of_cell(cell) for matrix in report.matrices for cell in matrix.cells)
+        cells = (cell_item(cell) for matrix in report.matrices for cell in matrix.cells)
         return replace(outcome, items=_bounded((*outcome.items, *cells)))
 
     def _mesh(self, arguments: Mapping[str, str]) -> Outcome:
@@ -116,7 +115,7 @@ class Actions:
         if outcome.why_not:
             return Outcome(why_not=outcome.why_not, fix=outcome.fix)
         meshes = [matrix.mesh for matrix in report.matrices if matrix.mesh is not None]
-        return Outcome(items=_bounded(of_edge(edge) for mesh in meshes for edge in mesh.edges))
+        return Outcome(items=_bounded(edge_item(edge) for mesh in meshes for edge in mesh.edges))
 
     def _topology(self, arguments: Mapping[str, str]) -> Outcome:
         from netdiag.app.topology import TopologyOptions, topology_report  # loads pyroute2
@@ -138,10 +137,10 @@ class Actions:
         items: list[Item] = []
         for one in report.bootstraps:
             address = one.dialogue.address
-            items.append(of_cell(Cell(vantage=report.place, bootstrap=address, observed=one.verdict)))
+            items.append(cell_item(Cell(vantage=report.place, bootstrap=address, observed=one.verdict)))
             for dialogue in (one.dialogue, *one.endpoints):
                 steps = [dialogue.resolve, *(step for attempt in dialogue.attempts for step in attempt.steps)]
-                items += [of_step(dialogue.address, step) for step in steps]
+                items += [step_item(dialogue.address, step) for step in steps]
         return Outcome(items=_bounded(items), notes=report.notes)
 
     def _trace(self, arguments: Mapping[str, str]) -> Outcome:
@@ -151,13 +150,13 @@ class Actions:
         destination = parse_address(arguments["to"])
         source = arguments.get("from") or _HOST
         report = trace(TraceOptions(source=source, destination=destination, host=self._subject.host), self._listener)
-        return Outcome(items=(*of_path(report.path), *map(of_cause, report.causes)))
+        return Outcome(items=(*path_items(report.path), *map(cause_item, report.causes)))
 
     def _log(self, arguments: Mapping[str, str]) -> Outcome:
         from netdiag.io.container_logs import read_logs  # loads the library of the engine
 
         logs = read_logs(self._subject.host, container=arguments.get("container") or None)
-        return Outcome(items=_bounded(of_line(name, line) for name, lines in logs.items() for line in lines))
+        return Outcome(items=_bounded(line_item(name, line) for name, lines in logs.items() for line in lines))
 
     def _capture(self, step: str, arguments: Mapping[str, str]) -> Outcome:
         """Packets of brokers for a while; kept under the id of the step."""
@@ -188,7 +187,7 @@ class Actions:
                 raise NetdiagError("nothing was captured", where=labels)
         self._captures[step] = opened.output.files[0]
         notes = (f"{plural(progress.packets, 'packet')} at {labels}", *progress.notes)
-        return Outcome(items=(of_capture(opened.labels, progress.packets, progress.dropped, seconds),), notes=notes)
+        return Outcome(items=(capture_item(opened.labels, progress.packets, progress.dropped, seconds),), notes=notes)
 
     def _analyze(self, arguments: Mapping[str, str]) -> Outcome:
         """The findings of a capture that is named, or that an earlier step took."""
@@ -208,8 +207,8 @@ class Actions:
         analysis = analyze_here(CaptureQuery(files=files, rows=CaptureRows(address_names=names)), self._listener)
         return Outcome(
             items=(
-                *map(of_finding, analysis.findings[:_MOST_FINDINGS]),
-                of_traffic(analysis.seen.packets, analysis.connections, analysis.exchanges),
+                *map(finding_item, analysis.findings[:_MOST_FINDINGS]),
+                traffic_item(analysis.seen.packets, analysis.connections, analysis.exchanges),
                 *connections(files, self._listener),
             )
         )
@@ -251,7 +250,7 @@ def connections(files: Sequence[str], listener: Listener) -> tuple[Item, ...]:
             if key in counts or len(counts) < _MOST_FINDINGS:
                 counts[key] += 1
     fields = ("client", "broker", "protocol", "opening", "ending", "answered")
-    return tuple(of_connections(dict(zip(fields, key, strict=True)), times) for key, times in counts.most_common())
+    return tuple(connections_item(dict(zip(fields, key, strict=True)), times) for key, times in counts.most_common())
 
 
 def _of_report(report: Report) -> Outcome:
@@ -267,7 +266,7 @@ def _of_report(report: Report) -> Outcome:
 
 
 def _findings(findings: Iterable[Finding]) -> tuple[Item, ...]:
-    return _bounded(map(of_finding, findings))
+    return _bounded(map(finding_item, findings))
 
 
 def _bounded(items: Iterable[Item]) -> tuple[Item, ...]:

@@ -1,9 +1,8 @@
 """Playbooks and their runs as the values that renderers take: sentences, and the few things that matter most."""
 
 from netdiag.deployment.observation.secrets import masked, masked_text
-from netdiag.playbook.actions import ACTIONS
-from netdiag.playbook.document import Conclusion, Playbook
-from netdiag.playbook.outcome import Item, Outcome
+from netdiag.playbook.conditions import Item, Outcome
+from netdiag.playbook.document import ACTIONS, Conclusion, Playbook
 from netdiag.playbook.recognise import Recognised
 from netdiag.playbook.runner import End, Reached, Run, Taken
 from netdiag.render.playbooks import ConclusionView, PlaybookView, RunView, StepView, SymptomView

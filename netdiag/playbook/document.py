@@ -4,10 +4,125 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from netdiag.playbook.actions import ACTIONS, ActionName
 from netdiag.playbook.conditions import Condition
 from netdiag.playbook.pattern import Pattern
 from netdiag.values import dataclass
+
+
+class ActionName(StrEnum):
+    """The actions."""
+
+    LINT = "lint"
+    MATRIX = "matrix"
+    PROBE = "probe"
+    MESH = "mesh"
+    TOPOLOGY = "topology"
+    TRACE = "trace"
+    LOG = "log"
+    CAPTURE = "capture"
+    ANALYZE = "analyze"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """What an action may be told; `most` bounds a number.
+
+    `step`: it names an earlier step with that action. `spares`: where it is told, there is nothing to do.
+    """
+
+    required: bool = False
+    number: bool = False
+    most: int = 0
+    step: ActionName | None = None
+    spares: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """`gives`: kind of thing -> names of its fields, which conditions may compare."""
+
+    what: str
+    live: bool
+    arguments: Mapping[str, Argument]
+    gives: Mapping[str, tuple[str, ...]]
+
+
+FINDING = ("rule", "severity", "message", "where", "why", "hint")
+CELL = ("vantage", "bootstrap", "host", "port", "verdict", "word", "reason", "mechanism", "because", "endpoints")
+_LINE = ("container", "line")
+
+ACTIONS: Mapping[ActionName, Action] = {
+    ActionName.LINT: Action(
+        what="judge compose files",
+        live=False,
+        arguments={"files": Argument()},
+        gives={"findings": FINDING},
+    ),
+    ActionName.MATRIX: Action(
+        what="contact every listener from every vantage",
+        live=True,
+        arguments={},
+        gives={"cells": CELL, "findings": FINDING},
+    ),
+    ActionName.PROBE: Action(
+        what="speak with a broker step by step, as a client does",
+        live=True,
+        arguments={"bootstrap": Argument(required=True), "from": Argument()},
+        gives={"cells": CELL, "steps": ("address", "step", "outcome", "said")},
+    ),
+    ActionName.MESH: Action(
+        what="try every connection between brokers, controllers and ZooKeeper",
+        live=True,
+        arguments={},
+        gives={"edges": ("kind", "source", "target", "address", "worth", "reason")},
+    ),
+    ActionName.TOPOLOGY: Action(
+        what="read bridges, addresses, NAT and sockets",
+        live=True,
+        arguments={},
+        gives={"findings": FINDING},
+    ),
+    ActionName.TRACE: Action(
+        what="follow a connection hop by hop as the kernel takes it",
+        live=True,
+        arguments={"to": Argument(required=True), "from": Argument()},
+        gives={
+            "ends": ("end", "because", "errno"),
+            "hops": ("hop", "what"),
+            "causes": ("mechanism", "certainty", "because", "repair"),
+        },
+    ),
+    ActionName.LOG: Action(
+        what="read the last lines that containers wrote",
+        live=True,
+        arguments={"container": Argument()},
+        gives={"lines": _LINE},
+    ),
+    ActionName.CAPTURE: Action(
+        what="take the packets of brokers for some seconds; nothing of them is kept but what analyze finds",
+        live=True,
+        arguments={
+            "from": Argument(),
+            "port": Argument(),
+            "seconds": Argument(number=True, most=60),
+            "packets": Argument(number=True, most=500_000),
+            "megabytes": Argument(number=True, most=64),
+            "file": Argument(spares=True),
+        },
+        gives={"captures": ("place", "packets", "lost", "seconds")},
+    ),
+    ActionName.ANALYZE: Action(
+        what="say what the packets show that an earlier step captured, or that are in a file",
+        live=False,
+        arguments={"capture": Argument(step=ActionName.CAPTURE), "file": Argument()},
+        gives={
+            "findings": FINDING,
+            "traffic": ("packets", "connections", "exchanges"),
+            "connections": ("client", "broker", "protocol", "opening", "ending", "answered", "times"),
+        },
+    ),
+}
+
 
 VERSION = 1
 

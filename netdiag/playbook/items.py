@@ -8,27 +8,27 @@ from netdiag.deployment.model.verdict import Cell, Verdict
 from netdiag.deployment.observation.probe import Step
 from netdiag.deployment.prediction.mesh import Edge, edge_outcome, is_cut
 from netdiag.findings import ContainerLocation, FileLocation, Finding, Location, TopologyLocation, WireLocation
-from netdiag.playbook.outcome import Item
+from netdiag.playbook.conditions import Item
 from netdiag.topology.causes.failed_connection import Cause
 from netdiag.topology.graph import Path
 
 _LONGEST = 600
 
 
-def of_finding(finding: Finding) -> Item:
+def finding_item(finding: Finding) -> Item:
     """A finding."""
     fields = {
         "rule": finding.rule,
         "severity": finding.severity.value,
         "message": finding.message,
-        "where": place(finding.location),
+        "where": location_text(finding.location),
         "why": finding.why,
         "hint": finding.hint or "",
     }
     return Item(of="findings", fields=_cut(fields))
 
 
-def of_cell(cell: Cell) -> Item:
+def cell_item(cell: Cell) -> Item:
     """A cell of the matrix: what was observed there, what was foretold where nobody looked."""
     verdict = cell.observed or cell.predicted
     fields = {
@@ -46,7 +46,7 @@ def of_cell(cell: Cell) -> Item:
     return Item(of="cells", fields=_cut(fields))
 
 
-def of_edge(edge: Edge) -> Item:
+def edge_item(edge: Edge) -> Item:
     """A connection between members of a cluster."""
     contact = edge.observed
     cut = is_cut(edge)
@@ -61,21 +61,21 @@ def of_edge(edge: Edge) -> Item:
     return Item(of="edges", fields=_cut(fields))
 
 
-def of_step(address: Address, step: Step) -> Item:
+def step_item(address: Address, step: Step) -> Item:
     """A step of a conversation with a broker."""
     outcome = "well" if step.well else "failed"
     fields = {"address": str(address), "step": step.act.value, "outcome": outcome, "said": step.said}
     return Item(of="steps", fields=_cut(fields))
 
 
-def of_path(path: Path) -> tuple[Item, ...]:
+def path_items(path: Path) -> tuple[Item, ...]:
     """How a way ends, and its hops."""
     end = {"end": path.end.value, "because": path.because, "errno": path.errno}
     hops = (Item(of="hops", fields=_cut({"hop": hop.kind.value, "what": hop.what})) for hop in path.hops)
     return (Item(of="ends", fields=_cut(end)), *hops)
 
 
-def of_cause(cause: Cause) -> Item:
+def cause_item(cause: Cause) -> Item:
     """Why a way does not lead to a connection, and the first thing that would help."""
     fields = {
         "mechanism": cause.mechanism.value,
@@ -86,29 +86,29 @@ def of_cause(cause: Cause) -> Item:
     return Item(of="causes", fields=_cut(fields))
 
 
-def of_line(container: str, line: str) -> Item:
+def line_item(container: str, line: str) -> Item:
     """A line of a container's log."""
     return Item(of="lines", fields=_cut({"container": container, "line": line}))
 
 
-def of_capture(places: Sequence[str], packets: int, lost: int, seconds: float) -> Item:
+def capture_item(places: Sequence[str], packets: int, lost: int, seconds: float) -> Item:
     """That packets were captured, and how many; never what is in them."""
     fields = {"place": ", ".join(places), "packets": str(packets), "lost": str(lost), "seconds": f"{seconds:g}"}
     return Item(of="captures", fields=_cut(fields))
 
 
-def of_traffic(packets: int, connections: int, exchanges: int) -> Item:
+def traffic_item(packets: int, connections: int, exchanges: int) -> Item:
     """How much of what a capture holds."""
     fields = {"packets": str(packets), "connections": str(connections), "exchanges": str(exchanges)}
     return Item(of="traffic", fields=fields)
 
 
-def of_connections(fields: Mapping[str, str], times: int) -> Item:
+def connections_item(fields: Mapping[str, str], times: int) -> Item:
     """Connections of a capture that went alike: between whom, what was spoken, whether the broker said a word."""
     return Item(of="connections", fields=_cut({**fields, "times": str(times)}))
 
 
-def place(location: Location) -> str:
+def location_text(location: Location) -> str:
     """A place in few words."""
     match location:
         case FileLocation():

@@ -1,17 +1,109 @@
 """YAML text becomes a Playbook, strictly; whatever is wrong is one InputError with file, line and what to do."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NoReturn, TypeVar
 
 from netdiag.compose.positions import Source
 from netdiag.compose.problems import ComposeError
-from netdiag.compose.yaml_tree import load_nodes
+from netdiag.compose.yaml_tree import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, load_nodes
 from netdiag.errors import InputError
-from netdiag.playbook.actions import ACTIONS, ActionName
 from netdiag.playbook.conditions import Condition, Either, Every, No, There, is_comparison
-from netdiag.playbook.document import VERSION, Conclusion, Confidence, Playbook, Step, Symptom, Variable
-from netdiag.playbook.fields import Place
+from netdiag.playbook.document import (
+    ACTIONS,
+    VERSION,
+    ActionName,
+    Conclusion,
+    Confidence,
+    Playbook,
+    Step,
+    Symptom,
+    Variable,
+)
 from netdiag.playbook.pattern import Malformed, Pattern, match, parse_pattern
+
+LONGEST_TEXT = 4000
+MOST_ITEMS = 200
+
+T = TypeVar("T")
+
+
+class Field:
+    """A node of a file, and what it is called in messages."""
+
+    def __init__(self, source: Source, node: Node, name: str) -> None:
+        self.source = source
+        self.node = node
+        self.name = name
+
+    def refuse(self, message: str, hint: str | None = None) -> NoReturn:
+        """Raise the error that this node is not what it should be."""
+        span = self.source.char_span(self.node.start, self.node.start)
+        where = f"{self.source.path}:{span.line}:{span.column}"
+        raise InputError(f"{self.name} {message}", where=where, hint=hint)
+
+    def text(self) -> str:
+        """A text that is not empty; line breaks of the file are blanks."""
+        node = self.node
+        if isinstance(node, AliasNode):
+            self.refuse("is an alias, which playbooks do not have", hint="write it out")
+        if not isinstance(node, ScalarNode) or not node.value.strip():
+            self.refuse("must be a text")
+        if len(node.value) > LONGEST_TEXT:
+            self.refuse(f"is longer than {LONGEST_TEXT} characters")
+        return " ".join(node.value.split())
+
+    def literal(self) -> str:
+        """A text as it is written, line breaks and all."""
+        self.text()
+        assert isinstance(self.node, ScalarNode)
+        return self.node.value.strip()
+
+    def number(self, least: int, most: int) -> int:
+        """A whole number within bounds."""
+        text = self.text()
+        if not (text.isdigit() and text.isascii() and len(text) < 10 and least <= int(text) <= most):
+            self.refuse(f"must be a number from {least} to {most}")
+        return int(text)
+
+    def items(self) -> Iterator["Field"]:
+        """The items of a list; a text alone is a list of one."""
+        node = self.node
+        if isinstance(node, ScalarNode):
+            yield self
+            return
+        if not isinstance(node, SequenceNode):
+            self.refuse("must be a list")
+        if len(node.items) > MOST_ITEMS:
+            self.refuse(f"has more than {MOST_ITEMS} items")
+        for number, item in enumerate(node.items, 1):
+            yield Field(self.source, item, f"item {number} of {self.name}")
+
+    def all(self, read: Callable[["Field"], T]) -> tuple[T, ...]:
+        """What `read` makes of each item."""
+        return tuple(read(item) for item in self.items())
+
+    def mapping(self, known: tuple[str, ...] = (), needed: tuple[str, ...] = ()) -> Mapping[str, "Field"]:
+        """The values by key; any keys where none are known."""
+        node = self.node
+        if not isinstance(node, MappingNode):
+            self.refuse("must be a mapping")
+        if len(node.pairs) > MOST_ITEMS:
+            self.refuse(f"has more than {MOST_ITEMS} keys")
+        found: dict[str, Field] = {}
+        for key, value in node.pairs:
+            name = Field(self.source, key, f"a key of {self.name}").text()
+            here = Field(self.source, key, f"'{name}'")
+            if known and name not in known:
+                here.refuse(f"is no key of {self.name}", hint=f"the keys are {', '.join(known)}")
+            if name in found:
+                here.refuse(f"stands twice in {self.name}")
+            found[name] = Field(self.source, value, f"'{name}'")
+        for name in needed:
+            if name not in found:
+                self.refuse(f"needs '{name}'")
+        return found
+
 
 MOST_BYTES = 65_536
 GIVEN = ("files", "capture")
@@ -34,10 +126,10 @@ def load(name: str, path: str, data: bytes) -> Playbook:
         raise InputError(error.message, where=str(error).rpartition(f": {error.message}")[0] or path) from error
     if len(documents) != 1:
         raise InputError("must hold one document" if documents else "is empty", where=path)
-    return _playbook(name, Place(source, documents[0], "a playbook"))
+    return _playbook(name, Field(source, documents[0], "a playbook"))
 
 
-def _playbook(name: str, place: Place) -> Playbook:
+def _playbook(name: str, place: Field) -> Playbook:
     version = place.mapping().get("playbook")
     if version is None:
         place.refuse("needs 'playbook'", hint=f"begin with playbook: {VERSION}")
@@ -59,11 +151,11 @@ def _playbook(name: str, place: Place) -> Playbook:
         variables=variables,
         steps=steps,
         conclusions=_conclusions(top["conclusions"], steps, names),
-        reading=top["reading"].all(Place.text) if "reading" in top else (),
+        reading=top["reading"].all(Field.text) if "reading" in top else (),
     )
 
 
-def _symptom(place: Place) -> Symptom:
+def _symptom(place: Field) -> Symptom:
     said = place.mapping(("who", "line", "example", "often"), ("who", "line", "example"))
     pattern = _pattern(said["line"])
     example = said["example"].text()
@@ -73,14 +165,14 @@ def _symptom(place: Place) -> Symptom:
     return Symptom(who=said["who"].text(), line=pattern, example=example, often=often)
 
 
-def _pattern(place: Place) -> Pattern:
+def _pattern(place: Field) -> Pattern:
     try:
         return parse_pattern(place.text())
     except Malformed as error:
         place.refuse(str(error))
 
 
-def _variables(place: Place | None, holes: frozenset[str]) -> Mapping[str, Variable]:
+def _variables(place: Field | None, holes: frozenset[str]) -> Mapping[str, Variable]:
     found: dict[str, Variable] = {}
     for name, value in {} if place is None else place.mapping().items():
         if not name.isidentifier() or name in GIVEN:
@@ -93,7 +185,7 @@ def _variables(place: Place | None, holes: frozenset[str]) -> Mapping[str, Varia
     return found
 
 
-def _steps(place: Place, names: frozenset[str]) -> tuple[Step, ...]:
+def _steps(place: Field, names: frozenset[str]) -> tuple[Step, ...]:
     steps: list[Step] = []
     for each in place.items():
         said = each.mapping(("id", "title", "action", "with", "when"), ("id", "title", "action"))
@@ -115,7 +207,7 @@ def _steps(place: Place, names: frozenset[str]) -> tuple[Step, ...]:
 
 
 def _arguments(
-    step: Place, place: Place | None, action: ActionName, names: frozenset[str], before: Iterable[Step]
+    step: Field, place: Field | None, action: ActionName, names: frozenset[str], before: Iterable[Step]
 ) -> Mapping[str, str]:
     known = ACTIONS[action].arguments
     said = {} if place is None else place.mapping(tuple(known))
@@ -133,12 +225,12 @@ def _arguments(
     return {name: value.text() for name, value in said.items()}
 
 
-def _check_step(place: Place, action: ActionName, before: Iterable[Step]) -> None:
+def _check_step(place: Field, action: ActionName, before: Iterable[Step]) -> None:
     if not any(step.id == place.text() and step.action is action for step in before):
         place.refuse(f"'{place.text()[:40]}' is no step before this that does {action}")
 
 
-def _conclusions(place: Place, steps: tuple[Step, ...], names: frozenset[str]) -> tuple[Conclusion, ...]:
+def _conclusions(place: Field, steps: tuple[Step, ...], names: frozenset[str]) -> tuple[Conclusion, ...]:
     found: list[Conclusion] = []
     keys = ("id", "when", "confidence", "cause", "repair", "rules")
     for each in place.items():
@@ -155,7 +247,7 @@ def _conclusions(place: Place, steps: tuple[Step, ...], names: frozenset[str]) -
                 confidence=Confidence(sure),
                 cause=said["cause"].text(),
                 repair=said["repair"].text(),
-                rules=said["rules"].all(Place.text) if "rules" in said else (),
+                rules=said["rules"].all(Field.text) if "rules" in said else (),
             )
         )
     if not found:
@@ -163,7 +255,7 @@ def _conclusions(place: Place, steps: tuple[Step, ...], names: frozenset[str]) -
     return tuple(found)
 
 
-def _condition(place: Place, steps: Iterable[Step], deepest: int) -> Condition:
+def _condition(place: Field, steps: Iterable[Step], deepest: int) -> Condition:
     if not deepest:
         place.refuse("lies too deep in conditions")
     said = place.mapping()
@@ -192,7 +284,7 @@ def _condition(place: Place, steps: Iterable[Step], deepest: int) -> Condition:
     )
 
 
-def _value(place: Place) -> str:
+def _value(place: Field) -> str:
     text = place.text()
     if is_comparison(text):
         try:
@@ -202,7 +294,7 @@ def _value(place: Place) -> str:
     return text
 
 
-def _new_id(place: Place, taken: Iterable[str]) -> str:
+def _new_id(place: Field, taken: Iterable[str]) -> str:
     text = place.text()
     if not _NAME.fullmatch(text):
         place.refuse(f"'{text[:40]}' must be small letters, digits and hyphens")
@@ -211,7 +303,7 @@ def _new_id(place: Place, taken: Iterable[str]) -> str:
     return text
 
 
-def _check_references(place: Place, text: str, names: frozenset[str]) -> None:
+def _check_references(place: Field, text: str, names: frozenset[str]) -> None:
     for name in _REFERENCE.findall(text):
         if name not in names:
             known = ", ".join(sorted(names)) or "none"

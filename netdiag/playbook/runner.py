@@ -7,10 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from netdiag.playbook.actions import ACTIONS
-from netdiag.playbook.conditions import evidence
-from netdiag.playbook.document import Conclusion, Confidence, Playbook, Step
-from netdiag.playbook.outcome import Item, Outcome
+from netdiag.playbook.conditions import Item, Outcome, evidence
+from netdiag.playbook.document import ACTIONS, Conclusion, Confidence, Playbook, Step
 from netdiag.values import dataclass
 
 _REFERENCE = re.compile(r"\{([^{}]*)\}")

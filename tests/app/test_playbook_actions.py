@@ -6,9 +6,8 @@ import pytest
 
 from netdiag.app.playbook_actions import Actions, Subject
 from netdiag.app.progress import SILENT
-from netdiag.playbook.actions import ActionName
-from netdiag.playbook.document import Step
-from netdiag.playbook.outcome import Outcome
+from netdiag.playbook.conditions import Outcome
+from netdiag.playbook.document import ActionName, Step
 from tests.cli.shell import BROKEN, CLEAN
 from tests.io.hostile import ScriptedBroker, serving
 

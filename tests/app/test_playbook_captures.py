@@ -13,10 +13,9 @@ import pytest
 from netdiag.app.playbook_actions import Actions, Subject, connections
 from netdiag.app.progress import SILENT
 from netdiag.io.playbooks import find, shipped, text_of
-from netdiag.playbook.actions import ACTIONS, ActionName
 from netdiag.playbook.bundle import from_json, recorded, to_json
-from netdiag.playbook.document import Step
-from netdiag.playbook.outcome import Outcome
+from netdiag.playbook.conditions import Outcome
+from netdiag.playbook.document import ACTIONS, ActionName, Step
 from netdiag.playbook.runner import run
 from tests.io.namespaces import FAR, joined_namespaces
 from tests.io.packets.traffic import inside

@@ -21,7 +21,7 @@ import pytest
 
 from tests.cli.shell import environment, netdiag
 from tests.render.literals import HOST, OK, REFUSED, inside
-from tests.render.test_live_changes import SCHEMA, lost, seen
+from tests.render.test_watch import SCHEMA, lost, seen
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l\x1b[?7l", "\x1b[?7h\x1b[?25h\x1b[?1049l"

@@ -27,8 +27,8 @@ TESTS = (
     *("tests/compose", "tests/io", "tests/rules/test_examples.py"),
     *(f"tests/cli/test_{name}.py" for name in COMMANDS),
     # where networkx is asked for an order, and Vega for a picture: the libraries below io and cli
-    "tests/render/topology/test_order.py",
-    "tests/render/analysis_page/test_vega.py",
+    "tests/render/topology/test_layout.py",
+    "tests/render/analysis/test_figure.py",
     # the extra that is not proven here
     "--ignore=tests/io/spark",
     "--ignore=tests/io/follow",

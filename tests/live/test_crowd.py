@@ -18,7 +18,7 @@ from tests.live.crowds import Crowd
 from tests.live.engine_log import EngineLog, between
 from tests.live.runs import Watched, measured, traces, watching
 from tests.live.stacks import check
-from tests.render.test_live_changes import SCHEMA
+from tests.render.test_watch import SCHEMA
 
 PEAK = 150
 FEW = Crowd(brokers=3, clients=4)

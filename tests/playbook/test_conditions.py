@@ -1,9 +1,26 @@
-"""Conditions: what makes them hold, and what does not."""
+"""Conditions and what they compare."""
 
 import pytest
 
-from netdiag.playbook.conditions import Condition, Either, Every, No, There, asked, evidence, glob, is_comparison
-from netdiag.playbook.outcome import Item, Outcome
+from netdiag.playbook.conditions import (
+    Condition,
+    Either,
+    Every,
+    Item,
+    No,
+    Outcome,
+    There,
+    asked,
+    evidence,
+    glob,
+    is_comparison,
+)
+
+
+def test_looked() -> None:
+    assert Outcome().looked
+    assert not Outcome(why_not="no engine").looked
+    assert Outcome(seconds=1.0) == Outcome(seconds=2.0)
 
 
 def item(**fields: str) -> Item:

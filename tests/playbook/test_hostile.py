@@ -13,11 +13,10 @@ from netdiag.cli.playbook import DiagnosisFormat, document
 from netdiag.errors import NetdiagError
 from netdiag.io.bundles import read_bundle
 from netdiag.io.playbooks import shipped, text_of
-from netdiag.playbook.actions import ACTIONS
 from netdiag.playbook.bundle import recorded, to_json
-from netdiag.playbook.document import Step
+from netdiag.playbook.conditions import Item, Outcome
+from netdiag.playbook.document import ACTIONS, Step
 from netdiag.playbook.load import load
-from netdiag.playbook.outcome import Item, Outcome
 from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import Perform, run, variables_of
 from netdiag.render.playbooks import playbook_page

@@ -15,19 +15,19 @@ from netdiag.findings import (
     TopologyLocation,
     WireLocation,
 )
-from netdiag.playbook.actions import ACTIONS, ActionName
+from netdiag.playbook.document import ACTIONS, ActionName
 from netdiag.playbook.items import (
-    of_capture,
-    of_cause,
-    of_cell,
-    of_connections,
-    of_edge,
-    of_finding,
-    of_line,
-    of_path,
-    of_step,
-    of_traffic,
-    place,
+    capture_item,
+    cause_item,
+    cell_item,
+    connections_item,
+    edge_item,
+    finding_item,
+    line_item,
+    location_text,
+    path_items,
+    step_item,
+    traffic_item,
 )
 from netdiag.topology.causes.failed_connection import Cause, Certainty, Repair
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd
@@ -39,7 +39,7 @@ REFUSED = Failed(reason=Reason.REFUSED, because="nobody listens", ip="127.0.0.1"
 def test_a_finding() -> None:
     location = ContainerLocation(container="kafka-1", part="PLAINTEXT")
     finding = Finding(rule="r", severity=Severity.ERROR, message="m" * 5000, location=location)
-    made = of_finding(finding)
+    made = finding_item(finding)
     assert tuple(made.fields) == ACTIONS[ActionName.LINT].gives["findings"]
     assert made.fields["where"] == "kafka-1 PLAINTEXT"
     assert len(made.fields["message"]) == 600
@@ -48,35 +48,35 @@ def test_a_finding() -> None:
 def test_a_cell() -> None:
     answer = Answered(node_id=1, cluster_id="c", brokers=(NodeEndpoint(node_id=1, host="localhost", port=9092),))
     cell = Cell(vantage="C", bootstrap=BROKER, observed=judge(answer, lambda endpoint: REFUSED))
-    fields = of_cell(cell).fields
+    fields = cell_item(cell).fields
     assert tuple(fields) == ACTIONS[ActionName.MATRIX].gives["cells"]
     assert (fields["verdict"], fields["word"], fields["reason"]) == ("advertised: refused", "advertised", "refused")
     assert (fields["host"], fields["port"], fields["mechanism"]) == ("kafka", "9092", "own-loopback")
     assert fields["endpoints"] == "localhost:9092 refused"
-    assert of_cell(Cell(vantage="C", bootstrap=BROKER)).fields["verdict"] == ""
+    assert cell_item(Cell(vantage="C", bootstrap=BROKER)).fields["verdict"] == ""
 
 
 def test_an_edge() -> None:
     edge = Edge(kind=EdgeKind.INTER_BROKER, source="a", target="b", address=BROKER, observed=REFUSED)
-    fields = of_edge(edge).fields
+    fields = edge_item(edge).fields
     assert tuple(fields) == ACTIONS[ActionName.MESH].gives["edges"]
     assert (fields["worth"], fields["reason"]) == ("cut", "refused: nobody listens")
     unseen = Edge(kind=EdgeKind.ZOOKEEPER, source="a", target="", address=BROKER)
-    assert of_edge(unseen).fields["worth"] == "unknown"
+    assert edge_item(unseen).fields["worth"] == "unknown"
 
 
 def test_what_a_capture_holds() -> None:
     gives = {**ACTIONS[ActionName.CAPTURE].gives, **ACTIONS[ActionName.ANALYZE].gives}
-    assert tuple(of_capture(["kafka-1", "kafka-2"], 7, 0, 10).fields.items()) == tuple(
+    assert tuple(capture_item(["kafka-1", "kafka-2"], 7, 0, 10).fields.items()) == tuple(
         zip(gives["captures"], ("kafka-1, kafka-2", "7", "0", "10"), strict=True)
     )
-    assert tuple(of_traffic(7, 2, 3).fields) == gives["traffic"]
+    assert tuple(traffic_item(7, 2, 3).fields) == gives["traffic"]
     same = {"client": "a", "broker": "b:1", "protocol": "tls", "opening": "complete", "ending": "fin", "answered": "no"}
-    assert tuple(of_connections(same, 4).fields) == gives["connections"]
+    assert tuple(connections_item(same, 4).fields) == gives["connections"]
 
 
 def test_a_line() -> None:
-    assert tuple(of_line("kafka", "x").fields) == ACTIONS[ActionName.LOG].gives["lines"]
+    assert tuple(line_item("kafka", "x").fields) == ACTIONS[ActionName.LOG].gives["lines"]
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_a_line() -> None:
     ],
 )
 def test_places(location: Location, text: str) -> None:
-    assert place(location) == text
+    assert location_text(location) == text
 
 
 def test_steps_of_a_conversation() -> None:
-    fields = of_step(BROKER, Step(act=StepKind.CONNECT, well=False, said="refused", seconds=0.1)).fields
+    fields = step_item(BROKER, Step(act=StepKind.CONNECT, well=False, said="refused", seconds=0.1)).fields
     assert tuple(fields) == ACTIONS[ActionName.PROBE].gives["steps"]
     assert (fields["step"], fields["outcome"]) == ("connect", "failed")
 
@@ -102,7 +102,7 @@ def test_a_way_and_its_causes() -> None:
     path = Path(
         source=1, destination="kafka", port=9092, address="10.0.0.2", hops=hops, end=PathEnd.REFUSED, because="closed"
     )
-    end, hop = of_path(path)
+    end, hop = path_items(path)
     gives = ACTIONS[ActionName.TRACE].gives
     assert (tuple(end.fields), tuple(hop.fields)) == (gives["ends"], gives["hops"])
     assert (end.fields["end"], hop.fields["hop"]) == ("refused", "route")
@@ -110,6 +110,6 @@ def test_a_way_and_its_causes() -> None:
     cause = Cause(
         mechanism=Mechanism.NOBODY_LISTENS, certainty=Certainty.PROVEN, because="the port is closed", repairs=(repair,)
     )
-    fields = of_cause(cause).fields
+    fields = cause_item(cause).fields
     assert tuple(fields) == gives["causes"]
     assert fields["repair"] == "listen"

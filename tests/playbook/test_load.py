@@ -1,15 +1,30 @@
-"""Playbooks from YAML: all of what they say, and one clear line for whatever is wrong."""
+"""A playbook is read strictly: every error has its line; what it may do is a closed set, and the schema agrees."""
 
+import json
 import random
+from pathlib import Path
 
+import jsonschema
 import pytest
+from ruamel.yaml import YAML
 
+import netdiag.playbook
+from netdiag.compose.positions import Source
+from netdiag.compose.yaml_tree import load_nodes
 from netdiag.errors import InputError, NetdiagError
-from netdiag.playbook.actions import ActionName
 from netdiag.playbook.conditions import There
-from netdiag.playbook.document import Confidence
-from netdiag.playbook.load import MOST_BYTES, load
+from netdiag.playbook.document import ACTIONS, ActionName, Confidence
+from netdiag.playbook.load import LONGEST_TEXT, MOST_BYTES, MOST_ITEMS, Field, load
+from tests.house.tree import ROOT
 from tests.playbook.examples import TEXT, playbook
+
+
+def test_offline() -> None:
+    assert not playbook().is_offline
+    begin, end = TEXT.index("  - id: live"), TEXT.index("conclusions:")
+    only_files = TEXT[:begin] + TEXT[end:]
+    end = only_files.index("  - id: sure")
+    assert playbook(only_files[:end]).is_offline
 
 
 def test_what_it_says() -> None:
@@ -124,3 +139,76 @@ def _refusal(data: bytes) -> str | None:
     except NetdiagError as error:
         return str(error)
     return None
+
+
+def place(text: str) -> Field:
+    source = Source("x.yml", text)
+    return Field(source, load_nodes(source)[0], "it")
+
+
+def test_texts() -> None:
+    assert place("a\n  b").text() == "a b"
+    assert place("|\n  a\n  b\n").literal() == "a\nb"
+    for wrong in ("[a]", "''", "a: b", "x" * (LONGEST_TEXT + 1)):
+        with pytest.raises(InputError):
+            place(wrong).text()
+
+
+def test_numbers() -> None:
+    assert place("7").number(1, 9) == 7
+    for wrong in ("0", "10", "-1", "x", "1e1", "٣", "99999999999999999999"):
+        with pytest.raises(InputError, match="from 1 to 9"):
+            place(wrong).number(1, 9)
+
+
+def test_lists() -> None:
+    assert place("[a, b]").all(Field.text) == ("a", "b")
+    assert place("a").all(Field.text) == ("a",)
+    with pytest.raises(InputError, match="must be a list"):
+        place("a: b").all(Field.text)
+    with pytest.raises(InputError, match=f"more than {MOST_ITEMS}"):
+        place("[" + "a, " * (MOST_ITEMS + 1) + "]").all(Field.text)
+
+
+def test_mappings() -> None:
+    assert list(place("a: 1\nb: 2").mapping(("a", "b", "c"), ("a",))) == ["a", "b"]
+    for wrong, message in [("[a]", "mapping"), ("a: 1\na: 2", "twice"), ("b: 1", "needs 'a'"), ("z: 1", "x.yml:1:1")]:
+        with pytest.raises(InputError, match=message):
+            place(wrong).mapping(("a", "b"), ("a",))
+
+
+def test_every_action_is_described() -> None:
+    assert set(ACTIONS) == set(ActionName)
+    for action in ACTIONS.values():
+        assert action.gives
+        assert all(fields and len(set(fields)) == len(fields) for fields in action.gives.values())
+
+
+def test_only_files_are_read_without_live() -> None:
+    assert [name for name, action in ACTIONS.items() if not action.live] == [ActionName.LINT, ActionName.ANALYZE]
+
+
+SCHEMA = json.loads((Path(netdiag.playbook.__file__).parent / "schema" / "playbook.v1.json").read_text("utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "playbooks").glob("*.yml")), ids=lambda path: path.stem)
+def test_shipped_playbooks_follow_it(path: Path) -> None:
+    VALIDATOR.validate(YAML(typ="safe").load(path.read_text("utf-8")))
+
+
+def test_it_refuses_what_is_none() -> None:
+    VALIDATOR.validate(YAML(typ="safe").load(TEXT))
+    for said, instead in [
+        ("playbook: 1", "playbook: 2"),
+        ("action: lint", "action: shell"),
+        ("of: cells", "of: money"),
+    ]:
+        assert not VALIDATOR.is_valid(YAML(typ="safe").load(TEXT.replace(said, instead)))
+
+
+def test_its_words_are_ours() -> None:
+    step = SCHEMA["properties"]["steps"]["items"]["properties"]
+    assert step["action"]["enum"] == list(ActionName)
+    things = {of for action in ACTIONS.values() for of in action.gives}
+    assert set(SCHEMA["$defs"]["condition"]["oneOf"][3]["properties"]["of"]["enum"]) == things

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 import pytest
 
 from netdiag.io.playbooks import shipped
-from netdiag.playbook.actions import ActionName
-from netdiag.playbook.document import Step
-from netdiag.playbook.items import of_finding
-from netdiag.playbook.outcome import Outcome
+from netdiag.playbook.conditions import Outcome
+from netdiag.playbook.document import ActionName, Step
+from netdiag.playbook.items import finding_item
 from netdiag.playbook.runner import End, Run, run
 from tests.app.checks import report_of
 from tests.house.tree import ROOT
@@ -80,7 +79,7 @@ ALL_REPAIRED = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glo
 def over(book: str, path: str) -> Run:
     """A run in which files are all that there is to see."""
     report = report_of(FOLDER / path, matrix=False)
-    items = tuple(map(of_finding, report.findings))
+    items = tuple(map(finding_item, report.findings))
 
     def perform(step: Step, arguments: Mapping[str, str]) -> Outcome:
         return Outcome(items=items if step.action is ActionName.LINT else ())

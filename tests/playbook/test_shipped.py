@@ -7,11 +7,9 @@ import pytest
 
 from netdiag.findings import Finding
 from netdiag.io.playbooks import shipped
-from netdiag.playbook.actions import ActionName
-from netdiag.playbook.conditions import Condition, Either, Every, No, There, glob
-from netdiag.playbook.document import Conclusion, Playbook, Step
-from netdiag.playbook.items import of_finding
-from netdiag.playbook.outcome import Item, Outcome
+from netdiag.playbook.conditions import Condition, Either, Every, Item, No, Outcome, There, glob
+from netdiag.playbook.document import ActionName, Conclusion, Playbook, Step
+from netdiag.playbook.items import finding_item
 from netdiag.playbook.recognise import recognised
 from netdiag.playbook.runner import End, run, variables_of
 from netdiag.rules.all_rules import ALL
@@ -71,7 +69,7 @@ def seen(rule: str, *, good: bool) -> tuple[ActionName, tuple[Item, ...]]:
         findings, action = check_topology(Recorded(text).topology), ActionName.TOPOLOGY
     elif known in WIRE:
         findings, action = check_wire(wire_view_of(text)), ActionName.ANALYZE
-    return action, tuple(map(of_finding, findings))
+    return action, tuple(map(finding_item, findings))
 
 
 def made(book: Playbook, rule: str, *, good: bool) -> tuple[End, list[str]]:

@@ -10,8 +10,17 @@ import pytest
 import netdiag.render
 from netdiag.deployment.model.contact import Failed, Mechanism, Reason, Unknown
 from netdiag.deployment.model.verdict import judge
-from netdiag.findings import FileLocation, Finding, Severity
+from netdiag.findings import (
+    ContainerLocation,
+    FileLocation,
+    Finding,
+    Location,
+    Severity,
+    TopologyLocation,
+    WireLocation,
+)
 from netdiag.render.formats.json import render
+from netdiag.render.json_values import finding_value, sound
 from netdiag.render.report import Input, Report
 from tests.render.golden import assert_golden
 from tests.render.literals import HOST, address, matrix
@@ -108,3 +117,28 @@ def test_the_second_hop_is_told_endpoint_by_endpoint() -> None:
         "mechanism": None,
     }
     assert [e["outcome"] for e in own["endpoints"]] == ["ok", "refused", "refused", "refused", "refused"]
+
+
+FILE = FileLocation(path="a.yml", line=1, column=2, end_line=1, end_column=3, start=1, end=2)
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        (FILE, {"path": "a.yml", "line": 1, "column": 2, "end_line": 1, "end_column": 3}),
+        (ContainerLocation(container="kafka", part="log"), {"container": "kafka", "part": "log"}),
+        (
+            WireLocation(file="a.pcap", packet=None, time=1, client="a", broker="b"),
+            {"file": "a.pcap", "packet": None, "time": 1, "client": "a", "broker": "b"},
+        ),
+        (TopologyLocation(place="host", device="br0"), {"place": "host", "device": "br0", "part": ""}),
+    ],
+)
+def test_places(location: Location, told: dict[str, object]) -> None:
+    finding = Finding(rule="r", severity=Severity.NOTE, message="password=x", location=location)
+    value = finding_value(finding)
+    assert (value["location"], value["severity"], value["message"]) == (told, "note", "password=[hidden]")
+
+
+def test_lone_surrogates_are_replaced_at_every_depth() -> None:
+    assert sound({"a": ["\udcff", {"b": "\ud83d\ude00"}], "c": 1}) == {"a": ["\ufffd", {"b": "\U0001f600"}], "c": 1}

@@ -1,4 +1,4 @@
-"""The page: one file, its own policy, foreign names only as text. What a browser makes of it: test_page."""
+"""The page: one file, its own policy, a story for everything, foreign names only as text."""
 
 import json
 import re
@@ -10,10 +10,14 @@ from html.parser import HTMLParser
 import pytest
 
 from netdiag.findings import Finding, Severity, TopologyLocation
-from netdiag.render.topology.html import html_page
-from netdiag.topology.graph import Topology
-from tests.render.topology.ways import with_ways
+from netdiag.render.topology.broker_access import BrokerAccess
+from netdiag.render.topology.html import Stories, Story, html_page
+from netdiag.render.topology.scene import scene
+from netdiag.topology.graph import LinkTraffic, Topology
+from netdiag.topology.inventory import LinkId
+from tests.render.topology.traces import with_traces
 from tests.topology.five_brokers import HOSTILE_TEXT, SECRET, crowd, five_brokers, hostile, without_brokers
+from tests.topology.namespaces import ROOT
 
 
 class Seen(HTMLParser):
@@ -40,7 +44,7 @@ class Seen(HTMLParser):
         self._tag = ""
 
 
-@pytest.mark.parametrize("topology", [with_ways(five_brokers()), with_ways(hostile())], ids=["five", "hostile"])
+@pytest.mark.parametrize("topology", [with_traces(five_brokers()), with_traces(hostile())], ids=["five", "hostile"])
 def test_the_page_is_one_file_and_its_policy_names_what_is_in_it(topology: Topology) -> None:
     seen = Seen(html_page(topology, title=HOSTILE_TEXT))
     policy = next(v for t, n, v in seen.attributes if t == "meta" and n == "content" and "default-src" in v)
@@ -60,7 +64,7 @@ def test_the_page_is_one_file_and_its_policy_names_what_is_in_it(topology: Topol
 
 
 def test_hostile_names_are_text_and_secrets_are_not_in_it() -> None:
-    text = html_page(with_ways(hostile()), title=HOSTILE_TEXT)
+    text = html_page(with_traces(hostile()), title=HOSTILE_TEXT)
     assert text.count("<script") == 2
     assert not {"\x1b", "\u202e"} & set(text)
     assert SECRET not in text
@@ -69,7 +73,7 @@ def test_hostile_names_are_text_and_secrets_are_not_in_it() -> None:
 
 
 def test_the_table_stands_before_the_picture() -> None:
-    text = html_page(with_ways(five_brokers()))
+    text = html_page(with_traces(five_brokers()))
     assert text.index("<h1>Who can reach this broker") < text.index("<table>") < text.index('<svg class="picture"')
     assert text.count("<tr>") == 6
     assert "<b>reached</b> broker-5:29092" in text
@@ -101,7 +105,7 @@ def test_the_worst_stands_above_everything_and_leads_to_its_place() -> None:
             location=TopologyLocation(place="host", part="broker-1/EXTERNAL"),
         )
     )
-    head = html_page(with_ways(five_brokers()), findings=findings).partition("</header>")[0]
+    head = html_page(with_traces(five_brokers()), findings=findings).partition("</header>")[0]
     lines = re.findall(r'<li class="(\w+)">(.*?)</li>', head)
     assert [kind for kind, _ in lines] == ["note", "error", "error"]
     assert lines[0][1].startswith('<button type="button" data-open="listener:broker-1/EXTERNAL">')
@@ -117,4 +121,116 @@ def test_without_brokers_there_is_no_table_and_it_says_why() -> None:
 
 
 def test_a_page_of_two_hundred_containers_stays_small() -> None:
-    assert len(html_page(with_ways(crowd(200))).encode()) < 1_000_000
+    assert len(html_page(with_traces(crowd(200))).encode()) < 1_000_000
+
+
+def told(topology: Topology) -> Stories:
+    """The stories of a topology."""
+    judge = BrokerAccess(topology=topology)
+    return Stories(judge, scene(judge))
+
+
+@pytest.fixture(scope="module")
+def five() -> Stories:
+    """Those of the five brokers."""
+    return told(with_traces(five_brokers()))
+
+
+def rows(story: Story) -> dict[str, str]:
+    """All rows of all sections, the first of a name."""
+    found: dict[str, str] = {}
+    for _, pairs in story["sections"]:
+        for name, value in pairs:
+            found.setdefault(name, value)
+    return found
+
+
+def test_a_listener(five: Stories) -> None:
+    story = five.stories["listener:broker-1/EXTERNAL"]
+    found = rows(story)
+    assert found["binds"] == "0.0.0.0:9091"
+    assert found["advertises"] == "localhost:9091"
+    assert found["held by"].endswith("(java)")
+    assert found["leads to"] == "172.18.0.2:9091/tcp"
+    assert "--to-destination 172.18.0.2:9091" in found["DNAT rule"]
+    assert "docker-proxy" in found["docker-proxy"]
+    assert {"place:shop-broker-1-1"} < set(story["near"])
+    assert [(way["mark"], way["end"], way["to"], len(way["from"])) for way in story["ways"]] == [
+        ("ok", "connected", "localhost:9091", 1),
+        ("ok", "connected", "localhost:9091", 1),
+        ("ok", "connected", "192.168.8.133:9091", 6),
+        ("bad", "refused", "localhost:9091", 6),
+    ]
+    assert [len(way["hops"]) for way in story["ways"]] == [1, 1, 6, 6]
+    first = story["ways"][0]
+    assert five.names[first["from"][0]] == "host"
+    assert [five.hops[number][:2] for number in first["hops"][0][1]] == [
+        ("resolver", "host"),
+        ("route", "host"),
+        ("filter", "host"),
+    ]
+
+
+def test_a_container(five: Stories) -> None:
+    story = five.stories["place:shop-client-1"]
+    assert story["networks"] == ["shop_kafka", "shop_front"]
+    assert story["services"] == ["client"]
+    found = rows(story)
+    assert found["shop_front"].startswith("172.19.0.2 · eth1 — veth")
+    assert found["broker-1/INTERNAL by broker-1:29092"] == "reached (connected): java (5010) accepts"
+
+
+def test_a_published_port_borrows_the_ways_of_its_listener(five: Stories) -> None:
+    story = next(story for key, story in five.stories.items() if key.startswith("port:0.0.0.0:9091"))
+    assert story["ways_of"] == ["listener:broker-1/EXTERNAL"]
+    assert story["dialled"] == "9091"
+
+
+def test_a_network_and_a_device(five: Stories) -> None:
+    assert rows(five.stories["network:shop_kafka"])["shop-ui-1"].startswith("172.18.0.8")
+    assert rows(five.stories["device:eth0"])["address"] == "192.168.8.133/24"
+
+
+def test_captured_traffic_stands_with_the_device_that_it_passed() -> None:
+    topology = five_brokers()
+    device = LinkId(netns=ROOT, ifindex=2)
+    seen = LinkTraffic(link=device, connections=3, requests=8, responses=7, request_bytes=900, failed=1)
+    found = rows(told(replace(topology, traffic={device: seen})).stories["device:eth0"])
+    assert found["eth0"] == "3 connections, 8 requests, 7 responses, 900 bytes, 1 failed, captured elsewhere"
+
+
+def test_what_cannot_be_seen_is_not_called_absent() -> None:
+    topology = five_brokers()
+    unseen = replace(topology.listeners[0], bound=None, pids=())
+    nowhere = replace(topology.listeners[1], bound=(), pids=())
+    stories = told(replace(topology, listeners=(unseen, nowhere))).stories
+    assert rows(stories[f"listener:{unseen.key}"])["bound to"] == "not visible"
+    assert rows(stories[f"listener:{nowhere.key}"])["bound to"] == "nowhere: nothing listens"
+
+
+def test_in_a_crowd_ways_that_end_alike_are_told_once() -> None:
+    judge = BrokerAccess(topology=with_traces(crowd(120)))
+    stories = Stories(judge, scene(judge), {"team5-app-19-1"})
+    story = stories.stories["listener:team0-broker-1-1/EXTERNAL"]
+    assert sum(len(way["from"]) for way in story["ways"]) == 240
+    assert len(story["ways"]) == 4
+    assert [[number for number, _ in way["hops"]] for way in story["ways"]] == [[0], [0, 108], [0], [0, 108]]
+    assert stories.names[story["ways"][1]["from"][108]] == "team5-app-19-1"
+
+
+def test_nothing_hostile_and_no_secret_is_in_any_story() -> None:
+    text = json.dumps(told(with_traces(hostile())).stories, ensure_ascii=False)
+    assert SECRET not in text
+    assert not {"\x1b", "\u202e"} & set(text)
+
+
+def test_places_that_see_the_same() -> None:
+    stories = told(with_traces(five_brokers()))
+    stories.add_vantage("column:1", ["shop-client-1", "elsewhere"])
+    story = stories.stories["column:1"]
+    assert story["title"] == "2 places with the same result"
+    assert story["sections"][0] == ("These places", [("", "shop-client-1"), ("", "another machine")])
+    assert story["near"] == ["place:shop-client-1"]
+    assert len(story["sections"][1][1]) == 15
+    stories.add_vantage("column:0", ["host"])
+    assert stories.stories["column:0"]["title"] == "host"

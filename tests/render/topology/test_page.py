@@ -11,7 +11,7 @@ from netdiag.render.topology.html import html_page as page_text
 from netdiag.render.topology.svg import svg_text
 from netdiag.topology.graph import Topology
 from tests.render.topology.browser import Browser, Page, browser
-from tests.render.topology.ways import with_ways
+from tests.render.topology.traces import with_traces
 from tests.tools import tool
 from tests.topology.five_brokers import crowd, hostile, machine
 
@@ -51,14 +51,14 @@ def ten_containers() -> Topology:
     )
     made.container(f"shop-{'very-' * 60}long-1", service="long", networks=("shop_front",))
     assert len(made.containers) == 10
-    return with_ways(made.topology())
+    return with_traces(made.topology())
 
 
 TOPOLOGIES: dict[str, Callable[[], Topology]] = {
     "ten": ten_containers,
-    "many": lambda: with_ways(crowd(200)),
-    "some": lambda: with_ways(crowd(40)),
-    "hostile": lambda: with_ways(hostile()),
+    "many": lambda: with_traces(crowd(200)),
+    "some": lambda: with_traces(crowd(40)),
+    "hostile": lambda: with_traces(hostile()),
 }
 
 

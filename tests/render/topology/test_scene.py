@@ -1,15 +1,19 @@
-"""Boxes, rows and pills of a scene, and what is said of those that do not work."""
+"""What is in a picture: boxes, bars and what is attached to them, pills, faults."""
 
 from dataclasses import replace
 
+import pytest
+
 from netdiag.engine.container import Status
+from netdiag.findings import ContainerLocation, Finding, Location, Severity, TopologyLocation
 from netdiag.linux.rtnetlink import Link
 from netdiag.render.topology.broker_access import BrokerAccess, Mark
-from netdiag.render.topology.scene import Scene, endpoint, scene
-from netdiag.topology.graph import Topology
-from tests.render.topology.ways import with_ways
-from tests.topology.five_brokers import five_brokers, machine
-from tests.topology.namespaces import UP
+from netdiag.render.topology.scene import Bar, BarKind, Scene, bars, endpoint, place_key, scene
+from netdiag.topology.graph import Cable, CableKind, Topology, Unmatched
+from netdiag.topology.inventory import LinkId
+from tests.render.topology.traces import with_traces
+from tests.topology.five_brokers import SECRET, crowd, five_brokers, machine
+from tests.topology.namespaces import ROOT, UP
 
 
 def drawn(topology: Topology) -> Scene:
@@ -18,7 +22,7 @@ def drawn(topology: Topology) -> Scene:
 
 
 def test_a_broker_has_its_listeners_those_for_clients_first() -> None:
-    box = next(box for box in drawn(with_ways(five_brokers())).boxes if box.key == "place:shop-broker-1-1")
+    box = next(box for box in drawn(with_traces(five_brokers())).boxes if box.key == "place:shop-broker-1-1")
     assert [(row.name, row.bind, row.advertised, row.mark, row.reached) for row in box.rows] == [
         ("EXTERNAL", "0.0.0.0:9091", "localhost:9091", Mark.HALF, "1/7"),
         ("INTERNAL", "0.0.0.0:29092", "broker-1:29092", Mark.OK, "6/7"),
@@ -100,3 +104,128 @@ def test_devices_of_the_host_are_told_with_what_they_stand_on() -> None:
 
 def test_addresses_of_the_sixth_version_stand_in_brackets() -> None:
     assert [endpoint("::", 1), endpoint("", 2), endpoint("a", 3)] == ["[::]:1", "*:2", "a:3"]
+
+
+def bars_of(topology: Topology) -> dict[str, Bar]:
+    """The bars by key, containers under the keys of their places."""
+    owners = {container: place_key(place.name) for place in topology.places for container in place.containers}
+    return {bar.key: bar for bar in bars(topology, owners)}
+
+
+def test_a_network_with_its_members_and_their_cables() -> None:
+    bar = bars_of(five_brokers())["network:shop_kafka"]
+    assert bar.kind is BarKind.NETWORK
+    assert bar.facts == ("172.18.0.0/16", "br-020202020202", "gateway 172.18.0.1")
+    assert [one.place for one in bar.attachments][:5] == [f"place:shop-broker-{number}-1" for number in range(1, 6)]
+    assert bar.attachments[0].address == "172.18.0.2"
+    assert bar.attachments[0].cable.startswith("eth0 — veth")
+    assert len(bar.attachments) == 7, "no veth is a device of its own"
+
+
+def test_a_bridge_that_no_network_accounts_for() -> None:
+    made = machine()
+    bridge = made.host.free_index()
+    made.host.add(Link(ifindex=bridge, ifname="lab0", kind="bridge", flags=UP))
+    made.host.add(Link(ifindex=bridge + 1, ifname="tap3", kind="tun", flags=UP, master=bridge, port_kind="bridge"))
+    bar = bars_of(made.topology())["bridge:host/lab0"]
+    assert (bar.kind, bar.title, bar.ports) == (BarKind.BRIDGE, "lab0", ("tap3 (tun)",))
+
+
+def test_a_device_that_others_stand_on() -> None:
+    made = machine()
+    space = made.space(names=("blue",))
+    space.add(Link(ifindex=7, ifname="mv0", kind="macvlan", flags=UP, link=2, link_netnsid=0))
+    topology = made.topology()
+    child, parent = LinkId(netns=space.inode, ifindex=7), LinkId(netns=ROOT, ifindex=2)
+    cable = Cable(kind=CableKind.PARENT, a=child, b=parent)
+    found = bars_of(replace(topology, cables=(*(c for c in topology.cables if c.a != child), cable)))
+    bar = found["parent:host/eth0"]
+    assert [(one.place, one.cable) for one in bar.attachments] == [("place:blue", "mv0 (macvlan) on eth0")]
+
+
+def test_a_pair_without_a_bridge_is_one_cable() -> None:
+    made = machine()
+    red, blue = made.space(names=("red",)), made.space(names=("blue",))
+    red.add(Link(ifindex=5, ifname="to-blue", kind="veth", flags=UP))
+    blue.add(Link(ifindex=5, ifname="to-red", kind="veth", flags=UP))
+    a, b = LinkId(netns=red.inode, ifindex=5), LinkId(netns=blue.inode, ifindex=5)
+    topology = made.topology()
+    found = bars_of(replace(topology, cables=(*topology.cables, Cable(kind=CableKind.VETH, a=a, b=b))))
+    bar = found["cable:red:to-blue — blue:to-red"]
+    assert bar.kind is BarKind.WIRE
+    assert [one.place for one in bar.attachments] == ["place:red", "place:blue"]
+
+
+def test_two_networks_of_one_name_are_two_bars() -> None:
+    topology = five_brokers()
+    found = bars_of(replace(topology, networks=(*topology.networks, topology.networks[-1])))
+    assert {key for key in found if key.startswith("network:shop_front")} == {
+        "network:shop_front",
+        "network:shop_front #2",
+    }
+
+
+def test_what_does_not_pass_anything_is_broken() -> None:
+    topology = five_brokers()
+    place = next(place for place in topology.places if place.label == "ui")
+    facts = topology.inventory.namespaces[place.netns]
+    dead = tuple(replace(link, flags=0) if link.kind == "veth" else link for link in facts.links)
+    namespaces = {**topology.inventory.namespaces, place.netns: replace(facts, links=dead)}
+    bar = bars_of(replace(topology, inventory=replace(topology.inventory, namespaces=namespaces)))["network:shop_kafka"]
+    assert {one.place: one.broken for one in bar.attachments if one.broken} == {"place:shop-ui-1": "eth0 is down"}
+
+
+def test_everybody_in_a_crowd_hangs_somewhere() -> None:
+    found = bars_of(crowd(60))
+    assert sum(len(bar.attachments) for bar in found.values()) == 60
+
+
+TOPOLOGY = five_brokers()
+BROKER = "shop-broker-1-1"
+BRIDGE = next(view.bridge for view in TOPOLOGY.networks if view.network.name == "shop_kafka")
+PORT = next(port.key for port in TOPOLOGY.published if port.published == 9091)
+assert BRIDGE is not None
+
+
+@pytest.mark.parametrize(
+    ("location", "key"),
+    [
+        (TopologyLocation(place=BROKER), f"place:{BROKER}"),
+        (TopologyLocation(place=BROKER, device="eth0"), f"place:{BROKER}"),
+        (TopologyLocation(place=BROKER, part="EXTERNAL"), "listener:broker-1/EXTERNAL"),
+        (TopologyLocation(place="host", part="broker-1/EXTERNAL"), "listener:broker-1/EXTERNAL"),
+        (TopologyLocation(place="host", part=PORT), f"port:{PORT}"),
+        (TopologyLocation(place="host", device="br-020202020202"), "network:shop_kafka"),
+        (TopologyLocation(place="host", device="eth0"), "device:eth0"),
+        (TopologyLocation(place="nowhere"), ""),
+        (ContainerLocation(container=BROKER), f"place:{BROKER}"),
+    ],
+)
+def test_where_a_finding_is_said(location: Location, key: str) -> None:
+    finding = Finding(rule="some-rule", severity=Severity.ERROR, message="it is broken", location=location)
+    drawn = scene(BrokerAccess(topology=TOPOLOGY), [finding])
+    said = {**drawn.faults, "": drawn.stray}
+    assert [name for name, faults in said.items() if faults] == [key]
+    assert said[key][0].rule == "some-rule"
+
+
+@pytest.mark.parametrize(
+    ("link", "key"),
+    [(BRIDGE, "network:shop_kafka"), (LinkId(netns=ROOT, ifindex=2), "device:eth0"), (None, "")],
+)
+def test_where_a_warning_is_said(link: LinkId | None, key: str) -> None:
+    loose = Unmatched(subject="something", because="has no counterpart", link=link)
+    drawn = scene(BrokerAccess(topology=replace(TOPOLOGY, unmatched=(loose,))))
+    said = {**drawn.faults, "": drawn.stray}
+    assert said[key][0].text == "something: has no counterpart"
+
+
+def test_secrets_are_hidden_and_the_worst_comes_first() -> None:
+    location = TopologyLocation(place=BROKER)
+    findings = [
+        Finding(rule="a", severity=Severity.NOTE, message="small", location=location),
+        Finding(rule="b", severity=Severity.ERROR, message=f"password={SECRET}", location=location),
+    ]
+    (first, second) = scene(BrokerAccess(topology=TOPOLOGY), findings).faults[f"place:{BROKER}"]
+    assert (first.rule, second.rule) == ("b", "a")
+    assert SECRET not in first.text

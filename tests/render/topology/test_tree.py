@@ -1,5 +1,6 @@
-"""The tree as people see it: kept outputs, and what must not get lost in it."""
+"""The tree as people see it: kept outputs, branches, services, who reaches which broker."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -7,14 +8,22 @@ import pytest
 from netdiag.findings import Finding, Severity, TopologyLocation
 from netdiag.linux.netns import Netns
 from netdiag.linux.rtnetlink import Link
-from netdiag.render.screen import Screen
-from netdiag.render.topology.tree import tree_text
-from netdiag.topology.graph import Place, PlaceKind, Topology
+from netdiag.linux.socket import Listener, Protocol
+from netdiag.render.screen import Run, Screen, Style, line_width, paint
+from netdiag.render.topology.branches import Branch, branch_glyphs, draw_branches
+from netdiag.render.topology.lookup import Lookup
+from netdiag.render.topology.tree import reach_branches, service_branches, tree_text
+from netdiag.render.wording import endpoint_text, first_and_last
+from netdiag.topology.graph import PathEnd, Place, PlaceKind, Reach, Topology
 from netdiag.topology.inventory import Inventory, NamespaceFacts
+from netdiag.topology.path.reach import with_reach
+from tests.house.readme import differs
+from tests.house.tree import ROOT
 from tests.render.golden import assert_golden
 from tests.render.topology.hostile import hostile
 from tests.render.topology.namespaces import HOST, UP, broker_id, loopback
 from tests.render.topology.topologies import cluster
+from tests.topology.five_brokers import five_brokers
 
 FINDING = Finding(
     rule="topology-port-down",
@@ -177,3 +186,179 @@ def test_a_stopped_container_is_named() -> None:
     stopped = replace(topology.containers[broker_id(1)], id="f" * 64, name="old")
     text = tree_text(replace(topology, containers={**topology.containers, stopped.id: stopped}), Screen())
     assert "old container, running" in text
+
+
+def leaf(text: str, *more: str, name: str = "") -> Branch:
+    return Branch(parts=tuple((Run(each),) for each in (text, *more)), name=name or text)
+
+
+def text(root: Branch, screen: Screen, *, full: bool = False) -> str:
+    return paint(draw_branches([root], screen, full=full), Screen(width=screen.width))
+
+
+TREE = Branch(
+    parts=((Run("host"),),),
+    children=(Branch(parts=((Run("br0"),),), children=(leaf("a"), leaf("b"))), leaf("eth0")),
+)
+
+
+def test_a_tree_is_ascii_in_a_pipe() -> None:
+    assert text(TREE, Screen()) == "host\n|- br0\n|  |- a\n|  `- b\n`- eth0\n"
+
+
+def test_and_drawn_on_a_terminal_that_has_the_letters() -> None:
+    assert text(TREE, Screen(colour=True)) == "host\n├─ br0\n│  ├─ a\n│  └─ b\n└─ eth0\n"
+    assert branch_glyphs(Screen(colour=True, encoding="ascii")) == branch_glyphs(Screen())
+
+
+def test_a_long_line_is_folded_between_its_parts_and_the_drawing_goes_on() -> None:
+    root = Branch(
+        parts=((Run("host"),),),
+        children=(
+            Branch(parts=((Run("first part"),), (Run("second part"),), (Run("third"),)), children=(leaf("x"),)),
+            leaf("end"),
+        ),
+    )
+    assert text(root, Screen(width=26)) == ("host\n|- first part  second part\n|  |   third\n|  `- x\n`- end\n")
+
+
+def test_a_part_wider_than_the_screen_is_folded_between_words_and_keeps_its_style() -> None:
+    words = "one two three four five six seven eight nine ten eleven twelve"
+    lines = draw_branches([Branch(parts=((Run("x: "), Run(words, Style.BAD)),))], Screen(width=40))
+    assert all(line_width(line) <= 40 for line in lines)
+    assert " ".join(run.text for line in lines for run in line if run.style is Style.BAD) == words
+
+
+def test_branches_that_differ_in_numbers_are_counted() -> None:
+    many = Branch(parts=((Run("br0"),),), children=tuple(leaf(f"veth{n:x}", name=f"ns-{n}") for n in range(200)))
+    assert text(many, Screen()) == "br0\n|- veth0\n|- veth1\n|- veth2\n`- and 197 more like these: ns-3 to ns-199\n"
+    assert text(many, Screen(), full=True).count("veth") == 200
+
+
+def test_an_odd_one_among_many_is_drawn_in_its_place() -> None:
+    children = [leaf(f"veth{n}", name=f"ns-{n}") for n in range(50)]
+    children[30] = leaf("veth30", "down")
+    drawn_text = text(Branch(parts=((Run("br0"),),), children=tuple(children)), Screen())
+    assert "veth30  down" in drawn_text
+    assert "and 46 more like these: ns-3 to ns-49" in drawn_text
+
+
+def test_eight_that_look_alike_are_few() -> None:
+    few = Branch(parts=((Run("br0"),),), children=tuple(leaf(f"veth{n}") for n in range(8)))
+    assert text(few, Screen()).count("veth") == 8
+
+
+def services_text(topology: Topology, name: str) -> str:
+    place = topology.named(name)
+    assert place is not None
+    branches = service_branches(Lookup(topology), place, Screen())
+    return paint(draw_branches(branches, Screen(width=140)), Screen(width=140))
+
+
+def with_listeners(*listeners: Listener) -> Topology:
+    topology = cluster()
+    host = replace(topology.inventory.namespaces[HOST], listeners=listeners)
+    return replace(topology, inventory=replace(topology.inventory, namespaces={HOST: host}))
+
+
+def test_a_docker_proxy_stands_at_its_port_and_not_among_the_sockets() -> None:
+    assert services_text(cluster(), "host") == "sshd (60)  tcp 0.0.0.0:22, [::]:22\n"
+
+
+def test_a_kafka_listener_with_the_port_that_leads_to_it() -> None:
+    assert services_text(cluster(), "broker-1").splitlines() == [
+        "INTERNAL PLAINTEXT  binds 0.0.0.0:29092, listens: java (101)  advertises broker-1:29092",
+        "EXTERNAL PLAINTEXT  binds 0.0.0.0:9091, listens: java (101)  advertises localhost:9091",
+        "`- published 0.0.0.0:9091 -> 172.18.0.2:9091  by DNAT and docker-proxy (201)",
+        "127.0.0.11 embedded DNS: dockerd (50) in host",
+    ]
+
+
+def test_one_that_is_bound_elsewhere_than_it_says() -> None:
+    topology = cluster(1)
+    odd = (
+        replace(topology.listeners[0], bound=("127.0.0.1",)),
+        replace(topology.listeners[1], bind=("172.18.0.2", 9091)),
+    )
+    told = services_text(replace(topology, listeners=odd), "broker-1")
+    assert "binds 0.0.0.0:29092, listens on 127.0.0.1: java (101)" in told
+    assert "binds 172.18.0.2:9091, listens on ::: java (101)" in told
+
+
+def test_owners_that_are_not_there() -> None:
+    kernel = Listener(protocol=Protocol.UDP, family=4, address="0.0.0.0", port=4789, inode=0)
+    unseen = Listener(protocol=Protocol.TCP, family=4, address="127.0.0.1", port=631, inode=77, ifindex=2)
+    assert services_text(with_listeners(kernel, unseen), "host").splitlines() == [
+        "a process that is not visible  tcp 127.0.0.1:631%eth0",
+        "the kernel  udp 0.0.0.0:4789",
+    ]
+
+
+def test_a_controller_tells_clients_nothing() -> None:
+    topology = cluster(1)
+    mute = replace(topology.listeners[0], advertised=None, controller=True)
+    assert "for controllers" in services_text(replace(topology, listeners=(mute,)), "broker-1")
+
+
+def reach_text_text(topology: Topology, width: int = 140) -> str:
+    return paint(draw_branches(reach_branches(Lookup(topology), Screen()), Screen(width=width)), Screen(width=width))
+
+
+def changed(topology: Topology, listener: str, source: str, end: PathEnd) -> Topology:
+    def one(reach: Reach) -> Reach:
+        if (reach.listener, reach.source) != (listener, source):
+            return reach
+        return replace(reach, path=replace(reach.path, end=end, because="a rule says so"))
+
+    return replace(topology, reach=tuple(one(reach) for reach in topology.reach))
+
+
+def test_brokers_that_behave_alike_are_told_together() -> None:
+    assert reach_text_text(cluster(5)).splitlines() == [
+        "INTERNAL of broker-1 to broker-5",
+        "`- broker-1:29092 to broker-5:29092  reached from itself, the other brokers"
+        "  unresolved from host: the host knows no such name",
+        "EXTERNAL of broker-1 to broker-5",
+        "`- localhost:9091 to localhost:9095  reached from itself, host"
+        "  refused from the other brokers: nothing listens on 127.0.0.1:9091 there",
+    ]
+
+
+def test_one_that_behaves_otherwise_is_told_apart() -> None:
+    told = reach_text_text(changed(cluster(5), "broker-3/EXTERNAL", "host", PathEnd.DROPPED))
+    assert "EXTERNAL of broker-1 to broker-5\n" in told
+    assert "EXTERNAL of broker-3\n`- localhost:9093  reached from itself  " in told
+    assert "dropped from host: a rule says so" in told
+
+
+def test_addresses_that_are_not_advertised_come_last_and_say_so() -> None:
+    topology = cluster(1)
+    other = replace(topology.reach[0], destination="172.18.0.2", advertised=False)
+    told = reach_text_text(replace(topology, reach=(other, *topology.reach)))
+    assert told.index("broker-1:29092") < told.index("172.18.0.2:29092 (not advertised)")
+
+
+def test_many_sources_are_counted() -> None:
+    topology = cluster(1)
+    many = tuple(replace(topology.reach[0], source=f"client-{n}") for n in range(200))
+    assert "client-4, client-5 and 194 more: the host knows no such name" in reach_text_text(
+        replace(topology, reach=many)
+    )
+
+
+def test_nothing_where_nobody_tried() -> None:
+    assert reach_branches(Lookup(replace(cluster(), reach=())), Screen()) == []
+
+
+def test_words() -> None:
+    assert endpoint_text("::1", 9092) == "[::1]:9092"
+    assert first_and_last(["a", "b"]) == "a, b"
+    assert first_and_last(["a1", "a2", "a3"]) == "a1 to a3"
+
+
+def test_the_shown_tree() -> None:
+    (shown,) = re.findall(
+        r"^```text\n(Who reaches .*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    drawn = tree_text(with_reach(five_brokers()), Screen(width=120))
+    assert not differs(shown.splitlines(), drawn), drawn

@@ -1,0 +1,112 @@
+"""Playbooks and diagnoses in every format: everything is there, nothing foreign gets through."""
+
+import json
+from dataclasses import asdict
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jsonschema
+
+import netdiag.render
+from netdiag.render.playbooks import (
+    diagnosis_html,
+    diagnosis_json,
+    diagnosis_markdown,
+    end_text,
+    playbook_list,
+    playbook_page,
+    recognised_text,
+    step_text,
+)
+from netdiag.render.screen import Screen
+from tests.render.playbook_views import NOTHING, PLAYBOOK, RUN, SYMPTOM
+
+
+def harmless(text: str) -> bool:
+    return "\x1b" not in text and "‮" not in text
+
+
+def test_the_list() -> None:
+    made = playbook_list([("a", "A thing"), ("long-name", "Another")], Screen())
+    assert made == "a          A thing\nlong-name  Another\n"
+
+
+def test_a_page() -> None:
+    text = playbook_page(PLAYBOOK, Screen())
+    for part in ("Nobody listens.", "Connection refused {host}", "(matrix, with --live)", "(lint)", "proven"):
+        assert part in text
+
+
+def test_steps_and_end() -> None:
+    steps = [step_text(step, Screen()) for step in RUN.steps]
+    assert [text[:14].strip() for text in steps] == ["looked", "could not look", "passed over"]
+    assert "→ run again with --live" in steps[1]
+    end = end_text(RUN, Screen())
+    for part in ("the client dials itself", "seen: compose.yml:7", "→ give it the service name", "netdiag explain"):
+        assert part in end
+    assert all(map(harmless, [*steps, end]))
+    assert "nothing wrong was found" in end_text(NOTHING, Screen())
+
+
+def test_what_was_recognised() -> None:
+    text = recognised_text([SYMPTOM, SYMPTOM], Screen())
+    assert "line 3, Java clients, 2 times:" in text
+    assert harmless(text)
+
+
+SCHEMA = Path(netdiag.render.__file__).parent / "schema" / "diagnosis.v1.json"
+
+
+def test_json_follows_its_schema() -> None:
+    text = diagnosis_json([SYMPTOM], [RUN, NOTHING])
+    assert text.isascii()
+    read = json.loads(text)
+    jsonschema.validate(read, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert read["runs"][0]["conclusions"][0]["evidence"] == list(RUN.reached[0].evidence)
+    assert read["symptoms"][0]["values"] == {"host": "kafka"}
+
+
+def test_what_it_holds() -> None:
+    text = diagnosis_markdown([SYMPTOM], [RUN])
+    for part in ("the client dials itself", "give it the service name", "1 finding", "line 3, Java clients, 2 times"):
+        assert part in text
+    assert "<script" not in text
+    assert "\x1b" not in text
+    assert text.count("\n|") == len(RUN.steps) + 2
+
+
+class Seen(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert not {name for name, _ in attrs} & {"src", "href", "onload", "onclick"}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_playbook_html_what_it_holds() -> None:
+    page = Seen()
+    page.feed(diagnosis_html([SYMPTOM], [RUN]))
+    assert not {"script", "img", "iframe", "link"} & set(page.tags)
+    for part in ("the client dials itself", "give it the service name", "1 finding", "<script>alert(1)</script>"):
+        assert part in page.text
+    assert "\x1b" not in page.text
+    assert "‮" not in page.text
+
+
+def plain(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(map(plain, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(plain, value))
+    return isinstance(value, str | int | float | bool)
+
+
+def test_it_is_texts_and_numbers() -> None:
+    for told in (PLAYBOOK, RUN, SYMPTOM):
+        assert plain(asdict(told))
