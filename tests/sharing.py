@@ -1,4 +1,4 @@
-"""pytest plugin: how `pytest -n 2` shares the tests among its processes.
+"""pytest plugin: how `pytest -n NUMBER` shares the tests among its processes.
 
 What is set up once for several tests stays in one process: the tests of a file, or, where a file sets up one thing
 after another, those of one parameter. The long ones begin first, so that no process ends alone.

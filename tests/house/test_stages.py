@@ -82,9 +82,10 @@ def test_the_summary_names_tests_that_passed_only_alone(
 
 
 @pytest.mark.parametrize(
-    ("gigabytes", "processors", "expected"), [(16.0, 2, 2), (7.5, 4, 2), (7.0, 4, 0), (16.0, 1, 0), (0.0, 8, 0)]
+    ("gigabytes", "processors", "expected"),
+    [(16.0, 2, 3), (10.5, 8, 3), (10.0, 2, 2), (7.5, 4, 2), (7.0, 4, 0), (16.0, 1, 0), (0.0, 8, 0)],
 )
-def test_two_labs_run_where_there_is_room_for_them(gigabytes: float, processors: int, expected: int) -> None:
+def test_several_labs_run_where_there_is_room_for_them(gigabytes: float, processors: int, expected: int) -> None:
     assert labs(gigabytes, processors) == expected
 
 
