@@ -140,15 +140,23 @@ def test_where_no_broker_runs_one_line_says_so() -> None:
     ]
 
 
+def test_where_no_broker_runs_addresses_that_are_unknown_are_named_once() -> None:
+    rows = {"a:1": [REFUSED, REFUSED], "b:1": [REFUSED, UNKNOWN], "b:2": [UNKNOWN, UNKNOWN]}
+    down = replace(matrix([HOST, LAN], rows), not_running={"kafka-0": "exited"})
+    _, *lines = shown(down).splitlines()
+    assert lines[:2] == ["  no address is known to work: no broker is running", "  not running: kafka-0 (exited)"]
+    assert len(lines) == 3
+    assert lines[2].startswith("  unknown: b:{1,2}")
+
+
 @pytest.mark.parametrize(
     "other",
     [
         matrix([HOST, inside("kafka-2")], {"a:1": [REFUSED, REFUSED]}),
         matrix([HOST], {"a:1": [OK]}),
-        matrix([HOST], {"a:1": [UNKNOWN]}),
     ],
 )
-def test_the_table_stays_where_a_broker_runs_or_answers_or_may_answer(other: Matrix) -> None:
+def test_the_table_stays_where_a_broker_runs_or_answers(other: Matrix) -> None:
     assert "nowhere" not in shown(replace(other, not_running={"kafka-1": "exited"}))
 
 

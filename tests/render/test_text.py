@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from netdiag.deployment.model.contact import Address, Mechanism
 from netdiag.findings import FileLocation, Finding, Severity
 from netdiag.render.formats.text import render
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped
 from netdiag.render.screen import Screen
+from netdiag.topology.causes.failed_connection import Cause, Certainty, Explanation
 from tests.render.golden import assert_golden
 from tests.render.literals import HOST, address, answered, failed, five_brokers, matrix
 from tests.render.reports import COMPOSE, EVERYTHING, loopback
@@ -41,6 +43,17 @@ def test_lines_fit_the_screen() -> None:
 def test_the_order_does_not_depend_on_that_of_the_findings() -> None:
     backwards = replace(EVERYTHING, findings=EVERYTHING.findings[::-1])
     assert render(backwards, Screen()) == render(EVERYTHING, Screen())
+
+
+def test_where_no_broker_runs_why_does_not_repeat_it_for_every_connection() -> None:
+    cause = Cause(mechanism=Mechanism.NOT_RUNNING, certainty=Certainty.FORETOLD, because="kafka is not running")
+    explained = Explanation(vantage="docker host", address=Address(host="a", port=1), causes=(cause,))
+    running = replace(matrix([HOST], {"a:1": [failed("refused")]}), causes=(explained,))
+    stopped = replace(running, not_running={"kafka": "exited"})
+    assert "why docker host" in render(Report(matrices=(running,)), Screen())
+    text = render(Report(matrices=(stopped,)), Screen())
+    assert "nowhere: no broker is running" in text
+    assert "why" not in text
 
 
 def test_findings_alike_are_drawn_once_unless_asked_for() -> None:

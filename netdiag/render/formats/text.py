@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from netdiag.findings import Severity
 from netdiag.render.findings.finding_text import SEVERITY_STYLES, SourceLines, finding_lines, grouped
 from netdiag.render.findings.places import in_order
-from netdiag.render.matrix.matrix_text import matrix_lines
+from netdiag.render.matrix.matrix_text import matrix_lines, no_broker_runs
 from netdiag.render.redact import redacted
 from netdiag.render.report import Input, Matrix, Problem, Report, Skipped, summary
 from netdiag.render.screen import Line, Run, Screen, Style, paint
@@ -50,7 +50,7 @@ def _matrix(matrix: Matrix, screen: Screen, *, named: bool) -> Iterator[list[Lin
         from netdiag.render.matrix.mesh import mesh_lines
 
         yield mesh_lines(matrix.mesh, screen, name=matrix.input if named else "")
-    if matrix.causes:
+    if matrix.causes and not no_broker_runs(matrix):
         from netdiag.render.matrix.causes import explained_lines
 
         yield explained_lines(matrix.causes, screen)

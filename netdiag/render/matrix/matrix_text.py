@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from netdiag.deployment.model.contact import Answered, Failed, Unknown
+from netdiag.deployment.model.contact import Address, Answered, Failed, Unknown
 from netdiag.deployment.model.vantage import DOCKER_HOST, VantageKind
 from netdiag.deployment.model.verdict import Cell, EndpointOutcome, Verdict, Word
 from netdiag.patterns import regex
@@ -46,11 +46,13 @@ _LABELS_SHOWN = 4
 def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
     """The lines of one matrix; `named` puts its input into the title.
 
-    Where no broker runs, every cell would say the same: one line says it.
+    Where no broker runs, every cell would say the same: one line says it. Addresses whose owner is unknown follow.
     """
-    if _is_down(matrix):
-        nowhere = (Run(f"{_INDENT}nowhere: no broker is running", Style.BAD),)
-        return [_title(matrix, (), screen, named=named), nowhere, *_not_running(matrix, screen)]
+    if no_broker_runs(matrix):
+        unknown = _unknown(matrix, screen)
+        start = "no address is known to work" if unknown else "nowhere"
+        nowhere = (Run(f"{_INDENT}{start}: no broker is running", Style.BAD),)
+        return [_title(matrix, (), screen, named=named), nowhere, *_not_running(matrix, screen), *unknown]
     grid = fold_matrix(matrix)
     labels = _labels(grid)
     footnotes = Footnotes(screen)
@@ -67,13 +69,31 @@ def matrix_lines(matrix: Matrix, screen: Screen, *, named: bool) -> list[Line]:
     ]
 
 
-def _is_down(matrix: Matrix) -> bool:
+def no_broker_runs(matrix: Matrix) -> bool:
     """Whether brokers are stopped, none is running, and no address was answered or behaved against the prediction."""
     if not matrix.not_running or any(vantage.kind is VantageKind.BROKER for vantage in matrix.vantages):
         return False
-    verdicts = [effective_verdict(cell) for cell in matrix.cells if cell.agrees is not False]
-    silent = [verdict for verdict in verdicts if verdict is not None and isinstance(verdict.bootstrap, Failed)]
-    return len(silent) == len(matrix.cells)
+    verdicts = [effective_verdict(cell) for cell in matrix.cells]
+    return all(
+        verdict is not None and not isinstance(verdict.bootstrap, Answered) and cell.agrees is not False
+        for verdict, cell in zip(verdicts, matrix.cells, strict=True)
+    )
+
+
+def _unknown(matrix: Matrix, screen: Screen) -> list[Line]:
+    """The addresses that are unknown from some vantage, by reason."""
+    by_reason: dict[str, list[Address]] = {}
+    for cell in matrix.cells:
+        verdict = effective_verdict(cell)
+        if verdict is not None and isinstance(verdict.bootstrap, Unknown):
+            addresses = by_reason.setdefault(verdict.bootstrap.because, [])
+            if cell.bootstrap not in addresses:
+                addresses.append(cell.bootstrap)
+    lines: list[Line] = []
+    for because, addresses in by_reason.items():
+        text = _with_reason(gathered_text(addresses), because)
+        lines += hanging((Run(f"{_INDENT}unknown: ", Style.DIM),), redacted(text), screen)
+    return lines
 
 
 class Footnotes:
