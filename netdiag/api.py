@@ -350,7 +350,9 @@ class Rows:
         """The rows as a DataFrame of a Spark session, which reads them with as many tasks as it needs."""
         rows = self._query.rows
         if rows.all_sightings or rows.address_names.hosts or rows.address_names.endpoints:
-            raise UsageError("Spark knows no all_sightings and live_names", hint="leave them out, or use to_arrow()")
+            raise UsageError(
+                "Spark does not support all_sightings and live_names", hint="leave them out, or use to_arrow()"
+            )
         from netdiag.io.spark import register
 
         register(spark)
@@ -473,7 +475,7 @@ def _check_options(
             raise UsageError(str(error)) from error
     files, chain = _paths(paths), _paths(project_files)
     if files and chain:
-        raise UsageError("project_files are the files of one project, paths one project each: not both")
+        raise UsageError("project_files names the files of one project, paths one project each: use one of them")
     return CheckOptions(
         files=files,
         project_files=chain,

@@ -59,7 +59,7 @@ class AnalyzeOptions:
 def analyze(options: AnalyzeOptions, listener: Listener = SILENT) -> Analysis:
     """The findings and figures of captures; InputError for what is no capture, UsageError for what is not replaced."""
     if "-" in options.query.files:
-        raise UsageError("standard input can be read once only, and tasks share a capture", hint="name a file")
+        raise UsageError("several tasks read a capture, which standard input does not allow", hint="name a file")
     if options.out is not None:
         _refuse_folder(options.out, force=options.force)
     require_spark()
@@ -72,7 +72,7 @@ def analyze(options: AnalyzeOptions, listener: Listener = SILENT) -> Analysis:
 def analyze_here(query: CaptureQuery, listener: Listener = SILENT) -> Analysis:
     """The findings of captures on this machine, and how much they hold; no address is asked for them."""
     if any((":" in file and "//" in file) or file == "-" for file in query.files):
-        raise InputError("is no file of this machine", where=query.files[0])
+        raise InputError("is not a file on this machine", where=query.files[0])
     return analyze(AnalyzeOptions(query=query, only=frozenset({"coverage"})), listener)
 
 
@@ -84,7 +84,7 @@ def refuse_report(path: str, *, force: bool) -> None:
         if not force:
             raise UsageError("exists already", where=path, hint="name another file, or use --force")
         if os.path.islink(path) or not os.path.isfile(path) or GENERATOR.encode() not in _head(path):
-            raise UsageError("is no report of ours, and is not replaced", where=path, hint="name another file")
+            raise UsageError("was not written by netdiag and is not replaced", where=path, hint="name another file")
     try:
         import vl_convert  # noqa: F401
     except ImportError as error:
@@ -140,7 +140,7 @@ def _refuse_folder(out: str, *, force: bool) -> None:
     if os.path.lexists(out) and not force:
         raise UsageError("exists already", where=out, hint="name another folder, or use --force")
     if os.path.lexists(out) and not _is_ours(out):
-        raise UsageError("is no folder of tables, and is not replaced", where=out, hint="name another folder")
+        raise UsageError("is not a folder of tables and is not replaced", where=out, hint="name another folder")
 
 
 def _is_ours(out: str) -> bool:

@@ -126,9 +126,9 @@ def parse_place(word: str) -> Place:
         return Place(kind=word)
     kind, colon, name = word.partition(":")
     if not colon or kind not in _KINDS or not name:
-        raise UsageError(f"{word!r} is no place: host, brokers, container:NAME, netns:NAME or pid:N")
+        raise UsageError(f"{word!r} is not a place to capture: use host, brokers, container:NAME, netns:NAME or pid:N")
     if kind == "pid" and not re.fullmatch(r"[1-9][0-9]{0,6}", name):
-        raise UsageError(f"{name!r} is no number of a process")
+        raise UsageError(f"{name!r} is not a process ID")
     return Place(kind=kind, name=name)
 
 
@@ -136,7 +136,7 @@ def parse_seconds(text: str) -> float:
     """30, 30s, 1.5min or 2h in seconds; UsageError for others."""
     found = _amount(text)
     if found is None or found[1] not in _SECONDS or found[0] <= 0:
-        raise UsageError(f"{text!r} is no time: write 30s, 5min or 1h")
+        raise UsageError(f"{text!r} is not a duration: write 30s, 5min or 1h")
     return found[0] * _SECONDS[found[1]]
 
 
@@ -151,7 +151,7 @@ def parse_rotation(text: str) -> tuple[int | None, float | None]:
                 return size, None
         elif unit:
             return None, parse_seconds(text)
-    raise UsageError(f"{text!r} is neither a size nor a time: write 100MB or 60s")
+    raise UsageError(f"{text!r} is neither a size nor a duration: write 100MB or 60s")
 
 
 def progress_text(progress: "Progress") -> str:
@@ -261,7 +261,7 @@ def _filter(options: CaptureOptions, running: _RunningBrokers) -> tuple["Filter"
     ports = _ports(options, running)
     if not ports:
         raise UsageError(
-            "nothing says which ports the brokers have", hint="name --port, --file compose.yml, --live or --filter"
+            "the ports of the brokers are unknown", hint="add --port, --file compose.yml, --live or --filter"
         )
     shown = ", ".join(map(str, ports[:8])) + (f" and {len(ports) - 8} more" if len(ports) > 8 else "")
     return of_ports(ports), f"TCP {shown}, DNS and ICMP unreachable"
@@ -274,7 +274,7 @@ def _ports(options: CaptureOptions, running: _RunningBrokers) -> tuple[int, ...]
         files = options.files
         ports |= _declared(project_at(files[0]) if len(files) == 1 else project_of(files))
         if not ports:
-            raise InputError("declares no broker with a port", where=files[0], hint="name --port or --live")
+            raise InputError("declares no broker with a port", where=files[0], hint="add --port or --live")
     if options.live:
         ports |= set(running.look().ports())
     if options.files or options.live or options.ports:

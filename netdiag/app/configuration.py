@@ -114,7 +114,7 @@ def fail_on(settings: Iterable[Settings], option: Severity | None) -> Severity:
     if len(said) > 1:
         names = " and ".join(path or "an input without configuration" for path in said.values())
         raise UsageError(
-            f"{names} do not agree on fail-on",
+            f"{names} set different values for fail-on",
             hint="use --fail-on, or check the files one by one",
         )
     return next(iter(said), None) or Severity.ERROR
@@ -132,7 +132,7 @@ def _named(path: str) -> Configuration:
     data = read_config(path)
     found = _parsed(path, data, shared=Path(path).name == SHARED)
     if found is None:
-        raise UsageError("there is no [tool.netdiag] in it", where=path)
+        raise UsageError("has no [tool.netdiag] table", where=path)
     return found
 
 

@@ -95,9 +95,9 @@ class Lab:
 def open_lab(name: str) -> Iterator[Lab]:
     """The lab of that name, which nobody else changes meanwhile; MissingRight for whoever is not root."""
     if not sys.platform.startswith("linux"):
-        raise NetdiagError("a lab is made of network namespaces, which only Linux has")
+        raise NetdiagError("a lab needs network namespaces, which only Linux has")
     if os.geteuid() != 0:
-        raise MissingRight("a lab is made of network namespaces, which only root may make", hint="run it with sudo")
+        raise MissingRight("a lab needs network namespaces, which only root may create", hint="run it with sudo")
     try:
         from netdiag.io.teaching_state import state_file
 

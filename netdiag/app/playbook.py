@@ -81,7 +81,9 @@ def run_playbook(
     known = (*playbook.variables, *GIVEN)
     unknown = [each for each in variables if each not in known]
     if unknown:
-        raise UsageError(f"'{unknown[0]}' is no variable of {playbook.name}", hint=f"there are: {', '.join(known)}")
+        raise UsageError(
+            f"playbook {playbook.name} has no variable '{unknown[0]}'", hint=f"its variables are {', '.join(known)}"
+        )
     given = variables_of(playbook, {}, {**variables, **options.variables})
     with Actions(options.subject, listener) as actions:
         return performed(playbook, given, actions.perform, live=options.live, runs=runs)

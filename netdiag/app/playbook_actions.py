@@ -280,5 +280,5 @@ def _lines(argument: str | None) -> tuple[str, ...]:
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65536):
-        raise InputError(f"'{text[:40]}' is no port")
+        raise InputError(f"'{text[:40]}' is not a port")
     return int(text)

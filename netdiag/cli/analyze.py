@@ -95,9 +95,9 @@ def analyze(
         only = {"--checkpoint": checkpoint, "--every": every, "--once": once or None, "--lateness": lateness}
         for name, value in only.items():
             if value is not None:
-                raise UsageError(f"{name} goes with --follow")
+                raise UsageError(f"{name} requires --follow")
         if force and out is None and report is None:
-            raise UsageError("--force goes with --out or --report")
+            raise UsageError("--force requires --out or --report")
     from netdiag.app.analyze import AnalyzeOptions, refuse_report, require_spark, write_report
     from netdiag.app.analyze import analyze as analyze_captures
 
@@ -158,11 +158,13 @@ def _refuse_follow(
     if len(files) != 1 or files[0] == "-":
         raise UsageError("--follow takes one folder")
     if not os.path.isdir(files[0]):
-        raise InputError("is no folder", where=files[0], hint="--follow takes the folder that captures come into")
+        raise InputError(
+            "is not a folder", where=files[0], hint="--follow takes the folder that captures are written to"
+        )
     if out is None:
         raise UsageError("--follow needs a folder for the tables", hint="add --out DIR")
     if report is not None and not once:
-        raise UsageError("--report tells of a whole that --follow has with --once only", hint="add --once")
+        raise UsageError("--follow writes a --report only with --once", hint="add --once")
     if force:
         raise UsageError("--force replaces tables and --follow adds to them", hint="leave one of them out")
     if live:

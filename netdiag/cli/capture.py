@@ -109,7 +109,7 @@ def capture(
             filter is not None and (file or live or port),
             "--filter says it all: leave out --file, --live and --port",
         ),
-        (ring is not None and rotate is None, "--ring goes with --rotate"),
+        (ring is not None and rotate is None, "--ring requires --rotate"),
         (rotate is not None and out == "-", "standard output is one file: leave out --rotate"),
         (sum((headers, full, snaplen is not None)) > 1, "--headers, --full and --snaplen exclude each other"),
     )
@@ -133,7 +133,9 @@ def capture(
         argv=tuple(sys.argv),
     )
     if out == "-" and sys.stdout is not None and sys.stdout.isatty():
-        raise UsageError("packets on a terminal are of no use", hint="use --out FILE, or pipe it: | wireshark -k -i -")
+        raise UsageError(
+            "packets cannot be written to a terminal", hint="use --out FILE, or pipe it: | wireshark -k -i -"
+        )
     console = console_of(context)
     with open_capture(options) as opened:
         kept = "whole packets" if options.snaplen >= WHOLE else f"{options.snaplen} bytes of each packet"

@@ -224,8 +224,8 @@ def check_listeners(
                 client_properties is not None or warn_days is not None,
                 "--client-properties and --warn-days go with --live",
             ),
-            (why, "--why asks what runs: it goes with --live"),
-            (record is not None and replay is None, "--record goes with --live"),
+            (why, "--why asks what runs: it requires --live"),
+            (record is not None and replay is None, "--record requires --live"),
         )
     refuse(
         (why and record is not None, "what --why finds is not recorded: leave out one of both"),
@@ -308,7 +308,7 @@ def _refuse_contradictions(request: _Request) -> None:
         (check.files and check.project_files, "-f names the files of one project, FILE one project each: not both"),
         (name is not None and not is_project_name(name), bad_project_name(name or "")),
         (request.live and request.live.containers and named, "name containers or files, not both"),
-        (request.replay and named, "--replay holds what was asked for: leave out FILE and -f"),
+        (request.replay and named, "--replay takes the project from the recording: leave out FILE and -f"),
         (
             request.watch and (request.replay or (request.live and request.live.record)),
             "--watch looks again and again: leave out --record and --replay",
@@ -318,7 +318,7 @@ def _refuse_contradictions(request: _Request) -> None:
             request.diff and (len(outputs) > 1 or outputs[0].format is not Format.TEXT),
             "--diff prints a patch: it has no other format",
         ),
-        (request.unsafe_fixes and not repairs, "--unsafe-fixes goes with --fix or --diff"),
+        (request.unsafe_fixes and not repairs, "--unsafe-fixes requires --fix or --diff"),
         (
             check.write_baseline and repairs,
             "a baseline is written of what is found: leave out --fix and --diff",
@@ -327,7 +327,7 @@ def _refuse_contradictions(request: _Request) -> None:
             request.watch and (repairs or check.write_baseline),
             "--watch only looks: leave out --fix, --diff and --write-baseline",
         ),
-        (request.every is not None and not live_watch, "--every goes with --live --watch"),
+        (request.every is not None and not live_watch, "--every requires --live --watch"),
         (
             live_watch and (len(outputs) > 1 or outputs[0].path or outputs[0].format not in (Format.TEXT, Format.JSON)),
             "--live --watch writes text or json, to standard output",

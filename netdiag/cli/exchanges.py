@@ -87,7 +87,7 @@ def exchanges(
 ) -> ExitStatus:
     """Print the Kafka requests and responses in packet captures, a row each, as they complete."""
     if which is TableName.RECORDS and not payloads:
-        raise UsageError("keys and values are shown only where they are asked for", hint="add --payloads")
+        raise UsageError("keys and values are shown only with --payloads", hint="add --payloads")
     if payloads and which is not TableName.RECORDS:
         raise UsageError(f"{which} has no keys and values", hint="add --table records --format json")
     named = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]

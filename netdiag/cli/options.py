@@ -89,7 +89,7 @@ def capture_query(
     from netdiag.traffic.native import NO_NAMES, ReadOptions
 
     if not live and (host or project):
-        raise UsageError("--host and --project say what --live asks", hint="add --live")
+        raise UsageError("--host and --project require --live", hint="add --live")
     since_ns, until_ns = time_span(since, until)
     rows = ReadOptions(
         clients=frozenset(clients or ()),

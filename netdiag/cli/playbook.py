@@ -138,7 +138,7 @@ def playbook(
     match what:
         case What.LIST:
             if name is not None:
-                raise UsageError("list names all of them", hint=f"netdiag playbook show {name} shows one")
+                raise UsageError("playbook list takes no name", hint=f"netdiag playbook show {name} shows one")
             write_text(playbook_list([(each.name, each.title) for each in playbooks()], console.screen))
             return ExitStatus.CLEAN
         case What.SHOW:
@@ -146,7 +146,7 @@ def playbook(
             return ExitStatus.CLEAN
         case What.RUN if replay is not None:
             if name is not None or live or bundle is not None:
-                raise UsageError("--replay holds what was asked for", hint="leave out NAME, --live and --bundle")
+                raise UsageError("--replay takes these from the bundle", hint="leave out NAME, --live and --bundle")
             runs = replay_bundle(replay, _runs(form, console))
         case What.RUN:
             name = _required(name)
@@ -217,7 +217,7 @@ def _save(path: str, found: Sequence[Recognised], runs: Sequence[tuple[Run, str]
 
 def _required(name: str | None) -> str:
     if name is None:
-        raise UsageError("which playbook?", hint="netdiag playbook list names them")
+        raise UsageError("no playbook is named", hint="netdiag playbook list shows the names")
     return name
 
 
@@ -226,7 +226,7 @@ def _variables(pairs: list[str] | None) -> dict[str, str]:
     for pair in pairs or ():
         name, sign, value = pair.partition("=")
         if not sign or not name.isidentifier():
-            raise UsageError(f"'{pair}' is no NAME=VALUE", hint="write --var NAME=VALUE")
+            raise UsageError(f"'{pair}' is not NAME=VALUE", hint="write --var NAME=VALUE")
         found[name] = value
     return found
 
@@ -235,7 +235,7 @@ def _log_lines(words: list[str]) -> list[str]:
     """The lines that were pasted, or are in the files that were named, or on standard input."""
     if not words:
         if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError("there is nothing to recognise", hint="give a line in quotes, a file, or pipe a log in")
+            raise UsageError("no log lines are given", hint="give a line in quotes, a file, or pipe a log in")
         words = ["-"]
     found: list[str] = []
     for word in words:

@@ -77,9 +77,9 @@ def topology(
     """
     out = None if out == "-" else out
     if host is not None and no_engine:
-        raise UsageError("--host names an engine, and --no-engine asks none", hint="leave out one of them")
+        raise UsageError("--host and --no-engine exclude each other", hint="leave out one of them")
     if (network or container or service) and no_engine:
-        raise UsageError("--network, --container and --service are words of an engine", hint="leave out --no-engine")
+        raise UsageError("--network, --container and --service need the engine", hint="leave out --no-engine")
     if diff is not None and form not in (TopologyFormat.TEXT, TopologyFormat.JSON):
         raise UsageError(f"--diff has no format {form.value}", hint="use --format text or json")
     if watch and (diff is not None or out is not None or form is not TopologyFormat.TEXT):

@@ -47,7 +47,7 @@ class ViaCommand(Command):
         via, image = ctx.params.pop("via"), ctx.params.pop("image")
         if via is None:
             if image is not None:
-                raise typer.BadParameter("--image goes with --via container", ctx=ctx)
+                raise typer.BadParameter("--image requires --via container", ctx=ctx)
             return super().run(ctx)
         if via != CONTAINER:
             raise typer.BadParameter(f"'{via}' is no way to look: --via container is", ctx=ctx)
@@ -107,7 +107,7 @@ def refused(name: str, params: Mapping[str, Any], *, system: str = os.name) -> s
     if params.get("replay") is not None:
         return "--replay looks at nothing that runs: leave out --via"
     if "live" in params and not params["live"]:
-        return "--via container looks at what runs: it goes with --live"
+        return "--via container looks at what runs: it requires --live"
     if params.get("no_engine"):
         return "--via container needs the engine: leave out --no-engine"
     if params.get("capture"):
@@ -209,7 +209,7 @@ def _for_diagnose(files: "HelperFiles", params: Mapping[str, Any]) -> None:
     lines = tuple(params.get("lines") or ())
     if "-" in lines or not lines:
         if not lines and (sys.stdin is None or sys.stdin.isatty()):
-            raise UsageError("there is nothing to recognise", hint="give a line in quotes, a file, or pipe a log in")
+            raise UsageError("no log lines are given", hint="give a line in quotes, a file, or pipe a log in")
         files.read_stdin(_LARGEST_LOG)
     for word in lines:
         if word != "-" and " " not in word.strip():

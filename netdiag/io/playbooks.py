@@ -35,7 +35,7 @@ def find(name: str, playbooks: Sequence[Playbook]) -> Playbook:
     if _is_path(name):
         return load(Path(name).stem, name, read_file(name, limit=MOST_BYTES))
     near = ", ".join(each.name for each in playbooks if name and (name in each.name or each.name in name))
-    hint = f"perhaps {near}" if near else "netdiag playbook list names them"
+    hint = f"perhaps {near}" if near else "netdiag playbook list shows the names"
     raise InputError(f"there is no playbook '{name}'", hint=hint)
 
 

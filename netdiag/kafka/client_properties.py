@@ -83,10 +83,10 @@ def parse_client_properties(text: str, *, where: str | None = None) -> ClientPro
 def _client(values: dict[str, str]) -> ClientProperties:
     for name, value in values.items():
         if name.startswith(("ssl.", "sasl.", "security.")) and _PROVIDER.search(value):
-            raise InputError(f"{name} takes its value from a config provider, which is not asked")
+            raise InputError(f"{name} takes its value from a config provider, which netdiag does not read")
     protocol = values.get("security.protocol", "PLAINTEXT").upper()
     if protocol not in PROTOCOLS:
-        raise InputError(f"security.protocol is none of {', '.join(PROTOCOLS)}")
+        raise InputError(f"security.protocol must be one of {', '.join(PROTOCOLS)}")
     tls, sasl = protocol in ("SSL", "SASL_SSL"), protocol.startswith("SASL_")
     mechanism, username, password = _login(values) if sasl else ("", "", "")
     return ClientProperties(

@@ -56,7 +56,7 @@ def test_paths_of_every_kind_and_the_options_of_a_check() -> None:
 def test_what_cannot_be_asked_for() -> None:
     with pytest.raises(UsageError, match="no rule is called"):
         netdiag.check(ignore=["nonsense"])
-    with pytest.raises(UsageError, match="not both"):
+    with pytest.raises(UsageError, match="use one of them"):
         netdiag.check("clean.yml", project_files="compose.yml")
     with pytest.raises(UsageError, match="there is no table"):
         netdiag.read_captures(CAPTURE).rows("nonsense")

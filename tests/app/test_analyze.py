@@ -51,9 +51,9 @@ def test_only_a_report_of_ours_is_replaced_and_only_when_asked(tmp_path: Path) -
     refuse_report(str(ours), force=True)
     for path, force, said in (
         (ours, False, "exists already"),
-        (other, True, "is no report of ours"),
-        (link, True, "is no report of ours"),
-        (tmp_path, True, "is no report of ours"),
+        (other, True, "was not written by netdiag"),
+        (link, True, "was not written by netdiag"),
+        (tmp_path, True, "was not written by netdiag"),
     ):
         with pytest.raises(UsageError, match=said):
             refuse_report(str(path), force=force)

@@ -120,7 +120,7 @@ def test_projects_that_do_not_agree_when_to_fail(project: Path) -> None:
     (project / "two").mkdir()
     (project / "two" / "compose.yml").write_text(CLEAN, encoding="utf-8")
     configure('fail-on = "note"', "two/netdiag.toml")
-    with pytest.raises(UsageError, match="do not agree on fail-on"):
+    with pytest.raises(UsageError, match="set different values for fail-on"):
         found("sub/compose.yml", "two/compose.yml")
     assert found("two/compose.yml")[0]
 

@@ -61,4 +61,4 @@ def test_a_probe_tells_its_steps() -> None:
 def test_what_is_no_address(action: ActionName, argument: str) -> None:
     outcome = look(action, Subject(), **{argument: "nonsense"})
     assert not outcome.looked
-    assert "is no address with a port" in outcome.why_not
+    assert "is not an address with a port" in outcome.why_not

@@ -136,8 +136,8 @@ def test_a_capture_of_somebody_else_s(tmp_path: "Path") -> None:
     [
         ({}, "no capture is named"),
         ({"capture": "wire"}, "step 'wire' captured nothing"),
-        ({"file": "hdfs://somewhere/x.pcap"}, "is no file of this machine"),
-        ({"file": "-"}, "is no file of this machine"),
+        ({"file": "hdfs://somewhere/x.pcap"}, "is not a file on this machine"),
+        ({"file": "-"}, "is not a file on this machine"),
     ],
 )
 def test_what_cannot_be_analysed(arguments: dict[str, str], said: str) -> None:
@@ -161,4 +161,4 @@ def test_what_may_never_end_is_not_read(kind: str, tmp_path: "Path") -> None:
 def test_what_cannot_be_captured(name: str, value: str) -> None:
     with Actions(Subject(), SILENT) as actions:
         arguments = {"from": "host", "port": "9092", name: value}
-        assert "is no p" in actions.perform(step(ActionName.CAPTURE), arguments).why_not
+        assert "is not a p" in actions.perform(step(ActionName.CAPTURE), arguments).why_not

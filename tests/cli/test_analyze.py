@@ -102,12 +102,12 @@ def test_what_cannot_be_is_refused_before_spark_starts(path: str, tmp_path: Path
     (tmp_path / "precious" / "letter.txt").write_text("dear")
     for arguments, status, said in (
         (("-",), 2, "standard input"),
-        ((path, "--force"), 2, "--force goes with --out or --report"),
+        ((path, "--force"), 2, "--force requires --out or --report"),
         ((path, "--report", str(tmp_path / "precious" / "letter.txt")), 2, "exists already"),
-        ((path, "--report", str(tmp_path / "precious" / "letter.txt"), "--force"), 2, "is no report of ours"),
+        ((path, "--report", str(tmp_path / "precious" / "letter.txt"), "--force"), 2, "was not written by netdiag"),
         ((path, "--since", "9", "--until", "8"), 2, "is not before"),
         ((path, "--out", str(tmp_path)), 2, "exists already"),
-        ((path, "--out", str(tmp_path / "precious"), "--force"), 2, "is no folder of tables"),
+        ((path, "--out", str(tmp_path / "precious"), "--force"), 2, "is not a folder of tables"),
         ((str(tmp_path / "absent.pcap"),), 3, "absent.pcap"),
     ):
         done = run(*arguments)

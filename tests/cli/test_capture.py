@@ -117,7 +117,7 @@ def test_bad_interfaces_filters_and_places_are_one_line(pair: Pair, tmp_path: Pa
         (["--from", near, "--filter", "tcp prt 1"], 3, "--filter: "),
         (["--from", "netns:absent", "--filter", ""], 3, "there is none of that name"),
         (["--from", near, "--filter", "", "-o", "absent/x.pcapng"], 3, "absent"),
-        (["--from", near], 2, "nothing says which ports the brokers have"),
+        (["--from", near], 2, "the ports of the brokers are unknown"),
         (["--from", "container:\x1b[31mx", "--host", "unix:///absent.sock", "--port", "1"], 3, "absent.sock"),
     ):
         done = netdiag("capture", *words, cwd=tmp_path, env={"DOCKER_HOST": "unix:///absent.sock"})
@@ -190,9 +190,9 @@ def test_a_namespace_whose_name_is_taken_away(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--from", "docker:x"], "is no place"),
-        (["--ring", "3"], "--ring goes with --rotate"),
-        (["--rotate", "100"], "neither a size nor a time"),
+        (["--from", "docker:x"], "is not a place to capture"),
+        (["--ring", "3"], "--ring requires --rotate"),
+        (["--rotate", "100"], "neither a size nor a duration"),
         (["--rotate", "1MB", "-o", "-"], "leave out --rotate"),
         (["--filter", "tcp", "--port", "1"], "--filter says it all"),
         (["--headers", "--full"], "exclude each other"),

@@ -85,7 +85,7 @@ def test_a_capture_from_standard_input(folder: Path) -> None:
         (["not.pcap"], 3, "netdiag: not.pcap: "),
         (["missing.pcap"], 3, "netdiag: missing.pcap: "),
         (["a.pcap", "--format", "csv", "--columns", "latency"], 2, "netdiag: no column 'latency' in exchanges"),
-        (["a.pcap", "--table", "records"], 2, "netdiag: keys and values are shown only where they are asked for"),
+        (["a.pcap", "--table", "records"], 2, "netdiag: keys and values are shown only with --payloads"),
         (["a.pcap", "--payloads", "--format", "json"], 2, "netdiag: exchanges has no keys and values"),
         (["a.pcap", "--payloads", "--table", "records"], 2, "netdiag: text shows whole exchanges only"),
         (["a.pcap", "--columns", "time"], 2, "netdiag: text shows whole exchanges only"),

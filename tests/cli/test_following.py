@@ -107,13 +107,13 @@ def test_what_cannot_be_is_refused_before_spark_starts(tmp_path: Path) -> None:
     path.write_bytes(pcap_file(PACKETS))
     folder, out = str(tmp_path), ("--out", str(tmp_path / "out"))
     for arguments, status, said in (
-        ((str(path), "--once"), 2, "--once goes with --follow"),
-        ((str(path), "--checkpoint", folder), 2, "--checkpoint goes with --follow"),
-        ((str(path), "--every", "3"), 2, "--every goes with --follow"),
-        ((str(path), "--lateness", "3"), 2, "--lateness goes with --follow"),
+        ((str(path), "--once"), 2, "--once requires --follow"),
+        ((str(path), "--checkpoint", folder), 2, "--checkpoint requires --follow"),
+        ((str(path), "--every", "3"), 2, "--every requires --follow"),
+        ((str(path), "--lateness", "3"), 2, "--lateness requires --follow"),
         (("--follow", "-", *out), 2, "--follow takes one folder"),
         (("--follow", folder, folder, *out), 2, "--follow takes one folder"),
-        (("--follow", str(path), *out), 3, "is no folder"),
+        (("--follow", str(path), *out), 3, "is not a folder"),
         (("--follow", folder), 2, "add --out DIR"),
         (("--follow", folder, "--force", *out), 2, "leave one of them out"),
         (("--follow", folder, "--live", *out), 2, "leave one of them out"),

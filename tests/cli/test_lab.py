@@ -97,7 +97,7 @@ def test_without_root_it_is_one_clear_line(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (3, "")
-    assert "only root may make" in done.stderr
+    assert "only root may create" in done.stderr
     assert "Traceback" not in done.stderr
 
 

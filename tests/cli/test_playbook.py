@@ -72,11 +72,11 @@ def test_a_bundle_is_judged_alike_elsewhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["run"], b"which playbook?"),
-        (["show"], b"which playbook?"),
-        (["list", "x"], b"list names all of them"),
-        (["run", "cannot-bind", "--var", "x"], b"'x' is no NAME=VALUE"),
-        (["run", "cannot-bind", "--var", "x=1"], b"'x' is no variable of cannot-bind"),
+        (["run"], b"no playbook is named"),
+        (["show"], b"no playbook is named"),
+        (["list", "x"], b"playbook list takes no name"),
+        (["run", "cannot-bind", "--var", "x"], b"'x' is not NAME=VALUE"),
+        (["run", "cannot-bind", "--var", "x=1"], b"playbook cannot-bind has no variable 'x'"),
     ],
 )
 def test_usage(words: list[str], said: bytes, tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--host", "unix:///x", "--no-engine"], "--host names an engine, and --no-engine asks none"),
-        (["--network", "x", "--no-engine"], "--network, --container and --service are words of an engine"),
+        (["--host", "unix:///x", "--no-engine"], "--host and --no-engine exclude each other"),
+        (["--network", "x", "--no-engine"], "--network, --container and --service need the engine"),
         (["--diff", "x", "--format", "svg"], "--diff has no format svg"),
         (["--watch", "--out", "x"], "--watch draws on the terminal"),
         (["--format", "png"], "Invalid value for '--format'"),

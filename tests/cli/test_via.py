@@ -53,10 +53,10 @@ def test_commands_that_look_into_namespaces_have_it() -> None:
 @pytest.mark.parametrize(
     ("name", "params", "says"),
     [
-        ("check-listeners", {"live": False}, "it goes with --live"),
+        ("check-listeners", {"live": False}, "it requires --live"),
         ("check-listeners", {"live": False, "replay": "seen.json"}, "leave out --via"),
         ("playbook", {"what": "list"}, "nothing is looked at"),
-        ("diagnose", {"live": False}, "it goes with --live"),
+        ("diagnose", {"live": False}, "it requires --live"),
         ("topology", {"no_engine": True}, "leave out --no-engine"),
         ("topology", {"capture": ["a.pcap"]}, "captures do not go along"),
         ("topology", {}, ""),
@@ -78,8 +78,8 @@ def test_windows_has_another_way() -> None:
     ("words", "says"),
     [
         (["check-listeners", "--live", "--via", "ssh"], b"'ssh' is no way to look: --via container is"),
-        (["check-listeners", "--live", "--image", "x"], b"--image goes with --via container"),
-        (["check-listeners", "--via", "container"], b"it goes with --live"),
+        (["check-listeners", "--live", "--image", "x"], b"--image requires --via container"),
+        (["check-listeners", "--via", "container"], b"it requires --live"),
     ],
 )
 def test_wrong_usage(words: list[str], says: bytes, tmp_path: Path) -> None:

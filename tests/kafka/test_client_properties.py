@@ -77,7 +77,7 @@ def _plain(options: str = 'username="u" password="p"') -> str:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("security.protocol=TLS", "security.protocol is none of"),
+        ("security.protocol=TLS", "security.protocol must be one of"),
         ("security.protocol=SSL\nssl.truststore.type=BKS\nssl.truststore.location=x", "ssl.truststore.type"),
         ("security.protocol=SSL\nssl.keystore.location=x", "without ssl.keystore.password"),
         ("security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.key=x", "go together"),

@@ -66,7 +66,7 @@ class CaptureStream(DataSourceStreamReader):
             raise UsageError("a stream does not choose topics", hint="filter its rows")
         if len(reading.paths) != 1 or not Path(reading.paths[0]).is_dir():
             raise InputError(
-                "is no folder", where=", ".join(reading.paths), hint="load the folder that captures come to"
+                "is not a folder", where=", ".join(reading.paths), hint="load the folder that captures come to"
             )
         if not options.get("state"):
             raise UsageError("a stream needs a folder for its state", hint='add .option("state", folder)')

@@ -87,7 +87,7 @@ def test_what_cannot_be_streamed_is_said(spark: SparkSession, tmp_path: Path) ->
         ({"state": state, "level": "packets"}, tmp_path, "level 'packets' cannot be streamed"),
         ({"state": state, "topics": "a"}, tmp_path, "a stream does not choose topics"),
         ({"state": state, "lateness": "-1"}, tmp_path, "lateness '-1' is no number of seconds"),
-        ({"state": state}, tmp_path / "a.pcap", "is no folder"),
+        ({"state": state}, tmp_path / "a.pcap", "is not a folder"),
     ):
         with pytest.raises(PySparkException, match=said):
             started(spark, str(path), options)
