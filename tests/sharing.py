@@ -26,6 +26,8 @@ BY_PARAMETER = (
 LONG = ("tests/house/test_lowest_versions.py", "tests/live/test_broker_prints.py")
 # Folders and files whose tests share the one Spark session of a process.
 SPARK = ("tests/io/spark/", "tests/traffic/aggregates/", "tests/traffic/insights/", "tests/cli/test_analyze.py")
+# Files whose tests share the recording of one release of brokers.
+RECORDING = ("tests/wire/test_oracle.py", "tests/wire/test_truth.py", "tests/wire/test_truth_spark.py")
 _PARAMETER = re.compile(r"\[.*\]$", re.DOTALL)
 
 
@@ -35,6 +37,8 @@ def unit(nodeid: str) -> str:
     if file.startswith(SPARK):
         return "spark"
     parameter = _PARAMETER.search(test)
+    if parameter and file in RECORDING:
+        return f"recording{parameter.group()}"
     return f"{file}{parameter.group()}" if parameter and file in BY_PARAMETER else file
 
 
