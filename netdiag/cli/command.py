@@ -11,11 +11,11 @@ from netdiag.cli.console import Colour, Console, report_error, say
 from netdiag.cli.exit_status import ExitStatus
 from netdiag.errors import NetdiagError, UsageError, internal_error
 
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say on standard error what is read and done.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Report each step on standard error.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 ColourOption = Annotated[
     Colour | None,
-    typer.Option("--color", help="When to colour; NO_COLOR and FORCE_COLOR are heard.", show_default="auto"),
+    typer.Option("--color", help="When to colour; respects NO_COLOR and FORCE_COLOR.", show_default="auto"),
 ]
 
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-EngineHost = Annotated[str | None, Option("--host", metavar="URL", help="The engine; default as docker finds it.")]
-NoEngine = Annotated[bool, Option("--no-engine", help="Ask no engine: only what the kernel says.")]
+EngineHost = Annotated[
+    str | None, Option("--host", metavar="URL", help="The Docker Engine; by default the one that docker uses.")
+]
+NoEngine = Annotated[bool, Option("--no-engine", help="Do not ask the engine: read only the kernel.")]
 FailOn = Annotated[Severity, Option("--fail-on", help="Severity from which on the exit status is 1.")]
 ClientProperties = Annotated[
     str | None,

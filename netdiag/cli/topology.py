@@ -51,7 +51,7 @@ def topology(
             help="A tree, JSON, a graph for other programs, a picture, or a page to explore.",
         ),
     ] = TopologyFormat.TEXT,
-    out: Annotated[str | None, Option("--out", "-o", metavar="FILE", help="Write there, whole or not at all.")] = None,
+    out: Annotated[str | None, Option("--out", "-o", metavar="FILE", help="Write to FILE, atomically.")] = None,
     network: Annotated[list[str] | None, Option("--network", metavar="NAME", help="Only this one; repeatable.")] = None,
     container: Annotated[
         list[str] | None, Option("--container", metavar="NAME", help="Only this one; repeatable.")
@@ -68,12 +68,12 @@ def topology(
         str | None,
         Option("--diff", metavar="BEFORE.json", help="What changed since this JSON was written; status 1 if any."),
     ] = None,
-    watch: Annotated[bool, Option("--watch", help="Draw again whenever something changes, until Ctrl-C.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Redraw whenever something changes, until Ctrl-C.")] = False,
     fail_on: FailOn = Severity.ERROR,
 ) -> ExitStatus:
     """Show how this machine's network hangs together, from sockets to brokers, and who reaches which of them.
 
-    Read are the kernel and the engine; nothing is sent, changed or run. As root everything is seen, otherwise a part.
+    Reads the kernel and the engine; sends, changes and runs nothing. Root sees everything, other users a part.
     """
     out = None if out == "-" else out
     if host is not None and no_engine:
