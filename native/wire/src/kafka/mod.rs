@@ -18,7 +18,7 @@ mod walker;
 pub use bodies::Bodies;
 pub use fits::fits;
 pub use headers::{RequestHeader, ResponseHeader, request_header, response_header};
-pub use table::{SMALLEST_RESPONSE, api_name, header_version, is_known, least_response, least_size};
+pub use table::{SMALLEST_RESPONSE, all, api_name, header_version, is_known, least_response, least_size};
 pub use walker::{BodyWalker, Passed};
 
 /// So many bytes of a name are told: Kafka's own have at most 249, and one name can stand in every row of a message.

@@ -184,8 +184,7 @@ pub(super) fn layout(api_key: i16, api_version: i16, is_request: bool) -> Option
 }
 
 /// Every api key with every version.
-#[cfg(test)]
-pub(super) fn all() -> impl Iterator<Item = (i16, i16)> {
+pub fn all() -> impl Iterator<Item = (i16, i16)> {
     (0..)
         .zip(&APIS)
         .flat_map(|(key, api)| (api.versions.0..=api.versions.1).map(move |version| (key, version)))

@@ -133,8 +133,14 @@ pub(super) fn judge_request(talk: &Talk, stream: &Unframed, place: Place, last: 
     if links >= CHAIN - 1 || (at_edge && whole && long && matches!(chain, Chain::Edge | Chain::Good)) {
         return Verdict::Yes;
     }
-    let unnamed = named.is_none() && head.get(12) == Some(&0);
-    if at_edge && chain != Chain::Open && long && (links > 0 || unnamed) && (links > 0 || chain == Chain::Edge || last)
+    // Its own client id; no length at all is what numbers begin with.
+    let tells_name =
+        named.is_none() && first(&head, 12).is_some_and(|length| (1..256).contains(&i16::from_be_bytes(length)));
+    if at_edge
+        && chain != Chain::Open
+        && long
+        && (links > 0 || tells_name)
+        && (links > 0 || chain == Chain::Edge || last)
     {
         return Verdict::Yes;
     }
@@ -152,7 +158,7 @@ pub(super) fn judge_response(talk: &Talk, stream: &Unframed, place: Place, last:
         return Verdict::No;
     }
     let Some(asked) = talk.waits(correlation_id) else {
-        return judge_unasked(talk, stream, position, size, correlation_id);
+        return judge_unasked(talk, stream, position, &head);
     };
     if index(size) < kafka::least_response(asked.api_key, asked.api_version) {
         return Verdict::No;
@@ -168,8 +174,7 @@ pub(super) fn judge_response(talk: &Talk, stream: &Unframed, place: Place, last:
     if !response_fits(asked.api_key, asked.api_version, part(&head, 4, 4 + index(size)), size) {
         return Verdict::No;
     }
-    let is_seen = head.len() >= SEEN.min(4 + index(size));
-    if good || (is_seen && (at_edge || chain == Chain::Dark || last)) {
+    if good || (is_seen(&head, size) && (at_edge || chain == Chain::Dark || last)) {
         Verdict::Yes
     } else {
         Verdict::Later
@@ -221,8 +226,7 @@ fn after(position: u64, size: i32) -> u64 {
 /// Follow the sizes: what comes at last, and how many more requests of the same client are on the way.
 fn follow_requests(stream: &Unframed, position: u64, size: i32, correlation_id: i32, head: &[u8]) -> (Chain, u32) {
     let (mut position, mut size, mut correlation_id) = (position, size, correlation_id);
-    let named = 14 + first(head, 12).map_or(0, |length| index(i16::from_be_bytes(length).into()));
-    let named = if head.len() >= 14 { named } else { 12 };
+    let named = name_end(head);
     for links in 0..CHAIN {
         position = after(position, size);
         let next = match reach(stream, position) {
@@ -239,13 +243,19 @@ fn follow_requests(stream: &Unframed, position: u64, size: i32, correlation_id: 
         {
             return (Chain::Bad, links);
         }
-        let end = named.min(head.len()).min(next.len()).min(64);
+        let end = named.min(next.len()).min(64);
         if part(head, 12, end) != part(&next, 12, end) {
             return (Chain::Bad, links);
         }
         (size, correlation_id) = (next_size, following);
     }
     (Chain::Good, CHAIN)
+}
+
+/// Where the client id of a request ends, as far as it is there.
+fn name_end(head: &[u8]) -> usize {
+    let length = first(head, 12).map(|length| index(i16::from_be_bytes(length).into()));
+    length.map_or(12, |length| 14 + length).min(head.len())
 }
 
 /// What comes where a response ends.
@@ -259,8 +269,72 @@ fn follow_response(stream: &Unframed, position: u64, size: i32, correlation_id: 
     }
 }
 
+/// Whether a message begins at a place that is not decided yet, now that one was found behind it.
+pub(super) fn precedes(talk: &Talk, stream: &Unframed, is_request: bool, early: Place, found: u64) -> bool {
+    let does_lead = leads(stream, early.position, found);
+    let head = stream.peek(early.position, 16 + BODY);
+    let next = stream.peek(found, 64);
+    if is_request {
+        let (Some((_, api_key, api_version, correlation_id)), Some((_, _, _, following))) =
+            (request_header(&head), request_header(&next))
+        else {
+            return false;
+        };
+        let is_used = !talk.asked || talk.version(api_key) == Some(api_version);
+        let end = name_end(&head).min(next.len()).min(64);
+        let is_alike = part(&head, 12, end) == part(&next, 12, end);
+        return does_lead && is_used && is_alike && rises(correlation_id, following, NEAR);
+    }
+    let (Some((size, correlation_id)), Some((_, following))) = (response_header(&head), response_header(&next)) else {
+        return false;
+    };
+    if talk.waits(correlation_id).is_some() {
+        return does_lead && rises(correlation_id, following, FAR);
+    }
+    // A record batch ends where its response does, and its size also stands before a small number.
+    let is_between = talk
+        .last_response
+        .is_some_and(|before| rises(before, correlation_id, NEXT));
+    rises(correlation_id, following, NEXT)
+        && is_seen(&head, size)
+        && is_in_use(talk, &head, size)
+        && (does_lead || (early.at_edge && is_between && after(early.position, size) <= found))
+}
+
+/// Whether the sizes from one place on lead to another.
+fn leads(stream: &Unframed, mut start: u64, goal: u64) -> bool {
+    while start < goal {
+        let Some(size) = first(&stream.peek(start, 4), 0).map(u32::from_be_bytes) else {
+            return false;
+        };
+        start += 4 + u64::from(size);
+    }
+    start == goal
+}
+
+/// Whether enough of a response is there to hold it against a layout.
+fn is_seen(head: &[u8], size: i32) -> bool {
+    head.len() >= SEEN.min(4 + index(size))
+}
+
+/// Whether a response can answer a request of a kind that this client sends; of any kind where none was seen.
+fn is_in_use(talk: &Talk, head: &[u8], size: i32) -> bool {
+    let fits = |(api_key, api_version)| {
+        index(size) >= kafka::least_response(api_key, api_version)
+            && response_fits(api_key, api_version, part(head, 4, 4 + index(size)), size)
+    };
+    if talk.asked {
+        talk.versions().any(fits)
+    } else {
+        kafka::all().any(fits)
+    }
+}
+
 /// A response whose request was not seen: believed for others that follow.
-fn judge_unasked(talk: &Talk, stream: &Unframed, position: u64, size: i32, correlation_id: i32) -> Verdict {
+fn judge_unasked(talk: &Talk, stream: &Unframed, position: u64, head: &[u8]) -> Verdict {
+    let Some((size, correlation_id)) = response_header(head) else {
+        return Verdict::No;
+    };
     if talk
         .last_response
         .is_some_and(|before| !rises(before, correlation_id, FAR))
@@ -273,6 +347,10 @@ fn judge_unasked(talk: &Talk, stream: &Unframed, position: u64, size: i32, corre
     {
         return Verdict::No;
     }
+    if !is_in_use(talk, head, size) {
+        return Verdict::No;
+    }
+    let is_seen = is_seen(head, size);
     let (mut position, mut size, mut correlation_id) = (position, size, correlation_id);
     for _ in 1..CHAIN {
         position = after(position, size);
@@ -288,9 +366,10 @@ fn judge_unasked(talk: &Talk, stream: &Unframed, position: u64, size: i32, corre
             return Verdict::No;
         }
         let is_answer = |api_key, api_version| index(next) >= kafka::least_response(api_key, api_version);
-        if talk
-            .waiting()
-            .any(|it| it.correlation_id == following && is_answer(it.api_key, it.api_version))
+        if is_seen
+            && talk
+                .waiting()
+                .any(|it| it.correlation_id == following && is_answer(it.api_key, it.api_version))
         {
             return Verdict::Yes;
         }

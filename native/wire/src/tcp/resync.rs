@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use memchr::{memchr, memmem};
 use serde::{Deserialize, Serialize};
 
-use super::candidates::{Place, Verdict, judge_request, judge_response};
+use super::candidates::{Place, Verdict, judge_request, judge_response, precedes};
 use super::identify::{LARGEST, first, part, stranger_midway};
 use super::talk::Talk;
 use super::unframed::{Piece, Unframed};
@@ -119,10 +119,16 @@ impl Searcher {
     /// The position at which a message begins, where that is proven. `last`: nothing more comes.
     pub fn find(&mut self, talk: &Talk, is_request: bool, last: bool) -> Option<u64> {
         let judge = if is_request { judge_request } else { judge_response };
+        let first_of = |stream: &Unframed, waiting: &[Place], found: u64| {
+            let mut early = waiting.iter().filter(|early| early.position < found);
+            early
+                .find(|early| precedes(talk, stream, is_request, **early, found))
+                .map_or(found, |early| early.position)
+        };
         let mut waiting = Vec::new();
         for &place in &self.pending {
             match judge(talk, &self.stream, place, last) {
-                Verdict::Yes => return Some(place.position),
+                Verdict::Yes => return Some(first_of(&self.stream, &waiting, place.position)),
                 Verdict::Later => waiting.push(place),
                 Verdict::No => {}
             }
@@ -138,10 +144,7 @@ impl Searcher {
                 ControlFlow::Continue(())
             });
             if let ControlFlow::Break(position) = found {
-                let early = waiting
-                    .iter()
-                    .find(|early| leads(&self.stream, early.position, position));
-                return Some(early.map_or(position, |early| early.position));
+                return Some(first_of(&self.stream, &waiting, position));
             }
         }
         waiting.drain(..waiting.len().saturating_sub(PENDING));
@@ -201,17 +204,6 @@ impl Searcher {
             && self.pending.len() <= PENDING
             && self.alone.len() <= PENDING
     }
-}
-
-/// Whether the sizes from one place on lead to another.
-fn leads(stream: &Unframed, mut start: u64, goal: u64) -> bool {
-    while start < goal {
-        let Some(size) = first(&stream.peek(start, 4), 0).map(u32::from_be_bytes) else {
-            return false;
-        };
-        start += 4 + u64::from(size);
-    }
-    start == goal
 }
 
 type Flow = ControlFlow<u64>;

@@ -145,6 +145,11 @@ impl Talk {
         self.versions.get(at).map(|entry| entry.1)
     }
 
+    /// The api keys that were used, each with its last version.
+    pub fn versions(&self) -> impl Iterator<Item = (i16, i16)> {
+        self.versions.iter().copied()
+    }
+
     /// The server name that a TLS client asked for.
     pub fn server_name(&self) -> Option<&str> {
         self.names.as_ref()?.server_name.as_deref()
