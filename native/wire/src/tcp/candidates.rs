@@ -295,10 +295,12 @@ pub(super) fn precedes(talk: &Talk, stream: &Unframed, is_request: bool, early: 
     let is_between = talk
         .last_response
         .is_some_and(|before| rises(before, correlation_id, NEXT));
-    rises(correlation_id, following, NEXT)
-        && is_seen(&head, size)
-        && is_in_use(talk, &head, size)
-        && (does_lead || (early.at_edge && is_between && after(early.position, size) <= found))
+    let is_possible = rises(correlation_id, following, NEXT) && is_seen(&head, size);
+    if does_lead {
+        return is_possible && answers(kafka::all(), &head, size);
+    }
+    let has_room = after(early.position, size) <= found;
+    is_possible && early.at_edge && is_between && has_room && answers(talk.versions(), &head, size)
 }
 
 /// Whether the sizes from one place on lead to another.
@@ -317,17 +319,12 @@ fn is_seen(head: &[u8], size: i32) -> bool {
     head.len() >= SEEN.min(4 + index(size))
 }
 
-/// Whether a response can answer a request of a kind that this client sends; of any kind where none was seen.
-fn is_in_use(talk: &Talk, head: &[u8], size: i32) -> bool {
-    let fits = |(api_key, api_version)| {
+/// Whether a response can answer a request of one of these kinds.
+fn answers(mut kinds: impl Iterator<Item = (i16, i16)>, head: &[u8], size: i32) -> bool {
+    kinds.any(|(api_key, api_version)| {
         index(size) >= kafka::least_response(api_key, api_version)
             && response_fits(api_key, api_version, part(head, 4, 4 + index(size)), size)
-    };
-    if talk.asked {
-        talk.versions().any(fits)
-    } else {
-        kafka::all().any(fits)
-    }
+    })
 }
 
 /// A response whose request was not seen: believed for others that follow.
@@ -347,7 +344,7 @@ fn judge_unasked(talk: &Talk, stream: &Unframed, position: u64, head: &[u8]) -> 
     {
         return Verdict::No;
     }
-    if !is_in_use(talk, head, size) {
+    if !answers(kafka::all(), head, size) {
         return Verdict::No;
     }
     let is_seen = is_seen(head, size);
