@@ -128,7 +128,10 @@ pub struct Heard {
 
 /// What a connection tells.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all events are exchanges, made by the million")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all events are exchanges, made by the million"
+)]
 pub enum Event {
     Exchange(Exchange),
     Heard(Box<Heard>),
