@@ -2,8 +2,8 @@
 
 It goes on where it was: what inputs reached, hours of core time and executions are kept in the machine's cache. For so
 many `--minutes`, or until every target has so many `--hours` with this version of the engine; `--fresh` begins with the
-corpus of the tree and keeps nothing, as CI does; `--minimise` chooses that corpus anew from all that is known. Exit 1
-on a finding, or where hours are lacking; 3 where nothing can be built.
+corpus of the tree and always at the same seed, and keeps nothing, as CI does; `--minimise` chooses that corpus anew
+from all that is known. Exit 1 on a finding, or where hours are lacking; 3 where nothing can be built.
 
 Needs a C++ compiler, and any Rust that builds the engine: the flags are those of `cargo fuzz`, none of which needs a
 nightly.
@@ -83,10 +83,11 @@ class Slice:
 
 
 class Fuzzed:
-    """One target: its program, and the folder of what is kept of it."""
+    """One target: its program, the folder of what is kept of it, and where chance begins; 0 for anywhere."""
 
-    def __init__(self, name: str, programs: Path, home: Path) -> None:
+    def __init__(self, name: str, programs: Path, home: Path, seed: int = 0) -> None:
         self.name = name
+        self.seed = seed
         self.program = programs / name
         self.corpus = home / name / "corpus"
         self.findings = home / name / "findings"
@@ -134,6 +135,7 @@ class Fuzzed:
         flags = (
             f"-artifact_prefix={self.findings}{os.sep}",
             f"-max_len={TARGETS[self.name]}",
+            f"-seed={self.seed}",
             # By the clock, on a machine that has other things to do; `_wrong` holds it against seconds of CPU.
             "-timeout=120",
             f"-report_slow_units={round(SECONDS)}",
@@ -272,7 +274,7 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) if options.fresh else cache_root() / "fuzz"
-        targets = [Fuzzed(name, programs, home) for name in options.target or TARGETS]
+        targets = [Fuzzed(name, programs, home, seed=int(options.fresh)) for name in options.target or TARGETS]
         if options.minimise:
             for one in targets:
                 one.minimise()

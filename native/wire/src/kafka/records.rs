@@ -54,7 +54,6 @@ pub fn summarise(
     mut batches: Option<&mut Batches>,
 ) -> Summary {
     let data = data.get(..size).unwrap_or(data);
-    let is_whole = data.len() == size;
     let size = size as u64;
     let mut records = Some(0i64);
     let mut last_offset = None;
@@ -93,7 +92,7 @@ pub fn summarise(
             continue;
         }
         let Some((row, bytes)) = entry(rest, left, topic, partition) else {
-            if !(is_whole && ends_early(rest)) {
+            if !ends_early(rest, left) {
                 records = None;
             }
             break;
@@ -173,12 +172,20 @@ impl BatchHeader {
     }
 }
 
-/// Whether bytes that end with the records look like the beginning of an entry that the broker cut.
-fn ends_early(rest: &[u8]) -> bool {
+/// Whether the last `left` bytes of the records, of which `rest` is there, are the beginning of an entry that the
+/// broker cut.
+fn ends_early(rest: &[u8], left: u64) -> bool {
     let Some(head) = rest.first_chunk::<START>() else {
-        return true;
+        return rest.len() as u64 == left;
     };
-    (0..=2).contains(&(head[16] as i8)) && BEFORE_LENGTH as i64 + i64::from(int32(head, 8)) > rest.len() as i64
+    let takes = BEFORE_LENGTH as i64 + i64::from(int32(head, 8));
+    // Of a batch with a whole header more is asked than its length.
+    let by_length = match head[16] {
+        0 | 1 => true,
+        2 => left < BATCH_HEADER as u64,
+        _ => false,
+    };
+    by_length && u64::try_from(takes).is_ok_and(|takes| takes > left)
 }
 
 /// An older message, or a batch whose header is not there as a whole, with the bytes that it says it takes.
@@ -657,6 +664,28 @@ pub(crate) mod tests {
             in_pieces(&data, &[61, -41, 59]).0,
             summary(None, Some(101), Some(TIME + 3))
         );
+    }
+
+    #[test]
+    fn an_entry_that_the_broker_cut_is_told_alike_however_it_comes() {
+        for magic in 0..=3u8 {
+            for size in START..=BATCH_HEADER + 2 {
+                for length in -13..=BATCH_HEADER as i32 + 2 {
+                    let mut data = batch(7, 0, 3, b"more");
+                    data.truncate(size);
+                    data[8..12].copy_from_slice(&length.to_be_bytes());
+                    data[16] = magic;
+                    let whole = summarise(&data, size, &None, 0, None);
+                    let mut made = Summariser::new(size as u64);
+                    made.feed(&data[..9], &None, 0, None);
+                    made.feed(&data[9..], &None, 0, None);
+                    let told = format!("magic {magic}, {length} of {size} bytes");
+                    assert_eq!(made.end().records, whole.records, "{told}");
+                    let cut = summarise(&data[..START], size, &None, 0, None);
+                    assert!(cut.records.is_none() || cut.records == whole.records, "{told}");
+                }
+            }
+        }
     }
 
     #[test]
