@@ -9,6 +9,7 @@
 # make format  lets ruff rewrite the sources
 # make readme  runs the commands of README.md, writes their output into it
 # make docs    writes docs/rules and docs/proofs.md from the rules, docs/tables.md from the schemas
+# make site    builds the documentation of docs as a site into .cache/site; fails at a broken link
 # make clean   removes what these made
 
 BIN := .venv/bin
@@ -16,7 +17,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint c
 # The extras that some test uses.
 EXTRAS := live,capture,spark,picture,report
 
-.PHONY: help demo test native wheels bars bench warm lint format readme docs constraints clean
+.PHONY: help demo test native wheels bars bench warm lint format readme docs site constraints clean
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
@@ -58,6 +59,9 @@ docs: .venv/.full
 	@$(BIN)/python -m tests.house.rule_pages
 	@$(BIN)/python -m tests.live.proofs
 	@$(BIN)/python -m tests.house.tables_page
+
+site: .venv/.full
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 .venv/.bare: pyproject.toml constraints.txt netdiag/__init__.py
 	@.ci/venv .venv

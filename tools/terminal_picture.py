@@ -15,6 +15,8 @@ FOREGROUND, BACKGROUND, BAR = "#d4d7dd", "#16181d", "#23262d"
 FONTS = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 COLOURS = {"31": "#ff6b68", "32": "#7bc275", "33": "#e5b567", "36": "#6cb6d9"}
 _STYLE = re.compile(r"\x1b\[([\d;]*)m")
+# Browsers draw several blanks as one, and then stretch the text to its length.
+_WORDS = re.compile(r"\S+(?: \S+)*")
 
 
 def picture(text: str, title: str) -> str:
@@ -34,7 +36,7 @@ def picture(text: str, title: str) -> str:
 <rect {size} rx="9" fill="{BACKGROUND}"/>
 <path d="M0 {TITLE}V9a9 9 0 0 1 9-9H{width - 9}a9 9 0 0 1 9 9V{TITLE}Z" fill="{BAR}"/>
 {dots}
-<g font-family="{FONTS}" font-size="{FONT_SIZE}" fill="{FOREGROUND}" xml:space="preserve">
+<g font-family="{FONTS}" font-size="{FONT_SIZE}" fill="{FOREGROUND}">
 <text x="{width / 2}" y="{TITLE / 2 + 5}" text-anchor="middle" fill="#8b919c">{escape(title)}</text>
 {rows}
 </g>
@@ -51,13 +53,13 @@ def _row(line: str, y: float) -> str:
         if index % 2:
             style = part
             continue
-        length = _columns(part)
-        if part.strip():
+        for words in _WORDS.finditer(part):
+            x = MARGIN + (column + _columns(part[: words.start()])) * CELL_WIDTH
             runs.append(
-                f'<text x="{MARGIN + column * CELL_WIDTH:.2f}" y="{y}" textLength="{length * CELL_WIDTH:.2f}"'
-                f' lengthAdjust="spacingAndGlyphs"{_attributes(style)}>{escape(part)}</text>'
+                f'<text x="{x:.2f}" y="{y}" textLength="{_columns(words[0]) * CELL_WIDTH:.2f}"'
+                f' lengthAdjust="spacingAndGlyphs"{_attributes(style)}>{escape(words[0])}</text>'
             )
-        column += length
+        column += _columns(part)
     return "".join(runs)
 
 

@@ -29,9 +29,9 @@ COMMAND = "make docs"
 INDEX = "README.md"
 _HEAD = f"""# Rules
 
-What `netdiag check-listeners` looks for, `netdiag analyze` in packet captures, `netdiag topology` in the network of a
-machine. `netdiag explain RULE` prints the same in a terminal. The severity is the usual one: a rule lowers it where
-less is known. These pages are made from the rules by `{COMMAND}`.
+`netdiag check-listeners` checks Compose files and running containers, `netdiag analyze` packet captures, and
+`netdiag topology` the network of a machine. `netdiag explain RULE` prints the same page in a terminal. The table gives
+the usual severity; a rule lowers it when it knows less. `{COMMAND}` generates these pages from the rules.
 """
 _FILE = "compose.yml"
 
@@ -44,11 +44,11 @@ def pages() -> dict[str, str]:
 def index() -> str:
     """The list of the rules."""
     tables = (
-        ("In what compose files declare", DECLARED),
-        ("In compose files", COMPOSE),
-        ("In what runs", OBSERVED),
-        ("In packet captures", WIRE),
-        ("In the network of a machine", TOPOLOGY),
+        ("Brokers and listeners", DECLARED),
+        ("Compose files", COMPOSE),
+        ("Running containers", OBSERVED),
+        ("Packet captures", WIRE),
+        ("Network of a machine", TOPOLOGY),
     )
     return "\n".join([_HEAD, *(line for title, rules in tables for line in (*_table(title, rules), ""))])
 
@@ -57,9 +57,9 @@ def page_of(rule: Rule) -> str:
     """The page of one rule."""
     page = rule_page(rule.__doc__ or "")
     findings = found(rule)
-    where = "in compose files and in what runs"
+    where = "in Compose files and running containers"
     if rule in OBSERVED or rule in COMPOSE:
-        where = "with `--live` only" if rule in OBSERVED else "in compose files"
+        where = "with `--live` only" if rule in OBSERVED else "in Compose files"
     if rule in WIRE:
         where = "in packet captures (`netdiag analyze`)"
     if rule in TOPOLOGY:

@@ -5,7 +5,7 @@ from tests.house.tree import ROOT, files
 EXPECTED = {
     *(".ci", ".dockerignore", ".gitignore", ".pre-commit-hooks.yaml"),
     *("CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md"),
-    *("action.yml", "constraints.txt", "pyproject.toml"),
+    *("action.yml", "constraints.txt", "mkdocs.yml", "pyproject.toml"),
     *("compose", "docs", "native", "netdiag", "playbooks", "templates", "tests", "tools"),
 }
 
