@@ -2,7 +2,7 @@
 
 One vocabulary for native nftables, iptables over nf_tables and legacy iptables: tables of chains of rules, a rule being
 conditions and then an action. What a rule says is kept twice: as expressions that can be evaluated
-(`netdiag.linux.filtering`), and as the text that `iptables-save` or `nft list ruleset` would print.
+(`netdiag.linux.filtering.traversal`), and as the text that `iptables-save` or `nft list ruleset` would print.
 Sources: linux/netfilter/nf_tables.h, linux/netfilter/x_tables.h, linux/netfilter_ipv4/ip_tables.h.
 """
 

@@ -1,8 +1,9 @@
-"""What rules would make of a connection through the small world, by `netdiag.linux.filtering` alone."""
+"""What rules would make of a connection through the small world, by `netdiag.linux.filtering.traversal` alone."""
 
 from dataclasses import dataclass, replace
 
-from netdiag.linux.filtering import ConnectionState, Packet, Surroundings, Traversal, Verdict, traverse
+from netdiag.linux.filtering.packet import ConnectionState, Packet, Surroundings
+from netdiag.linux.filtering.traversal import Traversal, Verdict, traverse
 from netdiag.linux.ruleset import RuleAddress, Ruleset
 from tests.netlab.filtering_world import CLIENT, CLIENT_SIDE, IN, OPEN, OUT, SERVER, SERVER_SIDE, SERVER_TOO, Attempt
 

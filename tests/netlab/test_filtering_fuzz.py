@@ -12,7 +12,8 @@ from netdiag.errors import NetdiagError
 from netdiag.io.kernel.channel import NETFILTER, Channel
 from netdiag.io.kernel.legacy_tables import entries
 from netdiag.io.netns import open_namespace
-from netdiag.linux.filtering import Packet, traverse
+from netdiag.linux.filtering.packet import Packet
+from netdiag.linux.filtering.traversal import traverse
 from netdiag.linux.iptables.entries import decode_table as decode_legacy_table
 from netdiag.linux.netns import NamedNamespace
 from netdiag.linux.nftables import requests

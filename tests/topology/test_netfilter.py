@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.linux.filtering import Packet, Traversal, Verdict
+from netdiag.linux.filtering.packet import Packet
+from netdiag.linux.filtering.traversal import Traversal, Verdict
 from netdiag.linux.ruleset import Chain, Origin, Ruleset, Table
 from netdiag.topology.graph import PathEnd
 from netdiag.topology.path.indexed_inventory import IndexedNamespace

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from netdiag.engine.container import Status
-from netdiag.linux.filtering import Packet
+from netdiag.linux.filtering.packet import Packet
 from netdiag.linux.procfs import Process
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Ruleset

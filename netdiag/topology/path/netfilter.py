@@ -10,7 +10,8 @@ import dataclasses
 import re
 from dataclasses import field, replace
 
-from netdiag.linux.filtering import ConnectionState, Packet, Surroundings, Traversal, Verdict, traverse
+from netdiag.linux.filtering.packet import ConnectionState, Packet, Surroundings
+from netdiag.linux.filtering.traversal import Traversal, Verdict, traverse
 from netdiag.linux.ruleset import RuleAddress, Ruleset, Table
 from netdiag.topology.graph import PathEnd
 from netdiag.topology.path.indexed_inventory import IndexedNamespace

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from netdiag.engine.container import Status
-from netdiag.linux.filtering import Packet
+from netdiag.linux.filtering.packet import Packet
 from netdiag.linux.socket import Listener, Protocol
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd, Topology
 from netdiag.topology.inventory import Inventory

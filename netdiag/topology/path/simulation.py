@@ -6,7 +6,7 @@ Sources: net/ipv4/ip_input.c, ip_forward.c, ip_output.c, route.c, arp.c, net/bri
 
 from dataclasses import replace
 
-from netdiag.linux.filtering import Verdict
+from netdiag.linux.filtering.traversal import Verdict
 from netdiag.linux.rtnetlink import Link
 from netdiag.linux.ruleset import RuleAddress
 from netdiag.topology.graph import Hop, HopKind, PathEnd

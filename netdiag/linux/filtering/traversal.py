@@ -11,14 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from enum import Enum
 
-from netdiag.linux.evaluation import native, xtables
-from netdiag.linux.evaluation.bits import Ternary
-from netdiag.linux.evaluation.packet import NOWHERE, ConnectionState, Packet, Surroundings
-from netdiag.linux.evaluation.situation import Decision, Situation
+from netdiag.linux.filtering import nf_tables, xtables
+from netdiag.linux.filtering.decision import Decision, Situation
+from netdiag.linux.filtering.packet import NOWHERE, ConnectionState, Packet, Surroundings, Ternary
 from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, Origin, RuleAddress, Ruleset, Table
 from netdiag.values import dataclass
-
-__all__ = ["ConnectionState", "Packet", "Surroundings", "Traversal", "Verdict", "traverse"]
 
 # Lines of `Ruleset.unread` that begin so tell of what decides nothing about the first packet of a connection, or of
 # sets, which know themselves that they are not whole.
@@ -301,7 +298,7 @@ class _Walk:
         """What the rule decides; None where it does not match or decides nothing."""
         decision: Decision | None = None
         for expression in rule.expressions:
-            evaluate = xtables.step if expression.name == "ip" or expression.name[:3] == "xt:" else native.step
+            evaluate = xtables.step if expression.name == "ip" or expression.name[:3] == "xt:" else nf_tables.step
             answer: Ternary | Decision = evaluate(expression, situation)
             if answer is None:
                 answer = self._run.choose(f"{expression.name} in {self._address(chain, rule)}")

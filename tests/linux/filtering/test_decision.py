@@ -1,8 +1,20 @@
-"""What translation makes of addresses and ports."""
+"""Registers, and what address translation does to a packet."""
 
-from netdiag.linux.evaluation.packet import NOWHERE, Packet, Surroundings
-from netdiag.linux.evaluation.situation import Situation
-from netdiag.linux.evaluation.translation import Target, masquerade, network_map, redirect, translate
+from netdiag.linux.filtering.decision import Situation, Target, masquerade, network_map, redirect, translate
+from netdiag.linux.filtering.packet import NOWHERE, Bits, Packet, Surroundings, known, unknown
+
+
+def test_a_register_is_four_small_ones() -> None:
+    packet = Packet(family=4, protocol="tcp", source="10.0.0.1", destination="10.0.0.2")
+    situation = Situation(packet=packet, hook="input", surroundings=NOWHERE)
+    situation.load(2, known(b"abcdef"))
+    assert situation.read(12, 4) == known(b"abcd")
+    assert situation.read(13, 4) == known(b"ef\0\0")
+    assert situation.read(14, 1) == unknown(1)
+    situation.load(9, Bits(b"x", b"\xff"))
+    assert situation.read(9, 4).complete
+    assert situation.read(500, 4) == unknown(4)
+
 
 PACKET = Packet(
     family=4, protocol="tcp", source="10.0.0.1", destination="10.0.0.2", destination_port=80, in_link="a", out_link="b"

@@ -9,12 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from netdiag.linux.evaluation import headers
-from netdiag.linux.evaluation.bits import Ternary, both, equal, masked, negated
-from netdiag.linux.evaluation.native import Step, address_type
-from netdiag.linux.evaluation.packet import Packet
-from netdiag.linux.evaluation.situation import Decision, Situation
-from netdiag.linux.evaluation.translation import Target, masquerade, network_map, redirect, translate
+from netdiag.linux.filtering.decision import Decision, Situation, Target, masquerade, network_map, redirect, translate
+from netdiag.linux.filtering.nf_tables import Step, address_type
+from netdiag.linux.filtering.packet import Packet, Ternary, both, equal, header_bytes, masked, negated, transport_header
 from netdiag.linux.protocols import protocol_number
 from netdiag.linux.ruleset import Expression
 
@@ -112,7 +109,7 @@ def _tcp(fields: Fields, situation: Situation) -> Step:
     if isinstance(answer, Decision):
         return answer
     if "flags_mask" in fields:
-        flags = headers.read(headers.transport_header(situation.packet), 13, 1)
+        flags = header_bytes(transport_header(situation.packet), 13, 1)
         mask, wanted = bytes([_number(fields, "flags_mask")]), bytes([_number(fields, "flags_compare")])
         answer = both(answer, negated(equal(masked(flags, mask, b"\0"), wanted), _inverted(fields, "flags")))
     return both(answer, None if "option" in fields else True)
@@ -215,7 +212,7 @@ def _physdev(fields: Fields, situation: Situation) -> Step:
 
 
 def _icmp(fields: Fields, situation: Situation) -> Step:
-    header = headers.transport_header(situation.packet)
+    header = transport_header(situation.packet)
     if header.known[:2] != b"\xff\xff":
         return None
     kind, code = header.value[0], header.value[1]

@@ -6,17 +6,29 @@ Sources: linux/netfilter/nf_tables.h, linux/netfilter/nf_conntrack_common.h.
 
 import ipaddress
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from netdiag.linux.evaluation import headers
-from netdiag.linux.evaluation.bits import Bits, Ternary, compare, known, masked, negated, unknown, within
-from netdiag.linux.evaluation.lookups import look_up
-from netdiag.linux.evaluation.packet import ConnectionState, Packet
-from netdiag.linux.evaluation.situation import Decision, Situation, native_number
-from netdiag.linux.evaluation.translation import Target, masquerade, redirect, translate
+from netdiag.linux.filtering.decision import Decision, Situation, Target, masquerade, native_number, redirect, translate
+from netdiag.linux.filtering.packet import (
+    Bits,
+    ConnectionState,
+    Packet,
+    Ternary,
+    both,
+    compare,
+    header_bytes,
+    known,
+    masked,
+    negated,
+    network_header,
+    transport_header,
+    unknown,
+    within,
+)
 from netdiag.linux.protocols import protocol_number
-from netdiag.linux.ruleset import Expression
+from netdiag.linux.ruleset import ElementSet, Expression, SetEntry
+from netdiag.values import dataclass
 
 Step = Ternary | Decision
 
@@ -137,9 +149,9 @@ def _payload(fields: Mapping[str, object], situation: Situation) -> Step:
     base, offset, length = str(fields.get("base")), _number(fields, "offset"), _length(fields)
     match base:
         case "network":
-            bits = headers.read(headers.network_header(situation.packet), offset, length)
+            bits = header_bytes(network_header(situation.packet), offset, length)
         case "transport":
-            bits = headers.read(headers.transport_header(situation.packet), offset, length)
+            bits = header_bytes(transport_header(situation.packet), offset, length)
         case _:
             bits = unknown(length)
     situation.load(_number(fields, "dreg"), bits)
@@ -262,13 +274,13 @@ def _original_tuple(key: str, packet: Packet) -> Bits:
     start, length = (12, 4) if packet.family == 4 else (8, 16)
     match key:
         case "src" | "src_ip" | "src_ip6":
-            return headers.read(headers.network_header(before), start, length)
+            return header_bytes(network_header(before), start, length)
         case "dst" | "dst_ip" | "dst_ip6":
-            return headers.read(headers.network_header(before), start + length, length)
+            return header_bytes(network_header(before), start + length, length)
         case "proto_src":
-            return headers.read(headers.transport_header(before), 0, 2)
+            return header_bytes(transport_header(before), 0, 2)
         case "proto_dst":
-            return headers.read(headers.transport_header(before), 2, 2)
+            return header_bytes(transport_header(before), 2, 2)
         case _:
             return unknown(16)
 
@@ -366,3 +378,57 @@ _HANDLERS: Mapping[str, Callable[[Mapping[str, object], Situation], Step]] = {
     "tproxy": _ends_elsewhere,
     "fwd": _ends_elsewhere,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """`matches` None: it depends on what is not known. `entry` is the element, None where several may be it."""
+
+    matches: Ternary
+    entry: SetEntry | None = None
+
+
+def look_up(elements: ElementSet, situation: Situation, register: int) -> Answer:
+    """Look for what is in the registers from this one on."""
+    possible, everything_else = False, None
+    for entry in elements.entries:
+        if not entry.key:
+            everything_else = entry
+            continue
+        found = _inside(situation.read(register, len(entry.key)), entry, elements.field_lengths)
+        if found is True and not possible:
+            return Answer(matches=True, entry=entry)
+        if found is not False:
+            possible = True
+    if possible or elements.partly or _changing(elements):
+        return Answer(matches=None)
+    if everything_else is not None:
+        return Answer(matches=True, entry=everything_else)
+    # Words without entries: written down by hand.
+    return Answer(matches=None if elements.elements and not elements.entries else False)
+
+
+def _changing(elements: ElementSet) -> bool:
+    """Whether packets put elements into it."""
+    return "dynamic" in elements.flags
+
+
+def _inside(bits: Bits, entry: SetEntry, lengths: tuple[int, ...]) -> Ternary:
+    answer: Ternary = True
+    for start, end in _parts(len(entry.key), lengths):
+        part = Bits(bits.value[start:end], bits.known[start:end])
+        answer = both(answer, within(part, entry.key[start:end], entry.last[start:end]))
+        if answer is False:
+            return False
+    return answer
+
+
+def _parts(length: int, lengths: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """Where each part of a key begins and ends; parts begin at multiples of four bytes."""
+    if len(lengths) < 2:
+        yield 0, length
+        return
+    start = 0
+    for size in lengths:
+        yield start, start + size
+        start += -(-size // 4) * 4

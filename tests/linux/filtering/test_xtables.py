@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.linux.evaluation.packet import ConnectionState, Packet, Surroundings
-from netdiag.linux.evaluation.situation import Decision, Situation
-from netdiag.linux.evaluation.xtables import in_network, step
+from netdiag.linux.filtering.decision import Decision, Situation
+from netdiag.linux.filtering.packet import ConnectionState, Packet, Surroundings
+from netdiag.linux.filtering.xtables import in_network, step
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
 

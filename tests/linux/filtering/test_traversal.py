@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.linux.filtering import ConnectionState, Packet, Surroundings, Traversal, Verdict, traverse
+from netdiag.linux.filtering.packet import ConnectionState, Packet, Surroundings
+from netdiag.linux.filtering.traversal import Traversal, Verdict, traverse
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Ruleset, Table
 
 PACKET = Packet(

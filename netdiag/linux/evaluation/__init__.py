@@ -1,1 +1,0 @@
-"""What one rule of a packet filter does with one packet, in three values: yes, no, and not known."""
