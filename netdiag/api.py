@@ -464,7 +464,7 @@ def _check_options(
     docker_host_ips: Sequence[str] = (),
 ) -> "CheckOptions":
     from netdiag.app.configuration import CheckOptions
-    from netdiag.io.projects import ReadOptions
+    from netdiag.io.files.projects import ReadOptions
     from netdiag.rules.selection import Choice, UnknownRule, expanded
 
     choice = Choice(select=None if select is None else tuple(select), ignore=tuple(ignore))

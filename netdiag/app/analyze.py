@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from netdiag.app.captures import CaptureQuery
 from netdiag.app.progress import SILENT, Listener
 from netdiag.errors import InputError, UsageError, cannot_import
-from netdiag.io.capture_files import capture_files, size_of
+from netdiag.io.files.captures import capture_files, size_of
 from netdiag.traffic import native
 from netdiag.traffic.analysis import Analysis
 from netdiag.traffic.native import NO_NAMES

@@ -14,7 +14,7 @@ from netdiag.app.rerun import DEFAULT_SOCKET, sudo_line
 from netdiag.deployment.prediction.listener_access import listener_ports
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.errors import InputError, MissingRight, NetdiagError, UsageError, cannot_import
-from netdiag.io.projects import ProjectFiles, ProjectReader, ReadOptions, find_project, project_at, project_of
+from netdiag.io.files.projects import ProjectFiles, ProjectReader, ReadOptions, find_project, project_at, project_of
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:

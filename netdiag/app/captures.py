@@ -10,7 +10,7 @@ from netdiag.app.progress import SILENT, Listener
 from netdiag.deployment.model.deployment import Deployment
 from netdiag.deployment.prediction.listener_access import listening_addresses, names_by_address
 from netdiag.errors import UsageError
-from netdiag.io.capture_files import capture_files
+from netdiag.io.files.captures import capture_files
 from netdiag.render.exchanges import UnreadCounter, copies_line
 from netdiag.traffic import native
 from netdiag.traffic.native import NO_NAMES, AddressNames, ReadOptions, parse_time

@@ -9,8 +9,8 @@ from netdiag.config.document import Configuration, Facts
 from netdiag.deployment.model.platform import PlatformOptions
 from netdiag.errors import UsageError
 from netdiag.findings import Severity
-from netdiag.io.config_files import SHARED, config_candidates, read_config
-from netdiag.io.projects import ReadOptions
+from netdiag.io.files.configuration import SHARED, config_candidates, read_config
+from netdiag.io.files.projects import ReadOptions
 from netdiag.kafka.certificate_faults import WARN_DAYS
 from netdiag.rules.selection import Choice, FileChoice, Selection, chosen, expanded
 from netdiag.values import dataclass

@@ -37,7 +37,7 @@ from netdiag.errors import InputError, NetdiagError
 from netdiag.findings import Severity
 from netdiag.io.extras import require_live
 from netdiag.io.files import read_file, write_file
-from netdiag.io.projects import STDIN, NoProject, ProjectFiles, ProjectReader
+from netdiag.io.files.projects import STDIN, NoProject, ProjectFiles, ProjectReader
 from netdiag.linux.netns import NamespaceId
 from netdiag.render.redact import secret_spans
 from netdiag.render.report import Input, Report, SeenPort, Skipped

@@ -7,8 +7,7 @@ from netdiag.app.playbook_actions import Actions, Subject
 from netdiag.app.playbook_views import run_view, symptom_view
 from netdiag.app.progress import SILENT, Listener
 from netdiag.errors import UsageError
-from netdiag.io.bundles import read_bundle, write_bundle
-from netdiag.io.playbooks import find, shipped, text_of
+from netdiag.io.files.playbooks import find, read_bundle, shipped, text_of, write_bundle
 from netdiag.playbook.bundle import Recorded, recorded, to_json
 from netdiag.playbook.conditions import Outcome
 from netdiag.playbook.document import Playbook, Step

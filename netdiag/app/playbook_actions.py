@@ -15,7 +15,7 @@ from netdiag.app.progress import Listener
 from netdiag.deployment.model.verdict import Cell
 from netdiag.errors import InputError, NetdiagError, internal_error
 from netdiag.findings import Finding
-from netdiag.io.projects import ReadOptions
+from netdiag.io.files.projects import ReadOptions
 from netdiag.playbook.conditions import Item, Outcome
 from netdiag.playbook.document import ActionName, Step
 from netdiag.playbook.items import (

@@ -14,7 +14,7 @@ from netdiag.app.check import Check, CheckResult, Target
 from netdiag.app.progress import Listener
 from netdiag.findings import Applicability, Finding, Severity
 from netdiag.io.files import is_within, write_changes
-from netdiag.io.projects import STDIN, STDIN_NAME, NoProject
+from netdiag.io.files.projects import STDIN, STDIN_NAME, NoProject
 from netdiag.render.findings.edits import Repair, repair
 from netdiag.render.findings.places import harmless, plain
 from netdiag.render.report import Report

@@ -238,7 +238,7 @@ def check_listeners(
     )
     # Here and below, not above: help loads nothing that checks.
     from netdiag.app.configuration import CheckOptions, LiveOptions
-    from netdiag.io.projects import ReadOptions
+    from netdiag.io.files.projects import ReadOptions
 
     proxy = None if userland_proxy is None else userland_proxy is OnOff.ON
     request = _Request(
@@ -297,7 +297,7 @@ def check_listeners(
 
 
 def _refuse_contradictions(request: _Request) -> None:
-    from netdiag.io.projects import STDIN, bad_project_name, is_project_name
+    from netdiag.io.files.projects import STDIN, bad_project_name, is_project_name
 
     check, outputs, named, repairs = request.check, request.outputs, request.files, request.fix or request.diff
     live_watch = request.watch and request.live is not None
@@ -358,7 +358,7 @@ def _once(request: _Request, console: Console) -> "tuple[ExitStatus, CheckResult
         return _written(request, result, console), result
     # Most runs repair nothing, and do not pay for it.
     from netdiag.app.repair import find_repairs, fix, report_rest
-    from netdiag.io.projects import STDIN, STDIN_NAME
+    from netdiag.io.files.projects import STDIN, STDIN_NAME
 
     if request.diff:
         repairs = find_repairs(check, result, unsafe=request.unsafe_fixes)

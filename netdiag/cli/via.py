@@ -173,7 +173,7 @@ class _Streams:
 
 def _for_check(files: "HelperFiles", params: Mapping[str, Any]) -> None:
     from netdiag.app.helper_container import LARGEST
-    from netdiag.io.projects import STDIN, NoProject, ReadOptions, project_of, projects_at
+    from netdiag.io.files.projects import STDIN, NoProject, ReadOptions, project_of, projects_at
 
     named, chain = tuple(params.get("files") or ()), tuple(params.get("chain") or ())
     directory = params.get("project_directory")

@@ -7,7 +7,7 @@ from netdiag.app.check import CheckResult, check
 from netdiag.app.configuration import CheckOptions
 from netdiag.app.progress import SILENT, Listener
 from netdiag.errors import NetdiagError
-from netdiag.io.projects import ReadOptions
+from netdiag.io.files.projects import ReadOptions
 from netdiag.render.report import Report
 
 

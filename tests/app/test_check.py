@@ -12,7 +12,7 @@ from netdiag.app.reports import merged
 from netdiag.deployment.model.contact import Mechanism
 from netdiag.deployment.model.platform import Firewall, Generation, HostKind, Platform, PlatformOptions
 from netdiag.errors import InputError
-from netdiag.io.projects import ProjectReader, ReadOptions
+from netdiag.io.files.projects import ProjectReader, ReadOptions
 from netdiag.render.report import Input, Report
 from netdiag.rules.selection import Choice
 from tests.app.checks import Recorder, report_of, rules_of

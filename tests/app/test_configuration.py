@@ -7,7 +7,7 @@ import pytest
 
 from netdiag.errors import InputError, UsageError
 from netdiag.findings import Severity
-from netdiag.io.projects import ReadOptions
+from netdiag.io.files.projects import ReadOptions
 from netdiag.render.formats import text
 from netdiag.render.screen import Screen
 from netdiag.rules.selection import Choice

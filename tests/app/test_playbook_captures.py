@@ -12,7 +12,7 @@ import pytest
 
 from netdiag.app.playbook_actions import Actions, Subject, connections
 from netdiag.app.progress import SILENT
-from netdiag.io.playbooks import find, shipped, text_of
+from netdiag.io.files.playbooks import find, shipped, text_of
 from netdiag.playbook.bundle import from_json, recorded, to_json
 from netdiag.playbook.conditions import Outcome
 from netdiag.playbook.document import ACTIONS, ActionName, Step

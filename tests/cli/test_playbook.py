@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.io.playbooks import shipped
+from netdiag.io.files.playbooks import shipped
 from tests.cli.shell import BROKEN, CLEAN, netdiag
 from tests.playbook.examples import TEXT
 

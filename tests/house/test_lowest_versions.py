@@ -33,7 +33,7 @@ TESTS = (
     "--ignore=tests/io/spark",
     "--ignore=tests/io/follow",
     # what needs the capture engine
-    "--ignore=tests/io/test_capture_files.py",
+    "--ignore=tests/io/files/test_captures.py",
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from netdiag.io.playbooks import shipped
+from netdiag.io.files.playbooks import shipped
 from netdiag.playbook.recognise import recognised
 from tests.cli.shell import process
 from tests.figures import Report

@@ -11,8 +11,7 @@ import pytest
 from netdiag.app.playbook_views import playbook_view
 from netdiag.cli.playbook import DiagnosisFormat, document
 from netdiag.errors import NetdiagError
-from netdiag.io.bundles import read_bundle
-from netdiag.io.playbooks import shipped, text_of
+from netdiag.io.files.playbooks import read_bundle, shipped, text_of
 from netdiag.playbook.bundle import recorded, to_json
 from netdiag.playbook.conditions import Item, Outcome
 from netdiag.playbook.document import ACTIONS, Step

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from netdiag.io.playbooks import shipped
+from netdiag.io.files.playbooks import shipped
 from netdiag.playbook.conditions import Outcome
 from netdiag.playbook.document import ActionName, Step
 from netdiag.playbook.items import finding_item

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from netdiag.findings import Finding
-from netdiag.io.playbooks import shipped
+from netdiag.io.files.playbooks import shipped
 from netdiag.playbook.conditions import Condition, Either, Every, Item, No, Outcome, There, glob
 from netdiag.playbook.document import ActionName, Conclusion, Playbook, Step
 from netdiag.playbook.items import finding_item

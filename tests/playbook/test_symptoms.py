@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from netdiag.io.playbooks import shipped
+from netdiag.io.files.playbooks import shipped
 from netdiag.playbook.recognise import MOST_LINES, recognised
 from tests.figures import Report
 from tests.house.tree import ROOT

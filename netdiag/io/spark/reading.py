@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from netdiag.io.capture_files import capture_files
+from netdiag.io.files.captures import capture_files
 from netdiag.traffic import native
 from netdiag.traffic.latencies import EXCHANGE_COLUMNS, latencies
 from netdiag.traffic.native import ReadOptions

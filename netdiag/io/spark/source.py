@@ -33,7 +33,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from netdiag.errors import InputError, UsageError
-from netdiag.io.capture_files import capture_files, size_of
+from netdiag.io.files.captures import capture_files, size_of
 from netdiag.io.spark.reading import Reading, read_batches, read_latencies
 from netdiag.traffic import native
 from netdiag.traffic.aggregates.expressions import struct_of

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from netdiag.errors import NetdiagError
-from netdiag.io.capture_files import capture_files
+from netdiag.io.files.captures import capture_files
 from netdiag.io.follow.admission import Admission
 from netdiag.io.follow.plans import Catalogue, Plan, plan_of
 from netdiag.io.follow.step import Work, step

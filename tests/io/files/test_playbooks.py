@@ -1,4 +1,4 @@
-"""Bundles in files: the same bytes each time, nothing half-written, no zip that unfolds without end."""
+"""Playbooks and bundles as files: shipped, foreign, damaged."""
 
 import io
 import zipfile
@@ -7,8 +7,28 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import InputError
-from netdiag.io.bundles import read_bundle, write_bundle
+from netdiag.io.files.playbooks import find, read_bundle, shipped, write_bundle
 from netdiag.playbook.bundle import LARGEST, to_json
+from tests.house.tree import ROOT
+from tests.playbook.examples import TEXT
+
+
+def test_all_files_are_shipped() -> None:
+    assert [book.name for book in shipped()] == sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
+
+
+def test_by_name_and_by_path(tmp_path: Path) -> None:
+    books = shipped()
+    assert find("bootstrap-refused", books) is next(book for book in books if book.name == "bootstrap-refused")
+    path = tmp_path / "my-own.yml"
+    path.write_text(TEXT)
+    assert find(str(path), books).name == "my-own"
+    with pytest.raises(InputError, match="no playbook 'refused'") as caught:
+        find("refused", books)
+    assert caught.value.hint is not None
+    assert "bootstrap-refused" in caught.value.hint
+    with pytest.raises(InputError):
+        find(str(tmp_path / "none.yml"), books)
 
 
 def test_there_and_back(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import InputError
-from netdiag.io.config_files import LIMIT, config_candidates, read_config
+from netdiag.io.files.configuration import LIMIT, config_candidates, read_config
 
 
 def put(folder: Path, *names: str, text: str = "# netdiag\n") -> None:

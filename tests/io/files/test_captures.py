@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from netdiag.errors import InputError
-from netdiag.io.capture_files import capture_files, size_of
+from netdiag.io.files.captures import capture_files, size_of
 from netdiag.traffic import native
 from netdiag.traffic.native import ReadOptions
 from tests.native.files import START, block, enhanced, interface, option, pcap, section

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import InputError, NetdiagError
-from netdiag.io.projects import (
+from netdiag.io.files.projects import (
     ProjectFiles,
     ProjectReader,
     ReadOptions,
