@@ -2,7 +2,10 @@
 
 import base64
 import gzip
+import random
 import struct
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,9 +15,19 @@ import pytest
 from netdiag.traffic import native
 from netdiag.traffic.native import ReadOptions
 from netdiag.traffic.tables import NAMES
-from tests.native.conversations import KEYS, MARK, SECRET, TIME, batch, produced_and_fetched, repacked
+from tests.native.conversations import (
+    KEYS,
+    MARK,
+    SECRET,
+    START,
+    TIME,
+    batch,
+    produce,
+    produced_and_fetched,
+    repacked,
+)
 from tests.native.files import pcap_file
-from tests.native.packets import Packet
+from tests.native.packets import Packet, TcpConnection
 from tests.native.reading import rows_of_packets
 
 PRODUCE, FETCH = 0, 1
@@ -191,3 +204,54 @@ def _told(packets: Sequence[Packet], tables: frozenset[str], path: Any) -> Seque
                 said += [repr(each.rows()), each.to_csv().decode(), each.to_json().decode()]
                 said.append(repr(pa.record_batch(each).to_pylist()))
     return said
+
+
+# How many records a capture has, how many partitions are told as cut, and the peak of memory in MiB without what the
+# interpreter and pyarrow take.
+COUNT = """
+import sys
+import pyarrow as pa
+from netdiag.traffic import native
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) // 1024
+
+before, records, cut = peak(), 0, 0
+for ready in native.read([sys.argv[1]], native.ReadOptions(tables=frozenset({"records", "losses"}))):
+    records += sum(pa.record_batch(batch).num_rows for batch in ready.get("records", ()))
+    cut += sum(row[4] == "limit" for batch in ready.get("losses", ()) for row in batch.rows())
+print(records, cut, peak() - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("noise", [900_000, 0], ids=["as-clients-send", "bombs"])
+def test_batches_that_unpack_to_much_are_held_in_bounded_memory(noise: int, tmp_path: Any) -> None:
+    """Sixty batches of 16 MB, between others that cannot be compressed, and one behind the other."""
+    records = 3900
+    plain = batch([(b"k", b"x" * 4000, [])] * records)
+    packed = produce(repacked(plain, 4, _arrow("zstd")))
+    around = produce(batch([(b"k", random.Random(1).randbytes(9000), [])] * (noise // 9000)))
+    packets: list[Packet] = []
+    for number in range(60):
+        for first, sent in ((0, packed), (1, around)):
+            made = TcpConnection(
+                f"10.0.{first}.{number + 1}:40000",
+                "10.9.1.1:9092",
+                start=START + number * 1000,
+                sequences=(1000 * number + first, 70_000 * number + first),
+            ).open()
+            for at in range(0, len(sent), 60_000):
+                made.ask(sent[at : at + 60_000])
+            packets += made.close().packets
+    path = tmp_path / "a.pcap"
+    path.write_bytes(pcap_file(packets, 1 << 20))
+    said = subprocess.run([sys.executable, "-c", COUNT, path], check=True, capture_output=True, text=True).stdout
+    found, cut, memory = (int(word) for word in said.split())
+    if noise:
+        assert (found, cut) == (60 * (records + noise // 9000), 0)
+    else:
+        assert 60 * records > found > 10_000
+        assert cut > 0
+    assert memory < 240

@@ -9,7 +9,7 @@ use crate::capture::Interfaces;
 use crate::decode::endpoint_text;
 use crate::exchange::row::{ConnectionRow, LossRow, RowSink, Strings};
 use crate::exchange::sessions::Offsets;
-use crate::exchange::{Assembly, Context, Event, Known, Sum, Topics};
+use crate::exchange::{Assembly, Context, Event, Known, Room, Sum, Topics};
 use crate::options::{Options, Table, Wanted};
 use crate::tcp::Figures;
 
@@ -55,6 +55,8 @@ pub(super) struct Told {
     pub losses: Vec<(u32, Sum)>,
     /// Since the beginning.
     pub copies: Copies,
+    /// Bytes of the room for records that the rows have.
+    pub held: u64,
 }
 
 impl Assembler {
@@ -63,11 +65,11 @@ impl Assembler {
         options: &Options,
         interfaces: Interfaces,
         files: BTreeMap<u32, String>,
-        topics: Topics,
+        (topics, room): (Topics, Room),
         workers: usize,
     ) -> Assembler {
         Assembler {
-            assembly: Assembly::new(options, topics),
+            assembly: Assembly::new(options, topics, room),
             interfaces,
             tables: options.tables,
             files,
@@ -75,11 +77,6 @@ impl Assembler {
             workers: workers.max(1),
             copies: Copies::default(),
         }
-    }
-
-    /// The rows so far were taken.
-    pub fn drained(&mut self) {
-        self.assembly.drained();
     }
 
     /// Takes what came of a round.
@@ -112,6 +109,7 @@ impl Assembler {
         }
         names.for_each(|(_, names)| self.assembly.learn(names));
         told.copies = self.copies;
+        told.held = self.assembly.held();
         told
     }
 

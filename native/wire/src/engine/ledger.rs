@@ -6,7 +6,7 @@ use super::assembler::Told;
 use super::work::Aside;
 use crate::exchange::losses::Of;
 use crate::exchange::row::RowSink;
-use crate::exchange::{Assembly, Known, Learned, Lessons, Sum};
+use crate::exchange::{Assembly, Known, Learned, Lessons, Room, Sum};
 use crate::options::{Options, Table, Wanted};
 use crate::packet::Undecoded;
 
@@ -14,6 +14,9 @@ use crate::packet::Undecoded;
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub learned: Learned,
+    /// For records, of all workers; so many bytes of it have the rows that are not drained.
+    pub room: Room,
+    held: u64,
     tables: Wanted,
     counts_strays: bool,
 }
@@ -22,6 +25,8 @@ impl Ledger {
     pub fn new(options: &Options, learned: Learned) -> Ledger {
         Ledger {
             learned,
+            room: Room::default(),
+            held: 0,
             tables: options.tables,
             counts_strays: options.flow_class.0 == 0,
         }
@@ -40,9 +45,18 @@ impl Ledger {
         for name in &aside.names {
             rows.name(&name.row());
         }
-        let mut losses: Vec<_> = told.into_iter().flat_map(|told| told.losses).collect();
+        let mut losses = Vec::new();
+        for told in told {
+            losses.extend(told.losses);
+            self.held += told.held;
+        }
         losses.sort_by_key(|(order, _)| *order);
         losses.into_iter().for_each(|(_, loss)| self.learned.losses.add(loss));
+    }
+
+    /// The rows so far were taken.
+    pub fn drained(&mut self) {
+        self.room.give_back(std::mem::take(&mut self.held));
     }
 
     /// Counts what belongs to no connection, such as damage of a file.

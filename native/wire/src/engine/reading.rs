@@ -16,7 +16,7 @@ use super::work::{Aside, Work};
 use super::worker::Worker;
 use crate::capture::{Ahead, CaptureFile, Captures, Chunk, FromDisk, Refused, Shared, Window};
 use crate::exchange::{Known, Learned, Lessons, Topics};
-use crate::options::Options;
+use crate::options::{Options, Table};
 use crate::rows::{Batch, Packed, Packer, Rows, Shape};
 
 /// So many pieces may wait between two threads.
@@ -170,7 +170,11 @@ impl Reading {
         });
         let names: BTreeMap<u32, String> = (0..).zip(names.iter().cloned()).collect();
         let router = Router::new(options, interfaces.clone(), Routes::new(options), workers);
-        let assembler = || Assembler::new(options, interfaces.clone(), names.clone(), Topics::default(), workers);
+        let ledger = Ledger::new(options, Learned::default());
+        let assembler = || {
+            let known = (Topics::default(), ledger.room.clone());
+            Assembler::new(options, interfaces.clone(), names.clone(), known, workers)
+        };
         let source = if let Some(raw) = Raw::of(options, &interfaces) {
             Source::Raw {
                 captures,
@@ -185,11 +189,16 @@ impl Reading {
             }
         } else {
             let workers = (0..workers).map(|_| (Worker::new(options, workers), assembler(), Packer::new(shapes)));
-            threads(captures, router, workers, &progress)?
+            threads(
+                captures,
+                router,
+                workers,
+                (&progress, options.tables.has(Table::Records)),
+            )?
         };
         Ok(Reading {
             source,
-            ledger: Ledger::new(options, Learned::default()),
+            ledger,
             files: names,
             rows: Rows::new(shapes),
             progress,
@@ -220,9 +229,7 @@ impl Reading {
         } else if !self.rows.is_due() {
             return Ok(Turn::More);
         }
-        if let Source::Here { assembler, .. } = &mut self.source {
-            assembler.drained();
-        }
+        self.ledger.drained();
         Ok(Turn::Ready(self.rows.drain()))
     }
 
@@ -379,19 +386,20 @@ fn threads(
     captures: Captures,
     router: Router,
     workers: impl Iterator<Item = (Worker, Assembler, Packer)>,
-    progress: &Arc<Progress>,
+    (progress, waits): (&Arc<Progress>, bool),
 ) -> Result<Source, Broken> {
+    let rows_ahead = if waits { 0 } else { BEHIND + AHEAD };
     let (routed_sender, routed) = sync_channel(AHEAD);
     let (mut tasks, mut connected, mut threads) = (Vec::new(), Vec::new(), Vec::new());
     for (worker, assembler, packer) in workers {
         let (task_sender, tasks_of_it) = sync_channel(AHEAD);
         let (lessons_sender, lessons) = sync_channel(AHEAD);
         let (known, known_receiver) = sync_channel(BEHIND + AHEAD);
-        let (rowed_sender, rowed) = sync_channel(BEHIND + AHEAD);
+        let (rowed_sender, rowed) = sync_channel(rows_ahead);
         let work = move || {
             // Whoever is gone wants nothing more.
             let _ = work(
-                (worker, assembler, packer),
+                (worker, assembler, packer, waits),
                 &tasks_of_it,
                 &lessons_sender,
                 &known_receiver,
@@ -419,9 +427,10 @@ fn threads(
     })
 }
 
-/// Works at rounds until there are no more; None when nobody wants them.
+/// Works at rounds until there are no more; None when nobody wants them. One that `waits` makes the rows of a round when
+/// those of the round before were taken, as rows of records may be large.
 fn work(
-    (mut worker, mut assembler, mut packer): (Worker, Assembler, Packer),
+    (mut worker, mut assembler, mut packer, waits): (Worker, Assembler, Packer, bool),
     tasks: &Receiver<Task>,
     lessons: &SyncSender<Lessons>,
     known: &Receiver<Known>,
@@ -429,7 +438,6 @@ fn work(
 ) -> Option<()> {
     let mut make_rows = |made, known| {
         let told = assembler.take(made, known, &mut packer);
-        assembler.drained();
         rowed.send((packer.take(), told)).ok()
     };
     let mut waiting = VecDeque::new();
@@ -442,7 +450,7 @@ fn work(
         loop {
             let known = if waiting.len() > BEHIND {
                 known.recv().ok()?
-            } else if let Ok(known) = known.try_recv() {
+            } else if !waits && let Ok(known) = known.try_recv() {
                 known
             } else {
                 break;

@@ -62,12 +62,14 @@ impl Engine {
         routes: Routes,
         learned: Learned,
     ) -> Engine {
+        let ledger = Ledger::new(options, learned);
+        let known = (ledger.learned.topics.clone(), ledger.room.clone());
         Engine {
             next_file,
             router: Router::new(options, interfaces.clone(), routes, 1),
             worker: Worker::new(options, 1),
-            assembler: Assembler::new(options, interfaces.clone(), files, learned.topics.clone(), 1),
-            ledger: Ledger::new(options, learned),
+            assembler: Assembler::new(options, interfaces.clone(), files, known, 1),
+            ledger,
             copies: Copies::default(),
             interfaces,
         }
@@ -120,7 +122,7 @@ impl Engine {
 
     /// The rows so far were taken.
     pub fn drained(&mut self) {
-        self.assembler.drained();
+        self.ledger.drained();
     }
 
     /// The names of topics by their ids, as far as the capture told them: also for rows that are gone by now.

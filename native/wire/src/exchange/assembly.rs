@@ -11,7 +11,7 @@ use super::details::Details;
 use super::lessons::Names;
 use super::losses::{Of, Sum};
 use super::pairing::{Answer, Asked, Event, Exchange, Heard};
-use super::payloads::{Carrier, Payloads};
+use super::payloads::{Carrier, Payloads, Room};
 use super::places::{Named, host_of};
 use super::row::{ExchangeRow, LossRow, RowSink, Strings};
 use super::sessions::Offsets;
@@ -40,7 +40,7 @@ pub struct Context<'a> {
 }
 
 /// Makes the rows of exchanges.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Assembly {
     options: Options,
     topics: Topics,
@@ -49,11 +49,11 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    pub fn new(options: &Options, topics: Topics) -> Assembly {
+    pub fn new(options: &Options, topics: Topics, room: Room) -> Assembly {
         Assembly {
             options: options.clone(),
             topics,
-            payloads: Payloads::new(),
+            payloads: Payloads::new(room),
             texts: Strings::default(),
         }
     }
@@ -68,9 +68,9 @@ impl Assembly {
         self.topics.learn(names);
     }
 
-    /// The rows so far were taken.
-    pub fn drained(&mut self) {
-        self.payloads.drained();
+    /// How many bytes of the room for records the rows since the last time have.
+    pub fn held(&mut self) -> u64 {
+        self.payloads.held()
     }
 
     /// Whether rows of a connection with these ends, or of a request with this client.id, are wanted.

@@ -27,5 +27,6 @@ pub use assembly::{Assembly, Context};
 pub use lessons::{Known, Learned, Lessons};
 pub use losses::{Losses, Sum};
 pub use pairing::{Event, Exchange, KEEP_WHOLE, Pairing, PairingSink};
+pub use payloads::Room;
 pub use places::{Named, Places};
 pub use topics::Topics;

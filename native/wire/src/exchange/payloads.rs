@@ -1,10 +1,12 @@
 //! The rows of the table `records`: keys and values, which nobody gets who has not asked for payloads.
 //!
-//! They are made when a message is complete, so that no bytes are held; how many are held until they are drained is
-//! bounded, and so is what batches unpack to.
+//! They are made when a message is complete, so that no bytes are held; how many rows are held until they are drained is
+//! bounded for all threads together, and so is what batches unpack to.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,9 +21,33 @@ use crate::kafka::unpacking;
 
 /// So many bytes of a key, of a value, of the name and of the value of a header are shown.
 const MOST_SHOWN: usize = 4096;
-/// So many records, and bytes of keys, values and headers, are held until they are drained.
-const MOST_RECORDS: u64 = 200_000;
-const MOST_BYTES: u64 = 64 << 20;
+/// So many bytes of rows are held until they are drained.
+const MOST_HELD: u64 = 64 << 20;
+/// What a row takes besides its keys, values and headers.
+const ROW: u64 = 256;
+
+/// Room for rows of records, shared by all threads that make them.
+#[derive(Clone, Debug)]
+pub struct Room(Arc<AtomicU64>);
+
+impl Default for Room {
+    fn default() -> Room {
+        Room(Arc::new(AtomicU64::new(MOST_HELD)))
+    }
+}
+
+impl Room {
+    /// Takes so many bytes, where there are as many.
+    fn take(&self, bytes: u64) -> bool {
+        let less = |room: u64| room.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
+
+    /// Rows of so many bytes were drained.
+    pub fn give_back(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
 
 /// A message that carries records.
 pub(super) struct Carrier<'a> {
@@ -37,25 +63,25 @@ pub(super) struct Carrier<'a> {
 }
 
 /// Makes rows until there is no more room.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Payloads {
-    records: u64,
-    bytes: u64,
+    room: Room,
+    held: u64,
     texts: Strings,
 }
 
 impl Payloads {
-    pub fn new() -> Payloads {
+    pub fn new(room: Room) -> Payloads {
         Payloads {
-            records: MOST_RECORDS,
-            bytes: MOST_BYTES,
+            room,
+            held: 0,
             texts: Strings::default(),
         }
     }
 
-    /// The rows so far were taken.
-    pub fn drained(&mut self) {
-        (self.records, self.bytes) = (MOST_RECORDS, MOST_BYTES);
+    /// How many bytes of the room the rows since the last time have.
+    pub fn held(&mut self) -> u64 {
+        std::mem::take(&mut self.held)
     }
 
     /// Adds the records of a message, of these topics only where there are some; what is not shown is told to `lose`.
@@ -112,8 +138,7 @@ impl Payloads {
                 }
             };
             let weight = weight(&record);
-            if self.records == 0 || self.bytes < weight {
-                (self.records, self.bytes) = (0, 0);
+            if !self.room.take(weight) {
                 lose(Unread {
                     kind: Unread::LIMIT,
                     bytes: piece.size,
@@ -121,8 +146,7 @@ impl Payloads {
                 });
                 return ControlFlow::Break(());
             }
-            self.records -= 1;
-            self.bytes -= weight;
+            self.held += weight;
             self.row(carrier, piece, (topic, topic_id.as_deref()), &record, rows);
             ControlFlow::Continue(())
         };
@@ -214,10 +238,12 @@ fn is_control(character: char) -> bool {
     character.is_control() && !matches!(character, '\t' | '\n' | '\r')
 }
 
+/// The bytes of a row.
 fn weight(record: &Record<'_>) -> u64 {
     let headers = record.headers.iter().flat_map(|(name, value)| [Some(*name), *value]);
     let parts = [record.key, record.value].into_iter().chain(headers);
-    parts.flatten().map(|part| part.len().min(MOST_SHOWN) as u64).sum()
+    let text: u64 = parts.flatten().map(|part| part.len().min(MOST_SHOWN) as u64).sum();
+    ROW + text
 }
 
 #[cfg(test)]
