@@ -94,17 +94,17 @@ def topology_findings(topology: Topology) -> tuple[Finding, ...]:
 
 def json_report(topology: Topology) -> tuple[tuple[Finding, ...], str]:
     """The findings, and the report as JSON; of a large topology two processes render a part each."""
-    from netdiag.io.kernel.beside import possible
+    from netdiag.io.kernel.child_process import possible
     from netdiag.render.topology.json import append_tail, json_text, tail_text, topology_document
 
     many = len(topology.inventory.namespaces)
     if many < _MANY or not possible():
         findings = topology_findings(topology)
         return findings, json_text(topology_document(topology, findings))
-    from netdiag.io.kernel.beside import Beside
+    from netdiag.io.kernel.child_process import ChildProcess
 
     first = int(many * _OURS)
-    with Beside(lambda: tail_text(topology, first)) as beside:
+    with ChildProcess(lambda: tail_text(topology, first)) as beside:
         findings = topology_findings(topology)
         text = json_text(topology_document(topology, findings, first=first))
         tail = beside.result()

@@ -13,10 +13,10 @@ from contextlib import ExitStack
 from functools import partial
 
 from netdiag.errors import NetdiagError
-from netdiag.io.entering import enter
-from netdiag.io.kernel.channel import NETFILTER, Channel
-from netdiag.io.kernel.ruleset import read_counters, read_policies
-from netdiag.io.netns import Namespace
+from netdiag.io.kernel.namespaces import enter
+from netdiag.io.kernel.netlink import NETFILTER, Channel
+from netdiag.io.kernel.netns import Namespace
+from netdiag.io.kernel.packet_filter import read_counters, read_policies
 from netdiag.linux.ruleset import RuleAddress, Ruleset
 from netdiag.topology.inventory import Inventory
 from netdiag.topology.path.attempts import (

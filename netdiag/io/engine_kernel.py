@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from netdiag.engine.container import Container
 from netdiag.io.engine_address import EngineAddress
-from netdiag.io.netns import is_process_of, read_proc
+from netdiag.io.kernel.netns import is_process_of, read_proc
 from netdiag.values import dataclass
 
 _ENGINES = frozenset({"dockerd", "docker", "podman"})

@@ -8,7 +8,7 @@ from netdiag.engine.container import Container
 from netdiag.errors import NetdiagError
 from netdiag.io.docker_engine import EngineHost, EngineVersion
 from netdiag.io.engine_kernel import OtherKernel, SameKernel, has_userland_proxy
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netns import open_namespace
 
 # Of the network namespace that reads it; absent where br_netfilter is not loaded.
 _BRIDGE_FILTER = "/proc/sys/net/bridge/bridge-nf-call-iptables"

@@ -3,8 +3,8 @@
 import socket
 
 from netdiag.errors import NetdiagError
-from netdiag.io.kernel.channel import ROUTE, Channel
-from netdiag.io.netns import Namespace
+from netdiag.io.kernel.netlink import ROUTE, Channel
+from netdiag.io.kernel.netns import Namespace
 from netdiag.linux.netlink.addresses import decode_address, request_addresses
 from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.links import decode_link, request_links

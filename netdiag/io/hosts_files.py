@@ -1,9 +1,9 @@
 """The hosts file that programs in a network namespace read, whoever's root directory it is in."""
 
 from netdiag.errors import NetdiagError
-from netdiag.io.entering import entrances
 from netdiag.io.foreign_files import ForeignText, read_below
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.namespaces import entrances
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.netns import NamespaceId, Netns
 
 

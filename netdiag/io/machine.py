@@ -116,7 +116,7 @@ def _namespaces() -> Found:
     if sys.platform != "linux":
         return Found(why_not="there are none on this system")
     try:
-        from netdiag.io.netns import RIGHTS, open_namespace
+        from netdiag.io.kernel.netns import RIGHTS, open_namespace
         from netdiag.linux.netns import ProcessNamespace
 
         open_namespace(ProcessNamespace(pid=os.getpid(), container_id=None)).close()

@@ -15,9 +15,9 @@ from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, contact_between_members
 from netdiag.errors import NetdiagError
 from netdiag.io.connection import Target
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.limits import many_sockets
 from netdiag.io.name_service import read_name_service
-from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, Prober
 from netdiag.io.resolver import Resolver
 from netdiag.kafka.zookeeper import Alive, FourLetterWord, NotAlive, SessionOpening

@@ -1,7 +1,7 @@
 """The name service of a place: its own hosts file and resolver configuration, read where a client there reads them."""
 
 from netdiag.io.foreign_files import ForeignText, Unreadable, read_below
-from netdiag.io.netns import Namespace
+from netdiag.io.kernel.netns import Namespace
 from netdiag.linux.resolver import HostsFile, ResolvConf, parse_hosts, parse_resolv_conf
 from netdiag.values import dataclass
 

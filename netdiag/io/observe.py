@@ -15,10 +15,10 @@ from netdiag.deployment.observation.live_view import LiveVantage, SecuredPort, S
 from netdiag.deployment.prediction.mesh import Edge, Mesh
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.client_identity import Client
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.limits import many_sockets
 from netdiag.io.mesh import look_along, mesh_of
 from netdiag.io.name_service import read_name_service
-from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, Prober
 from netdiag.io.resolver import Resolver
 from netdiag.io.speaking import Speaker

@@ -17,7 +17,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink import NetlinkError
 
 from netdiag.errors import InputError, MissingRight, NetdiagError
-from netdiag.io.netns import NAMED, RIGHTS, Namespace, Vanished, open_namespace
+from netdiag.io.kernel.netns import NAMED, RIGHTS, Namespace, Vanished, open_namespace
 from netdiag.linux.netns import NamedNamespace
 
 FOLDER = f"/{NAMED}"

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, NodeEndpoint, Reason, Unknown
 from netdiag.io.connection import Target, connect, connect_failure
 from netdiag.io.introductions import plaintext_instead
+from netdiag.io.kernel.netns import Namespace
 from netdiag.io.limits import Allowance, Gates
-from netdiag.io.netns import Namespace
 from netdiag.io.resolver import Resolved, Resolver, Unresolved
 from netdiag.io.securing import secure
 from netdiag.io.speaking import Speaker, TrustedAsItIs

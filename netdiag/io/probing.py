@@ -25,10 +25,10 @@ from netdiag.deployment.observation.probe import (
 from netdiag.io.client_identity import Client
 from netdiag.io.connection import Target, connect, connect_failure
 from netdiag.io.introductions import introduced, plaintext_instead
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.limits import Allowance, many_sockets
 from netdiag.io.lines import Line, TlsBroken
 from netdiag.io.name_service import read_name_service
-from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, furthest
 from netdiag.io.resolver import Resolved, Resolver
 from netdiag.io.speaking import Speaker, TrustedAsItIs

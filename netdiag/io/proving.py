@@ -13,10 +13,10 @@ from contextlib import ExitStack
 from functools import partial
 
 from netdiag.errors import NetdiagError
-from netdiag.io.entering import enter
-from netdiag.io.kernel.channel import Channel
-from netdiag.io.kernel.ruleset import read_counters
-from netdiag.io.netns import Namespace
+from netdiag.io.kernel.namespaces import enter
+from netdiag.io.kernel.netlink import Channel
+from netdiag.io.kernel.netns import Namespace
+from netdiag.io.kernel.packet_filter import read_counters
 from netdiag.io.sightings import Sightings
 from netdiag.linux.ruleset import RuleAddress, Ruleset
 from netdiag.topology.graph import HopKind, Path, Topology

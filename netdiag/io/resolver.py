@@ -18,8 +18,8 @@ import dns.message
 import dns.name
 import dns.rdatatype
 
+from netdiag.io.kernel.netns import Namespace
 from netdiag.io.name_service import NameService
-from netdiag.io.netns import Namespace
 from netdiag.linux.resolver import DnsAnswer, Lookup
 from netdiag.values import dataclass
 

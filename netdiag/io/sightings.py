@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from netdiag.errors import NetdiagError
-from netdiag.io.netns import Namespace
+from netdiag.io.kernel.netns import Namespace
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.attempts import LinkSighting
 

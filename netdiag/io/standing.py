@@ -9,7 +9,7 @@ from netdiag.errors import InputError, NetdiagError
 from netdiag.io.docker_engine import connect
 from netdiag.io.engine_address import find_engine
 from netdiag.io.engine_kernel import OtherKernel, locate
-from netdiag.io.netns import same_namespace_as
+from netdiag.io.kernel.netns import same_namespace_as
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 from netdiag.values import dataclass
 

@@ -17,7 +17,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink import NetlinkError
 
 from netdiag.errors import MissingRight, NetdiagError
-from netdiag.io.netns import RIGHTS, Namespace, open_namespace
+from netdiag.io.kernel.netns import RIGHTS, Namespace, open_namespace
 from netdiag.io.own_netns import FOLDER, LOOPBACK, Found, fresh_namespace, in_namespace, look, name_it, take_name
 from netdiag.io.teaching_state import OwnedDevice, State, StateFile
 from netdiag.linux.netns import NamedNamespace

@@ -17,7 +17,7 @@ from netdiag.errors import EngineError, InputError, MissingExtra
 from netdiag.io.engine_address import EngineAddress, find_engine
 from netdiag.io.engine_kernel import OtherKernel, SameKernel, locate
 from netdiag.io.engine_socket import SocketEngine
-from netdiag.io.netns import same_namespace_as
+from netdiag.io.kernel.netns import same_namespace_as
 from netdiag.linux.rtnetlink import outside_addresses
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, Unread

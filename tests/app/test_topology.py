@@ -123,8 +123,8 @@ class Played(AbstractContextManager["Played"]):
 def test_a_large_one_is_drawn_by_two_processes_as_by_one(
     monkeypatch: pytest.MonkeyPatch, able: bool, fails: bool, begun: int
 ) -> None:
-    monkeypatch.setattr("netdiag.io.kernel.beside.Beside", Played)
-    monkeypatch.setattr("netdiag.io.kernel.beside.possible", lambda: able)
+    monkeypatch.setattr("netdiag.io.kernel.child_process.ChildProcess", Played)
+    monkeypatch.setattr("netdiag.io.kernel.child_process.possible", lambda: able)
     monkeypatch.setattr(Played, "fails", fails)
     monkeypatch.setattr(Played, "begun", 0)
     seen = crowd(60)

@@ -18,7 +18,7 @@ from pathlib import Path
 from socket import AF_INET, AF_INET6, SOCK_DGRAM, SOCK_STREAM
 
 from netdiag.io.kernel.inventory import read_inventory
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.netns import NamedNamespace
 from netdiag.topology.inventory import measure_coverage
 from tests.bars.measuring import report

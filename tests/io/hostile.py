@@ -6,7 +6,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 
-from netdiag.io.netns import Namespace
+from netdiag.io.kernel.netns import Namespace
 from netdiag.kafka.protocol import encode_response
 
 Behaviour = Callable[[socket.socket, threading.Event], None]

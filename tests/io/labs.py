@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from netdiag.io.netns import NAMED
+from netdiag.io.kernel.netns import NAMED
 from netdiag.topology.tutorial_lab import namespace_name
 from tests.tools import tool
 

@@ -11,7 +11,7 @@ import dns.rcode
 import dns.rdatatype
 import dns.rrset
 
-from netdiag.io.netns import Namespace
+from netdiag.io.kernel.netns import Namespace
 
 Records = Mapping[str, tuple[str, ...] | int | None]
 """A name's addresses, or a response code, or None for silence; other names are NXDOMAIN."""

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 from netdiag.io.host_addresses import host_addresses, read_addresses, read_links
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.netns import NamedNamespace
 from tests.io.namespaces import NEAR, ip, joined_namespaces
 

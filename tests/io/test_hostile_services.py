@@ -18,7 +18,7 @@ import dns.rdatatype
 import dns.rrset
 import pytest
 
-from netdiag.io.netns import Namespace, open_namespace
+from netdiag.io.kernel.netns import Namespace, open_namespace
 from netdiag.linux.netns import ProcessNamespace
 from tests.cli.shell import ROOT, environment
 from tests.figures import Report

@@ -12,8 +12,8 @@ from netdiag.deployment.model.contact import Address, Answered
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.prediction.mesh import Edge, EdgeKind, edge_outcome, is_cut
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.mesh import Look, observe_mesh
-from netdiag.io.netns import open_namespace
 from netdiag.io.observe import observe
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace
 from tests.io import hostile

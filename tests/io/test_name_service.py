@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+from netdiag.io.kernel.netns import Namespace
 from netdiag.io.name_service import read_name_service
-from netdiag.io.netns import Namespace
 
 
 def place(root: Path, *etc: str) -> Namespace:

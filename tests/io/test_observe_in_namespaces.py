@@ -10,7 +10,7 @@ import pytest
 from netdiag.deployment.model.contact import Address, Failed
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.observation.live_view import netns_vantage
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.observe import Observed, observe
 from netdiag.linux.netns import NamedNamespace
 from tests.figures import Report

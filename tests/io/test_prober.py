@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason, Unknown
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.name_service import NameService
-from netdiag.io.netns import open_namespace
 from netdiag.io.prober import Place, Prober
 from netdiag.io.resolver import Resolver
 from netdiag.linux.netns import OwnNamespace

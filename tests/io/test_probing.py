@@ -11,7 +11,7 @@ import pytest
 
 from netdiag.deployment.model.contact import Address, Answered, Failed, Reason
 from netdiag.deployment.observation.probe import BootstrapReport, ProbeReport, StepKind
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.probing import Question, probe
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
 from tests.io import hostile

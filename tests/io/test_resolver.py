@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from netdiag.io.kernel.netns import Namespace, open_namespace
 from netdiag.io.name_service import NameService
-from netdiag.io.netns import Namespace, open_namespace
 from netdiag.io.resolver import Resolved, Resolver, Unresolved
 from netdiag.linux.netns import NamedNamespace, OwnNamespace
 from netdiag.linux.resolver import parse_hosts, parse_resolv_conf

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from netdiag.io.netns import Namespace, open_namespace
+from netdiag.io.kernel.netns import Namespace, open_namespace
 from netdiag.io.sightings import Sightings
 from netdiag.linux.netns import NamedNamespace
 from netdiag.topology.inventory import LinkId

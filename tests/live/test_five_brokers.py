@@ -9,7 +9,7 @@ import pytest
 
 from netdiag.deployment.model.contact import Address, Answered
 from netdiag.deployment.model.deployment import State
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netns import open_namespace
 from tests.figures import Report
 from tests.lab.lab import Lab
 from tests.lab.processes import run

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.netns import ProcessNamespace
 from tests.figures import Report
 from tests.io.hostile import serving

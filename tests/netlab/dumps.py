@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from netdiag.io.kernel.channel import ROUTE, SOCK_DIAG, Channel, Refused
+from netdiag.io.kernel.netlink import ROUTE, SOCK_DIAG, Channel, Refused
 from netdiag.linux.netlink.addresses import (
     decode_address,
     decode_fdb_entry,

@@ -4,9 +4,9 @@ import contextlib
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 
-from netdiag.io.kernel.channel import NETFILTER, Channel
-from netdiag.io.kernel.ruleset import read_counters, read_ruleset
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netlink import NETFILTER, Channel
+from netdiag.io.kernel.netns import open_namespace
+from netdiag.io.kernel.packet_filter import read_counters, read_ruleset
 from netdiag.linux.netns import NamedNamespace, ProcessNamespace
 from netdiag.linux.ruleset import RuleAddress, Ruleset
 from tests.io.namespaces import ip, needs_root

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from netdiag.io.netns import Namespace, open_namespace
+from netdiag.io.kernel.netns import Namespace, open_namespace
 from netdiag.linux.netns import NamedNamespace
 from tests.io.namespaces import ip, needs_root
 from tests.lab.processes import run

@@ -2,7 +2,7 @@
 
 import os
 
-from netdiag.io.kernel.channel import ROUTE, Channel
+from netdiag.io.kernel.netlink import ROUTE, Channel
 from netdiag.linux.netlink.links import UNASSIGNED, decode_nsid, request_nsid
 from tests.netlab.dumps import inside, read_facts
 from tests.netlab.lab import netlab

@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import TypeVar
 
 from netdiag.errors import NetdiagError
-from netdiag.io.kernel.channel import NETFILTER, Channel
-from netdiag.io.kernel.legacy_tables import entries
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netlink import NETFILTER, Channel
+from netdiag.io.kernel.netns import open_namespace
+from netdiag.io.kernel.packet_filter import entries
 from netdiag.linux.filtering.packet import Packet
 from netdiag.linux.filtering.traversal import traverse
 from netdiag.linux.iptables.entries import decode_table as decode_legacy_table

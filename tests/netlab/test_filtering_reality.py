@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from netdiag.io.kernel.ruleset import addresses
+from netdiag.io.kernel.packet_filter import addresses
 from netdiag.linux.ruleset import Origin, Ruleset
 from tests.figures import Report
 from tests.lab.errors import LabError

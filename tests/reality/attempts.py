@@ -10,7 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from netdiag.io.netns import Namespace
+from netdiag.io.kernel.netns import Namespace
 
 # Three questions for a neighbour, a second apart, and a little; a packet that was lost is sent again after 1 s and 3 s.
 PATIENCE = 4.2

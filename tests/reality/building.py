@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from netdiag.io.netns import Namespace, open_namespace
+from netdiag.io.kernel.netns import Namespace, open_namespace
 from netdiag.linux.netns import NamedNamespace
 from tests.tools import tool
 

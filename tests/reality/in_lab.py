@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 
 from netdiag.io.hosts_files import read_hosts_file
+from netdiag.io.kernel.netns import Namespace, open_namespace
 from netdiag.io.name_service import read_name_service
-from netdiag.io.netns import Namespace, open_namespace
 from netdiag.io.proving import prove
 from netdiag.io.resolver import Resolved, Resolver
 from netdiag.io.topology import look

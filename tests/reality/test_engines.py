@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.io.kernel.inventory import read_inventory
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.netns import NamedNamespace
 from netdiag.topology.graph import HopKind
 from tests.figures import Report

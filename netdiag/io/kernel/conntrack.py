@@ -3,7 +3,7 @@
 from itertools import islice
 
 from netdiag.errors import NetdiagError
-from netdiag.io.kernel.channel import Channel, Refused
+from netdiag.io.kernel.netlink import Channel, Refused
 from netdiag.linux.conntrack import TrackedConnection, decode_connection, get_connections
 
 MOST_CONNECTIONS = 20_000

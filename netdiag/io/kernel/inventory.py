@@ -11,11 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from netdiag.errors import NetdiagError
-from netdiag.io.kernel.beside import Beside, possible
-from netdiag.io.kernel.calls import Calls, apart
-from netdiag.io.kernel.channel import ROUTE, Channel
-from netdiag.io.kernel.facts import FactReader, Facts, leads_elsewhere
-from netdiag.io.kernel.namespaces import Namespaces, describe, open_namespaces
+from netdiag.io.kernel.child_process import ChildProcess, possible
+from netdiag.io.kernel.namespace_facts import FactReader, Facts, leads_elsewhere
+from netdiag.io.kernel.namespaces import Calls, Namespaces, apart, describe, open_namespaces
+from netdiag.io.kernel.netlink import ROUTE, Channel
 from netdiag.io.kernel.proc_scan import ProcScan, proxies, read_process, scan_proc
 from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.links import decode_nsid, request_nsid
@@ -85,7 +84,7 @@ def _read_both(
             _close(facts)
         return found, missing
 
-    with Beside(work) as beside:
+    with ChildProcess(work) as beside:
         read = apart(lambda: _read_all(mine, reader, spaces, calls, unread))
         given = beside.result()
     if given is None:

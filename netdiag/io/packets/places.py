@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from netdiag.errors import InputError, MissingRight, NetdiagError
-from netdiag.io.netns import NAMED, Namespace, Vanished, open_namespace
+from netdiag.io.kernel.netns import NAMED, Namespace, Vanished, open_namespace
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 from netdiag.values import dataclass
 

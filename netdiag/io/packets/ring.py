@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from netdiag.errors import MissingRight, NetdiagError
-from netdiag.io.netns import Namespace
+from netdiag.io.kernel.netns import Namespace
 from netdiag.io.packets.pcapng_writer import LINKTYPE_ETHERNET, LINKTYPE_RAW, Packers
 from netdiag.linux.bpf import ETHERNET, LOOPBACK, NO_PACKETS, Program
 

@@ -2,9 +2,9 @@
 
 import socket
 
-from netdiag.io.kernel.channel import NETFILTER, Channel
 from netdiag.io.kernel.conntrack import read_connections
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netlink import NETFILTER, Channel
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.linux.conntrack import TrackedConnection
 from netdiag.linux.netns import NamedNamespace
 from tests.netlab.filtering import made_namespace, restore

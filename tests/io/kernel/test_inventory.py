@@ -11,12 +11,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from netdiag.io.kernel.calls import Calls, apart
 from netdiag.io.kernel.inventory import read_inventory
+from netdiag.io.kernel.namespaces import Calls, apart
 from netdiag.linux.netns import NetnsSource
 from netdiag.linux.socket import Protocol
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
+from tests.figures import Report
+from tests.io.kernel import socket_statistics, truth
+from tests.io.kernel.truth import add_filters, hold
 from tests.io.namespaces import FAR, NEAR, Pair, ip, joined_namespaces, needs_root
+from tests.netlab.compare import Comparison
+from tests.netlab.lab import netlab
 
 
 def inode(name: str) -> int:
@@ -214,12 +219,12 @@ def test_two_processes_read_the_same_as_one(pair: Pair, beside: str) -> None:
     """In a process of its own, for this one may have threads; every namespace of the pair by another of the two."""
     program = (
         "import sys\n"
-        "from netdiag.io.kernel import beside, inventory\n"
+        "from netdiag.io.kernel import child_process, inventory\n"
         "how, inodes = sys.argv[1], [int(one) for one in sys.argv[2:]]\n"
         "inventory._MANY = 2\n"
         "inventory.possible = lambda: how != 'False'\n"
         "if how == 'fails':\n"
-        "    beside._work = lambda work, target: beside.os._exit(1)\n"
+        "    child_process._work = lambda work, target: child_process.os._exit(1)\n"
         "found = inventory.read_inventory(only=inodes)\n"
         "for inode in inodes:\n"
         "    one = found.namespaces[inode]\n"
@@ -236,3 +241,63 @@ def test_two_processes_read_the_same_as_one(pair: Pair, beside: str) -> None:
     ]
     assert done.stdout.splitlines() == [*expected, "[]"]
     assert done.stderr == ""
+
+
+HOSTILE = (
+    "tcp   LISTEN 0      7    [::1%lo]:9093    [::]:*    "
+    'users:(("a) pid=1,fd=2",pid=17,fd=3),("b",pid=18,fd=3)) ino:5 sk:2 v6only:1 <->'
+)
+LONG = pytest.mark.bar("topology-truth", long=True)
+
+
+@pytest.mark.bar("topology-truth")
+@pytest.mark.parametrize(
+    "count",
+    [
+        5,
+        pytest.param(50, marks=pytest.mark.bar("topology-truth", long=True)),
+        pytest.param(200, marks=pytest.mark.bar("topology-truth", long=True)),
+    ],
+)
+def test_a_lab_is_read_as_it_is(count: int, figure: Report) -> None:
+    with netlab(count) as lab:
+        add_filters(lab)
+        result = hold(lab)
+    figure(f"objects compared with {count} namespaces", result.compared.total())
+    figure(f"fields compared with {count} namespaces", result.fields)
+    figure(f"missing with {count} namespaces", len(result.missing))
+    figure(f"extra with {count} namespaces", len(result.extra))
+    figure(f"differing with {count} namespaces", len(result.differing))
+    figure(f"veth ends compared with {count} namespaces", result.compared["veth"])
+    figure(
+        f"multicast neighbours that came or went with {count} namespaces",
+        result.compared["multicast neighbour in passing"],
+    )
+    assert result.equal, str(result)
+    # a comparison of nothing with nothing would be equal, too
+    assert result.compared["veth"] >= 2 * count
+    assert result.compared["socket"] >= 4 * count
+    assert result.compared["namespace"] == count + 1
+    assert result.compared["filter rule"] >= 14
+    assert result.compared["namespace of lsns"] >= 1
+    assert result.compared["namespace of ip netns"] == count + 1 - 5
+
+
+def test_only_groups_that_the_kernel_notes_itself_may_come_and_go() -> None:
+    told = "{'lladdr': '33:33:00:00:00:02', 'state': ['NOARP'], 'router': False}"
+    passing = f"neighbour ('port1', 'ff02::2', False): {told}"
+    kept = [
+        f"neighbour ('port1', 'fe80::2', False): {told}",
+        f"neighbour ('port1', 'ff02::2', False): {told.replace('NOARP', 'PERMANENT')}",
+        f"fdb ('port1', 'ff02::2', False): {told}",
+    ]
+    result = Comparison(missing=[passing, *kept], extra=[passing])
+    truth._pass_over_multicast(result)
+    assert (result.missing, result.extra) == (kept, [])
+    assert result.compared["multicast neighbour in passing"] == 2
+
+
+def test_a_line_of_ss_is_read_whatever_a_process_calls_itself() -> None:
+    ((name, fields),) = socket_statistics.parse(HOSTILE)
+    assert name == ("tcp", "::1", 9093, 5)
+    assert fields == {"queue": 0, "backlog": 7, "pids": [17, 18], "v6only": True, "bound": True}

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from netdiag.errors import MissingRight
-from netdiag.io.netns import open_namespace
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.packets.pcapng_writer import LINKTYPE_ETHERNET, PACKET_TIME, PACKET_TIME_AT
 from netdiag.io.packets.ring import Ring
 from netdiag.linux.bpf import NO_PACKETS, all_packets, for_all_links

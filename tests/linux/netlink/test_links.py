@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netdiag.io.kernel.channel import ROUTE, Channel
+from netdiag.io.kernel.netlink import ROUTE, Channel
 from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.links import (
     UNASSIGNED,

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from netdiag.io.kernel.channel import SOCK_DIAG, Channel
+from netdiag.io.kernel.netlink import SOCK_DIAG, Channel
 from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.sockets import decode_listener, request_listeners, request_tcp_listeners
 from netdiag.linux.socket import Listener, Protocol

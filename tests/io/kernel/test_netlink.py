@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from netdiag.errors import MissingRight
-from netdiag.io.kernel.channel import ROUTE, Channel, Refused
+from netdiag.io.kernel.netlink import ROUTE, Channel, Refused
 from netdiag.linux.netlink.routes import request_routing_rules
 
 GETLINK, NEWLINK, DONE, ERROR = 18, 16, 3, 2

@@ -1,19 +1,24 @@
 """Reading the packet filters of a namespace: nf_tables by netlink, legacy iptables by getsockopt.
 
 Everything here is called in a thread that is in the namespace. An empty namespace costs one question, and two small
-files of /proc that tell which legacy tables there are: to ask for one by name would make it.
+files of /proc that tell which legacy tables there are: the kernel makes a table for whoever asks for it by name.
+Sources: linux/netfilter_ipv4/ip_tables.h, linux/netfilter_ipv6/ip6_tables.h.
 """
 
+import ctypes
 import errno
+import os
 import socket
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
 from netdiag.errors import MissingRight, NetdiagError
-from netdiag.io.kernel.channel import Channel, Refused
-from netdiag.io.kernel.legacy_tables import legacy_tables
+from netdiag.io.kernel.netlink import Channel, Refused
+from netdiag.linux.iptables.entries import TableInfo, decode_info
+from netdiag.linux.iptables.entries import decode_table as decode_legacy_table
 from netdiag.linux.nftables import requests
 from netdiag.linux.nftables.assemble import Answers, assemble
 from netdiag.linux.nftables.messages import (
@@ -169,3 +174,85 @@ def _interface_name(ifindex: int) -> str:
 def _line(what: str, error: NetdiagError) -> str:
     because = "only root may look at it" if isinstance(error, MissingRight) else error.message
     return f"{what}: {because}"
+
+
+_GET_INFO, _GET_ENTRIES = 64, 65
+_INFO_SIZE = 84
+_NAME_SIZE = 32
+# struct ipt_get_entries: name and size, then entries that hold numbers of 64 bits
+_ENTRIES_AT = 40 if ctypes.alignment(ctypes.c_uint64) == 8 else 36
+_LARGEST = 64 * 1024 * 1024
+_TRIES = 5
+_NAMES_LIMIT = 4096
+_FAMILIES = (
+    ("ip", socket.AF_INET, socket.IPPROTO_IP, "ip_tables_names"),
+    ("ip6", socket.AF_INET6, socket.IPPROTO_IPV6, "ip6_tables_names"),
+)
+
+
+class _Changed(Exception):
+    pass
+
+
+def legacy_tables() -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """The tables there are, and a line for what could not be read."""
+    tables: list[Table] = []
+    unread: list[str] = []
+    for family, domain, level, file in _FAMILIES:
+        names, missing = _names(file)
+        unread += [f"legacy iptables of {family}: {missing}"] if missing else []
+        for name in names:
+            try:
+                data, info = entries(domain, level, name)
+                tables.append(decode_legacy_table(data, info, family=family))
+            except NetdiagError as error:
+                unread.append(f"legacy iptables of {family}, table {name}: {error.message}")
+            except OSError as error:
+                unread.append(f"legacy iptables of {family}, table {name}: {os.strerror(error.errno or 0).lower()}")
+    return tuple(tables), tuple(unread)
+
+
+def _names(file: str) -> tuple[list[str], str]:
+    try:
+        with open(f"/proc/thread-self/net/{file}", encoding="utf-8", errors="surrogateescape") as names:
+            return names.read(_NAMES_LIMIT).split(), ""
+    except FileNotFoundError:
+        return [], ""
+    except OSError as error:
+        reason = "only root may look at it" if error.errno in (errno.EACCES, errno.EPERM) else error.strerror
+        return [], str(reason)
+
+
+def entries(domain: socket.AddressFamily, level: int, name: str) -> tuple[bytes, TableInfo]:
+    """The bytes of one table that is there, and what the kernel tells of it."""
+    with socket.socket(domain, socket.SOCK_DGRAM) as asked:
+        for _ in range(_TRIES):
+            info = decode_info(_asked(asked, level, _GET_INFO, name, _INFO_SIZE))
+            try:
+                return _entries(asked, level, info, name), info
+            except _Changed:
+                continue
+    raise NetdiagError("it changed with every look")
+
+
+def _entries(asked: socket.socket, level: int, info: TableInfo, name: str) -> bytes:
+    if info.size > _LARGEST:
+        raise NetdiagError(f"{info.size} bytes of rules")
+    try:
+        return _asked(asked, level, _GET_ENTRIES, name, _ENTRIES_AT + info.size, size=info.size)[_ENTRIES_AT:]
+    except OSError as error:
+        if error.errno == errno.EAGAIN:
+            raise _Changed from error
+        raise
+
+
+def _asked(asked: socket.socket, level: int, option: int, name: str, length: int, *, size: int = 0) -> bytes:
+    """getsockopt with an argument, which the socket module cannot do."""
+    question = name.encode("utf-8", errors="surrogateescape")[: _NAME_SIZE - 1].ljust(_NAME_SIZE, b"\0")
+    buffer = ctypes.create_string_buffer(question + struct.pack("=I", size), length)
+    given = ctypes.c_uint(length)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.getsockopt(asked.fileno(), level, option, buffer, ctypes.byref(given)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return buffer.raw

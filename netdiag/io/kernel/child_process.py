@@ -22,7 +22,7 @@ def possible() -> bool:
         return False
 
 
-class Beside(Generic[T]):
+class ChildProcess(Generic[T]):
     """The second process; it is gone when the block ends, whatever became of its work."""
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -53,7 +53,7 @@ class Beside(Generic[T]):
 
     def result(self) -> T | None:
         """What its work gave, once it is done; None where it failed."""
-        from netdiag.io.kernel.packing import unpacked
+        from netdiag.io.kernel.pickling import unpacked
 
         pieces = []
         while piece := os.read(self._source, 1 << 20):
@@ -71,7 +71,7 @@ def _work(work: Callable[[], T], target: int) -> None:
     """In the copy, which must not live on in what its maker would do next: it runs no handler and no cleaning up."""
     status = 1
     try:
-        from netdiag.io.kernel.packing import packed
+        from netdiag.io.kernel.pickling import packed
 
         with open(target, "wb", buffering=0) as file:
             left = memoryview(packed(work()))
