@@ -6,8 +6,8 @@ from netdiag.errors import NetdiagError
 from netdiag.io.kernel.netlink import ROUTE, Channel
 from netdiag.io.kernel.netns import Namespace
 from netdiag.linux.netlink.addresses import decode_address, request_addresses
-from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.links import decode_link, request_links
+from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.rtnetlink import InterfaceAddress, Link, outside_addresses
 
 

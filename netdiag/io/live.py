@@ -32,7 +32,7 @@ from netdiag.io.engine_platform import read_platform
 from netdiag.io.host_addresses import host_addresses
 from netdiag.io.kernel.netns import is_process_of, open_namespace, read_proc, same_namespace_as
 from netdiag.linux.netns import OwnNamespace, ProcessNamespace
-from netdiag.linux.socket import ListeningSocket, parse_listening
+from netdiag.linux.sockets import ListeningSocket, parse_listening
 from netdiag.values import dataclass
 
 

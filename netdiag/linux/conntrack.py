@@ -7,7 +7,7 @@ import ipaddress
 import struct
 from collections.abc import Iterator
 
-from netdiag.linux.nfnetlink import Malformed, number, table
+from netdiag.linux.netlink.nfnetlink import Malformed, number, table
 from netdiag.linux.protocols import protocol_word
 from netdiag.values import dataclass
 

@@ -26,7 +26,7 @@ from netdiag.linux.rtnetlink import (
     RoutingRule,
 )
 from netdiag.linux.ruleset import Ruleset
-from netdiag.linux.socket import Listener
+from netdiag.linux.sockets import Listener
 from netdiag.values import dataclass
 
 _IFINDEX = attrgetter("ifindex")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from netdiag.engine.container import Container, EndpointSettings, Status
 from netdiag.engine.network import EngineNetwork
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.graph import Cable, CableKind, KafkaListener, Member, NetworkView, Published, Topology, Unmatched
 from netdiag.topology.inventory import Inventory, LinkId
 from netdiag.topology.places import (

@@ -18,7 +18,7 @@ from netdiag.deployment.observation.recording import Failure, Look, seen_cells
 from netdiag.engine.container import parse_container
 from netdiag.engine.network import parse_network
 from netdiag.errors import InputError
-from netdiag.linux.socket import ListeningSocket
+from netdiag.linux.sockets import ListeningSocket
 from tests.cli.shell import netdiag
 
 ENV = {

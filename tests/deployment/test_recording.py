@@ -29,7 +29,7 @@ from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh
 from netdiag.deployment.sources.declared_services import DeclaredService, DeclaredServices, DeclaredText
 from netdiag.engine.container import parse_container
 from netdiag.errors import InputError
-from netdiag.linux.socket import ListeningSocket
+from netdiag.linux.sockets import ListeningSocket
 
 SOCKET = ListeningSocket(address="::", port=9092, inode=7)
 KAFKA = parse_container(

@@ -8,7 +8,7 @@ import pytest
 
 from netdiag.errors import NetdiagError
 from netdiag.linux.conntrack import ConnectionTuple, decode_connection, get_connections
-from netdiag.linux.nfnetlink import Malformed
+from netdiag.linux.netlink.nfnetlink import Malformed
 from tests.linux.nftables.building import attribute, number, payload
 
 

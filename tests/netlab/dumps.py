@@ -19,9 +19,8 @@ from netdiag.linux.netlink.addresses import (
 )
 from netdiag.linux.netlink.links import decode_bridge_vlans, decode_link, request_bridge_vlans, request_links
 from netdiag.linux.netlink.routes import decode_route, decode_routing_rule, request_routes, request_routing_rules
-from netdiag.linux.netlink.sockets import decode_listener, request_listeners
 from netdiag.linux.netns import Netns
-from netdiag.linux.socket import Protocol
+from netdiag.linux.sockets import Protocol, decode_listener, request_listeners
 from netdiag.topology.inventory import NamespaceFacts
 
 # What was asked for -> the payloads that came.

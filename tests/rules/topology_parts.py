@@ -6,7 +6,7 @@ from typing import Any
 
 from netdiag.linux.rtnetlink import NextHop, Route
 from netdiag.linux.ruleset import Chain, FilterRule, Origin, Ruleset, Table
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 
 
 def route(

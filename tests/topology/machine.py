@@ -15,7 +15,7 @@ from netdiag.engine.network import EngineNetwork
 from netdiag.linux.procfs import Process
 from netdiag.linux.rtnetlink import IFF_UP, Detail, FdbEntry, KernelSettings, Link, Neighbour
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Ruleset, Table
-from netdiag.linux.socket import Protocol
+from netdiag.linux.sockets import Protocol
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory
 from netdiag.topology.join import join

@@ -22,7 +22,7 @@ from netdiag.linux.rtnetlink import (
     RoutingRule,
 )
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Ruleset, Table
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 
 ROOT = 4026531840

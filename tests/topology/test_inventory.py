@@ -7,7 +7,7 @@ import pytest
 from netdiag.linux.netns import Netns
 from netdiag.linux.rtnetlink import InterfaceAddress, Link, Route
 from netdiag.linux.ruleset import Chain, FilterRule, Origin, Ruleset, Table
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.inventory import (
     Coverage,
     Inventory,

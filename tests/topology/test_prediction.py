@@ -10,7 +10,7 @@ from netdiag.linux.filtering.packet import Packet
 from netdiag.linux.procfs import Process
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Ruleset
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd
 from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace
 from netdiag.topology.path.name_lookup import Resolution

@@ -29,7 +29,7 @@ from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.engine.container import FILES_LABEL, PROJECT_LABEL, SERVICE_LABEL, Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError
-from netdiag.linux.socket import ListeningSocket
+from netdiag.linux.sockets import ListeningSocket
 from netdiag.values import dataclass
 
 FORMAT = "netdiag live recording"

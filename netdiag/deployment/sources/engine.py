@@ -31,7 +31,7 @@ from netdiag.findings import ContainerLocation, Edit
 from netdiag.kafka.broker_config import broker_config
 from netdiag.kafka.images.reference import ImageFamily, parse_image, runs_broker
 from netdiag.kafka.images.settings import Launch
-from netdiag.linux.socket import ListeningSocket
+from netdiag.linux.sockets import ListeningSocket
 
 _NO_NETWORKS = ("host", "none")
 

@@ -16,8 +16,8 @@ from netdiag.io.kernel.namespace_facts import FactReader, Facts, leads_elsewhere
 from netdiag.io.kernel.namespaces import Calls, Namespaces, apart, describe, open_namespaces
 from netdiag.io.kernel.netlink import ROUTE, Channel
 from netdiag.io.kernel.proc_scan import ProcScan, proxies, read_process, scan_proc
-from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.links import decode_nsid, request_nsid
+from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.procfs import Process
 from netdiag.topology.inventory import Inventory, LinkEnds, LinkId, NamespaceFacts, Unread, resolve_ends
 

@@ -26,7 +26,6 @@ from netdiag.linux.netlink.addresses import (
     request_neighbours,
     request_proxy_neighbours,
 )
-from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.links import (
     LinkSettings,
     decode_bridge_vlans,
@@ -37,8 +36,8 @@ from netdiag.linux.netlink.links import (
     request_links,
     request_netconf,
 )
+from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.netlink.routes import decode_route, decode_routing_rule, request_routes, request_routing_rules
-from netdiag.linux.netlink.sockets import decode_listener, request_listeners, request_tcp_listeners
 from netdiag.linux.rtnetlink import (
     BridgeVlan,
     FdbEntry,
@@ -50,7 +49,7 @@ from netdiag.linux.rtnetlink import (
     RoutingRule,
 )
 from netdiag.linux.ruleset import Ruleset
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol, decode_listener, request_listeners, request_tcp_listeners
 from netdiag.topology.inventory import Unread
 
 # By request and message: most of what one namespace says, byte for byte, others have said before.

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from netdiag.linux.rtnetlink import BridgeVlan, FdbEntry, InterfaceAddress, Link, Neighbour, NextHop, Route, RoutingRule
 from netdiag.linux.ruleset import Expression, FilterRule
-from netdiag.linux.socket import Listener
+from netdiag.linux.sockets import Listener
 
 _MANY = (
     *(Link, InterfaceAddress, Route, NextHop, RoutingRule, Neighbour, FdbEntry, BridgeVlan, Listener),

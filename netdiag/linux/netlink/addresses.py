@@ -3,19 +3,20 @@
 import struct
 from functools import lru_cache
 
-from netdiag.linux.netlink.attributes import (
+from netdiag.linux.netlink.messages import (
     Fields,
     Malformed,
+    MessageType,
     attributes,
     hardware_address,
     ip_address,
     network_number,
     number,
     read_fields,
+    request,
     signed,
     text,
 )
-from netdiag.linux.netlink.messages import MessageType, request
 from netdiag.linux.rtnetlink import Detail, FdbEntry, InterfaceAddress, Neighbour
 
 _IFADDRMSG = struct.Struct("=BBBBI")

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Mapping
 from functools import partial
 
-from netdiag.linux.netlink.attributes import (
+from netdiag.linux.netlink.messages import (
     Fields,
     Malformed,
     Reader,

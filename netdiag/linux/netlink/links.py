@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from netdiag.linux.netlink.attributes import (
+from netdiag.linux.netlink.link_kinds import KINDS, PORTS
+from netdiag.linux.netlink.messages import (
     ATTRIBUTE_HEADER,
     ATTRIBUTE_TYPE,
     Malformed,
+    MessageType,
     attribute,
     attributes,
     each_attribute,
@@ -20,11 +22,10 @@ from netdiag.linux.netlink.attributes import (
     ip_address,
     number,
     read_fields,
+    request,
     signed,
     text,
 )
-from netdiag.linux.netlink.link_kinds import KINDS, PORTS
-from netdiag.linux.netlink.messages import MessageType, request
 from netdiag.linux.rtnetlink import BridgeVlan, Detail, Link
 from netdiag.values import dataclass
 

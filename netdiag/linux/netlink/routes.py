@@ -3,20 +3,21 @@
 import struct
 from functools import partial
 
-from netdiag.linux.netlink.attributes import (
+from netdiag.linux.netlink.messages import (
     Fields,
     Malformed,
+    MessageType,
     attributes,
     hexadecimal,
     ip_address,
     network_number,
     number,
     read_fields,
+    request,
     text,
     truth,
     word,
 )
-from netdiag.linux.netlink.messages import MessageType, request
 from netdiag.linux.rtnetlink import Detail, NextHop, Route, RoutingRule
 
 # struct rtmsg, and struct fib_rule_hdr, which is laid out like it

@@ -7,7 +7,7 @@ Source: linux/netfilter/nf_tables.h.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from netdiag.linux.nfnetlink import Malformed, attributes, number, table, text
+from netdiag.linux.netlink.nfnetlink import Malformed, attributes, number, table, text
 from netdiag.linux.nftables.words import (
     BITWISE,
     COMPARISONS,

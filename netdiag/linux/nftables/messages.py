@@ -6,7 +6,7 @@ A payload begins with the four bytes of nfgenmsg. Source: linux/netfilter/nf_tab
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from netdiag.linux.nfnetlink import Malformed, attributes, number, table, text, user_data, user_text
+from netdiag.linux.netlink.nfnetlink import Malformed, attributes, number, table, text, user_data, user_text
 from netdiag.linux.nftables.expressions import Count, decode_count, decode_expressions, decode_verdict
 from netdiag.linux.nftables.requests import FAMILIES
 from netdiag.linux.nftables.words import ARP_HOOKS, HOOKS, NETDEV_HOOKS, OBJECTS, POLICIES

@@ -16,7 +16,7 @@ from netdiag import __version__
 from netdiag.engine.container import Container
 from netdiag.findings import Finding
 from netdiag.linux.ruleset import Chain, FilterRule, RuleAddress, Ruleset, Table
-from netdiag.linux.socket import Listener
+from netdiag.linux.sockets import Listener
 from netdiag.patterns import regex
 from netdiag.render.json_values import finding_value, sound
 from netdiag.render.redact import redacted

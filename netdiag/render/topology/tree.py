@@ -11,7 +11,7 @@ from itertools import groupby
 
 from netdiag.findings import Finding
 from netdiag.linux.rtnetlink import Link
-from netdiag.linux.socket import Listener
+from netdiag.linux.sockets import Listener
 from netdiag.patterns import regex
 from netdiag.render.findings.finding_text import SourceLines, finding_lines, grouped
 from netdiag.render.findings.places import in_order

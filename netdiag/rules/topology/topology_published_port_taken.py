@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from netdiag.engine.container import Status
 from netdiag.findings import Finding, Related, Severity
-from netdiag.linux.socket import Listener
+from netdiag.linux.sockets import Listener
 from netdiag.rules.topology_findings import at_place, finding, host_of, parsed
 from netdiag.topology.graph import Published, Topology
 

@@ -41,7 +41,7 @@ Sources: iptables-extensions(8), DNAT; moby, cmd/docker-proxy.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.linux.socket import Listener
+from netdiag.linux.sockets import Listener
 from netdiag.rules.topology_findings import (
     Translation,
     addresses_at,

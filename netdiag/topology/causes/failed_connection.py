@@ -9,7 +9,7 @@ from functools import cached_property
 from netdiag.deployment.model.contact import Address, Contact, Failed, Mechanism
 from netdiag.engine.container import Container
 from netdiag.linux.procfs import Process
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.graph import HopKind, NetworkView, Path, PlaceKind, Published, Topology
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.attempts import CounterEvidence

@@ -21,7 +21,7 @@ from netdiag.linux.rtnetlink import (
     Route,
 )
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, RuleAddress, Table
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy
 from netdiag.topology.graph import NetworkView, PlaceKind, Published, Topology
 from netdiag.topology.inventory import LinkId, NamespaceFacts

@@ -2,7 +2,7 @@
 
 from netdiag.deployment.model.contact import Mechanism
 from netdiag.engine.container import Container, Status
-from netdiag.linux.socket import Listener
+from netdiag.linux.sockets import Listener
 from netdiag.topology.causes import remedies
 from netdiag.topology.causes.failed_connection import FailedConnection, Remedy, Suspect
 from netdiag.topology.graph import PathEnd, PlaceKind, Published

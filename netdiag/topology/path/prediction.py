@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from netdiag.engine.container import Status
 from netdiag.linux.filtering.packet import Packet
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.graph import Hop, HopKind, Path, PathEnd, Topology
 from netdiag.topology.inventory import Inventory
 from netdiag.topology.path.indexed_inventory import IndexedInventory, IndexedNamespace, address_bits, family_of

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
-from netdiag.linux.socket import Listener
+from netdiag.linux.sockets import Listener
 from tests.tools import tool
 
 # Name of an object, and its fields.

@@ -14,7 +14,7 @@ import pytest
 from netdiag.io.kernel.inventory import read_inventory
 from netdiag.io.kernel.namespaces import Calls, apart
 from netdiag.linux.netns import NetnsSource
-from netdiag.linux.socket import Protocol
+from netdiag.linux.sockets import Protocol
 from netdiag.topology.inventory import Inventory, LinkId, NamespaceFacts
 from tests.figures import Report
 from tests.io.kernel import socket_statistics, truth

@@ -13,7 +13,7 @@ from netdiag.linux.netlink.addresses import (
     request_neighbours,
     request_proxy_neighbours,
 )
-from netdiag.linux.netlink.attributes import Malformed
+from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.rtnetlink import FdbEntry, InterfaceAddress, Neighbour
 from tests.linux.netlink.assembling import message, nla, u16, u32
 

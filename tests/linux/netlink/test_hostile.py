@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from netdiag.linux.netlink.addresses import decode_address, decode_fdb_entry, decode_neighbour
-from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.links import decode_bridge_vlans, decode_link, decode_nsid
+from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.netlink.routes import decode_route, decode_routing_rule
-from netdiag.linux.netlink.sockets import decode_listener
-from netdiag.linux.socket import Protocol
+from netdiag.linux.sockets import Protocol, decode_listener
 from tests.netlab.record import recordings
 
 DECODERS: Mapping[str, Callable[[bytes], object]] = {

@@ -4,7 +4,6 @@ import struct
 
 import pytest
 
-from netdiag.linux.netlink.attributes import Fields, Malformed, read_fields
 from netdiag.linux.netlink.link_kinds import (
     BOND,
     BOND_PORT,
@@ -25,6 +24,7 @@ from netdiag.linux.netlink.link_kinds import (
     bridge_id,
     vlan_protocol,
 )
+from netdiag.linux.netlink.messages import Fields, Malformed, read_fields
 from tests.linux.netlink.assembling import nla, u8, u16, u32
 
 

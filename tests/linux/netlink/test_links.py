@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from netdiag.io.kernel.netlink import ROUTE, Channel
-from netdiag.linux.netlink.attributes import Malformed
 from netdiag.linux.netlink.links import (
     UNASSIGNED,
     LinkSettings,
@@ -20,6 +19,7 @@ from netdiag.linux.netlink.links import (
     request_links,
     request_nsid,
 )
+from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.rtnetlink import BridgeVlan, Link
 from tests.linux.netlink.assembling import message, nla, u8, u16, u32
 

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from netdiag.linux.netlink.attributes import Malformed
+from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.netlink.routes import decode_route, decode_routing_rule, request_routes, request_routing_rules
 from netdiag.linux.rtnetlink import NextHop, Route, RoutingRule
 from tests.linux.netlink.assembling import message, nla, u8, u16, u32

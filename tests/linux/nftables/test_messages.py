@@ -2,7 +2,7 @@
 
 import pytest
 
-from netdiag.linux.nfnetlink import Malformed
+from netdiag.linux.netlink.nfnetlink import Malformed
 from netdiag.linux.nftables.expressions import Count
 from netdiag.linux.nftables.messages import (
     Place,

@@ -15,7 +15,7 @@ from netdiag.linux.rtnetlink import (
     RoutingRule,
 )
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Ruleset, Table
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.topology.inventory import LinkId, NamespaceFacts
 
 HOST = 4026531840

@@ -26,7 +26,7 @@ from netdiag.linux.rtnetlink import (
     RoutingRule,
 )
 from netdiag.linux.ruleset import Chain, ElementSet, Expression, FilterRule, Ruleset, Table
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.render.topology.diff import changes_json
 from netdiag.render.topology.json import append_tail, json_text, tail_text, topology_document
 from netdiag.rules.topology import check_topology

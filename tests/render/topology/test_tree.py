@@ -8,7 +8,7 @@ import pytest
 from netdiag.findings import Finding, Severity, TopologyLocation
 from netdiag.linux.netns import Netns
 from netdiag.linux.rtnetlink import Link
-from netdiag.linux.socket import Listener, Protocol
+from netdiag.linux.sockets import Listener, Protocol
 from netdiag.render.screen import Run, Screen, Style, line_width, paint
 from netdiag.render.topology.branches import Branch, branch_glyphs, draw_branches
 from netdiag.render.topology.lookup import Lookup

@@ -2,9 +2,10 @@
 
 import pytest
 
-from netdiag.linux.netlink.attributes import (
+from netdiag.linux.netlink.messages import (
     Fields,
     Malformed,
+    MessageType,
     Reader,
     attribute,
     attributes,
@@ -16,13 +17,13 @@ from netdiag.linux.netlink.attributes import (
     nothing,
     number,
     read_fields,
+    request,
     seconds,
     signed,
     text,
     truth,
     word,
 )
-from netdiag.linux.netlink.messages import MessageType, request
 from tests.linux.netlink.assembling import message, nla, u8, u16, u32
 
 
