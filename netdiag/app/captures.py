@@ -89,7 +89,7 @@ def live_names(host: str | None, project: str | None, listener: Listener) -> Add
     from netdiag.io.extras import require_live
 
     require_live()
-    from netdiag.io.live import look
+    from netdiag.io.engine.live_deployment import look
 
     seen = look(host=host, project=project, environment=os.environ, home=Path.home())
     listener.detail(f"engine {seen.version.release} at {seen.address.url}: {len(seen.containers)} containers")

@@ -170,12 +170,12 @@ class HelperFiles:
 def carry_out(files: HelperFiles, options: HelperOptions, output: HelperOutput, listener: Listener) -> int | None:
     """Have a helper carry out a command; its status, None where a file that it wrote could not be put here."""
     try:
-        from netdiag.io.helper_container import Setting
-        from netdiag.io.helper_container import carry_out as have_carried_out
+        from netdiag.io.helper_container.client import Setting
+        from netdiag.io.helper_container.client import carry_out as have_carried_out
     except ImportError as error:
         raise cannot_import("--via container", error, extra="live") from error
     from netdiag.engine.helper_container import SOCKET, Helper, in_memory
-    from netdiag.io.engine_address import find_engine
+    from netdiag.io.engine.address import find_engine
     from netdiag.machine.helper_talk import Order
 
     files.refuse_too_large()

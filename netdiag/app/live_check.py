@@ -47,7 +47,7 @@ from netdiag.values import dataclass
 
 if TYPE_CHECKING:
     from netdiag.deployment.observation.live_view import SkippedVantage as Untaken
-    from netdiag.io.live import Live
+    from netdiag.io.engine.live_deployment import Live
 
 
 def check_live(options: CheckOptions, live: LiveOptions, listener: Listener = SILENT) -> CheckResult:
@@ -115,7 +115,7 @@ class LiveCheck:
         """All that can be seen of one input, what runs of it, and the ways into its vantages."""
         require_live()
         from netdiag.io.client_identity import read_client
-        from netdiag.io.live import look
+        from netdiag.io.engine.live_deployment import look
         from netdiag.io.observe import observe
 
         live, settings = self._live, self._settings

@@ -153,7 +153,7 @@ class Actions:
         return Outcome(items=(*path_items(report.path), *map(cause_item, report.causes)))
 
     def _log(self, arguments: Mapping[str, str]) -> Outcome:
-        from netdiag.io.container_logs import read_logs  # loads the library of the engine
+        from netdiag.io.engine.docker_sdk import read_logs  # loads the library of the engine
 
         logs = read_logs(self._subject.host, container=arguments.get("container") or None)
         return Outcome(items=_bounded(line_item(name, line) for name, lines in logs.items() for line in lines))

@@ -46,12 +46,12 @@ def probe(options: ProbeOptions, listener: Listener = SILENT) -> ProbeResult:
     """Speak with the brokers; nobody else is contacted than those and what they advertise, and nothing is created."""
     require_live("probe")
     from netdiag.io.client_identity import read_client
+    from netdiag.io.engine.probe_vantage import probe_vantage
     from netdiag.io.probing import Question
     from netdiag.io.probing import probe as ask
-    from netdiag.io.standing import standing
 
     client = None if options.client_properties is None else read_client(options.client_properties)
-    place = standing(options.place, host=options.host)
+    place = probe_vantage(options.place, host=options.host)
     listener.detail(f"standing at {place.place}")
     question = Question(bootstraps=options.bootstraps, group=options.group, timeout=options.timeout, client=client)
     report = ask(place.place, place.entrance, question)
@@ -73,7 +73,7 @@ def _matrix(
 ) -> tuple[Matrix, tuple[str, ...]]:
     """The matrix, predicted and observed, and what else to know."""
     from netdiag.app.matrix import distinct, observed_matrix, too_large
-    from netdiag.io.live import look
+    from netdiag.io.engine.live_deployment import look
     from netdiag.io.observe import observe
 
     listener.detail("asking the engine")

@@ -20,7 +20,7 @@ def carried_out(words: Sequence[str]) -> int:
 
 def main() -> None:
     """Serve one order."""
-    from netdiag.io.in_helper import serve
+    from netdiag.io.helper_container.server import serve
 
     sys.exit(serve(carried_out))
 

@@ -85,8 +85,8 @@ def own_rights() -> frozenset[str]:
 
 def _engine(host: str | None, environment: Mapping[str, str]) -> Found:
     try:
-        from netdiag.io.docker_engine import connect  # an extra
-        from netdiag.io.engine_address import find_engine
+        from netdiag.io.engine.address import find_engine
+        from netdiag.io.engine.docker_sdk import connect  # an extra
     except ImportError:
         return Found(why_not="the library docker is not installed", fix=install_line("live"))
     try:

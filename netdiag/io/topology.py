@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import EngineError, InputError, MissingExtra
-from netdiag.io.engine_address import EngineAddress, find_engine
-from netdiag.io.engine_kernel import OtherKernel, SameKernel, locate
-from netdiag.io.engine_socket import SocketEngine
+from netdiag.io.engine.address import EngineAddress, find_engine
+from netdiag.io.engine.same_kernel import OtherKernel, SameKernel, locate
+from netdiag.io.engine.unix_socket import SocketEngine
 from netdiag.io.kernel.netns import same_namespace_as
 from netdiag.linux.rtnetlink import outside_addresses
 from netdiag.topology.graph import Topology
@@ -116,7 +116,7 @@ def _ask(address: EngineAddress, timeout: float) -> _Said:
         return _Said(address=address, release=asked.release(), containers=asked.containers(), networks=asked.networks())
     try:
         # Loading this library takes longer than everything else here together.
-        from netdiag.io.docker_engine import connect
+        from netdiag.io.engine.docker_sdk import connect
     except ModuleNotFoundError as error:
         raise MissingExtra(
             "an engine that is reached by no unix socket needs docker", where=address.url, extra="live"

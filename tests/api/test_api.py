@@ -9,7 +9,7 @@ import pytest
 
 import netdiag
 from netdiag.errors import EngineError, UsageError
-from netdiag.io import live
+from netdiag.io.engine import live_deployment as live
 from tests.cli.shell import BROKEN, CLEAN, ROOT
 from tests.cli.shell import netdiag as command
 from tests.render.topology.topologies import cluster

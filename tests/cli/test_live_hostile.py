@@ -17,7 +17,7 @@ from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.engine.container import parse_container
 from tests.cli.shell import NETDIAG, environment
 from tests.engine.test_container import BROKER
-from tests.io.fake_engine import VERSION, fake_engine
+from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
 
 pytestmark = pytest.mark.bar("live-hostile")

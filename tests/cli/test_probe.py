@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import netdiag
-from tests.io.fake_engine import VERSION, fake_engine
+from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.hostile import ScriptedBroker, serving
 
 

@@ -13,13 +13,13 @@ import pytest
 
 import netdiag.io.topology
 from netdiag.errors import EngineError, InputError, MissingExtra
-from netdiag.io.engine_kernel import SameKernel
+from netdiag.io.engine.same_kernel import SameKernel
 from netdiag.io.topology import look
 from netdiag.linux.procfs import Process
 from netdiag.topology.graph import Topology
 from netdiag.topology.inventory import Inventory, LinkId
 from tests.engine.test_container import BROKER
-from tests.io.fake_engine import VERSION, fake_engine
+from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
 from tests.topology.five_brokers import machine
 
@@ -85,7 +85,7 @@ def test_an_engine_by_tcp_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_an_engine_by_tcp_without_the_library_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "netdiag.io.docker_engine", None)
+    monkeypatch.setitem(sys.modules, "netdiag.io.engine.docker_sdk", None)
     how: dict[str, Any] = {"environment": {"DOCKER_HOST": "tcp://127.0.0.1:1"}, "home": tmp_path, "inventory": here()}
     assert "reached by no unix socket needs docker" in look(**how).engine
     with pytest.raises(MissingExtra):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netdiag.deployment.prediction.mesh import Edge, Mesh, is_cut, mesh_edges
-from netdiag.io.live import look
+from netdiag.io.engine.live_deployment import look
 from netdiag.io.mesh import Look, observe_mesh
 from tests.lab.errors import LabError
 from tests.lab.image_set import CP_KAFKA, CP_ZOOKEEPER

@@ -8,7 +8,7 @@ from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.vantage import bootstraps
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.prediction.reachability import predict
-from netdiag.io.live import Live, look
+from netdiag.io.engine.live_deployment import Live, look
 from netdiag.io.observe import Observed, observe
 from tests.lab.stack import Stack
 

@@ -15,7 +15,7 @@ import pytest
 from netdiag.app.live_check import deployment_of
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.observation.recording import from_json
-from netdiag.io.live import look
+from netdiag.io.engine.live_deployment import look
 from tests.cli.shell import environment
 from tests.lab.lab import Lab
 from tests.lab.stack import Stack

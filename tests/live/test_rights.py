@@ -19,7 +19,7 @@ _TOP = Path(__file__).resolve().parents[2]
 _LOOK = """
 import json, sys
 from netdiag.deployment.model.contact import Address
-from netdiag.io.live import look
+from netdiag.io.engine.live_deployment import look
 from netdiag.io.observe import observe
 
 live = look(host=sys.argv[1], project=sys.argv[2])

@@ -12,7 +12,7 @@ import pytest
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.io.client_identity import read_client
-from netdiag.io.live import look
+from netdiag.io.engine.live_deployment import look
 from netdiag.io.observe import Observed, observe
 from netdiag.kafka.security import CertificateFault, SecuritySight
 from netdiag.linux.netns import ProcessNamespace

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import InputError
-from netdiag.io.live import look
+from netdiag.io.engine.live_deployment import look
 from tests.figures import Report
 from tests.lab.errors import LabImpossible
 from tests.lab.lab import Lab, start_lab

@@ -9,9 +9,9 @@ from netdiag.deployment.sources.engine import from_engine, member_names, project
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError
-from netdiag.io.docker_engine import connect
-from netdiag.io.engine_address import find_engine
-from netdiag.io.engine_kernel import OtherKernel, SameKernel, locate
+from netdiag.io.engine.address import find_engine
+from netdiag.io.engine.docker_sdk import connect
+from netdiag.io.engine.same_kernel import OtherKernel, SameKernel, locate
 from netdiag.io.packets.places import Spot
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.values import dataclass

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import InputError, MissingRight, NetdiagError
-from netdiag.io.host_addresses import host_addresses
+from netdiag.io.engine.live_deployment import host_addresses
 from netdiag.io.kernel.netns import Vanished, is_process_of, open_namespace, same_namespace_as
 from netdiag.linux.netns import NamedNamespace, OwnNamespace, ProcessNamespace
 from tests.io.namespaces import FAR, NEAR, Pair, joined_namespaces, needs_root

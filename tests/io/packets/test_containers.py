@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from netdiag.errors import EngineError, InputError
-from netdiag.io.engine_kernel import SameKernel
+from netdiag.io.engine.same_kernel import SameKernel
 from netdiag.io.packets import containers as module
 from netdiag.io.packets.containers import Running, look
 from netdiag.linux.netns import ProcessNamespace
 from tests.engine.test_container import BROKER
-from tests.io.fake_engine import VERSION, fake_engine
+from tests.io.engine.fake_engine import VERSION, fake_engine
 
 
 def answers(*documents: dict[str, Any]) -> dict[str, Any]:

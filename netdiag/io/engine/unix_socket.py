@@ -1,6 +1,6 @@
 """Asking an engine through its unix socket, with the standard library alone.
 
-The same questions as `docker_engine`, which serves every other way to an engine; loading its libraries takes longer
+The same questions as `docker_sdk`, which serves every other way to an engine; loading its libraries takes longer
 than reading the kernel and the engine together, and the standard library's HTTP half as long. So each question is one
 connection in HTTP/1.0 (RFC 1945), whose answer is a status line, headers, and all that follows until its end.
 Every failure is an EngineError of one line; no request changes anything, no answer is larger than a bound, and
@@ -17,7 +17,7 @@ from netdiag.engine.container import Container, in_sight, parse_container
 from netdiag.engine.document import sequence, text
 from netdiag.engine.network import EngineNetwork, parse_network
 from netdiag.errors import EngineError
-from netdiag.io.engine_address import EngineAddress
+from netdiag.io.engine.address import EngineAddress
 
 LARGEST_ANSWER = 64 * 1024 * 1024
 _CHUNK = 256 * 1024

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import EngineError, InputError
-from netdiag.io.engine_address import DEFAULT_URL, find_engine, normalised
+from netdiag.io.engine.address import DEFAULT_URL, find_engine, normalised
 
 
 def with_context(home: Path, name: str, document: object, *, current: bool = False) -> None:

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-from tests.io.fake_engine import VERSION
+from tests.io.engine.fake_engine import VERSION
 
 ID = "c" * 64
 HELPER = (sys.executable, "-m", "netdiag.cli.in_helper")

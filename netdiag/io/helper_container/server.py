@@ -18,8 +18,8 @@ from typing import NoReturn
 
 import netdiag
 from netdiag.errors import EngineError, InputError, NetdiagError
-from netdiag.io.engine_address import EngineAddress
-from netdiag.io.engine_socket import SocketEngine
+from netdiag.io.engine.address import EngineAddress
+from netdiag.io.engine.unix_socket import SocketEngine
 from netdiag.io.files import read_file
 from netdiag.io.machine import own_rights
 from netdiag.machine.helper_talk import (

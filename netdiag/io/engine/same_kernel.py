@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable
 
 from netdiag.engine.container import Container
-from netdiag.io.engine_address import EngineAddress
+from netdiag.io.engine.address import EngineAddress
 from netdiag.io.kernel.netns import is_process_of, read_proc
 from netdiag.values import dataclass
 

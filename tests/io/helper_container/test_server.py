@@ -12,13 +12,13 @@ import pytest
 
 from netdiag.machine.helper_talk import INTERRUPT, Frames, Kind, Order, Terminal, decode_hello, encode_order
 from tests.cli.shell import environment
-from tests.io.fake_engine import VERSION, fake_engine
+from tests.io.engine.fake_engine import VERSION, fake_engine
 
 _ID = "a" * 64
 # What is carried out here, in the place of netdiag: the first word says what to do.
 _PROGRAM = """
 import os, sys, time
-from netdiag.io.in_helper import serve
+from netdiag.io.helper_container.server import serve
 
 def run(words):
     what, *rest = words

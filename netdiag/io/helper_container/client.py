@@ -22,8 +22,8 @@ import netdiag
 from netdiag.engine.document import number, text
 from netdiag.engine.helper_container import LABEL, NAME, NAMED_NAMESPACES, SOCKET, Helper, Right
 from netdiag.errors import EngineError, NetdiagError
-from netdiag.io.docker_engine import failure, open_client
-from netdiag.io.engine_address import EngineAddress
+from netdiag.io.engine.address import EngineAddress
+from netdiag.io.engine.docker_sdk import failure, open_client
 from netdiag.machine.helper_talk import (
     ALIVE,
     EVERY,

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import EngineError
-from netdiag.io.docker_engine import Engine, connect
-from netdiag.io.engine_address import EngineAddress
+from netdiag.io.engine.address import EngineAddress
+from netdiag.io.engine.docker_sdk import Engine, connect, read_logs
 from tests.deployment.test_engine_source import container
 from tests.engine.test_container import BROKER
-from tests.io.fake_engine import VERSION, fake_engine
+from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
 
 
@@ -92,3 +92,8 @@ def test_no_permission(tmp_path: Path) -> None:
         _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert not folder.exists()
+
+
+def test_no_engine(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="no engine answers there"):
+        read_logs(f"unix://{tmp_path}/no.sock")

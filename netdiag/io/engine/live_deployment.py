@@ -4,11 +4,13 @@
 """
 
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
 from netdiag.deployment.model.deployment import Deployment
+from netdiag.deployment.model.platform import Firewall, HostKind, Platform, generation_of
 from netdiag.deployment.observation.live_view import (
     LiveVantage,
     SkippedVantage,
@@ -25,13 +27,16 @@ from netdiag.deployment.sources.engine import from_engine, member_names, project
 from netdiag.engine.container import Container
 from netdiag.engine.network import EngineNetwork
 from netdiag.errors import InputError, NetdiagError
-from netdiag.io.docker_engine import EngineVersion, connect
-from netdiag.io.engine_address import EngineAddress, find_engine
-from netdiag.io.engine_kernel import OtherKernel, SameKernel, locate
-from netdiag.io.engine_platform import read_platform
-from netdiag.io.host_addresses import host_addresses
-from netdiag.io.kernel.netns import is_process_of, open_namespace, read_proc, same_namespace_as
+from netdiag.io.engine.address import EngineAddress, find_engine
+from netdiag.io.engine.docker_sdk import EngineHost, EngineVersion, connect
+from netdiag.io.engine.same_kernel import OtherKernel, SameKernel, has_userland_proxy, locate
+from netdiag.io.kernel.netlink import ROUTE, Channel
+from netdiag.io.kernel.netns import Namespace, is_process_of, open_namespace, read_proc, same_namespace_as
+from netdiag.linux.netlink.addresses import decode_address, request_addresses
+from netdiag.linux.netlink.links import decode_link, request_links
+from netdiag.linux.netlink.messages import Malformed
 from netdiag.linux.netns import OwnNamespace, ProcessNamespace
+from netdiag.linux.rtnetlink import InterfaceAddress, Link, outside_addresses
 from netdiag.linux.sockets import ListeningSocket, parse_listening
 from netdiag.values import dataclass
 
@@ -162,3 +167,74 @@ def _sockets(containers: Sequence[Container], called: Mapping[str, str]) -> dict
             tables = (read_proc(pid, f"net/{name}") for name in ("tcp", "tcp6"))
             found[called[container.id]] = tuple(sorted(s for table in tables for s in parse_listening(table)))
     return found
+
+
+# Of the network namespace that reads it; absent where br_netfilter is not loaded.
+_BRIDGE_FILTER = "/proc/sys/net/bridge/bridge-nf-call-iptables"
+
+
+def read_platform(
+    version: EngineVersion,
+    host: EngineHost,
+    kernel: SameKernel | OtherKernel,
+    docker_host: LiveVantage,
+    containers: Sequence[Container],
+) -> Platform:
+    """The platform of an engine; of a machine that is not this one only what the engine says."""
+    here = isinstance(kernel, SameKernel)
+    return Platform(
+        kind=_kind(host),
+        generation=generation_of(version.release),
+        userland_proxy=has_userland_proxy(kernel, containers) if isinstance(kernel, SameKernel) else None,
+        firewall=next((firewall for firewall in Firewall if host.firewall.startswith(firewall.value)), None),
+        bridge_filter=_bridge_filter(docker_host) if here else None,
+    )
+
+
+def _kind(host: EngineHost) -> HostKind:
+    if host.system.startswith("Docker Desktop"):
+        return HostKind.DESKTOP
+    return HostKind.WSL2 if "wsl2" in host.kernel.lower() else HostKind.LINUX
+
+
+def _bridge_filter(docker_host: LiveVantage) -> bool | None:
+    try:
+        with open_namespace(docker_host.entrance) as namespace:
+            return namespace.run(_read_bridge_filter)
+    except NetdiagError:
+        return None
+
+
+def _read_bridge_filter() -> bool | None:
+    try:
+        with open(_BRIDGE_FILTER, encoding="ascii", errors="replace") as file:
+            return file.read(8).strip() != "0"
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+
+
+def host_addresses(namespace: Namespace, bridges: frozenset[str]) -> tuple[str, ...]:
+    """Its addresses but loopback, link-local ones and those of `bridges`; none where the kernel does not tell."""
+    try:
+        return outside_addresses(read_links(namespace), read_addresses(namespace), bridges=bridges)
+    except (OSError, NetdiagError, Malformed):
+        return ()
+
+
+def read_links(namespace: Namespace) -> tuple[Link, ...]:
+    """Every device of the namespace; Refused or OSError where the kernel does not answer."""
+    return tuple(decode_link(payload) for payload in _dump(namespace, request_links()))
+
+
+def read_addresses(namespace: Namespace) -> tuple[InterfaceAddress, ...]:
+    """Every address of the namespace; Refused or OSError where the kernel does not answer."""
+    found = (decode_address(payload) for payload in _dump(namespace, request_addresses()))
+    return tuple(address for address in found if address is not None)
+
+
+def _dump(namespace: Namespace, request: bytes) -> list[bytes]:
+    made = namespace.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+    with Channel(ROUTE, made) as channel:
+        return channel.payloads(request)

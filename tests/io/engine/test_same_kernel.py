@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from netdiag.engine.container import PortBinding
-from netdiag.io.engine_address import EngineAddress
-from netdiag.io.engine_kernel import OtherKernel, SameKernel, has_userland_proxy, locate
+from netdiag.io.engine.address import EngineAddress
+from netdiag.io.engine.same_kernel import OtherKernel, SameKernel, has_userland_proxy, locate
 from tests.deployment.test_engine_source import EXITED, container
-from tests.io.fake_engine import fake_engine
+from tests.io.engine.fake_engine import fake_engine
 
 
 def test_a_pid_alone_is_no_proof(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Asking a Docker Engine about its containers and networks, and nothing else: no request here changes anything."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -9,12 +11,13 @@ import docker
 import requests
 from docker.tls import TLSConfig
 
+from netdiag.deployment.sources.engine import runs_kafka
 from netdiag.engine.container import Container, in_sight, parse_container
 from netdiag.engine.document import text
 from netdiag.engine.logs import log_lines
 from netdiag.engine.network import EngineNetwork, parse_network
-from netdiag.errors import EngineError
-from netdiag.io.engine_address import EngineAddress, TlsFiles
+from netdiag.errors import EngineError, InputError
+from netdiag.io.engine.address import EngineAddress, TlsFiles, find_engine
 from netdiag.values import dataclass
 
 _LOG_LINES = 400
@@ -186,3 +189,13 @@ def failure(error: Exception, address: EngineAddress) -> EngineError:
     if isinstance(cause, TimeoutError) or isinstance(error, requests.Timeout):
         return EngineError("the engine does not answer in time", where=where, hint=hint)
     return EngineError(f"no engine answers there: {reason}", where=where, hint=hint)
+
+
+def read_logs(host: str | None, *, container: str | None = None) -> Mapping[str, tuple[str, ...]]:
+    """Lines by container, oldest first; InputError where nothing has that name."""
+    with connect(find_engine(host, os.environ, Path.home())) as engine:
+        everything = engine.containers()
+        chosen = [one for one in everything if container in (None, one.name)]
+        if container and not chosen:
+            raise InputError("no container has that name", where=container, hint="list them with docker ps")
+        return {one.name: engine.log(one) for one in chosen if container or runs_kafka(one)}

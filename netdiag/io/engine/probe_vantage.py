@@ -6,9 +6,9 @@ from pathlib import Path
 
 from netdiag.engine.container import Container
 from netdiag.errors import InputError, NetdiagError
-from netdiag.io.docker_engine import connect
-from netdiag.io.engine_address import find_engine
-from netdiag.io.engine_kernel import OtherKernel, locate
+from netdiag.io.engine.address import find_engine
+from netdiag.io.engine.docker_sdk import connect
+from netdiag.io.engine.same_kernel import OtherKernel, locate
 from netdiag.io.kernel.netns import same_namespace_as
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 from netdiag.values import dataclass
@@ -18,16 +18,16 @@ _SHORTEST_ID = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ProbeVantage:
     """The place in the words of other commands ("host", "container:kafka-1"), and the way in."""
 
     place: str
     entrance: NamespaceId
 
 
-def standing(
+def probe_vantage(
     word: str, *, host: str | None = None, environment: Mapping[str, str] | None = None, home: Path | None = None
-) -> Standing:
+) -> ProbeVantage:
     """`host`, `container:NAME` (or the bare name), `netns:NAME`, `pid:N`.
 
     The engine is asked where a container is meant, and where `host` names an engine: then its docker host is stood on,
@@ -35,26 +35,26 @@ def standing(
     """
     kind, colon, name = word.partition(":")
     if colon and kind == "netns":
-        return Standing(place=word, entrance=NamedNamespace(name=name))
+        return ProbeVantage(place=word, entrance=NamedNamespace(name=name))
     if colon and kind == "pid":
-        return Standing(place=word, entrance=ProcessNamespace(pid=_number(word, name)))
+        return ProbeVantage(place=word, entrance=ProcessNamespace(pid=_number(word, name)))
     if word == HOST and host is None:
-        return Standing(place=word, entrance=OwnNamespace())
+        return ProbeVantage(place=word, entrance=OwnNamespace())
     address = find_engine(host, os.environ if environment is None else environment, home or Path.home())
     with connect(address) as engine:
         containers = engine.containers()
     kernel = locate(address, containers)
     if word == HOST:
         if isinstance(kernel, OtherKernel) or kernel.docker_host is None or same_namespace_as(kernel.docker_host):
-            return Standing(place=word, entrance=OwnNamespace())
-        return Standing(place=word, entrance=ProcessNamespace(pid=kernel.docker_host))
+            return ProbeVantage(place=word, entrance=OwnNamespace())
+        return ProbeVantage(place=word, entrance=ProcessNamespace(pid=kernel.docker_host))
     meant = _meant(containers, name if colon and kind == "container" else word)
     if isinstance(kernel, OtherKernel):
         raise NetdiagError(f"its network cannot be entered: {kernel.because}", where=meant.name)
     if not meant.state.has_process:
         raise InputError("the container is not running", where=meant.name, hint=f"start it: docker start {meant.name}")
     entrance = ProcessNamespace(pid=meant.state.pid, container_id=meant.id)
-    return Standing(place=f"container:{meant.name}", entrance=entrance)
+    return ProbeVantage(place=f"container:{meant.name}", entrance=entrance)
 
 
 def _number(word: str, name: str) -> int:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from netdiag.errors import EngineError
-from netdiag.io import engine_socket
-from netdiag.io.docker_engine import connect
-from netdiag.io.engine_address import EngineAddress
-from netdiag.io.engine_socket import SocketEngine
+from netdiag.io.engine import unix_socket
+from netdiag.io.engine.address import EngineAddress
+from netdiag.io.engine.docker_sdk import connect
+from netdiag.io.engine.unix_socket import SocketEngine
 from tests.engine.test_container import BROKER
-from tests.io.fake_engine import VERSION, fake_engine
+from tests.io.engine.fake_engine import VERSION, fake_engine
 from tests.io.namespaces import needs_root
 
 IDENTIFIER = BROKER["Id"]
@@ -83,7 +83,7 @@ def test_what_is_no_engine(tmp_path: Path, answer: object, says: str) -> None:
 
 
 def test_an_answer_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_socket, "LARGEST_ANSWER", 1024 * 1024)
+    monkeypatch.setattr(unix_socket, "LARGEST_ANSWER", 1024 * 1024)
     endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b" " * (2 * 1024 * 1024)
     with (
         fake_engine(tmp_path / "s", {"/version": endless}) as url,
@@ -181,4 +181,4 @@ def test_one_that_ends_its_lines_as_it_likes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("offered", "asked"), [("1.41", "/v1.41"), ("1.99", "/v1.51"), ("", ""), ("x", "")])
 def test_the_version_that_is_asked_for(offered: str, asked: str) -> None:
-    assert engine_socket._prefix(offered) == asked
+    assert unix_socket._prefix(offered) == asked

@@ -1,0 +1,1 @@
+"""The Docker Engine: which one is meant, asking it, and what runs on it."""

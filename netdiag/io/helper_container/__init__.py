@@ -1,0 +1,1 @@
+"""`--via container`: a helper container carries out a command; the client outside, the server in it."""
