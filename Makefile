@@ -1,23 +1,23 @@
-# make demo    what netdiag does, on a broken five-broker compose file; needs no Docker, no Java and no compiler
-# make native  builds the capture engine of native/ and installs it into .venv; needs Rust
-# make wheels  wheels of the capture engine for other machines, into dist; needs Rust
-# make test    everything that a change must pass; CI runs the same
-# make bars    the long measurements, resumable; writes docs/bars.md (make bars BARS="name ..." for some)
-# make bench   netdiag exchanges against tshark on captures made here; writes docs/benchmarks.md (BENCH="--help" for more)
-# make warm    keeps Java's classes of Spark: netdiag analyze starts sooner then
-# make lint    ruff, mypy, import-linter
-# make format  lets ruff rewrite the sources
-# make readme  runs the commands of README.md, writes their output into it
-# make docs    writes docs/rules and docs/proofs.md from the rules, docs/tables.md from the schemas
-# make site    builds the documentation of docs as a site into .cache/site; fails at a broken link
-# make clean   removes what these made
+# make demo      what netdiag does, on a broken five-broker compose file; needs no Docker, no Java and no compiler
+# make native    builds the capture engine of native/ and installs it into .venv; needs Rust
+# make wheels    wheels of the capture engine for other machines, into dist; needs Rust
+# make test      everything that a change must pass; CI runs the same
+# make bars      the long measurements, resumable; writes docs/bars.md (make bars BARS="name ..." for some)
+# make bench     netdiag exchanges against tshark on captures made here; writes docs/benchmarks.md (BENCH="--help" for more)
+# make warm      keeps Java's classes of Spark: netdiag analyze starts sooner then
+# make lint      ruff, mypy, import-linter
+# make format    lets ruff rewrite the sources
+# make examples  runs the commands that README.md and docs show, writes their output into them
+# make docs      writes docs/rules and docs/proofs.md from the rules, docs/tables.md from the schemas
+# make site      builds the documentation of docs as a site into .cache/site; fails at a broken link
+# make clean     removes what these made
 
 BIN := .venv/bin
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint constraints.txt
 # The extras that some test uses.
 EXTRAS := live,capture,spark,picture,report
 
-.PHONY: help demo test native wheels bars bench warm lint format readme docs site constraints clean
+.PHONY: help demo test native wheels bars bench warm lint format examples docs site constraints clean
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
@@ -52,8 +52,8 @@ bench: .venv/.full
 format: .venv/.full
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
-readme: .venv/.full
-	@$(BIN)/python -m tests.house.readme
+examples: .venv/.full
+	@$(BIN)/python -m tests.house.examples
 
 docs: .venv/.full
 	@$(BIN)/python -m tests.house.rule_pages

@@ -8,7 +8,7 @@ from netdiag.config.parse import KEYS, parse
 from netdiag.rules.selection import expanded
 from tests.cli.shell import environment, netdiag
 from tests.config.test_parse import validator
-from tests.house.readme import differs, execute, shown
+from tests.house.examples import differs, execute, shown
 from tests.house.tree import ROOT
 
 PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")

@@ -1,14 +1,14 @@
 """The recipes of CONTRIBUTING.md, carried out in a copy of the tree.
 
 A block ```python PATH is a new file; ```diff PATH adds its `+` lines after the line above them, which must stand in
-the file exactly once; ```console is run (see tests/house/readme.py).
+the file exactly once; ```console is run (see tests/house/examples.py).
 """
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.readme import differs, execute, shown
+from tests.house.examples import differs, execute, shown
 
 _SECTION = re.compile(r"^## ", re.MULTILINE)
 _BLOCK = re.compile(r"^```(?P<kind>\w+) ?(?P<path>\S*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

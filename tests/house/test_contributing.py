@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.readme import copy_of_repository, execute
+from tests.house.examples import copy_of_repository, execute
 from tests.house.recipes import carry_out, insert, recipes
 from tests.house.tree import ROOT
 

@@ -75,7 +75,7 @@ def test_the_wheel_is_called_as_pages_and_hints_call_it(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (metadata,) = (member for member in archive.namelist() if member.endswith(".dist-info/METADATA"))
         assert f"\nName: {NAME}\n" in archive.read(metadata).decode()
-    assert wheel.name in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert wheel.name in (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("folder", sorted(DATA))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.cli.shell import BROKEN, CLEAN
-from tests.house.readme import copy_of_repository
+from tests.house.examples import copy_of_repository
 from tests.house.tree import ROOT
 
 COMPOSE = {"broken": BROKEN, "clean": CLEAN}

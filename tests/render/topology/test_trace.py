@@ -15,6 +15,7 @@ from netdiag.topology.graph import Hop, HopKind, PathEnd
 from netdiag.topology.inventory import LinkId
 from netdiag.topology.path.attempts import Agreement, LinkSighting, MovedCounter, Proof, observed_end
 from netdiag.topology.path.prediction import predict_path
+from tests.house.tree import ROOT
 from tests.topology.five_brokers import HOSTILE_TEXT, five_brokers
 
 TOPOLOGY = five_brokers()
@@ -41,6 +42,11 @@ def test_the_end_stands_first_and_the_hops_by_place() -> None:
     ]
     assert "  resolver   broker-2 is 172.18.0.3 (the embedded DNS, on network shop_kafka)" in lines
     assert lines[-1].startswith("and back: ")
+
+
+def test_the_guide_shows_it() -> None:
+    guide = (ROOT / "docs/guides/trace.md").read_text(encoding="utf-8")
+    assert f"$ sudo netdiag trace shop-client-1 broker-2:29092\n{text().strip()}\n```" in guide
 
 
 def test_the_way_of_an_answer_is_drawn_when_it_is_lost_or_asked_for() -> None:

@@ -17,7 +17,7 @@ from netdiag.render.wording import endpoint_text, first_and_last
 from netdiag.topology.graph import PathEnd, Place, PlaceKind, Reach, Topology
 from netdiag.topology.inventory import Inventory, NamespaceFacts
 from netdiag.topology.path.reach import with_reach
-from tests.house.readme import differs
+from tests.house.examples import differs
 from tests.house.tree import ROOT
 from tests.render.golden import assert_golden
 from tests.render.topology.hostile import hostile
@@ -358,7 +358,7 @@ def test_words() -> None:
 
 def test_the_shown_tree() -> None:
     (shown,) = re.findall(
-        r"^```text\n(Who reaches .*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+        r"^```text\n(Who reaches .*?)^```$", (ROOT / "docs/guides/topology.md").read_text(), re.MULTILINE | re.DOTALL
     )
     drawn = tree_text(with_reach(five_brokers()), Screen(width=120))
     assert not differs(shown.splitlines(), drawn), drawn

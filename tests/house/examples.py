@@ -1,11 +1,11 @@
-"""Commands shown in a document, executed: what README.md shows is what they print.
+"""Commands shown in a document, executed: what README.md and the pages of docs show is what they print.
 
 Every ```console block is a dialogue: `$ command`, then its output. All blocks of a document run in order in one
 copy of the repository, with the environment's own netdiag first in PATH. In an output, a line `...` stands for any
 lines, `…` inside a line for any characters.
 
-`python -m tests.house.readme [FILE]` writes the present output into the document; blocks that hold `...` or `…`
-are left as they are.
+`python -m tests.house.examples [FILE...]` writes the present output into these documents, or into all; blocks that hold
+`...` or `…` are left as they are.
 """
 
 import os
@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.house.tree import ROOT, files
+from tests.house.tree import ROOT, files, name
 
 ANY_LINES = "..."
 ANY_TEXT = "…"
@@ -28,6 +28,10 @@ _FENCE = re.compile(r"^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 NOT_FROM_INSIDE = {"make test": "test", "make bars": "bars"}
 
 
+# These bring files of their own, and have tests of their own.
+WITH_FILES = {"CONTRIBUTING.md", "docs/configuration.md"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
     """One command with the output that the document shows; `line` is where it stands, 1-based."""
@@ -35,6 +39,12 @@ class Shown:
     command: str
     output: tuple[str, ...]
     line: int
+
+
+def documents() -> list[Path]:
+    """Every document whose commands are executed in a copy of the repository as it is."""
+    pages = [path for path in files() if path.suffix == ".md" and name(path) not in WITH_FILES]
+    return [path for path in pages if _FENCE.search(path.read_text(encoding="utf-8"))]
 
 
 def shown(document: str) -> Iterator[Shown]:
@@ -126,10 +136,11 @@ def _trimmed(lines: Iterable[str]) -> list[str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Rewrite the document."""
-    path = Path(arguments[0]) if arguments else ROOT / "README.md"
-    with TemporaryDirectory() as folder:
-        path.write_text(update(path.read_text(encoding="utf-8"), copy_of_repository(Path(folder))), encoding="utf-8")
+    """Rewrite the documents."""
+    for path in map(Path, arguments) if arguments else documents():
+        with TemporaryDirectory() as folder:
+            now = update(path.read_text(encoding="utf-8"), copy_of_repository(Path(folder)))
+        path.write_text(now, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,37 +1,45 @@
-"""README.md shows what happens: each command is run, its output compared."""
+"""README.md and the pages of docs show what happens: each command is run, its output compared."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.house.readme import NOT_FROM_INSIDE, copy_of_repository, differs, execute, shown, update
-from tests.house.tree import ROOT, files
+from tests.house.examples import NOT_FROM_INSIDE, copy_of_repository, differs, documents, execute, shown, update
+from tests.house.tree import ROOT, files, name
 
 README = ROOT / "README.md"
+DOCUMENTS = documents()
 
 
-def test_every_shown_command_prints_what_is_shown(tmp_path: Path) -> None:
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_shown_command_prints_what_is_shown(document: Path, tmp_path: Path) -> None:
     folder = copy_of_repository(tmp_path)
     wrong = []
     status = 0
-    commands = list(shown(README.read_text(encoding="utf-8")))
-    for one in commands:
+    for one in shown(document.read_text(encoding="utf-8")):
         if one.command in NOT_FROM_INSIDE:
             continue
         output, status = execute(one.command, folder, last_status=status)
         if differs(one.output, output):
-            wrong.append(
-                f"README.md:{one.line}: $ {one.command}\n--- shown\n" + "\n".join(one.output) + f"\n--- now\n{output}"
-            )
-    assert commands, "README.md shows no command"
-    assert not wrong, "\n\n".join(wrong) + "\n(make readme writes the present output)"
+            place = f"{name(document)}:{one.line}: $ {one.command}"
+            wrong.append(f"{place}\n--- shown\n" + "\n".join(one.output) + f"\n--- now\n{output}")
+    assert not wrong, "\n\n".join(wrong) + "\n(make examples writes the present output)"
+
+
+def test_the_readme_and_the_guides_show_commands() -> None:
+    assert README in DOCUMENTS
+    assert len(DOCUMENTS) > 5
 
 
 def test_what_cannot_run_inside_a_test_is_a_target_of_make() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for target in NOT_FROM_INSIDE.values():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_bytes()) <= 10_000
 
 
 def test_the_readme_names_both_make_commands_and_what_they_need() -> None:
