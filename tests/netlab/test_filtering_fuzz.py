@@ -14,7 +14,6 @@ from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.kernel.packet_filter import entries
 from netdiag.linux.filtering.packet import Packet
 from netdiag.linux.filtering.traversal import traverse
-from netdiag.linux.iptables.entries import decode_table as decode_legacy_table
 from netdiag.linux.netns import NamedNamespace
 from netdiag.linux.nftables import requests
 from netdiag.linux.nftables.assemble import Answers, assemble
@@ -28,6 +27,7 @@ from netdiag.linux.nftables.messages import (
     decode_table,
 )
 from netdiag.linux.ruleset import Ruleset, Table
+from netdiag.linux.xtables.tables import decode_table as decode_legacy_table
 from tests.netlab.filtering import inside, made_namespace
 from tests.netlab.test_filtering_words import DATA
 

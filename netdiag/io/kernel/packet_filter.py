@@ -17,8 +17,6 @@ from typing import TypeVar
 
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.kernel.netlink import Channel, Refused
-from netdiag.linux.iptables.entries import TableInfo, decode_info
-from netdiag.linux.iptables.entries import decode_table as decode_legacy_table
 from netdiag.linux.nftables import requests
 from netdiag.linux.nftables.assemble import Answers, assemble
 from netdiag.linux.nftables.messages import (
@@ -33,6 +31,8 @@ from netdiag.linux.nftables.messages import (
     decode_table,
 )
 from netdiag.linux.ruleset import Origin, RuleAddress, Ruleset, Table, address_of, policy_of
+from netdiag.linux.xtables.tables import TableInfo, decode_info
+from netdiag.linux.xtables.tables import decode_table as decode_legacy_table
 
 MOST_RULES = 20_000
 MOST_ELEMENTS = 100_000

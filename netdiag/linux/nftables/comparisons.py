@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from netdiag.linux.nftables.datatypes import INTEGER, DataType, Name, flags_text, value_text
 from netdiag.linux.nftables.header_fields import Field, field_beginning, field_within, fields_at
 from netdiag.linux.nftables.loads import Load
-from netdiag.linux.xtables.blob import prefix_length
+from netdiag.linux.xtables.structs import prefix_length
 
 _FLAG_KINDS = ("ct_state", "ct_status", "tcp_flag", "ct_label")
 _ORDERED = {"==": "", "!=": "!= ", "<": "< ", "<=": "<= ", ">": "> ", ">=": ">= "}

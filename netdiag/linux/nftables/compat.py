@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from netdiag.linux.protocols import protocol_number, protocol_word
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
-from netdiag.linux.xtables.blob import network_text
 from netdiag.linux.xtables.rule_text import entry_text
+from netdiag.linux.xtables.structs import network_text
 
 _NAME_SIZE = 16
 _FRAGMENT_MASK = "1fff"

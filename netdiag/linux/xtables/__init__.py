@@ -1,1 +1,4 @@
-"""Matches and targets of iptables: blobs to values, values to the words of iptables-save."""
+"""Rules of iptables: tables, matches and targets to values, values to the words of iptables-save; no socket here.
+
+`tables` reads what legacy iptables gives; nf_tables has matches and targets of iptables among its expressions.
+"""

@@ -5,8 +5,8 @@ Foreign bytes: what is shorter than its struct, or not known, becomes an express
 
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
-from netdiag.linux.xtables.blob import BadBlob, Blob
 from netdiag.linux.xtables.matches import decode_match
+from netdiag.linux.xtables.structs import BadBlob, Blob
 from netdiag.linux.xtables.targets import decode_target
 
 _SHOWN = 64

@@ -7,7 +7,7 @@ import ipaddress
 from collections.abc import Callable, Mapping
 
 from netdiag.linux.rtnetlink import Detail
-from netdiag.linux.xtables.blob import Blob, prefix_length
+from netdiag.linux.xtables.structs import Blob, prefix_length
 
 Fields = dict[str, Detail]
 

@@ -1,7 +1,25 @@
-"""Whole rules in the words of iptables-save."""
+"""Rules, matches, targets and pieces of their options in the words of iptables-save."""
+
+import pytest
 
 from netdiag.linux.ruleset import Expression
-from netdiag.linux.xtables.rule_text import entry_text
+from netdiag.linux.xtables.matches import decode_match
+from netdiag.linux.xtables.rule_text import (
+    entry_text,
+    integer,
+    listed,
+    match_text,
+    negation,
+    option,
+    pair,
+    port_range,
+    quoted,
+    rate,
+    target_text,
+)
+from netdiag.linux.xtables.structs import Blob
+from netdiag.linux.xtables.targets import decode_target
+from tests.linux.xtables.samples import MATCHES, TARGETS
 
 ENTRY = Expression(name="ip", fields={"source": "10.0.0.0/8", "out": "br0", "protocol": "tcp", "not": ["out"]})
 
@@ -36,3 +54,60 @@ def test_what_is_not_understood_is_shown_as_bytes() -> None:
 
 def test_fragments() -> None:
     assert text(Expression(name="ip", fields={"fragment": True, "not": ["fragment"]})) == "-A X ! -f"
+
+
+@pytest.mark.parametrize(("name", "revision", "data", "text"), MATCHES)
+def test_every_match(name: str, revision: int, data: bytes, text: str) -> None:
+    fields = decode_match(name, revision, Blob(data, 4))
+    assert fields is not None
+    assert match_text(name, fields, "ip") == text
+
+
+def test_a_match_that_is_not_known_has_no_options() -> None:
+    assert match_text("mystery", {}, "ip") == ""
+
+
+def test_a_hop_limit_has_its_own_word() -> None:
+    assert match_text("hl", {"mode": 1, "ttl": 5}, "ip6") == "! --hl-eq 5"
+
+
+@pytest.mark.parametrize(("name", "revision", "data", "text"), TARGETS)
+def test_every_target(name: str, revision: int, data: bytes, text: str) -> None:
+    fields = decode_target(name, revision, Blob(data, 4))
+    assert fields is not None
+    assert target_text(name, fields, "ip") == text
+
+
+def test_a_target_that_is_not_known_has_no_options() -> None:
+    assert target_text("mystery", {}, "ip") == ""
+
+
+def test_negation() -> None:
+    assert option({"not": ["x"]}, "x", "--x", "1") == "! --x 1"
+    assert option({}, "x", "--x", "") == "--x"
+    assert negation({"not": True}, "x") == ""
+
+
+def test_quotation_marks_are_for_what_is_not_plain() -> None:
+    assert [quoted(text) for text in ("a-b_1", "a b", "it's", "")] == ["a-b_1", '"a b"', '"it\\\'s"', '""']
+
+
+def test_ranges() -> None:
+    assert [port_range([1, 1]), port_range([1, 2]), port_range(None)] == ["1", "1:2", "None"]
+    assert pair([1, 2]) == ("1", "2")
+    assert (integer({"a": "x"}, "a"), listed({"a": 1}, "a")) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("average", "text"),
+    [
+        (10000, "1/sec"),
+        (769, "13/sec"),
+        (10169, "59/min"),
+        (600000, "1/min"),
+        (5142857, "7/hour"),
+        (288000000, "3/day"),
+    ],
+)
+def test_rates(average: int, text: str) -> None:
+    assert rate(average) == text

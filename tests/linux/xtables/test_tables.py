@@ -7,8 +7,8 @@ from contextlib import suppress
 import pytest
 
 from netdiag.errors import NetdiagError
-from netdiag.linux.iptables.entries import BadTable, TableInfo, decode_info, decode_table
 from netdiag.linux.ruleset import Origin
+from netdiag.linux.xtables.tables import BadTable, TableInfo, decode_info, decode_table
 
 
 def target(name: str, info: bytes) -> bytes:

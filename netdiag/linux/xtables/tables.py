@@ -13,9 +13,9 @@ from netdiag.errors import NetdiagError
 from netdiag.linux.protocols import protocol_word
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Table
-from netdiag.linux.xtables.blob import BadBlob, Blob
 from netdiag.linux.xtables.extensions import decode_extension
 from netdiag.linux.xtables.rule_text import entry_text
+from netdiag.linux.xtables.structs import BadBlob, Blob
 from netdiag.values import dataclass
 
 HOOKS = ("prerouting", "input", "forward", "output", "postrouting")

@@ -1,1 +1,0 @@
-"""Legacy iptables: what getsockopt gives, as the same values as nf_tables; nothing here opens a socket."""
