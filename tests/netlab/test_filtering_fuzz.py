@@ -15,8 +15,6 @@ from netdiag.io.kernel.packet_filter import entries
 from netdiag.linux.filtering.packet import Packet
 from netdiag.linux.filtering.traversal import traverse
 from netdiag.linux.netns import NamedNamespace
-from netdiag.linux.nftables import requests
-from netdiag.linux.nftables.assemble import Answers, assemble
 from netdiag.linux.nftables.messages import (
     ElementMessage,
     Place,
@@ -25,7 +23,13 @@ from netdiag.linux.nftables.messages import (
     decode_rule,
     decode_set,
     decode_table,
+    get_chains,
+    get_elements,
+    get_rules,
+    get_sets,
+    get_tables,
 )
+from netdiag.linux.nftables.tables import Answers, assemble
 from netdiag.linux.ruleset import Ruleset, Table
 from netdiag.linux.xtables.tables import decode_table as decode_legacy_table
 from tests.netlab.filtering import inside, made_namespace
@@ -73,16 +77,14 @@ def recorded(name: str) -> dict[str, list[bytes]]:
                 return [bytes(payload) for _, payload in channel.dump(request)]
 
             found = {
-                "tables": dump(requests.get_tables()),
-                "chains": dump(requests.get_chains()),
-                "rules": dump(requests.get_rules()),
-                "sets": dump(requests.get_sets()),
+                "tables": dump(get_tables()),
+                "chains": dump(get_chains()),
+                "rules": dump(get_rules()),
+                "sets": dump(get_sets()),
             }
             sets = [decode_set(memoryview(message)) for message in found["sets"]]
             found["elements"] = [
-                message
-                for one in sets
-                for message in dump(requests.get_elements(one.place.family, one.place.table, one.name))
+                message for one in sets for message in dump(get_elements(one.place.family, one.place.table, one.name))
             ]
             return found
 

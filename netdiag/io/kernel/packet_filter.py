@@ -17,8 +17,6 @@ from typing import TypeVar
 
 from netdiag.errors import MissingRight, NetdiagError
 from netdiag.io.kernel.netlink import Channel, Refused
-from netdiag.linux.nftables import requests
-from netdiag.linux.nftables.assemble import Answers, assemble
 from netdiag.linux.nftables.messages import (
     ElementMessage,
     Place,
@@ -29,7 +27,14 @@ from netdiag.linux.nftables.messages import (
     decode_rule_count,
     decode_set,
     decode_table,
+    get_chains,
+    get_elements,
+    get_flowtables,
+    get_rules,
+    get_sets,
+    get_tables,
 )
+from netdiag.linux.nftables.tables import Answers, assemble
 from netdiag.linux.ruleset import Origin, RuleAddress, Ruleset, Table, address_of, policy_of
 from netdiag.linux.xtables.tables import TableInfo, decode_info
 from netdiag.linux.xtables.tables import decode_table as decode_legacy_table
@@ -62,7 +67,7 @@ def read_counters(channel: Channel, ruleset: Ruleset) -> Mapping[RuleAddress, in
     """How many packets each rule of a ruleset has matched by now; rules without a counter are left out."""
     found: dict[tuple[str, str, str, int], int] = {}
     if any(rule.handle is not None for table in ruleset.tables for chain in table.chains for rule in chain.rules):
-        for _, payload in channel.dump(requests.get_rules()):
+        for _, payload in channel.dump(get_rules()):
             place, chain_name, handle, count = decode_rule_count(payload)
             if count is not None:
                 found[place.family, place.table, chain_name, handle] = count.packets
@@ -94,7 +99,7 @@ def read_policies(channel: Channel, ruleset: Ruleset) -> Mapping[RuleAddress, in
     if not dropping:
         return {}
     found: dict[RuleAddress, int] = {}
-    for _, payload in channel.dump(requests.get_chains()):
+    for _, payload in channel.dump(get_chains()):
         place, chain = decode_chain(payload)
         address = dropping.get((place.family, place.table, chain.name))
         if address is not None and chain.packets is not None and address.origin is not Origin.IPTABLES_LEGACY:
@@ -116,17 +121,17 @@ def addresses(ruleset: Ruleset) -> Iterator[RuleAddress]:
 
 
 def _native_tables(channel: Channel, unread: list[str]) -> tuple[Table, ...]:
-    places = _decoded(channel, requests.get_tables(), decode_table)
+    places = _decoded(channel, get_tables(), decode_table)
     if not places:
         return ()
-    chains = _decoded(channel, requests.get_chains(), decode_chain)
-    rules = _decoded(channel, requests.get_rules(), decode_rule, most=MOST_RULES + 1)
+    chains = _decoded(channel, get_chains(), decode_chain)
+    rules = _decoded(channel, get_rules(), decode_rule, most=MOST_RULES + 1)
     if len(rules) > MOST_RULES:
         rules = rules[:MOST_RULES]
         unread.append(f"rules of nf_tables: more than {MOST_RULES}, the rest is not shown")
-    sets = _decoded(channel, requests.get_sets(), decode_set)
+    sets = _decoded(channel, get_sets(), decode_set)
     elements, partly = _elements(channel, sets, unread)
-    for _, payload in channel.dump(requests.get_flowtables()):
+    for _, payload in channel.dump(get_flowtables()):
         place = decode_table(payload)
         unread.append(f"flowtable of {place.family} {place.table}: connections that it carries pass no rules")
     if channel.interrupted:
@@ -145,7 +150,7 @@ def _elements(
         key = (one.place, one.name)
         limit = min(left, MOST_OF_A_SET)
         try:
-            messages = channel.dump(requests.get_elements(one.place.family, one.place.table, one.name))
+            messages = channel.dump(get_elements(one.place.family, one.place.table, one.name))
             taken = [element for _, payload in messages for element in decode_elements(payload)]
         except NetdiagError as error:
             partly.add(key)

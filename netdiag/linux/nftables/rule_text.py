@@ -4,24 +4,28 @@ Registers are followed from what loads them to what uses them. What says only wh
 (`meta l4proto tcp` before `tcp dport`) is left out, as nft does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, summarize_address_range
 
-from netdiag.linux.nftables import statements
-from netdiag.linux.nftables.comparisons import compared, load_kind, load_words, ranged
-from netdiag.linux.nftables.datatypes import BY_NAME, Name, duration, value_text
-from netdiag.linux.nftables.expressions import reject_kind
-from netdiag.linux.nftables.header_fields import (
+from netdiag.linux.nftables.conditions import Load, compared, header_option_words, load, load_kind, load_words, ranged
+from netdiag.linux.nftables.datatypes import (
+    BY_NAME,
     NETWORK_FAMILIES,
     NETWORKS,
     TRANSPORTS,
     VLAN_TYPES,
+    Name,
+    duration,
     field_within,
     fields_at,
+    value_text,
 )
-from netdiag.linux.nftables.loads import Load, header_option_words, load
+from netdiag.linux.nftables.expressions import reject_kind
+from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import ElementSet, Expression
+
+Fields = Mapping[str, Detail]
 
 _FAMILY_HEADERS = {"ip": "ip", "ip6": "ip6", "arp": "arp"}
 _NETWORK_OF = {"icmp": "ip", "icmpv6": "ip6"}
@@ -61,20 +65,20 @@ class _Writer:
             if name == "exthdr" and fields.get("op") == "ipv6":
                 self._needless("network")
             if name == "hash" and "sreg" in fields:
-                source = self._words_of_registers(statements.number(fields, "sreg"), statements.number(fields, "len"))
+                source = self._words_of_registers(number_of(fields, "sreg"), number_of(fields, "len"))
                 loaded = load(name, fields, replace(loaded, words=source)) or loaded
-            self._put(statements.number(fields, "dreg"), loaded)
+            self._put(number_of(fields, "dreg"), loaded)
         else:
             self._other(name, fields, expression)
 
-    def _other(self, name: str, fields: statements.Fields, expression: Expression) -> None:
+    def _other(self, name: str, fields: Fields, expression: Expression) -> None:
         match name:
             case "bitwise":
                 self._bitwise(fields)
             case "byteorder":
                 found = self._at(fields, "sreg")
                 if found is not None:
-                    self._put(statements.number(fields, "dreg"), replace(found, network=fields.get("op") == "hton"))
+                    self._put(number_of(fields, "dreg"), replace(found, network=fields.get("op") == "hton"))
             case "cmp":
                 self._compare(fields)
             case "range":
@@ -93,26 +97,26 @@ class _Writer:
             case _:
                 self.written.append(self._statement(name, fields, expression))
 
-    def _statement(self, name: str, fields: statements.Fields, expression: Expression) -> str:
+    def _statement(self, name: str, fields: Fields, expression: Expression) -> str:
         match name:
             case "counter" | "notrack" | "last":
                 return name
             case "limit":
-                return statements.limit(fields)
+                return limit_text(fields)
             case "quota":
-                return statements.quota(fields)
+                return quota_text(fields)
             case "connlimit":
-                return statements.connection_limit(fields)
+                return connection_limit_text(fields)
             case "log":
-                return statements.log(fields)
+                return log_text(fields)
             case "reject":
                 return self._reject(fields)
             case "queue":
-                return statements.queue(fields)
+                return queue_text(fields)
             case "objref":
                 return self._object(fields)
             case "synproxy":
-                return statements.synproxy(fields)
+                return synproxy_text(fields)
             case "flow_offload":
                 return f"flow add @{fields.get('flowtable')}"
             case _ if name.startswith("xt:"):
@@ -121,22 +125,22 @@ class _Writer:
             case _:
                 return f"[{name}]"
 
-    def _at(self, fields: statements.Fields, name: str) -> Load | None:
-        return self.registers.get(_slot(statements.number(fields, name))) if name in fields else None
+    def _at(self, fields: Fields, name: str) -> Load | None:
+        return self.registers.get(_slot(number_of(fields, name))) if name in fields else None
 
     def _put(self, register: int, loaded: Load) -> None:
         self.registers[_slot(register)] = loaded
 
-    def _bitwise(self, fields: statements.Fields) -> None:
+    def _bitwise(self, fields: Fields) -> None:
         found = self._at(fields, "sreg")
         if found is None:
             return
         if fields.get("op", "mask-xor") != "mask-xor":
             amount = int(str(fields.get("data") or "0"), 16)
-            self._put(statements.number(fields, "dreg"), replace(found, words=f"{found.words} {fields['op']} {amount}"))
+            self._put(number_of(fields, "dreg"), replace(found, words=f"{found.words} {fields['op']} {amount}"))
             return
         mask, flip = (bytes.fromhex(str(fields.get(name, ""))) for name in ("mask", "xor"))
-        self._put(statements.number(fields, "dreg"), replace(found, mask=mask, flip=flip))
+        self._put(number_of(fields, "dreg"), replace(found, mask=mask, flip=flip))
 
     def _header(self, loaded: Load) -> str:
         """The header that a payload is of; what only said so is taken back."""
@@ -160,13 +164,13 @@ class _Writer:
         if at is not None:
             self.written[at] = ""
 
-    def _compare(self, fields: statements.Fields) -> None:
+    def _compare(self, fields: Fields) -> None:
         found = self._at(fields, "sreg")
         operator, value = str(fields.get("op")), bytes.fromhex(str(fields.get("data", "")))
         if found is None:
             self.written.append("[cmp]")
             return
-        slot = _slot(statements.number(fields, "sreg"))
+        slot = _slot(number_of(fields, "sreg"))
         if operator == "<=" and self.lowest is not None and self.lowest[0] == slot:
             first = self.lowest[1]
             self.written.pop()
@@ -205,7 +209,7 @@ class _Writer:
         self.headers["network"] = header
         self.settled["network"] = at
 
-    def _range(self, fields: statements.Fields) -> None:
+    def _range(self, fields: Fields) -> None:
         found = self._at(fields, "sreg")
         first, last = (bytes.fromhex(str(fields.get(name, ""))) for name in ("from", "to"))
         if found is not None:
@@ -224,23 +228,23 @@ class _Writer:
                 break
         return " . ".join(words)
 
-    def _lookup(self, fields: statements.Fields) -> None:
+    def _lookup(self, fields: Fields) -> None:
         name = str(fields.get("set"))
         found = self.sets.get(name)
         parts = found.key_type.count(" . ") + 1 if found else 1
-        words = self._words_of_registers(statements.number(fields, "sreg"), parts=parts)
+        words = self._words_of_registers(number_of(fields, "sreg"), parts=parts)
         written = set_words(found) if found is not None and found.anonymous else f"@{name}"
         if "dreg" not in fields:
             self.written.append(f"{words} {'!= ' if fields.get('invert') else ''}{written}")
-        elif statements.number(fields, "dreg") == 0:
+        elif number_of(fields, "dreg") == 0:
             self.written.append(f"{words} vmap {written}")
         else:
             kind = BY_NAME.get(found.data_type.split(" . ")[0] if found else "", BY_NAME["mark"])
             several = bool(found and " . " in found.data_type)
             mapped = Load(words=f"{words} map {written}", kind=kind, size=kind.size, key="concat" if several else "")
-            self._put(statements.number(fields, "dreg"), mapped)
+            self._put(number_of(fields, "dreg"), mapped)
 
-    def _value(self, fields: statements.Fields, name: str, kind: str) -> str:
+    def _value(self, fields: Fields, name: str, kind: str) -> str:
         found = self._at(fields, name)
         if found is None:
             return ""
@@ -248,10 +252,10 @@ class _Writer:
             return load_words(found, self._header(found))
         return value_text(BY_NAME[kind], found.data, names=self.names)
 
-    def _translate(self, name: str, fields: statements.Fields) -> None:
+    def _translate(self, name: str, fields: Fields) -> None:
         family = str(fields.get("family", self.family))
         if name == "tproxy":
-            family = {2: "ip", 10: "ip6"}.get(statements.number(fields, "family"), "")
+            family = {2: "ip", 10: "ip6"}.get(number_of(fields, "family"), "")
         kind = "ipv6_addr" if family == "ip6" else "ipv4_addr"
         places = (
             ("address", "address", "port", "port")
@@ -265,40 +269,40 @@ class _Writer:
         if joined:
             port = last_port = ""
         word = {"nat": str(fields.get("type")), "masq": "masquerade", "redir": "redirect"}.get(name, name)
-        netmap = statements.number(fields, "range_flags") & 64
+        netmap = number_of(fields, "range_flags") & 64
         if name in ("nat", "tproxy") and (self.family == "inet" or joined or netmap):
             word += f" {family}" if family in ("ip", "ip6") else ""
         word += " prefix" if netmap else ""
         if netmap and last and last != address:
             address, last = _prefix(address, last), ""
-        where = statements.target(address, last, port, last_port, brackets=family == "ip6")
-        words = [word, f"to {where}" if where else "", statements.range_flags(fields)]
+        where = target_text(address, last, port, last_port, brackets=family == "ip6")
+        words = [word, f"to {where}" if where else "", range_flags_text(fields)]
         self.written.append(" ".join(part for part in words if part))
 
-    def _reject(self, fields: statements.Fields) -> str:
+    def _reject(self, fields: Fields) -> str:
         if fields.get("type") != "icmp" or self.family in _FAMILY_HEADERS:
-            return statements.reject(fields, self.family)
+            return reject_text(fields, self.family)
         header = self.headers.get("network", "")
         self._needless("network")
-        return f"reject with {reject_kind('icmp', statements.number(fields, 'code'), header)}"
+        return f"reject with {reject_kind('icmp', number_of(fields, 'code'), header)}"
 
-    def _object(self, fields: statements.Fields) -> str:
+    def _object(self, fields: Fields) -> str:
         if "set" not in fields:
-            return statements.object_reference(fields)
+            return object_reference_text(fields)
         found = self.sets.get(str(fields["set"]))
-        words = self._words_of_registers(statements.number(fields, "sreg"), parts=1)
+        words = self._words_of_registers(number_of(fields, "sreg"), parts=1)
         written = set_words(found) if found is not None and found.anonymous else f"@{fields['set']}"
         return f"{found.data_type if found else 'object'} name {words} map {written}"
 
-    def _dynset(self, fields: statements.Fields) -> None:
+    def _dynset(self, fields: Fields) -> None:
         name = str(fields.get("set"))
         found = self.sets.get(name)
         parts = found.key_type.count(" . ") + 1 if found else 1
-        words = self._words_of_registers(statements.number(fields, "sreg"), parts=parts)
-        if statements.number(fields, "timeout"):
-            words += f" timeout {duration(statements.number(fields, 'timeout'))}"
+        words = self._words_of_registers(number_of(fields, "sreg"), parts=parts)
+        if number_of(fields, "timeout"):
+            words += f" timeout {duration(number_of(fields, 'timeout'))}"
         inner = fields.get("expressions")
-        more = statements.inner_statements(inner if isinstance(inner, list) else [])
+        more = inner_text(inner if isinstance(inner, list) else [])
         words += f" {more}" if more else ""
         value = self._at(fields, "data_sreg")
         if value is not None and found is not None:
@@ -306,19 +310,19 @@ class _Writer:
             words += f" : {self._value(fields, 'data_sreg', kind)}"
         self.written.append(f"{fields.get('op')} @{name} {{ {words} }}")
 
-    def _send(self, name: str, fields: statements.Fields) -> None:
+    def _send(self, name: str, fields: Fields) -> None:
         family = "ipv6_addr" if self.family == "ip6" else "ipv4_addr"
         address, device = self._value(fields, "address", family), self._value(fields, "device", "iface_index")
         words = [name, f"to {address or device}", f"device {device}" if address and device else ""]
         self.written.append(" ".join(word for word in words if word))
 
-    def _assign(self, name: str, fields: statements.Fields) -> None:
+    def _assign(self, name: str, fields: Fields) -> None:
         """`meta mark set ...` and its like."""
         if name == "payload":
             self.written.append(self._written_header(fields))
             return
         if name == "exthdr":
-            numbers = (statements.number(fields, one) for one in ("type", "offset"))
+            numbers = (number_of(fields, one) for one in ("type", "offset"))
             words = header_option_words(str(fields.get("op", "ipv6")), *numbers)
             size = Load(words="", kind=BY_NAME["inet_service"], size=2)
             self.written.append(f"{words} set {self._assigned(fields, size)}")
@@ -328,7 +332,7 @@ class _Writer:
             words = place.words if place.words.startswith(name) else f"{name} {place.words}"
             self.written.append(f"{words} set {self._assigned(fields, place)}")
 
-    def _assigned(self, fields: statements.Fields, place: Load) -> str:
+    def _assigned(self, fields: Fields, place: Load) -> str:
         source = self._at(fields, "sreg")
         if source is None:
             return "?"
@@ -336,7 +340,7 @@ class _Writer:
             return load_words(source, self._header(source))
         return value_text(place.kind, source.data[: place.size], host=place.host, names=self.names)
 
-    def _written_header(self, fields: statements.Fields) -> str:
+    def _written_header(self, fields: Fields) -> str:
         place = load("payload", {**fields, "dreg": 0})
         source = self._at(fields, "sreg")
         assert place is not None
@@ -371,3 +375,134 @@ def _prefix(first: str, last: str) -> str:
 def _slot(register: int) -> int:
     """Registers of 16 bytes are four of the small ones."""
     return (register - 1) * 4 if register <= 4 else register - 8
+
+
+_UNITS = {1: "second", 60: "minute", 3600: "hour", 86400: "day", 604800: "week"}
+_LEVELS = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug", "audit")
+_DEFAULT_LEVEL, _DEFAULT_BURST = 4, 5
+_LOG_FLAGS = ((4, "ip options"), (8, "skuid"), (32, "ether"))
+_LOG_ALL = 0x2F
+_RANGE_FLAGS = ((4, "random"), (16, "fully-random"), (8, "persistent"))
+_OVER = 1
+# What a plain "reject" sends in tables of each family.
+_PLAIN_REJECTS = {"ip": ("icmp", 3), "ip6": ("icmp", 4)}
+
+
+def number_of(fields: Fields, name: str) -> int:
+    """A number among the fields."""
+    value = fields.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def limit_text(fields: Fields) -> str:
+    """limit rate over 10/second burst 5 packets."""
+    over = "over " if number_of(fields, "flags") & _OVER else ""
+    unit = _UNITS.get(number_of(fields, "unit"), f"{fields.get('unit')} seconds")
+    rate, burst = number_of(fields, "rate"), number_of(fields, "burst")
+    if fields.get("type") == "bytes":
+        words = f"limit rate {over}{amount_text(rate)}/{unit}"
+        return f"{words} burst {amount_text(burst)}" if burst else words
+    words = f"limit rate {over}{rate}/{unit}"
+    return f"{words} burst {burst} packets" if burst not in (0, _DEFAULT_BURST) else words
+
+
+def amount_text(count: int) -> str:
+    """A number of bytes in the largest unit that divides it."""
+    for unit, size in (("mbytes", 1 << 20), ("kbytes", 1 << 10)):
+        if count and count % size == 0:
+            return f"{count // size} {unit}"
+    return f"{count} bytes"
+
+
+def quota_text(fields: Fields) -> str:
+    """quota over 10 mbytes."""
+    return f"quota {'over ' if number_of(fields, 'flags') & _OVER else ''}{amount_text(number_of(fields, 'bytes'))}"
+
+
+def connection_limit_text(fields: Fields) -> str:
+    """ct count over 20."""
+    return f"ct count {'over ' if number_of(fields, 'flags') & _OVER else ''}{fields.get('count')}"
+
+
+def log_text(fields: Fields) -> str:
+    """log prefix "x" group 5."""
+    words = ["log"]
+    if fields.get("prefix"):
+        words.append(f'prefix "{fields["prefix"]}"')
+    if "group" in fields:
+        words.append(f"group {fields['group']}")
+        words += [f"snaplen {fields['snaplen']}"] if fields.get("snaplen") else []
+        words += [f"queue-threshold {fields['threshold']}"] if fields.get("threshold") else []
+        return " ".join(words)
+    level = number_of(fields, "level") if "level" in fields else _DEFAULT_LEVEL
+    if level != _DEFAULT_LEVEL:
+        words.append(f"level {_LEVELS[level] if level < len(_LEVELS) else level}")
+    return " ".join([*words, *_log_flags(number_of(fields, "flags"))])
+
+
+def _log_flags(flags: int) -> list[str]:
+    if flags & _LOG_ALL == _LOG_ALL:
+        return ["flags all"]
+    words = []
+    tcp = [word for bit, word in ((1, "sequence"), (2, "options")) if flags & bit]
+    if tcp:
+        words.append(f"flags tcp {','.join(tcp)}")
+    return words + [f"flags {word}" for bit, word in _LOG_FLAGS if flags & bit]
+
+
+def reject_text(fields: Fields, family: str) -> str:
+    """reject with icmp host-unreachable; what the family would send anyway is not said."""
+    kind, code = str(fields.get("type")), number_of(fields, "code")
+    plain = _PLAIN_REJECTS.get(family, ("icmpx", 1))
+    return "reject" if (kind, code) == plain else f"reject with {fields.get('kind')}"
+
+
+def range_flags_text(fields: Fields) -> str:
+    """random,persistent."""
+    return ",".join(word for bit, word in _RANGE_FLAGS if number_of(fields, "range_flags") & bit)
+
+
+def target_text(address: str, last_address: str, port: str, last_port: str, *, brackets: bool) -> str:
+    """10.0.0.5-10.0.0.9:80-90."""
+    words = address if address == last_address or not last_address else f"{address}-{last_address}"
+    if port and brackets and address:
+        words = f"[{address}]" if address == last_address or not last_address else f"[{address}]-[{last_address}]"
+    if port:
+        words += f":{port}" if port == last_port or not last_port else f":{port}-{last_port}"
+    return words
+
+
+def queue_text(fields: Fields) -> str:
+    """queue flags bypass to 3-5."""
+    first, total, flags = number_of(fields, "num"), number_of(fields, "total"), number_of(fields, "flags")
+    words = ",".join(word for bit, word in ((1, "bypass"), (2, "fanout")) if flags & bit)
+    last = f"-{first + total - 1}" if total > 1 else ""
+    return f"queue flags {words} to {first}{last}" if words else f"queue to {first}{last}"
+
+
+def object_reference_text(fields: Fields) -> str:
+    """counter name "x"."""
+    kind = str(fields.get("type"))
+    word = f"{kind} set" if kind in ("ct helper", "ct timeout", "ct expectation") else f"{kind} name"
+    return f'{word} "{fields.get("name")}"'
+
+
+def synproxy_text(fields: Fields) -> str:
+    """synproxy mss 1460 wscale 7 timestamp."""
+    flags = number_of(fields, "flags")
+    words = ["synproxy"]
+    words += [f"mss {fields.get('mss')}"] if flags & 1 else []
+    words += [f"wscale {fields.get('wscale')}"] if flags & 2 else []
+    words += ["timestamp"] if flags & 8 else []
+    return " ".join([*words, *(["sack-perm"] if flags & 4 else [])])
+
+
+def inner_text(found: Sequence[Detail]) -> str:
+    """What a dynset does beside its element."""
+    words = []
+    for one in found:
+        if isinstance(one, list) and len(one) == 2 and isinstance(one[1], dict):
+            name, fields = str(one[0]), one[1]
+            writer = {"limit": limit_text, "quota": quota_text, "connlimit": connection_limit_text}.get(name)
+            words.append(writer(fields) if writer else name)
+    return " ".join(words)

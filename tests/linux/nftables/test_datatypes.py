@@ -1,10 +1,20 @@
-"""Values in the words of nft."""
+"""Values as nft writes them, and fields of protocol headers."""
 
 import sys
 
 import pytest
 
-from netdiag.linux.nftables.datatypes import BY_NAME, duration, parts, quoted, type_name, value_text
+from netdiag.linux.nftables.datatypes import (
+    BY_NAME,
+    duration,
+    field_beginning,
+    field_within,
+    fields_at,
+    parts,
+    quoted,
+    type_name,
+    value_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,3 +46,20 @@ def test_words() -> None:
     assert duration(90_061_001) == "1d1h1m1s1ms"
     assert quoted(b"a\xff\0x") == '"a\udcff"'
     assert value_text(BY_NAME["iface_index"], (3).to_bytes(4, sys.byteorder), names=lambda index: f"n{index}") == '"n3"'
+
+
+def test_one_field_or_several_in_a_row() -> None:
+    assert [one.name for one in fields_at("tcp", 16, 16)] == ["dport"]
+    assert [one.name for one in fields_at("ip", 96, 64)] == ["saddr", "daddr"]
+    assert fields_at("tcp", 17, 16) == ()
+    assert fields_at("odd", 0, 8) == ()
+
+
+def test_parts_of_bytes_and_beginnings_of_addresses() -> None:
+    within = field_within("ip", 8, 8, 0xFC)
+    assert within is not None
+    assert within.name == "dscp"
+    assert field_within("ip", 8, 8, 0xF8) is None
+    longer = field_beginning("ip", 96, 8)
+    assert longer is not None
+    assert longer.name == "saddr"

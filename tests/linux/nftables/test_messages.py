@@ -1,4 +1,6 @@
-"""Messages of every kind."""
+"""Requests to nf_tables as the bytes that they are, and its answers as values."""
+
+import struct
 
 import pytest
 
@@ -12,9 +14,34 @@ from netdiag.linux.nftables.messages import (
     decode_rule_count,
     decode_set,
     decode_table,
+    get_chains,
+    get_elements,
+    get_flowtables,
+    get_rules,
+    get_sets,
+    get_tables,
 )
 from tests.linux.nftables import building
 from tests.linux.nftables.building import COUNTED, attribute, data, long, number, payload, verdict, word
+
+
+def test_a_dump_of_everything() -> None:
+    asked = (
+        (get_tables(), 1),
+        (get_chains(), 4),
+        (get_rules(), 7),
+        (get_sets(), 10),
+        (get_flowtables(), 23),
+    )
+    for request, kind in asked:
+        assert request == struct.pack("=IHHIIBBH", 20, 10 << 8 | kind, 0x301, 0, 0, 0, 0, 0)
+
+
+def test_the_elements_of_a_set() -> None:
+    request = get_elements("ip", "t", "name")
+    assert struct.unpack_from("=IHH", request) == (len(request), 10 << 8 | 13, 0x301)
+    assert request[16] == 2
+    assert request[20:] == b"\6\0\1\0t\0\0\0\x09\0\2\0name\0\0\0\0"
 
 
 def test_tables_of_families_known_and_not() -> None:

@@ -1,9 +1,40 @@
-"""What iptables made in nf_tables, told as iptables would."""
+"""Which tables iptables made, and their rules in its words."""
 
-from netdiag.linux.nftables.compat import compat_text, raised
+import pytest
+
 from netdiag.linux.nftables.expressions import decode_expressions
-from netdiag.linux.ruleset import Expression
+from netdiag.linux.nftables.iptables_nft import compat_text, made_by_iptables, raised
+from netdiag.linux.nftables.messages import Place, RuleMessage
+from netdiag.linux.ruleset import Chain, ElementSet, Expression
 from tests.linux.nftables.building import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict
+
+PLACE = Place("ip", "filter")
+FORWARD = Chain(name="FORWARD", hook="forward", type="filter", priority=0, policy="accept")
+OTHER = Chain(name="DOCKER")
+
+
+def rule(*names: str) -> RuleMessage:
+    expressions = tuple(Expression(name=name) for name in names)
+    return RuleMessage(place=PLACE, chain="FORWARD", handle=1, expressions=expressions, count=None, comment="")
+
+
+def test_of_iptables() -> None:
+    assert made_by_iptables(PLACE, [FORWARD, OTHER], [rule("meta", "cmp", "xt:tcp", "counter", "verdict")], [])
+
+
+@pytest.mark.parametrize(
+    ("place", "chain", "names", "sets"),
+    [
+        (Place("inet", "filter"), FORWARD, (), []),
+        (Place("ip", "mine"), FORWARD, (), []),
+        (PLACE, Chain(name="forward", hook="forward", type="filter"), (), []),
+        (PLACE, Chain(name="FORWARD", hook="forward", type="filter", priority=5), (), []),
+        (PLACE, FORWARD, ("ct", "cmp"), []),
+        (PLACE, FORWARD, (), [ElementSet(name="s", key_type="mark")]),
+    ],
+)
+def test_of_nft(place: Place, chain: Chain, names: tuple[str, ...], sets: list[ElementSet]) -> None:
+    assert not made_by_iptables(place, [chain], [rule(*names)], sets)
 
 
 def text(*parts: bytes, family: str = "ip") -> str:
