@@ -133,7 +133,7 @@ def test_a_kernel_without_the_list_says_so_or_gives_namespaces() -> None:
 
 
 # Whoever else reads the machine meanwhile holds every namespace open.
-pytestmark = pytest.mark.alone
+alone = pytest.mark.alone
 
 
 @pytest.fixture
@@ -142,6 +142,7 @@ def hidden(tmp_path: Path) -> Iterator[Hideouts]:
         yield hideouts
 
 
+@alone
 def test_each_is_found_opened_and_told_by_its_sources(hidden: Hideouts) -> None:
     before = set(os.listdir("/proc/self/fd"))
     scan = scan_proc()
@@ -162,6 +163,7 @@ def test_each_is_found_opened_and_told_by_its_sources(hidden: Hideouts) -> None:
     assert set(os.listdir("/proc/self/fd")) == before
 
 
+@alone
 def test_ip_netns_and_lsns_know_them_by_the_same_names_and_processes() -> None:
     with joined_namespaces() as pair, _process_in(pair.near) as pid:
         scan = scan_proc()
@@ -202,6 +204,7 @@ def _lsns() -> dict[int, int]:
     return {int(inode): int(count) for inode, count in (line.split()[:2] for line in done.stdout.splitlines())}
 
 
+@alone
 def test_a_way_that_leads_elsewhere_by_now_is_not_taken(tmp_path: Path) -> None:
     """A pipe would block whoever opens it, and another namespace would be a wrong answer."""
     pipe = tmp_path / "pipe"
@@ -225,6 +228,7 @@ def _by_list(spaces: Namespaces) -> set[int]:
     }
 
 
+@alone
 @pytest.mark.parametrize("path", [b"/run/netns/a\xff", b"/var/run/netns/a\xff"])
 def test_names_are_those_of_ip_netns(path: bytes) -> None:
     mounts = {path: None, b"/run/netns/x/y": None, b"/run/docker/netns/default": None, b"/run/netns/other": 17}
@@ -235,6 +239,7 @@ def test_names_are_those_of_ip_netns(path: bytes) -> None:
     assert (netns.cookie, netns.pids, netns.process_count) == (77, (3, 4), 2)
 
 
+@alone
 def test_more_namespaces_than_files_may_be_open_raise_the_limit() -> None:
     """In a process of its own, for the limit is everybody's."""
     program = (
