@@ -114,9 +114,9 @@ class LiveCheck:
     ) -> tuple[Look, Deployment, Mapping[str, NamespaceId]]:
         """All that can be seen of one input, what runs of it, and the ways into its vantages."""
         require_live()
-        from netdiag.io.client_identity import read_client
         from netdiag.io.engine.live_deployment import look
-        from netdiag.io.observe import observe
+        from netdiag.io.network.client_identity import read_client
+        from netdiag.io.network.observation import observe
 
         live, settings = self._live, self._settings
         client = None if live.client_properties is None else read_client(live.client_properties)
@@ -240,7 +240,7 @@ def replayed(path: str, listener: Listener = SILENT) -> Report:
 
 def with_causes(report: Report, entrances: Mapping[str, NamespaceId], host: str | None, listener: Listener) -> Report:
     """The report with the causes of what failed; a note where the machine could not be looked at for them."""
-    from netdiag.io.explaining import MOST, explain, unexplained
+    from netdiag.io.network.failed_connections import MOST, explain, unexplained
     from netdiag.io.topology import look
 
     failures = {matrix.input: unexplained(matrix.cells, entrances) for matrix in report.matrices}

@@ -12,7 +12,7 @@ from netdiag.render.report import Matrix
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:
-    from netdiag.io.client_identity import Client
+    from netdiag.io.network.client_identity import Client
 
 # Seconds that one step of the matrix may take.
 _STEP = 4.0
@@ -45,10 +45,10 @@ class ProbeResult:
 def probe(options: ProbeOptions, listener: Listener = SILENT) -> ProbeResult:
     """Speak with the brokers; nobody else is contacted than those and what they advertise, and nothing is created."""
     require_live("probe")
-    from netdiag.io.client_identity import read_client
     from netdiag.io.engine.probe_vantage import probe_vantage
-    from netdiag.io.probing import Question
-    from netdiag.io.probing import probe as ask
+    from netdiag.io.network.client_identity import read_client
+    from netdiag.io.network.probe import Question
+    from netdiag.io.network.probe import probe as ask
 
     client = None if options.client_properties is None else read_client(options.client_properties)
     place = probe_vantage(options.place, host=options.host)
@@ -74,7 +74,7 @@ def _matrix(
     """The matrix, predicted and observed, and what else to know."""
     from netdiag.app.matrix import distinct, observed_matrix, too_large
     from netdiag.io.engine.live_deployment import look
-    from netdiag.io.observe import observe
+    from netdiag.io.network.observation import observe
 
     listener.detail("asking the engine")
     seen = look(host=options.host)

@@ -2,8 +2,8 @@
 
 from netdiag.app.progress import SILENT, Listener
 from netdiag.deployment.model.contact import Address
-from netdiag.io.explaining import explain_proof
-from netdiag.io.hosts_files import read_hosts_file
+from netdiag.io.network.failed_connections import explain_proof
+from netdiag.io.network.name_service import read_hosts_file
 from netdiag.io.topology import look
 from netdiag.topology.causes.failed_connection import Cause
 from netdiag.topology.graph import Path, Topology
@@ -44,7 +44,7 @@ def trace(options: TraceOptions, listener: Listener = SILENT) -> TraceReport:
     path = _path(topology, options.source, options.destination)
     proof = None
     if options.prove and path.address:
-        from netdiag.io.proving import prove
+        from netdiag.io.network.traced_connection import prove
 
         proof = prove(topology, path)
     elif options.prove:

@@ -7,6 +7,6 @@ def require_live(what: str = "--live") -> None:
     """MissingExtra instead of an import error where the engine and its containers cannot be reached."""
     try:
         import netdiag.io.engine.live_deployment
-        import netdiag.io.observe  # noqa: F401
+        import netdiag.io.network.observation  # noqa: F401
     except ImportError as error:
         raise cannot_import(what, error, extra="live") from error

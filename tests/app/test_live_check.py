@@ -21,12 +21,12 @@ from netdiag.deployment.prediction.mesh import Edge
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.distribution import install_line
 from netdiag.errors import EngineError
-from netdiag.io import observe as observe_module
 from netdiag.io.engine import live_deployment as live_module
 from netdiag.io.engine.address import EngineAddress
 from netdiag.io.engine.docker_sdk import EngineVersion
 from netdiag.io.engine.live_deployment import Live
-from netdiag.io.observe import Observed
+from netdiag.io.network import observation as observe_module
+from netdiag.io.network.observation import Observed
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.render.report import Report
 from tests.cli.shell import CLEAN, ROOT, environment

@@ -9,7 +9,7 @@ from netdiag.app.progress import SILENT
 from netdiag.playbook.conditions import Outcome
 from netdiag.playbook.document import ActionName, Step
 from tests.cli.shell import BROKEN, CLEAN
-from tests.io.hostile import ScriptedBroker, serving
+from tests.io.network.hostile import ScriptedBroker, serving
 
 
 def look(action: ActionName, subject: Subject, **arguments: str) -> Outcome:

@@ -2,9 +2,9 @@
 
 from netdiag.app.probe import named_and_advertised
 from netdiag.deployment.model.contact import Address
-from netdiag.io.probing import Question, probe
+from netdiag.io.network.probe import Question, probe
 from netdiag.linux.netns import OwnNamespace
-from tests.io.hostile import ScriptedBroker, serving
+from tests.io.network.hostile import ScriptedBroker, serving
 
 
 def test_the_addresses() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.shell import netdiag
 from tests.io.engine.fake_engine import VERSION, fake_engine
-from tests.io.hostile import ScriptedBroker, serving
+from tests.io.network.hostile import ScriptedBroker, serving
 
 
 def test_the_statuses(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netdiag.kafka.tls_hello import MOST_BYTES, MOST_CERTIFICATES, RANDOM_BYTES, VERSIONS, Greeting
-from tests.io.authorities import Issued, authority, issue
+from tests.io.network.authorities import Issued, authority, issue
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.io.hostile import ScriptedBroker
+from tests.io.network.hostile import ScriptedBroker
 from tests.lab.image_set import CLIENT, CP_KAFKA
 
 STUB = """#!/usr/bin/python3 -IS

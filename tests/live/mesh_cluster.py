@@ -17,7 +17,7 @@ from pathlib import Path
 
 from netdiag.deployment.prediction.mesh import Edge, Mesh, is_cut, mesh_edges
 from netdiag.io.engine.live_deployment import look
-from netdiag.io.mesh import Look, observe_mesh
+from netdiag.io.network.observation import Look, observe_mesh
 from tests.lab.errors import LabError
 from tests.lab.image_set import CP_KAFKA, CP_ZOOKEEPER
 from tests.lab.lab import Lab

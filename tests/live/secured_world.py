@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.io.authorities import Issued, authority, issue
+from tests.io.network.authorities import Issued, authority, issue
 
 NAME, DEEPER, IP = "kafka.lab", "b1.kafka.lab", "10.96.4.10"
 USER, PASSWORD, WRONG = "alice", "alice-secret-7", "wrong-secret-8"

@@ -9,7 +9,7 @@ from netdiag.deployment.model.vantage import bootstraps
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.io.engine.live_deployment import Live, look
-from netdiag.io.observe import Observed, observe
+from netdiag.io.network.observation import Observed, observe
 from tests.lab.stack import Stack
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "compose" / "scenarios"

@@ -20,7 +20,7 @@ _LOOK = """
 import json, sys
 from netdiag.deployment.model.contact import Address
 from netdiag.io.engine.live_deployment import look
-from netdiag.io.observe import observe
+from netdiag.io.network.observation import observe
 
 live = look(host=sys.argv[1], project=sys.argv[2])
 observed = observe(live.stances, [Address(host="localhost", port=9092)])

@@ -11,9 +11,9 @@ import pytest
 
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.observation.live_view import LiveVantage
-from netdiag.io.client_identity import read_client
 from netdiag.io.engine.live_deployment import look
-from netdiag.io.observe import Observed, observe
+from netdiag.io.network.client_identity import read_client
+from netdiag.io.network.observation import Observed, observe
 from netdiag.kafka.security import CertificateFault, SecuritySight
 from netdiag.linux.netns import ProcessNamespace
 from tests.figures import Report

@@ -9,8 +9,8 @@ import pytest
 from netdiag.deployment.model.contact import Address, Failed, Mechanism
 from netdiag.deployment.model.vantage import Vantage, VantageKind
 from netdiag.deployment.observation.live_view import LiveVantage
-from netdiag.io.explaining import Unexplained, explain
-from netdiag.io.observe import observe
+from netdiag.io.network.failed_connections import Unexplained, explain
+from netdiag.io.network.observation import observe
 from netdiag.io.topology import look
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.topology.causes.failed_connection import Cause, Certainty

@@ -79,7 +79,7 @@ def test_what_was_built_can_be_the_helper_of_via_container(built: Path, tmp_path
     done = subprocess.run(argv, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     ((kind, data),) = Frames().feed(done.stdout)
     assert (kind, decode_hello(data).version) == (Kind.HELLO, __version__)
-    libraries = "import netdiag.io.engine.live_deployment, netdiag.io.observe, netdiag.io.kernel.inventory"
+    libraries = "import netdiag.io.engine.live_deployment, netdiag.io.network.observation, netdiag.io.kernel.inventory"
     assert subprocess.run([built / "bin" / "python", "-c", libraries], check=False).returncode == 0
 
 

@@ -22,7 +22,7 @@ from netdiag.deployment.observation.live_view import netns_vantage
 from netdiag.engine.container import Container, ContainerState, EndpointSettings, PortBinding, Status
 from netdiag.engine.network import EngineNetwork
 from netdiag.io.kernel.inventory import read_inventory
-from netdiag.io.observe import observe
+from netdiag.io.network.observation import observe
 from netdiag.topology.graph import Topology
 from netdiag.topology.join import join
 from tests.reality.building import Built, Listening, World, bridge, built, on_bridge, pair

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.deployment.model.contact import Answered, Mechanism
-from netdiag.io.deciding import decide
+from netdiag.io.network.failed_connections import decide
 from netdiag.topology.causes.failed_connection import Cause, Certainty, FailedConnection
 from netdiag.topology.causes.find_causes import find_causes
 from netdiag.topology.path.prediction import PathPredictor

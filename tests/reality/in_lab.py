@@ -8,11 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from netdiag.io.hosts_files import read_hosts_file
 from netdiag.io.kernel.netns import Namespace, open_namespace
-from netdiag.io.name_service import read_name_service
-from netdiag.io.proving import prove
-from netdiag.io.resolver import Resolved, Resolver
+from netdiag.io.network.name_service import read_hosts_file, read_name_service
+from netdiag.io.network.resolver import Resolved, Resolver
+from netdiag.io.network.traced_connection import prove
 from netdiag.io.topology import look
 from netdiag.linux.netns import NamedNamespace, ProcessNamespace
 from netdiag.topology.graph import HopKind, Path, Topology

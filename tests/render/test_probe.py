@@ -9,13 +9,13 @@ import netdiag.render
 from netdiag.deployment.model.contact import Address
 from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.observation.probe import ProbeReport
-from netdiag.io.probing import Question, probe
+from netdiag.io.network.probe import Question, probe
 from netdiag.linux.netns import OwnNamespace
 from netdiag.render.probe import probe_document, probe_text
 from netdiag.render.report import Matrix
 from netdiag.render.screen import Screen
 from netdiag.render.topology.json import json_text
-from tests.io.hostile import ScriptedBroker, serving
+from tests.io.network.hostile import ScriptedBroker, serving
 
 
 def probed() -> ProbeReport:

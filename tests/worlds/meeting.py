@@ -27,7 +27,7 @@ from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.deployment.sources.compose import from_compose
 from netdiag.io.engine.live_deployment import Live, look
-from netdiag.io.observe import observe
+from netdiag.io.network.observation import observe
 from netdiag.linux.netns import ProcessNamespace
 from netdiag.rules.declared import check_deployment, failing_to_start
 from tests.lab.containers import Container

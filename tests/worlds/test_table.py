@@ -19,7 +19,7 @@ from netdiag.deployment.model.verdict import Cell
 from netdiag.deployment.observation.live_view import LiveVantage
 from netdiag.deployment.prediction.reachability import predict
 from netdiag.io.engine.live_deployment import look
-from netdiag.io.observe import observe
+from netdiag.io.network.observation import observe
 from tests.figures import Report
 from tests.lab.engine import HOST_ADDRESS
 from tests.lab.errors import LabImpossible

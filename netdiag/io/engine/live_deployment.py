@@ -1,6 +1,6 @@
 """Everything a live check knows before it contacts anybody: the deployment that runs, and where one can stand.
 
-`look` asks the engine (and, if it runs on this kernel, /proc); `observe.observe` then takes the stances.
+`look` asks the engine (and, if it runs on this kernel, /proc); `observation.observe` then takes the stances.
 """
 
 import os

@@ -1,0 +1,1 @@
+"""The tutorial lab: namespaces and devices, made, shown and removed."""

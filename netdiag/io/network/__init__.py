@@ -1,0 +1,1 @@
+"""Names, connections, TLS and Kafka from inside a network namespace: what a client there gets."""

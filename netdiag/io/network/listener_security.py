@@ -1,0 +1,286 @@
+"""What a port really speaks, and all that it tells about its security: a closed set, whoever answers.
+
+Asked in this order, each on a connection of its own: Kafka in plaintext (with SaslHandshake, so that a SASL listener
+names its mechanisms), TLS from outside, Kafka inside TLS without and with the client's certificate, and where all of
+these are met with a closed connection the words of ZooKeeper and HTTP. Nothing is sent that changes anything, and no
+credentials: what became of those is known from the client's own conversation.
+
+TLS is looked at from outside: every version is offered alone and the connection ended after the server's first words,
+so a look takes a connection a version; a server that speaks TLS 1.3 only says its certificates in secret, for which
+OpenSSL greets it once.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from netdiag.io.network.certificates import anchored, read_certificates
+from netdiag.io.network.client_identity import Client, context_of
+from netdiag.io.network.connection import Line, PlainLine, TlsBroken, TlsLine, received
+from netdiag.kafka.certificate_faults import WARN_DAYS, Fault, faults_of
+from netdiag.kafka.conversation import (
+    Answered,
+    ApiVersionsReceived,
+    Conversation,
+    Failed,
+    FailureKind,
+    sasl_conversation,
+)
+from netdiag.kafka.outcomes import ApiVersion
+from netdiag.kafka.questions import without_metadata
+from netdiag.kafka.sasl import LoggedIn, Refused
+from netdiag.kafka.security import SaslSight, SecuritySight, Spoken, TlsSight
+from netdiag.kafka.tls_hello import RANDOM_BYTES, VERSIONS, Greeting
+from netdiag.values import dataclass
+
+Dial = Callable[[], AbstractAsyncContextManager[socket.socket | None]]
+"""Gives a fresh connection to the endpoint, or None where there is none any more."""
+
+# Its first words tell most: the chain, and whether a client's certificate is wanted.
+_FIRST = "TLSv1.2"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenTls:
+    """What the server's first words tell; `chain` is DER."""
+
+    versions: tuple[str, ...]
+    cipher: str
+    chain: tuple[bytes, ...]
+    wants_client: bool
+
+
+async def look_at_tls(dial: Dial, host: str, deadline: float) -> SeenTls | None:
+    """Greet in every version; None where nobody answers in TLS. What time does not allow stays unseen."""
+    first = await _greet(dial, _FIRST, host, deadline)
+    if not first.answered:
+        return None
+    others = [version for version in VERSIONS if version != _FIRST]
+    greetings = {first.version: first}
+    for greeting in await asyncio.gather(*(_greet(dial, version, host, deadline) for version in others)):
+        greetings[greeting.version] = greeting
+    accepted = [greetings[version] for version in VERSIONS if greetings[version].accepted]
+    chain = next((one.chain for one in reversed(accepted) if one.chain), ())
+    if accepted and not chain:
+        chain = await _chain_by_openssl(dial, host, deadline)
+    return SeenTls(
+        versions=tuple(one.version for one in accepted),
+        cipher=accepted[-1].cipher if accepted else "",
+        chain=chain,
+        wants_client=any(one.wants_client for one in accepted),
+    )
+
+
+async def _greet(dial: Dial, version: str, host: str, deadline: float) -> Greeting:
+    greeting = Greeting(version=version, host=host)
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(deadline), dial() as channel:
+            if channel is not None:
+                await _talk(channel, greeting, deadline)
+    return greeting
+
+
+async def _talk(channel: socket.socket, greeting: Greeting, deadline: float) -> None:
+    with suppress(TimeoutError, OSError):
+        async with asyncio.timeout_at(deadline):
+            hello = greeting.hello(os.urandom(RANDOM_BYTES))
+            await asyncio.get_running_loop().sock_sendall(channel, hello)
+            while not greeting.ended:
+                greeting.receive(await received(channel))
+
+
+async def _chain_by_openssl(dial: Dial, host: str, deadline: float) -> tuple[bytes, ...]:
+    with suppress(TimeoutError, OSError, TlsBroken):
+        async with asyncio.timeout_at(deadline), dial() as channel:
+            if channel is not None:
+                line = TlsLine(channel, context_of(None, verify=False), host)
+                await line.greet()
+                return line.chain
+    return ()
+
+
+_MOST_BYTES = 2 * 1024 * 1024
+_WORDS = ((b"srvr", (b"Zookeeper version", b"srvr is not executed"), Spoken.ZOOKEEPER),)
+_HTTP = b"GET / HTTP/1.0\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    """What a Kafka conversation met. `broken` are the words of TLS that ended, `closed` without an answer."""
+
+    spoken: Spoken | None = None
+    sasl: SaslSight | None = None
+    detail: str = ""
+    broken: str = ""
+    closed: bool = False
+
+
+async def secure(
+    dial: Dial,
+    host: str,
+    *,
+    client: Client | None,
+    login: LoggedIn | Refused | None,
+    warn_days: int = WARN_DAYS,
+    deadline: float,
+) -> SecuritySight:
+    """The sight of one endpoint, asked for by `host`; never an exception for what a stranger does."""
+    plain = await _ask(dial, None, host, deadline)
+    if plain.spoken is not None:
+        return SecuritySight(spoken=plain.spoken, detail=plain.detail, sasl=_with_login(plain.sasl, login))
+    seen = await look_at_tls(dial, host, deadline)
+    if seen is None:
+        return await _by_words(dial, plain, deadline)
+    inside, needs_client = await _inside(dial, host, client, seen, deadline)
+    tls = TlsSight(
+        versions=seen.versions,
+        cipher=seen.cipher,
+        chain=read_certificates(seen.chain),
+        wants_client=seen.wants_client or needs_client,
+        needs_client=needs_client,
+        faults=tuple((fault.fault, fault.detail) for fault in _faults(seen, host, client, warn_days)),
+    )
+    spoken, detail = inside.spoken, inside.detail
+    if spoken in (Spoken.PLAINTEXT, Spoken.SASL_PLAINTEXT):
+        spoken = Spoken.SSL if spoken is Spoken.PLAINTEXT else Spoken.SASL_SSL
+    elif spoken is None and needs_client:
+        spoken, detail = Spoken.SSL, "it ends without a client's certificate: what comes after that is not known"
+    return SecuritySight(
+        spoken=spoken or Spoken.UNKNOWN, detail=detail or inside.broken, tls=tls, sasl=_with_login(inside.sasl, login)
+    )
+
+
+def _faults(seen: SeenTls, host: str, client: Client | None, warn_days: int) -> tuple[Fault, ...]:
+    return faults_of(
+        read_certificates(seen.chain),
+        hosts=[host],
+        anchored=anchored(seen.chain, client.authorities if client and client.properties.uses_tls else None),
+        now=datetime.now(UTC),
+        warn_days=warn_days,
+    )
+
+
+def _with_login(sasl: SaslSight | None, login: LoggedIn | Refused | None) -> SaslSight | None:
+    if sasl is None or login is None:
+        return sasl
+    match login:
+        case LoggedIn():
+            return replace(sasl, mechanism=login.mechanism, authenticated=True)
+        case Refused():
+            return replace(sasl, mechanism=login.mechanism, authenticated=False, error=login.detail)
+
+
+async def _inside(dial: Dial, host: str, client: Client | None, seen: SeenTls, deadline: float) -> tuple[_Heard, bool]:
+    """What is heard within TLS, and whether that takes a client's certificate."""
+    without = await _ask(dial, False, host, deadline)
+    if without.closed and not without.broken:
+        # In TLS 1.3 the alert comes after the handshake, and is lost where the server has not read what was sent.
+        without = replace(without, broken=await _alert(dial, host, deadline))
+    refused = "certificate" in without.broken or bool(seen.wants_client and (without.broken or without.closed))
+    if not refused:
+        return without, False
+    if client is not None and client.key:
+        return await _ask(dial, client, host, deadline), True
+    return without, True
+
+
+async def _alert(dial: Dial, host: str, deadline: float) -> str:
+    """Why the server ends right after the handshake; to be asked of one that does."""
+    with suppress(TimeoutError, OSError):
+        async with asyncio.timeout_at(deadline), dial() as channel:
+            if channel is not None:
+                line = TlsLine(channel, context_of(None, verify=False), host)
+                try:
+                    await line.greet()
+                    await line.receive()
+                except TlsBroken as error:
+                    return error.words
+    return ""
+
+
+async def _ask(dial: Dial, over: Client | bool | None, host: str, deadline: float) -> _Heard:
+    """Converse in plaintext (None), in TLS as nobody (False) or in TLS as a client."""
+    heard = _Heard(detail="no answer in time")
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(deadline), dial() as channel:
+            if channel is None:
+                return _Heard(detail="it accepts no connection any more")
+            heard = await _converse(channel, over, host)
+    return heard
+
+
+async def _converse(channel: socket.socket, over: Client | bool | None, host: str) -> _Heard:
+    talk = sasl_conversation()
+    offered: tuple[ApiVersion, ...] = ()
+    count = 0
+    try:
+        line: Line = PlainLine(channel)
+        if over is not None:
+            tls = TlsLine(channel, context_of(over if isinstance(over, Client) else None, verify=False), host)
+            await tls.greet()
+            line = tls
+        await line.send(talk.start())
+        while talk.outcome is None:
+            data = await line.receive()
+            count += len(data)
+            if not data or count > _MOST_BYTES:
+                talk.closed()
+                break
+            for event in talk.receive(data):
+                if isinstance(event, ApiVersionsReceived):
+                    offered = event.api_versions
+            if reply := talk.bytes_to_send():
+                await line.send(reply)
+    except TlsBroken as error:
+        return _Heard(broken=error.words)
+    except OSError:
+        if talk.waiting_for is None:
+            return _Heard(closed=True)
+        talk.closed()
+    return _heard(talk, offered)
+
+
+def _heard(talk: Conversation, offered: tuple[ApiVersion, ...]) -> _Heard:
+    outcome = talk.outcome
+    controller = bool(offered) and without_metadata(offered)[1] == "KRaft controller" and not _has_metadata(offered)
+    match outcome:
+        case Answered():
+            return _Heard(spoken=Spoken.CONTROLLER if controller else Spoken.PLAINTEXT)
+        case Failed(kind=FailureKind.SASL):
+            sasl = SaslSight(mechanisms=outcome.mechanisms)
+            return _Heard(
+                spoken=Spoken.CONTROLLER if controller else Spoken.SASL_PLAINTEXT, sasl=sasl, detail=outcome.detail
+            )
+        case Failed(kind=FailureKind.NOT_KAFKA):
+            named = {"HTTP": Spoken.HTTP, "ZooKeeper": Spoken.ZOOKEEPER, "KRaft controller": Spoken.CONTROLLER}
+            return _Heard(spoken=named.get(outcome.speaks or "", Spoken.UNKNOWN), detail=outcome.detail)
+        case Failed():
+            return _Heard(closed=outcome.kind is FailureKind.CLOSED, detail=outcome.detail)
+    return _Heard(detail="it did not come to an end")
+
+
+def _has_metadata(offered: tuple[ApiVersion, ...]) -> bool:
+    return any(api.api_key == 3 for api in offered)
+
+
+async def _by_words(dial: Dial, plain: _Heard, deadline: float) -> SecuritySight:
+    """Who closes on everything that is not its own language is asked in that."""
+    if plain.closed:
+        for question, answers, spoken in (*_WORDS, (_HTTP, (b"HTTP/",), Spoken.HTTP)):
+            said = await _first_words(dial, question, deadline)
+            if said.startswith(answers):
+                return SecuritySight(spoken=spoken)
+    return SecuritySight(spoken=Spoken.UNKNOWN, detail=plain.detail or plain.broken)
+
+
+async def _first_words(dial: Dial, question: bytes, deadline: float) -> bytes:
+    with suppress(TimeoutError, OSError):
+        async with asyncio.timeout_at(deadline), dial() as channel:
+            if channel is not None:
+                await asyncio.get_running_loop().sock_sendall(channel, question)
+                return (await received(channel))[:64]
+    return b""

@@ -1,0 +1,252 @@
+"""The observation: what a client really gets at every stance x bootstrap address.
+
+`observe` opens the stances, contacts everything side by side, and gives one cell for each pair. Stances that cannot be
+taken come back with the reason. One call takes at most `timeout` + `_EXTRA` seconds.
+
+Of a mesh, every edge is observed from inside the namespace of its source, within the same deadline. Kafka endpoints are
+contacted by the prober that looks at the cells, so an edge that is a cell as well costs nothing. ZooKeeper is asked for
+`srvr`; one that closes without a word, by opening a session.
+"""
+
+import asyncio
+import socket
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import field, replace
+
+from netdiag.deployment.model.contact import Address, Answered, Contact, Failed, Reason
+from netdiag.deployment.model.verdict import Cell, judge
+from netdiag.deployment.observation.live_view import LiveVantage, SecuredPort, SkippedVantage
+from netdiag.deployment.prediction.mesh import Edge, EdgeKind, Mesh, contact_between_members
+from netdiag.errors import MissingRight, NetdiagError
+from netdiag.io.kernel.netns import open_namespace
+from netdiag.io.network.client_handshake import Speaker
+from netdiag.io.network.client_identity import Client
+from netdiag.io.network.connection import Target
+from netdiag.io.network.limits import many_sockets
+from netdiag.io.network.name_service import read_name_service
+from netdiag.io.network.prober import Place, Prober
+from netdiag.io.network.resolver import Resolver
+from netdiag.kafka.certificate_faults import WARN_DAYS
+from netdiag.kafka.security import SecuritySight, Spoken
+from netdiag.kafka.zookeeper import Alive, FourLetterWord, NotAlive, SessionOpening
+from netdiag.values import dataclass
+
+TIMEOUT = 4.0
+# On top of the time for one step: all attempts start within half a second, and then there is the reading.
+_EXTRA = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """The cells in the order of stances and addresses, the stances that were impossible, and what else to know.
+
+    `mesh` holds the edges that were asked for, as they were seen. `security` is what endpoints told where another than
+    a plaintext client is asked for, each once for every name.
+    """
+
+    cells: tuple[Cell, ...]
+    skipped: tuple[SkippedVantage, ...] = ()
+    notes: tuple[str, ...] = ()
+    mesh: Mesh = field(default_factory=Mesh)
+    security: tuple[SecuredPort, ...] = ()
+
+
+def observe(
+    stances: Sequence[LiveVantage],
+    addresses: Sequence[Address],
+    *,
+    timeout: float = TIMEOUT,
+    edges: Sequence[Edge] = (),
+    client: Client | None = None,
+    warn_days: int = WARN_DAYS,
+) -> Observed:
+    """Look from every stance at every address, and from the members that have one along their edges of the mesh.
+
+    `timeout` is seconds for one step: resolve, connect, or converse. `client` is who connects, None a plaintext
+    client; certificates that end within `warn_days` are told of.
+    """
+    places: list[tuple[LiveVantage, Place]] = []
+    skipped: list[SkippedVantage] = []
+    notes: list[str] = []
+    with ExitStack() as opened:
+        sockets = opened.enter_context(many_sockets())
+        for stance in stances:
+            try:
+                namespace = opened.enter_context(open_namespace(stance.entrance))
+            except NetdiagError as error:
+                skipped.append(
+                    SkippedVantage(vantage=stance.vantage, because=str(error), rights=isinstance(error, MissingRight))
+                )
+                continue
+            names = read_name_service(namespace)
+            notes += [f"{stance.vantage.label}: cannot read {because}" for because in names.unreadable]
+            places.append((stance, Place(namespace=namespace, resolver=Resolver(namespace, names))))
+        security: list[SecuredPort] = []
+        cells: list[Cell] = []
+        seen: list[Edge] = []
+        # Not as the coroutine's result: asyncio.run makes a text of that when it puts the signal handler back.
+        looking = _Looking(timeout=timeout, sockets=sockets, client=client, warn_days=warn_days)
+        asyncio.run(_look(places, tuple(dict.fromkeys(addresses)), looking, cells, edges, seen, security))
+    reasons = {item.vantage.member: item.because for item in skipped if item.vantage.member}
+    mesh = mesh_of(seen, _inside(places), reasons)
+    return Observed(cells=tuple(cells), skipped=tuple(skipped), notes=tuple(notes), mesh=mesh, security=tuple(security))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Looking:
+    """How it is looked."""
+
+    timeout: float
+    sockets: int
+    client: Client | None
+    warn_days: int
+
+
+def _inside(places: Sequence[tuple[LiveVantage, Place]]) -> dict[str, Place]:
+    return {stance.vantage.member: place for stance, place in places if stance.vantage.member}
+
+
+async def _look(
+    places: Sequence[tuple[LiveVantage, Place]],
+    addresses: Sequence[Address],
+    looking: _Looking,
+    cells: list[Cell],
+    edges: Sequence[Edge],
+    seen: list[Edge],
+    security: list[SecuredPort],
+) -> None:
+    deadline = asyncio.get_running_loop().time() + looking.timeout + _EXTRA
+    prober = Prober(
+        patience=looking.timeout,
+        deadline=deadline,
+        sockets=looking.sockets,
+        speaker=Speaker(looking.client),
+        warn_days=looking.warn_days,
+    )
+    contacts = (prober.both_hops(place, address) for _, place in places for address in addresses)
+    along, *_ = await asyncio.gather(look_along(prober, _inside(places), edges), *contacts)
+    seen += along or ()
+    cells += [_cell(prober, stance, place, address) for stance, place in places for address in addresses]
+    security += _security(await prober.sights(), places)
+
+
+def _security(
+    sights: Mapping[tuple[Place, Address], tuple[Hashable, SecuritySight]], places: Sequence[tuple[LiveVantage, Place]]
+) -> list[SecuredPort]:
+    """Each target by each name once, from the first vantage; what did not tell anything is left out."""
+    order = {place: number for number, (_, place) in enumerate(places)}
+    labels = {place: stance.vantage.label for stance, place in places}
+    found: dict[Hashable, SecuredPort] = {}
+    for (place, address), (key, sight) in sorted(sights.items(), key=lambda item: (order[item[0][0]], item[0][1])):
+        if sight.spoken is not Spoken.UNKNOWN or sight.tls is not None:
+            found.setdefault(key, SecuredPort(vantage=labels[place], address=address, sight=sight))
+    return list(found.values())
+
+
+def _cell(prober: Prober, stance: LiveVantage, place: Place, address: Address) -> Cell:
+    verdict = judge(prober.known(place, address), lambda endpoint: prober.known(place, endpoint.address))
+    return Cell(vantage=stance.vantage.label, bootstrap=address, observed=verdict)
+
+
+_CHUNK = 16 * 1024
+_NOT_ENTERED = "no place to look from was found in it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What is to be looked at, for a run of its own."""
+
+    stances: tuple[LiveVantage, ...]
+    edges: tuple[Edge, ...]
+    timeout: float = TIMEOUT
+
+
+def observe_mesh(look: Look) -> Mesh:
+    """The mesh, looked at alone; takes at most the time-out and a little more."""
+    places: dict[str, Place] = {}
+    skipped: dict[str, str] = {}
+    wanted = {edge.source for edge in look.edges}
+    edges: list[Edge] = []
+    with ExitStack() as opened:
+        sockets = opened.enter_context(many_sockets())
+        for stance in look.stances:
+            member = stance.vantage.member
+            if member is None or member not in wanted or member in places:
+                continue
+            try:
+                namespace = opened.enter_context(open_namespace(stance.entrance))
+            except NetdiagError as error:
+                skipped[member] = str(error)
+                continue
+            names = read_name_service(namespace)
+            places[member] = Place(namespace=namespace, resolver=Resolver(namespace, names))
+        asyncio.run(_alone(look, places, sockets, edges))
+    return mesh_of(edges, places, skipped)
+
+
+def mesh_of(edges: Sequence[Edge], places: Mapping[str, Place], skipped: Mapping[str, str]) -> Mesh:
+    """The mesh of observed edges; whoever was not entered is named."""
+    missing = sorted({edge.source for edge in edges} - set(places))
+    return Mesh(edges=tuple(edges), skipped=tuple((name, skipped.get(name, _NOT_ENTERED)) for name in missing))
+
+
+async def _alone(look: Look, places: Mapping[str, Place], sockets: int, edges: list[Edge]) -> None:
+    deadline = asyncio.get_running_loop().time() + look.timeout + _EXTRA
+    prober = Prober(patience=look.timeout, deadline=deadline, sockets=sockets)
+    edges += await look_along(prober, places, look.edges)
+
+
+async def look_along(prober: Prober, places: Mapping[str, Place], edges: Sequence[Edge]) -> tuple[Edge, ...]:
+    """The edges with what a contact from their source gives; `places` are by member name."""
+    known: dict[object, asyncio.Task[Contact]] = {}
+
+    async def look(edge: Edge) -> Edge:
+        place = places.get(edge.source)
+        if place is None:
+            return edge
+        key = (edge.kind is EdgeKind.ZOOKEEPER, place, edge.address)
+        if key not in known:
+            known[key] = asyncio.create_task(_contact(prober, place, edge))
+        contact = await known[key]
+        return replace(edge, observed=contact_between_members(contact, edge.kind))
+
+    return tuple(await asyncio.gather(*(look(edge) for edge in edges)))
+
+
+async def _contact(prober: Prober, place: Place, edge: Edge) -> Contact:
+    if edge.kind is not EdgeKind.ZOOKEEPER:
+        return await prober.contact(place, edge.address, edge.node_id)
+    return await prober.asked(place, edge.address, _ask_zookeeper)
+
+
+async def _ask_zookeeper(channel: socket.socket, target: Target, until: float, attempt: int) -> Contact | None:
+    """What ZooKeeper says on a connected socket; None where it is to be asked on another one."""
+    talk: FourLetterWord | SessionOpening = FourLetterWord() if attempt == 0 else SessionOpening()
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout_at(until):
+            await loop.sock_sendall(channel, talk.start())
+            while talk.outcome is None:
+                data = await loop.sock_recv(channel, _CHUNK)
+                if not data:
+                    talk.closed()
+                    break
+                talk.receive(data)
+            if isinstance(talk, SessionOpening) and isinstance(talk.outcome, Alive):
+                await loop.sock_sendall(channel, talk.farewell())
+    except TimeoutError:
+        if talk.outcome is None:
+            return Failed(reason=Reason.TIMEOUT, because=f"{target} accepted, then silent", ip=target.ip)
+    except OSError:
+        talk.closed()
+    match talk.outcome:
+        case Alive() as alive:
+            return Answered(node_id=None, cluster_id=None, ip=target.ip, because=alive.said)
+        case NotAlive(closed=True) if attempt == 0:
+            return None
+        case NotAlive() as dead:
+            reason = Reason.CLOSED if dead.closed else Reason.NOT_KAFKA
+            return Failed(reason=reason, because=f"{target}: {dead.said}", ip=target.ip)
+        case None:
+            return Failed(reason=Reason.CLOSED, because=f"{target} closed", ip=target.ip)

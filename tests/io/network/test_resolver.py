@@ -1,0 +1,155 @@
+"""Resolving at a place: its files, its servers, its search list."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from netdiag.io.kernel.netns import Namespace, open_namespace
+from netdiag.io.network.name_service import NameService
+from netdiag.io.network.resolver import Resolved, Resolver, Unresolved
+from netdiag.linux.netns import NamedNamespace, OwnNamespace
+from netdiag.linux.resolver import parse_hosts, parse_resolv_conf
+from tests.io.namespaces import FAR, NOBODY, SWALLOWED, joined_namespaces
+from tests.io.network.name_servers import Records, name_server
+
+HERE = "127.0.0.53"
+DEAD = "127.0.0.99"
+RECORDS: Records = {
+    "kafka": ("10.77.0.5",),
+    "both": ("2001:db8::5", "10.77.0.6"),
+    "six": ("2001:db8::6",),
+    "kafka.lab.test": ("10.77.0.7",),
+    "short.lab.test": ("10.77.0.8",),
+    "empty": (),
+    "broken": 2,
+    "silent": None,
+}
+
+
+@pytest.fixture(scope="module")
+def namespace() -> Iterator[Namespace]:
+    with joined_namespaces() as pair, open_namespace(NamedNamespace(name=pair.near)) as opened:
+        yield opened
+
+
+def resolve(
+    namespace: Namespace, host: str, *, hosts: str = "", resolv_conf: str = f"nameserver {HERE}", patience: float = 2
+) -> Resolved | Unresolved:
+    names = NameService(hosts=parse_hosts(hosts), resolv_conf=parse_resolv_conf(resolv_conf))
+
+    async def ask() -> Resolved | Unresolved:
+        deadline = asyncio.get_running_loop().time() + patience
+        return await Resolver(namespace, names).resolve(host, deadline)
+
+    return asyncio.run(ask())
+
+
+def said(outcome: Resolved | Unresolved) -> str:
+    assert isinstance(outcome, Unresolved)
+    return outcome.because
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("127.1", "127.0.0.1"),
+        ("0", "0.0.0.0"),
+        ("::1", "::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+    ],
+)
+def test_numbers_are_not_asked_for(host: str, expected: str) -> None:
+    with open_namespace(OwnNamespace()) as own:
+        assert resolve(own, host) == Resolved(addresses=(expected,))
+
+
+def test_the_hosts_file_comes_first_and_ipv4_before_ipv6(namespace: Namespace) -> None:
+    hosts = "::1 Localhost broker\n127.0.0.1 localhost\n10.0.0.9 broker\n"
+    assert resolve(namespace, "localhost", hosts=hosts) == Resolved(addresses=("127.0.0.1", "::1"))
+    assert resolve(namespace, "BROKER.", hosts=hosts) == Resolved(addresses=("10.0.0.9", "::1"))
+
+
+def test_ipv6_is_not_tried_where_there_is_none(namespace: Namespace) -> None:
+    hosts = "::1 localhost only-six\n127.0.0.1 localhost\n"
+    before, namespace.ipv6 = namespace.ipv6, ()
+    try:
+        found = resolve(namespace, "localhost", hosts=hosts)
+        assert found == Resolved(addresses=("127.0.0.1",), not_tried=("::1",))
+        assert "no IPv6 here" in said(resolve(namespace, "only-six", hosts=hosts))
+    finally:
+        namespace.ipv6 = before
+
+
+def test_localhost_needs_no_file(namespace: Namespace) -> None:
+    assert resolve(namespace, "localhost") == Resolved(addresses=("127.0.0.1",))
+
+
+def test_names_of_the_server(namespace: Namespace) -> None:
+    with name_server(namespace, HERE, RECORDS):
+        assert resolve(namespace, "kafka") == Resolved(addresses=("10.77.0.5",))
+        both = resolve(namespace, "both")
+        assert isinstance(both, Resolved)
+        assert both.addresses[0] == "10.77.0.6"
+        assert said(resolve(namespace, "nobody")) == f'"nobody" has no address here: name server {HERE} says NXDOMAIN'
+        assert "says no address record" in said(resolve(namespace, "empty"))
+        assert "says SERVFAIL" in said(resolve(namespace, "broken"))
+
+
+def test_the_search_list(namespace: Namespace) -> None:
+    conf = f"nameserver {HERE}\nsearch lab.test other.test\n"
+    with name_server(namespace, HERE, RECORDS) as server:
+        assert resolve(namespace, "kafka", resolv_conf=conf) == Resolved(addresses=("10.77.0.7",))
+        assert resolve(namespace, "kafka", resolv_conf=f"{conf}options ndots:0") == Resolved(addresses=("10.77.0.5",))
+        assert resolve(namespace, "kafka.", resolv_conf=conf) == Resolved(addresses=("10.77.0.5",))
+        server.asked.clear()
+        assert isinstance(resolve(namespace, "x.y", resolv_conf=conf), Unresolved)
+        assert [asked for asked in server.asked if asked.endswith(" A")] == [
+            "x.y A",
+            "x.y.lab.test A",
+            "x.y.other.test A",
+        ]
+
+
+def test_the_next_server_is_asked(namespace: Namespace) -> None:
+    with name_server(namespace, HERE, RECORDS):
+        assert resolve(namespace, "kafka", resolv_conf=f"nameserver {DEAD}\nnameserver {HERE}") == Resolved(
+            addresses=("10.77.0.5",)
+        )
+        silent_first = f"nameserver {SWALLOWED.format(1)}\nnameserver {HERE}"
+        assert resolve(namespace, "kafka", resolv_conf=silent_first) == Resolved(addresses=("10.77.0.5",))
+
+
+@pytest.mark.parametrize(
+    ("server", "because"),
+    [
+        (DEAD, "Connection refused"),
+        (SWALLOWED.format(1), "no answer from name server"),
+        ("192.0.2.1", "Network is unreachable"),
+        (NOBODY, "no answer from name server"),
+        (FAR, "Connection refused"),
+    ],
+)
+@pytest.mark.alone
+def test_no_server_is_a_reason_within_the_time(namespace: Namespace, server: str, because: str) -> None:
+    begin = time.perf_counter()
+    outcome = resolve(namespace, "kafka", resolv_conf=f"nameserver {server}", patience=1)
+    assert time.perf_counter() - begin < 1.5
+    assert because in said(outcome)
+
+
+@pytest.mark.alone
+def test_a_silent_server_ends_by_the_deadline(namespace: Namespace) -> None:
+    with name_server(namespace, HERE, RECORDS):
+        begin = time.perf_counter()
+        outcome = resolve(namespace, "silent", resolv_conf=f"nameserver {HERE}\nsearch a b c d", patience=1)
+        assert time.perf_counter() - begin < 1.5
+    assert isinstance(outcome, Unresolved)
+
+
+@pytest.mark.parametrize("host", ["", "a..b", "x" * 64, "\0", "ü" * 70, "." * 300, "a b"])
+def test_what_is_no_name(namespace: Namespace, host: str) -> None:
+    with name_server(namespace, HERE, RECORDS):
+        assert isinstance(resolve(namespace, host), Unresolved)
