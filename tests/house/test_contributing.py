@@ -33,7 +33,15 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_the_recipes_are_those_that_are_proven_here() -> None:
-    assert set(RECIPES) == {"A rule", "A Kafka message", "A command", "A scenario", "Figures", "The capture engine"}
+    assert set(RECIPES) == {
+        "A rule",
+        "A Kafka message",
+        "A command",
+        "A scenario",
+        "Figures",
+        "The capture engine",
+        "Documentation",
+    }
 
 
 @pytest.mark.parametrize("recipe", ["A rule", "A command", "A scenario"])
