@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cached_property
 
 from netdiag.kafka.images import redpanda
-from netdiag.kafka.images.effective import cluster_id, cluster_id_variables, image_settings
+from netdiag.kafka.images.families import cluster_id, cluster_id_variables, image_settings
 from netdiag.kafka.images.reference import ImageFamily, ImageReference, KafkaVersion
 from netdiag.kafka.images.settings import Launch, Refusal, Setting
 from netdiag.kafka.listeners import (

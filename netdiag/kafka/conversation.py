@@ -22,6 +22,7 @@ from typing import assert_never
 
 from netdiag.kafka import questions
 from netdiag.kafka.error_codes import ILLEGAL_SASL_STATE, NONE, UNSUPPORTED_VERSION, error_name
+from netdiag.kafka.other_protocols import OtherProtocol, who_answers, who_answers_frame
 from netdiag.kafka.outcomes import (
     EVERYTHING,
     Answered,
@@ -49,7 +50,6 @@ from netdiag.kafka.protocol import (
     decode_response,
     encode_request,
 )
-from netdiag.kafka.protocol.stranger import Stranger, who_answers, who_answers_frame
 
 __all__ = [
     "EVERYTHING",
@@ -336,16 +336,16 @@ class Conversation:
             return
         stranger = who_answers_frame(frame, self._asked[4:])
         detail = {
-            Stranger.ECHO: "it sends back what it is sent",
-            Stranger.ZOOKEEPER: "it answers as ZooKeeper does",
+            OtherProtocol.ECHO: "it sends back what it is sent",
+            OtherProtocol.ZOOKEEPER: "it answers as ZooKeeper does",
         }.get(stranger, "it sends what looks like a frame and answers no request")
         self._break_off(detail, FailureKind.NOT_KAFKA, speaks=stranger.value)
 
     def _impossible_size(self, error: FrameError) -> None:
         stranger, what = who_answers(self._frames.pending)
-        kind = FailureKind.TLS if stranger is Stranger.TLS else FailureKind.NOT_KAFKA
-        speaks = what if stranger is Stranger.TEXT else stranger.value
-        why = f": {error}" if stranger is Stranger.BINARY else ""
+        kind = FailureKind.TLS if stranger is OtherProtocol.TLS else FailureKind.NOT_KAFKA
+        speaks = what if stranger is OtherProtocol.TEXT else stranger.value
+        why = f": {error}" if stranger is OtherProtocol.BINARY else ""
         self._break_off(f"it answers {self._waiting_for} with {what}{why}", kind, speaks=speaks)
 
     def _break_off(

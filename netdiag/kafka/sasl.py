@@ -22,6 +22,7 @@ from netdiag.kafka.error_codes import (
     UNSUPPORTED_SASL_MECHANISM,
     error_name,
 )
+from netdiag.kafka.other_protocols import OtherProtocol, who_answers
 from netdiag.kafka.outcomes import Step
 from netdiag.kafka.protocol import (
     FrameError,
@@ -31,7 +32,6 @@ from netdiag.kafka.protocol import (
     decode_response,
     encode_request,
 )
-from netdiag.kafka.protocol.stranger import Stranger, who_answers
 from netdiag.kafka.scram import MECHANISMS as SCRAM
 from netdiag.kafka.scram import Scram, ScramError
 from netdiag.values import dataclass
@@ -121,7 +121,7 @@ class Login:
                     return
         except FrameError:
             stranger, what = who_answers(self._frames.pending)
-            by = RefusedBy.TLS if stranger is Stranger.TLS else RefusedBy.NOT_KAFKA
+            by = RefusedBy.TLS if stranger is OtherProtocol.TLS else RefusedBy.NOT_KAFKA
             self._refused(by, f"it answers SaslHandshake with {what}")
         except RemoteProtocolError as error:
             self._refused(RefusedBy.NOT_KAFKA, f"its SASL answer cannot be read, {error}")

@@ -2,11 +2,13 @@
 
 import pytest
 
-from netdiag.kafka.images import stock
+from netdiag.kafka.images.settings import KRAFT_PROPERTIES, ZOOKEEPER_PROPERTIES
 from netdiag.kafka.property_names import PROPERTY_NAMES
 
 
-@pytest.mark.parametrize("name", [*stock.KRAFT, *stock.ZOOKEEPER, "controller.quorum.bootstrap.servers", "host.name"])
+@pytest.mark.parametrize(
+    "name", [*KRAFT_PROPERTIES, *ZOOKEEPER_PROPERTIES, "controller.quorum.bootstrap.servers", "host.name"]
+)
 def test_known(name: str) -> None:
     assert name in PROPERTY_NAMES
 

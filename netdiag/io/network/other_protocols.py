@@ -13,7 +13,7 @@ from netdiag.deployment.model.contact import Answered, Failed, Mechanism, Reason
 from netdiag.io.network.connection import PlainLine, Target, converse
 from netdiag.io.network.limits import AnswerAllowance
 from netdiag.kafka.conversation import Conversation
-from netdiag.kafka.protocol.stranger import Stranger, who_answers
+from netdiag.kafka.other_protocols import OtherProtocol, who_answers
 from netdiag.kafka.zookeeper import Alive, FourLetterWord
 
 _PATIENCE = 1.0
@@ -54,7 +54,7 @@ async def plaintext_instead(
 async def _http(channel: socket.socket, target: Target, until: float) -> Failed | None:
     first = await _answer(channel, _HTTP, until)
     stranger, what = who_answers(first)
-    if not first or stranger is not Stranger.TEXT:
+    if not first or stranger is not OtherProtocol.TEXT:
         return None
     return Failed(
         reason=Reason.NOT_KAFKA, because=f"{target} answers with {what}", ip=target.ip, mechanism=Mechanism.NOT_KAFKA

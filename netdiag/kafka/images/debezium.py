@@ -6,9 +6,9 @@ script takes the address of the container's last interface, which nobody here kn
 
 from collections.abc import Mapping
 
-from netdiag.kafka.images import stock
 from netdiag.kafka.images.reference import ImageReference
 from netdiag.kafka.images.settings import (
+    KRAFT_PROPERTIES,
     ImageSettings,
     Provenance,
     Setting,
@@ -61,7 +61,7 @@ def _kraft(
     role = environment.get("NODE_ROLE", "combined")
     roles = None if role is None else _ROLES.get(role, "broker,controller")
     advertised = _advertised(environment)
-    defaults = {**stock.KRAFT, "process.roles": roles, "listeners": None, "controller.quorum.voters": None}
+    defaults = {**KRAFT_PROPERTIES, "process.roles": roles, "listeners": None, "controller.quorum.voters": None}
     del defaults["advertised.listeners"], defaults["node.id"]
     made = with_defaults(given, defaults)
     made.setdefault("advertised.listeners", advertised)

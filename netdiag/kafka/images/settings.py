@@ -1,4 +1,8 @@
-"""What an image makes of its environment: broker settings with their provenance, or a refusal."""
+"""What an image makes of its environment: broker settings with their provenance, or a refusal.
+
+Some images start from config/kraft/server.properties, which every Kafka download brings (2.8 to 4.3): the listener and
+voter lines are the same in all of them, except that 4.1 names bootstrap servers instead of voters.
+"""
 
 import re
 from collections.abc import Mapping
@@ -133,3 +137,18 @@ def with_derived_listeners(settings: Mapping[str, Setting], *, pattern: str) -> 
             name="listeners", value=value, variable=advertised.variable, provenance=Provenance.DERIVED
         )
     return result
+
+
+KRAFT_PROPERTIES: dict[str, str | None] = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.quorum.voters": "1@localhost:9093",
+    "listeners": "PLAINTEXT://:9092,CONTROLLER://:9093",
+    "inter.broker.listener.name": "PLAINTEXT",
+    "advertised.listeners": "PLAINTEXT://localhost:9092",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": (
+        "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL"
+    ),
+}
+ZOOKEEPER_PROPERTIES: dict[str, str | None] = {"broker.id": "0", "zookeeper.connect": "localhost:2181"}

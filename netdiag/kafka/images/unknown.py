@@ -6,8 +6,14 @@ are the broker's, whatever its start script does beside; nothing else is taken f
 
 from collections.abc import Mapping
 
-from netdiag.kafka.images import stock
-from netdiag.kafka.images.settings import ImageSettings, Provenance, Setting, dotted_settings_from, with_defaults
+from netdiag.kafka.images.settings import (
+    KRAFT_PROPERTIES,
+    ImageSettings,
+    Provenance,
+    Setting,
+    dotted_settings_from,
+    with_defaults,
+)
 from netdiag.kafka.listeners import parse_listeners, well_formed
 from netdiag.kafka.quorum import Voter, parse_voters
 
@@ -24,7 +30,7 @@ def settings(environment: Mapping[str, str | None]) -> ImageSettings:
     if not looks_like_broker(environment):
         return ImageSettings()
     given: dict[str, Setting] = dotted_settings_from(environment, prefix="KAFKA_", excluded=frozenset())
-    unknown = dict.fromkeys(name for name in stock.KRAFT if name not in given)
+    unknown = dict.fromkeys(name for name in KRAFT_PROPERTIES if name not in given)
     if "zookeeper.connect" in given:
         unknown.pop("process.roles", None)
     return ImageSettings(settings=with_defaults({**_from_voters(given), **given}, unknown))

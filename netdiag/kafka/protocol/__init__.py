@@ -7,30 +7,12 @@
         answer = wire.decode_response(message, api_key=3, api_version=12)
         answer.body.value["brokers"][0]["host"]
 
-`decode`/`encode` work on bodies alone, `decode_layout`/`encode_layout` on any `Layout`; `reader` says what values look
+`decode`/`encode` work on bodies alone, `decode_layout`/`encode_layout` on any `Layout`; `codec` says what values look
 like and how a truncated message is read. Bytes that are not what they should be raise `RemoteProtocolError` (a
 `FrameError` or a `DecodeError` with offset and field path) and nothing else; wrong calls raise `LocalProtocolError`.
 """
 
-from netdiag.kafka.protocol.errors import (
-    DecodeError,
-    EncodeError,
-    FrameError,
-    LocalProtocolError,
-    ProtocolError,
-    RemoteProtocolError,
-    UnknownMessage,
-)
-from netdiag.kafka.protocol.frames import LARGEST_FRAME, FrameSplitter, frame, frame_size
-from netdiag.kafka.protocol.message import (
-    Request,
-    Response,
-    decode_request,
-    decode_response,
-    encode_request,
-    encode_response,
-)
-from netdiag.kafka.protocol.reader import (
+from netdiag.kafka.protocol.codec import (
     MAX_VALUES,
     UNKNOWN_TAGS,
     Decoded,
@@ -39,11 +21,33 @@ from netdiag.kafka.protocol.reader import (
     decode,
     decode_data,
     decode_layout,
+    encode,
+    encode_data,
+    encode_layout,
+)
+from netdiag.kafka.protocol.message import (
+    LARGEST_FRAME,
+    FrameSplitter,
+    Request,
+    Response,
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+    frame,
+    frame_size,
 )
 from netdiag.kafka.protocol.table import (
+    DecodeError,
     Direction,
+    EncodeError,
     Field,
+    FrameError,
     Layout,
+    LocalProtocolError,
+    ProtocolError,
+    RemoteProtocolError,
+    UnknownMessage,
     api_keys,
     api_name,
     api_versions,
@@ -55,7 +59,6 @@ from netdiag.kafka.protocol.table import (
     releases,
     stable_versions,
 )
-from netdiag.kafka.protocol.writer import encode, encode_data, encode_layout
 
 __all__ = [
     "LARGEST_FRAME",

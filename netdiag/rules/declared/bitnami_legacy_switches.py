@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.images.bitnami_tag import Generation, generation
+from netdiag.kafka.images.bitnami import Generation, generation
 from netdiag.kafka.images.reference import ImageFamily
 
 ID = "bitnami-legacy-switches"

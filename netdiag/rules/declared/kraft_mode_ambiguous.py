@@ -31,7 +31,7 @@ from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.repairs import remove_property
 from netdiag.findings import Finding, Related, Severity
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.images.bitnami_tag import Generation, generation
+from netdiag.kafka.images.bitnami import Generation, generation
 from netdiag.kafka.images.reference import ImageFamily
 
 ID = "kraft-mode-ambiguous"

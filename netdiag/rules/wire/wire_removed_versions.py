@@ -21,8 +21,7 @@ Sources: KIP-896; the message schemas of Kafka 3.9 and 4.0.
 from collections.abc import Iterator
 
 from netdiag.findings import Finding, Severity
-from netdiag.kafka.protocol.errors import UnknownMessage
-from netdiag.kafka.protocol.table import release_versions
+from netdiag.kafka.protocol.table import UnknownMessage, release_versions
 from netdiag.rules.wire_findings import finding, request, several, who
 from netdiag.traffic.facts import Calls, WireView
 

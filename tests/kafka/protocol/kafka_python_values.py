@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from netdiag.kafka import protocol as wire
-from tests.kafka.protocol.renamed import RENAMED
+from tests.kafka.protocol.random_values import RENAMED
 
 TXN_OFFSET_COMMIT = 28
 

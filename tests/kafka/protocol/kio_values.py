@@ -12,7 +12,7 @@ from kio.schema.errors import ErrorCode
 from kio.serial._introspect import EntityField, EntityTupleField, classify_field, get_field_tag, is_optional
 
 from netdiag.kafka import protocol as wire
-from tests.kafka.protocol.renamed import RENAMED
+from tests.kafka.protocol.random_values import RENAMED
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 

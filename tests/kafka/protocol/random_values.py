@@ -1,4 +1,4 @@
-"""Random but well-formed values for any message layout, from a seed."""
+"""Random but well-formed values for any message layout, and the fields that a release renamed on the way."""
 
 import random
 import struct
@@ -82,3 +82,14 @@ def every_message() -> list[tuple[int, int, wire.Direction]]:
         for version in wire.api_versions(api_key)
         for direction in wire.Direction
     ]
+
+
+RENAMED = {
+    (28, "generation_id"): "generation_id_or_member_epoch",
+    (52, "candidate_epoch"): "replica_epoch",
+    (52, "candidate_id"): "replica_id",
+    (52, "candidate_directory_id"): "replica_directory_id",
+    (74, "client_metrics_resources"): "config_resources",
+    (74, "name"): "resource_name",
+    (88, "acceptable_recovery_lag"): "acceptable_recovery_lag_legacy",
+}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.kafka import protocol as wire
+from netdiag.kafka.protocol import table
 from tests.kafka.protocol.random_values import every_message
 
 REQUEST, RESPONSE = wire.Direction.REQUEST, wire.Direction.RESPONSE
@@ -103,3 +104,18 @@ def test_the_generator_reads_kafkas_version_grammar() -> None:
         "assert g['default_of']('0x7fffffff', 'int32') == 2**31 - 1"
     )
     subprocess.run([sys.executable, "-c", program, str(tool)], check=True)
+
+
+def test_fault() -> None:
+    assert issubclass(table.DecodeError, table.RemoteProtocolError)
+    assert issubclass(table.FrameError, table.RemoteProtocolError)
+    assert issubclass(table.EncodeError, table.LocalProtocolError)
+    assert issubclass(table.UnknownMessage, table.LocalProtocolError)
+    assert not issubclass(table.RemoteProtocolError, table.LocalProtocolError)
+
+
+def test_the_path_is_built_from_the_inside() -> None:
+    error = table.DecodeError("too long", 17)
+    error.steps += ["host", "[3]", "brokers"]
+    assert error.path == "brokers[3].host"
+    assert str(error) == "brokers[3].host: too long (at byte 17)"

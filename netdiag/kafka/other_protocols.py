@@ -1,4 +1,4 @@
-"""Tell what spoke, from the first bytes of an answer that is not Kafka's.
+"""Servers that do not speak Kafka, told by the first bytes of their answer.
 
 Four bytes decide, because the four bytes of a size are all that a frame reader waits for: the verdict is the same
 however the bytes were cut on their way.
@@ -23,7 +23,7 @@ _TEXT = {
 }
 
 
-class Stranger(StrEnum):
+class OtherProtocol(StrEnum):
     """Who answers in a Kafka broker's place."""
 
     TLS = "TLS"
@@ -33,7 +33,7 @@ class Stranger(StrEnum):
     ECHO = "echo"
 
 
-def who_answers(first: bytes) -> tuple[Stranger, str]:
+def who_answers(first: bytes) -> tuple[OtherProtocol, str]:
     """Classify an answer whose first four bytes are no frame size; the text names the protocol or shows the bytes.
 
     TLS: a record of type alert (21) or handshake (22) with major version 3 (RFC 8446, 5.1), which is how a TLS server
@@ -42,23 +42,23 @@ def who_answers(first: bytes) -> tuple[Stranger, str]:
     head = first[:4]
     if len(head) >= 2 and head[0] in (20, 21, 22, 23) and head[1] == 3:
         record = {21: "a TLS alert", 22: "a TLS handshake"}.get(head[0], "a TLS record")
-        return Stranger.TLS, record
+        return OtherProtocol.TLS, record
     known = _TEXT.get(head)
     if known is not None:
-        return Stranger.TEXT, known
+        return OtherProtocol.TEXT, known
     if head and all(byte in b"\t\r\n" or 0x20 <= byte < 0x7F for byte in head):
-        return Stranger.TEXT, f"text that starts with {head.decode('ascii')!r}"
-    return Stranger.BINARY, f"bytes that start with {head.hex(' ')}"
+        return OtherProtocol.TEXT, f"text that starts with {head.decode('ascii')!r}"
+    return OtherProtocol.BINARY, f"bytes that start with {head.hex(' ')}"
 
 
-def who_answers_frame(frame: bytes, request: bytes) -> Stranger:
+def who_answers_frame(frame: bytes, request: bytes) -> OtherProtocol:
     """Classify a frame that answers no request of ours; both without their size.
 
     ZooKeeper: a ConnectResponse is protocol version 0, time-out, session id, password of 16 bytes, and since 3.4 one
     byte more.
     """
     if frame == request:
-        return Stranger.ECHO
+        return OtherProtocol.ECHO
     if len(frame) in (36, 37) and frame[:4] == bytes(4) and frame[16:20] == b"\x00\x00\x00\x10":
-        return Stranger.ZOOKEEPER
-    return Stranger.BINARY
+        return OtherProtocol.ZOOKEEPER
+    return OtherProtocol.BINARY

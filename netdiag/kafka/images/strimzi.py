@@ -1,4 +1,4 @@
-"""Brokers that a command starts itself: kafka-server-start FILE --override name=value, as on Strimzi's images.
+"""Strimzi's images, whose command starts the broker: kafka-server-start FILE --override name=value.
 
 Source: `kafka.Kafka.getPropsFromArgs`: overrides beat the file. The file is one of those that Kafka brings, as long as
 its name is theirs; of another one nothing is known.
@@ -6,15 +6,22 @@ its name is theirs; of another one nothing is known.
 
 from collections.abc import Mapping
 
-from netdiag.kafka.images import stock
 from netdiag.kafka.images.reference import ImageReference, KafkaVersion
-from netdiag.kafka.images.settings import ImageSettings, Launch, Provenance, Setting, with_defaults
+from netdiag.kafka.images.settings import (
+    KRAFT_PROPERTIES,
+    ZOOKEEPER_PROPERTIES,
+    ImageSettings,
+    Launch,
+    Provenance,
+    Setting,
+    with_defaults,
+)
 from netdiag.patterns import regex
 
 _START = regex(r"kafka-server-start(?:\.sh)?\s+(?P<rest>[^;|&\n]*)")
 _OVERRIDE = regex(r"--override[\s=]+(?P<quote>[\"']?)(?P<name>[a-z][a-z0-9._\-]*)=(?P<value>[^\s\"']*)")
 _REFERENCE = regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
-_UNKNOWN = (*stock.KRAFT, "zookeeper.connect")
+_UNKNOWN = (*KRAFT_PROPERTIES, "zookeeper.connect")
 
 
 def settings(environment: Mapping[str, str | None], image: ImageReference, launch: Launch) -> ImageSettings:
@@ -48,8 +55,8 @@ def _file(rest: str, version: KafkaVersion | None) -> dict[str, str | None]:
     words = rest.split()
     path = words[0] if words else ""
     if path.endswith("config/kraft/server.properties"):
-        return dict(stock.KRAFT)
+        return dict(KRAFT_PROPERTIES)
     if path.endswith("config/server.properties") and version is not None:
         # Since 4.0 the KRaft file has this name.
-        return dict(stock.KRAFT if version.at_least(4) else stock.ZOOKEEPER)
+        return dict(KRAFT_PROPERTIES if version.at_least(4) else ZOOKEEPER_PROPERTIES)
     return dict.fromkeys(_UNKNOWN)

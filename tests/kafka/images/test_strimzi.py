@@ -2,9 +2,9 @@
 
 import pytest
 
-from netdiag.kafka.images.overrides import settings
 from netdiag.kafka.images.reference import parse_image
 from netdiag.kafka.images.settings import Launch
+from netdiag.kafka.images.strimzi import settings
 
 ZOOKEEPER = "bin/kafka-server-start.sh config/server.properties"
 KRAFT = "bin/kafka-server-start.sh ./config/kraft/server.properties"

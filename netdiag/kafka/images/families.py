@@ -2,16 +2,7 @@
 
 from collections.abc import Mapping
 
-from netdiag.kafka.images import (
-    apache,
-    bitnami,
-    confluent,
-    debezium,
-    fast_data_dev,
-    overrides,
-    unknown,
-    wurstmeister,
-)
+from netdiag.kafka.images import apache, bitnami, confluent, debezium, fast_data_dev, strimzi, unknown, wurstmeister
 from netdiag.kafka.images.reference import ImageFamily, ImageReference
 from netdiag.kafka.images.settings import ImageSettings, Launch
 
@@ -32,7 +23,7 @@ def image_settings(image: ImageReference, environment: Mapping[str, str | None],
         case ImageFamily.DEBEZIUM:
             return debezium.settings(environment, image)
         case ImageFamily.STRIMZI:
-            return overrides.settings(environment, image, launch)
+            return strimzi.settings(environment, image, launch)
         case ImageFamily.FAST_DATA_DEV:
             return fast_data_dev.settings(environment)
         case ImageFamily.OTHER:
