@@ -10,7 +10,7 @@ from netdiag.errors import InputError
 from netdiag.io.packets.filters import Filter
 from netdiag.io.packets.places import Place
 from netdiag.io.packets.source import Numbered, RingSource, Source
-from netdiag.io.packets.tool import Tool, ToolSource
+from netdiag.io.packets.tools import Tool, ToolSource
 from netdiag.values import dataclass
 
 AUTO, SCAPY = "auto", "scapy"

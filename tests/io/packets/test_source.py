@@ -1,20 +1,122 @@
 """The ring of one place as a source: names of links, the end of its links."""
 
+import os
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
-from netdiag.errors import InputError
+from netdiag.errors import InputError, MissingRight
+from netdiag.io.kernel.netns import open_namespace
 from netdiag.io.packets.filters import of_expression
+from netdiag.io.packets.pcapng_writer import LINKTYPE_ETHERNET, PACKET_TIME, PACKET_TIME_AT
 from netdiag.io.packets.places import Place, named
-from netdiag.io.packets.source import RingSource
-from tests.io.namespaces import Pair, ip, joined_namespaces
+from netdiag.io.packets.source import Ring, RingSource
+from netdiag.linux.bpf import NO_PACKETS, all_packets, for_all_links
+from netdiag.linux.netns import NamedNamespace, OwnNamespace
+from tests.io.namespaces import FAR, NEAR, Pair, ip, joined_namespaces, needs_root
+from tests.io.packets.traffic import SENDER, python
+
+ALL = for_all_links(all_packets(), all_packets(), snaplen=100)
 
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
     with joined_namespaces() as made:
         yield made
+
+
+@pytest.fixture
+def ring(pair: Pair) -> Iterator[Ring]:
+    with open_namespace(NamedNamespace(name=pair.near)) as namespace:
+        made = Ring(namespace, ALL, megabytes=4)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def all_of(ring: Ring) -> list[bytes]:
+    time.sleep(0.3)
+    return ring.read(lambda index: (index, LINKTYPE_ETHERNET))
+
+
+def test_packets_come_in_order_with_their_times(pair: Pair, ring: Ring) -> None:
+    before = time.time_ns()
+    python(pair.near, SENDER, FAR, 9092, 50)
+    # What the veth says of its own later would be counted, but not read.
+    ring.stop()
+    ring.count()
+    blocks = all_of(ring)
+    deadline = time.monotonic() + 10
+    while len(blocks) < ring.received and time.monotonic() < deadline:
+        blocks += all_of(ring)
+    times = [(high << 32) | low for high, low in (PACKET_TIME.unpack_from(b, PACKET_TIME_AT) for b in blocks)]
+    assert times == sorted(times)
+    # A fresh veth says something of its own first.
+    assert sum(before < moment for moment in times) >= 50
+    assert times[-1] < time.time_ns()
+    assert (ring.received, ring.dropped) == (len(blocks), 0)
+
+
+def test_nothing_comes_once_it_is_stopped(pair: Pair, ring: Ring) -> None:
+    python(pair.near, SENDER, FAR, 9092, 5)
+    ring.stop()
+    python(pair.near, SENDER, FAR, 9092, 5)
+    sent = [block for block in all_of(ring) if block[28 + 12 : 28 + 14] == b"\x08\x00" and block[28 + 23] == 17]
+    assert len(sent) == 5
+
+
+def test_the_filter_is_there_before_the_first_packet(pair: Pair) -> None:
+    """A flood of what is not wanted goes on while the socket is made, many times."""
+    nothing = for_all_links(NO_PACKETS, NO_PACKETS, snaplen=100)
+    flood = os.fork()
+    if flood == 0:
+        try:
+            with open_namespace(NamedNamespace(name=pair.near)) as namespace:
+                out = namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            end = time.monotonic() + 20
+            while time.monotonic() < end:
+                with suppress(OSError):
+                    out.sendto(b"x", (NEAR, 9))
+        finally:
+            os._exit(0)
+    try:
+        with open_namespace(NamedNamespace(name=pair.near)) as namespace:
+            for _ in range(20):
+                made = Ring(namespace, nothing, megabytes=4)
+                time.sleep(0.12)
+                assert made.read(lambda index: (0, LINKTYPE_ETHERNET)) == []
+                made.close()
+    finally:
+        os.kill(flood, 9)
+        os.waitpid(flood, 0)
+
+
+def test_links_by_index(ring: Ring) -> None:
+    assert ring.name_of(1) == "lo"
+    assert ring.name_of(9999) is None
+    assert ring.is_up("lo") is True
+    assert ring.is_up("nope") is None
+    assert ring.linktype_of("lo") == LINKTYPE_ETHERNET
+
+
+def test_without_rights() -> None:
+    needs_root()
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        try:
+            with open_namespace(OwnNamespace()) as namespace:
+                Ring(namespace, ALL, megabytes=4)
+        except MissingRight as error:
+            os._exit(0 if "CAP_NET_RAW" in str(error) else 2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def source(place: Place, links: tuple[str, ...], told: list[tuple[str, str, int]]) -> RingSource:
