@@ -24,62 +24,75 @@ _TYPES = {
 }
 _HEAD = """# Tables
 
-What captures become. `netdiag analyze FILES --out DIR` writes each table as Parquet into `DIR/TABLE`, each aggregate
-into `DIR/answers/AGGREGATE`; `netdiag exchanges --table TABLE` streams one without Spark. In a notebook:
+netdiag turns captures into these tables. `netdiag analyze FILES --out DIR` writes each table as Parquet into
+`DIR/TABLE`, and each aggregate into `DIR/answers/AGGREGATE`. `netdiag exchanges --table TABLE` streams one without
+Spark.
+
+A column marked * is never null. Spark and Parquet have times in microseconds, truncated; `exchanges --format arrow` has
+nanoseconds. If a packet holds only a topic ID, `topic` is null in the tables; aggregates take the name from any
+response in the capture. Percentiles are computed from values with three digits, and are within 0.5 %.
+
+## In a notebook
 
     from netdiag.io.spark import register
 
     register(spark)
     spark.read.format("kafka_pcap").option("level", "connections").load("captures/")
 
-Options of the format: `level` (a table of this page, `exchanges` by default), `columns` (or `.schema(...)`), `since`,
-`until`, `ports`, `clients`, `brokers`, `topics` (lists with commas) and `partitions`, the number of tasks: each of them
-reads the headers of all packets and the connections of its class, and the rows are the same however many there are.
-Where `spark.sql.python.filterPushdown.enabled` is true before `register`, comparisons of `time` and of `broker` reach
-the reader as far as no row changes by that.
+| option | |
+|---|---|
+| `level` | a table of this page; `exchanges` by default |
+| `columns` | only these columns, as `.schema(...)` |
+| `since`, `until`, `ports`, `clients`, `brokers`, `topics` | only this part of the capture; lists have commas |
+| `partitions` | the number of tasks; the rows are the same for any number |
+
+Each task reads the headers of all packets, and the connections of its class.
+
+If `spark.sql.python.filterPushdown.enabled` is true before `register`, comparisons of `time` and of `broker` reach the
+reader where that changes no row.
 
     spark.readStream.format("kafka_pcap").option("state", "followed").load("captures/")
 
-streams a folder that captures come into, while they grow: any level but `packets`, `segments` and `latencies`. `state`
-is a folder for what is under way, which belongs to the checkpoint of the stream. A row comes once nothing can change it
-any more: an exchange with its answer, a connection with its end. With `.option("once", "true")` what is there now is
-all, and what has no end yet comes last; then the rows of all batches together are those of `spark.read`. `lateness` is
-the seconds by which a file may come late (2). It needs pyspark 4.2.
+streams a folder while captures arrive in it and grow. It needs PySpark 4.2, and offers every level but `packets`,
+`segments` and `latencies`. A row arrives once nothing can change it any more: an exchange with its response, a
+connection with its end.
 
-Spark and Parquet have times in microseconds, cut, not rounded; `exchanges --format arrow` has nanoseconds. A column
-marked * is never null. Where only a topic id travelled, `topic` is null in the tables; aggregates have the name that
-any response of the capture tells for the id. Percentiles are those of values at three digits, within 0.5 %.
+| option | |
+|---|---|
+| `state` | a folder for unfinished connections; it belongs to the checkpoint of the stream |
+| `once` | `true` reads what is there now and ends with the unfinished rows: in all, the rows of `spark.read` |
+| `lateness` | by how many seconds a file may come late (default: 2) |
 """
 
-_PAYLOADS = """Keys and values are never stored unless `netdiag exchanges --payloads --table records --format json`
-(or csv, arrow) asks for them; `analyze` and the Spark format never do. A batch that the capture has not as a whole has
-no rows. What could not be unpacked is told on standard error.
+_PAYLOADS = """netdiag stores no keys and values. Only `netdiag exchanges --payloads --table records` prints them, with
+`--format json`, `csv` or `arrow`; `analyze` and the Spark format never do. A record batch that the capture does not
+have completely has no rows. Standard error names what netdiag could not decompress.
 """
 
-_PARTIALS = """Who asks what, how often, how slow: for captures so large that a row per exchange is too much. The
-Spark format has them as the level `latencies`, and `netdiag.traffic.latencies` adds them up:
+_PARTIALS = """Who requests what, how often and how fast, for captures that are too large for a row per
+exchange. The Spark format has them as the level `latencies`, and `netdiag.traffic.latencies` adds them up:
 
     from netdiag.traffic.latencies import percentiles
 
     percentiles(spark.read.format("kafka_pcap").option("level", "latencies").load("captures/"), "api_name", "broker")
 
-gives requests, responses, unanswered, errors, bytes, the mean latency and its percentiles 50, 95 and 99 and maximum,
-these within 0.4 %, by any of `api_name`, `client`, `client_id` and `broker`; the same however many tasks there are.
+returns requests, responses, unanswered requests, errors, bytes, the mean latency, its percentiles 50, 95 and 99 and its
+maximum, within 0.4 %, by any of `api_name`, `client`, `client_id` and `broker`. The number of tasks does not matter.
 """
 
-_CHARTS = """`netdiag analyze --report FILE` asks these, too, and draws them; they are in the page only. The
-time of the capture is cut into at most 240 buckets of a round length, so that they are small whatever it holds.
+_CHARTS = """`netdiag analyze --report FILE` draws these; they are only on its page. They divide the time of the capture
+into at most 240 intervals of a round length, so they are small for any capture.
 """
 
 
 def page() -> str:
     """The text of the page."""
-    parts = [_HEAD, "## Tables of the engine\n", *(_table(table(name)) for name in NAMES)]
-    parts += ["## With keys and values\n", _PAYLOADS, *(_table(table(name)) for name in PAYLOAD_NAMES)]
+    parts = [_HEAD, "## Tables\n", *(_table(table(name)) for name in NAMES)]
+    parts += ["## Keys and values\n", _PAYLOADS, *(_table(table(name)) for name in PAYLOAD_NAMES)]
     parts += ["## Partial sums\n", _PARTIALS, *(_table(table(name)) for name in PARTIAL_NAMES)]
-    parts += ["## Before the engine\n", *(_table(table(name)) for name in RAW_NAMES)]
+    parts += ["## Packets and segments\n", *(_table(table(name)) for name in RAW_NAMES)]
     parts += ["## Aggregates\n", *(_table(tables.aggregate(name)) for name in tables.aggregate_names())]
-    parts += ["## Of a report\n", _CHARTS, *(_table(tables.aggregate(name)) for name in tables.chart_names())]
+    parts += ["## Charts of a report\n", _CHARTS, *(_table(tables.aggregate(name)) for name in tables.chart_names())]
     return "\n".join(parts)
 
 
