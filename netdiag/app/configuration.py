@@ -11,7 +11,7 @@ from netdiag.errors import UsageError
 from netdiag.findings import Severity
 from netdiag.io.files.configuration import SHARED, config_candidates, read_config
 from netdiag.io.files.projects import ReadOptions
-from netdiag.kafka.certificate_faults import WARN_DAYS
+from netdiag.kafka.security import WARN_DAYS
 from netdiag.rules.selection import Choice, FileChoice, Selection, chosen, expanded
 from netdiag.values import dataclass
 

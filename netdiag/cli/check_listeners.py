@@ -17,7 +17,7 @@ from netdiag.cli.outputs import Format, Output, outputs_of, write_outputs
 from netdiag.deployment.model.platform import Firewall, Generation, HostKind, PlatformOptions, generation_of
 from netdiag.errors import NetdiagError
 from netdiag.findings import Severity
-from netdiag.kafka.certificate_faults import WARN_DAYS
+from netdiag.kafka.security import WARN_DAYS
 from netdiag.values import dataclass
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from netdiag.deployment.prediction.listener_access import is_host_address, liste
 from netdiag.findings import Applicability, Edit
 from netdiag.kafka.broker_config import Mode
 from netdiag.kafka.images.settings import Provenance
-from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, bracketed, is_wildcard
-from netdiag.kafka.quorum import Voter
+from netdiag.kafka.listeners import ListenerEntry, MalformedEntry, Voter, bracketed, is_wildcard
 
 _MAP = "listener.security.protocol.map"
 _ADVERTISED = "advertised.listeners"

@@ -17,14 +17,16 @@ from netdiag.kafka.listeners import (
     SECURITY_PROTOCOLS,
     ListenerEntry,
     MalformedEntry,
+    MalformedVoter,
     MapEntry,
+    Voter,
     is_odd_name,
     parse_listeners,
     parse_names,
     parse_protocol_map,
+    parse_voters,
     well_formed,
 )
-from netdiag.kafka.quorum import MalformedVoter, Voter, parse_voters
 
 DEFAULT_LISTENERS = "PLAINTEXT://:9092"
 

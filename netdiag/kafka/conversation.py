@@ -23,7 +23,16 @@ from typing import assert_never
 from netdiag.kafka import questions
 from netdiag.kafka.error_codes import ILLEGAL_SASL_STATE, NONE, UNSUPPORTED_VERSION, error_name
 from netdiag.kafka.other_protocols import OtherProtocol, who_answers, who_answers_frame
-from netdiag.kafka.outcomes import (
+from netdiag.kafka.protocol import (
+    DecodeError,
+    FrameError,
+    FrameSplitter,
+    LocalProtocolError,
+    Response,
+    decode_response,
+    encode_request,
+)
+from netdiag.kafka.questions import (
     EVERYTHING,
     Answered,
     ApiVersion,
@@ -40,15 +49,6 @@ from netdiag.kafka.outcomes import (
     SaslMechanismsReceived,
     Setting,
     Step,
-)
-from netdiag.kafka.protocol import (
-    DecodeError,
-    FrameError,
-    FrameSplitter,
-    LocalProtocolError,
-    Response,
-    decode_response,
-    encode_request,
 )
 
 __all__ = [

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netdiag.kafka.error_codes import NONE, error_name
-from netdiag.kafka.outcomes import ApiVersion, NodeEndpoint
 from netdiag.kafka.protocol import (
     Direction,
     FrameSplitter,
@@ -19,6 +18,7 @@ from netdiag.kafka.protocol import (
     layout,
     stable_versions,
 )
+from netdiag.kafka.questions import ApiVersion, NodeEndpoint
 from netdiag.values import dataclass
 
 OFFSETS_TOPIC = "__consumer_offsets"

@@ -1,27 +1,189 @@
-"""The questions that a diagnosing client asks a Kafka endpoint, as message bodies, and how their answers are read.
+"""What a diagnosing client asks a Kafka endpoint, and what it can learn: steps, questions, answers, events, outcomes.
 
 "Who are you?" has no request of its own. A broker answers DescribeConfigs for a BROKER resource only under its own id;
 under another id it refuses with INVALID_REQUEST and "Unexpected broker id, expected 1 or empty string, but received 2"
 (Kafka 3.9 and 4.x, ConfigHelper), so either answer tells who it is.
+
+The release is a guess from the versions that a broker offers: the oldest release of the message table that knows all
+of them. Releases before the table are told by the newest Fetch that they offer, which grew with almost every release
+(`FetchRequest.json` of each release branch). Other brokers that speak the protocol offer what they like.
 """
 
 import re
+from collections.abc import Iterable
+from enum import StrEnum
 from typing import Any
 
 from netdiag.kafka.error_codes import INVALID_REQUEST, NONE, error_name
-from netdiag.kafka.outcomes import ApiVersion, NodeEndpoint, Setting, Step
 from netdiag.kafka.protocol import (
     DecodeError,
     Direction,
     Response,
+    api_keys,
     api_name,
     decode_response,
     layout,
     release_versions,
+    releases,
     stable_versions,
 )
 from netdiag.patterns import regex
 from netdiag.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiVersion:
+    """The versions of one api key that a broker offers."""
+
+    api_key: int
+    min_version: int
+    max_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeEndpoint:
+    """One broker as a listener advertises it. `rack` None: none was told."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One effective configuration value of a broker; None where it keeps the value to itself."""
+
+    name: str
+    value: str | None
+
+
+class Step(StrEnum):
+    """The questions, in the order in which they are asked."""
+
+    API_VERSIONS = "ApiVersions"
+    SASL_HANDSHAKE = "SaslHandshake"
+    METADATA = "Metadata"
+    DESCRIBE_CLUSTER = "DescribeCluster"
+    IDENTITY = "DescribeConfigs"
+
+
+EVERYTHING = frozenset({Step.API_VERSIONS, Step.METADATA, Step.DESCRIBE_CLUSTER, Step.IDENTITY})
+
+
+class FailureKind(StrEnum):
+    """Why an endpoint gave no usable answer.
+
+    CLOSED: ended or reset before an answer (a TLS listener may do that to a plaintext client, too). TLS: answered with
+    TLS records. SASL: ApiVersions was answered and Metadata was not allowed without authentication. NOT_KAFKA: another
+    protocol, or a Kafka port that serves no clients (a KRaft controller). ERROR: a Kafka error code, or versions, that
+    leave no way on. NO_ANSWER: the caller's time was up.
+    """
+
+    CLOSED = "closed"
+    TLS = "tls"
+    SASL = "sasl"
+    NOT_KAFKA = "not-kafka"
+    ERROR = "error"
+    NO_ANSWER = "no-answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiVersionsReceived:
+    """The endpoint speaks Kafka; these requests, in these versions."""
+
+    api_version: int
+    api_versions: tuple[ApiVersion, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiVersionsUnsupported:
+    """The broker does not know our version of ApiVersions; it is asked again with `retry_version`."""
+
+    api_version: int
+    retry_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataReceived:
+    """Where this listener sends clients: the advertised endpoint of every broker."""
+
+    cluster_id: str | None
+    controller_id: int
+    brokers: tuple[NodeEndpoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterReceived:
+    """DescribeCluster's view; with an error code other than 0 the rest is empty."""
+
+    error_code: int
+    cluster_id: str | None
+    controller_id: int
+    brokers: tuple[NodeEndpoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentityReceived:
+    """Which broker answers, or why that stays unknown; `settings` are its effective values."""
+
+    node_id: int | None
+    settings: tuple[Setting, ...]
+    unknown_because: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaslMechanismsReceived:
+    """The mechanisms that a SASL listener enables; empty where the listener wants no SASL."""
+
+    error_code: int
+    mechanisms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A Kafka broker answered. `node_id` None: it would not say who it is, `identity_unknown` has the reason.
+
+    `controller_id` -1 and `cluster_id` None are the broker's own "none". `brokers` is what Metadata advertised.
+    """
+
+    cluster_id: str | None
+    node_id: int | None
+    controller_id: int
+    brokers: tuple[NodeEndpoint, ...]
+    api_versions: tuple[ApiVersion, ...]
+    settings: tuple[Setting, ...]
+    identity_unknown: str | None
+
+    def setting(self, name: str) -> str | None:
+        """The effective value of a configuration key that was asked for; None where it was not told."""
+        return next((setting.value for setting in self.settings if setting.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """No usable answer. `speaks` names what answered instead, as far as it can be told; `first_bytes` is a sample."""
+
+    kind: FailureKind
+    waiting_for: Step
+    detail: str
+    speaks: str | None = None
+    mechanisms: tuple[str, ...] = ()
+    first_bytes: bytes = b""
+
+
+Outcome = Answered | Failed
+Event = (
+    ApiVersionsReceived
+    | ApiVersionsUnsupported
+    | MetadataReceived
+    | ClusterReceived
+    | IdentityReceived
+    | SaslMechanismsReceived
+    | Answered
+    | Failed
+)
+
 
 API_KEYS = {
     Step.API_VERSIONS: 18,
@@ -194,3 +356,41 @@ def _unknown(reason: str) -> Identity:
 def _cut(text: Any) -> str | None:
     """A text of the other side, kept as it is but not longer than anyone needs."""
     return None if text is None else str(text)[:LONGEST_TEXT]
+
+
+_FETCH = 1
+_OLDER = {
+    5: "0.11",
+    6: "1.0",
+    7: "1.1",
+    8: "2.0",
+    10: "2.1 or 2.2",
+    11: "2.3 to 2.6",
+    12: "2.7 to 3.0",
+    13: "3.1 to 3.4",
+    15: "3.5 or 3.6",
+    16: "3.7 or 3.8",
+}
+
+
+def release_guess(offered: Iterable[ApiVersion]) -> str | None:
+    """In words, like "3.9" or "2.3 to 2.6"; None where the offer tells nothing."""
+    newest = {api.api_key: api.max_version for api in offered}
+    if _FETCH not in newest:
+        return None
+    first = releases()[0]
+    if newest[_FETCH] < release_versions(_FETCH)[first].stop - 1:
+        return _OLDER.get(newest[_FETCH], f"before {_short(first)}")
+    fitting = (release for release in releases() if all(_knows(release, *api) for api in newest.items()))
+    return next((_short(release) for release in fitting), f"after {_short(releases()[-1])}")
+
+
+def _knows(release: str, api_key: int, version: int) -> bool:
+    if api_key not in api_keys():
+        return False
+    declared = release_versions(api_key).get(release)
+    return declared is not None and version < declared.stop
+
+
+def _short(release: str) -> str:
+    return ".".join(release.split(".")[:2])

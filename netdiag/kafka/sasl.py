@@ -1,4 +1,4 @@
-"""Logging in at a SASL listener, without any I/O: SaslHandshake, SaslAuthenticate, and what came of it.
+"""Logging in at a SASL listener, without any I/O: SaslHandshake, SaslAuthenticate, SCRAM, and what came of it.
 
     login = Login(mechanism="PLAIN", username="alice", password="...", nonce=...)
     send(login.start())
@@ -10,8 +10,16 @@
 After `LoggedIn` the same connection serves requests. Versions are the oldest that wrap tokens in frames (SaslHandshake
 1 and SaslAuthenticate 0, Kafka 1.0), which every broker since then knows. Whatever the endpoint sends ends in an
 outcome. No secret is in an outcome, a text or a `repr`.
+
+`Scram` is the client's side of RFC 5802 and RFC 7677 as Kafka speaks it: three texts out, two in. The server's
+signature is checked: who does not know the password is not believed to be the server. As Kafka's own client does, texts
+are taken as UTF-8, without SASLprep.
 """
 
+import base64
+import binascii
+import hashlib
+import hmac
 from enum import StrEnum
 
 from netdiag.kafka import questions
@@ -23,7 +31,6 @@ from netdiag.kafka.error_codes import (
     error_name,
 )
 from netdiag.kafka.other_protocols import OtherProtocol, who_answers
-from netdiag.kafka.outcomes import Step
 from netdiag.kafka.protocol import (
     FrameError,
     FrameSplitter,
@@ -32,12 +39,101 @@ from netdiag.kafka.protocol import (
     decode_response,
     encode_request,
 )
-from netdiag.kafka.scram import MECHANISMS as SCRAM
-from netdiag.kafka.scram import Scram, ScramError
+from netdiag.kafka.questions import Step
 from netdiag.values import dataclass
 
+SCRAM_MECHANISMS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+FEWEST_ITERATIONS = 4096
+MOST_ITERATIONS = 65_536
+"""Kafka allows 16,384; a stranger must not keep us counting."""
+_LONGEST = 4096
+_HEADER = "n,,"
+
+
+class ScramError(Exception):
+    """The other side does not keep to SCRAM, or is not who it says."""
+
+
+class Scram:
+    """One exchange. `nonce` is fresh randomness, printable and without a comma."""
+
+    def __init__(self, *, mechanism: str, username: str, password: str, nonce: str) -> None:
+        self._hash = SCRAM_MECHANISMS[mechanism]
+        self._password = password
+        self._nonce = nonce
+        self._bare = f"n={_escaped(username)},r={nonce}"
+        self._signature = b""
+
+    def first(self) -> bytes:
+        """client-first-message."""
+        return (_HEADER + self._bare).encode()
+
+    def final(self, server_first: bytes) -> bytes:
+        """client-final-message, for server-first-message."""
+        text = _text(server_first)
+        fields = _fields(text)
+        nonce, salt, iterations = fields.get("r", ""), _decoded(fields.get("s", "")), _number(fields.get("i", ""))
+        if not nonce.startswith(self._nonce) or nonce == self._nonce:
+            raise ScramError("its nonce does not continue ours")
+        if not salt:
+            raise ScramError("it gives no salt")
+        if not FEWEST_ITERATIONS <= iterations <= MOST_ITERATIONS:
+            raise ScramError(f"it wants {iterations} iterations")
+        salted = hashlib.pbkdf2_hmac(self._hash, self._password.encode(), salt, iterations)
+        without_proof = f"c={base64.b64encode(_HEADER.encode()).decode()},r={nonce}"
+        message = ",".join((self._bare, text, without_proof)).encode()
+        client_key = self._hmac(salted, b"Client Key")
+        client_signature = self._hmac(hashlib.new(self._hash, client_key).digest(), message)
+        self._signature = self._hmac(self._hmac(salted, b"Server Key"), message)
+        proof = bytes(a ^ b for a, b in zip(client_key, client_signature, strict=True))
+        return f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
+
+    def check(self, server_final: bytes) -> None:
+        """Whether server-final-message comes from somebody who knows the password."""
+        fields = _fields(_text(server_final))
+        if "e" in fields:
+            raise ScramError(f"it says {fields['e'][:80]}")
+        if not self._signature or not hmac.compare_digest(_decoded(fields.get("v", "")), self._signature):
+            raise ScramError("its signature is wrong: it does not know the password")
+
+    def _hmac(self, key: bytes, message: bytes) -> bytes:
+        return hmac.new(key, message, self._hash).digest()
+
+
+def _escaped(name: str) -> str:
+    return name.replace("=", "=3D").replace(",", "=2C")
+
+
+def _text(message: bytes) -> str:
+    if len(message) > _LONGEST:
+        raise ScramError(f"its message has {len(message)} bytes")
+    try:
+        return message.decode()
+    except UnicodeDecodeError:
+        raise ScramError("its message is no text") from None
+
+
+def _fields(text: str) -> dict[str, str]:
+    """The attributes by letter; what has no letter is passed over."""
+    pieces = [piece.partition("=") for piece in text.split(",")]
+    if pieces and pieces[0][0] == "m":
+        raise ScramError("it demands an extension")
+    return {letter: value for letter, equals, value in pieces if equals and len(letter) == 1}
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise ScramError("its message holds broken base64") from None
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
 PLAIN = "PLAIN"
-SPOKEN = (PLAIN, *SCRAM)
+SPOKEN = (PLAIN, *SCRAM_MECHANISMS)
 SASL_HANDSHAKE = questions.API_KEYS[Step.SASL_HANDSHAKE]
 SASL_AUTHENTICATE = 36
 HANDSHAKE_VERSION, AUTHENTICATE_VERSION = 1, 0

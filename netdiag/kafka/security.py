@@ -1,6 +1,14 @@
-"""Words about secured listeners: what a port speaks, what its certificate says, which mechanisms it offers."""
+"""What a secured listener shows (protocol, certificate, mechanisms), and what a client refuses its certificate for.
 
-from datetime import datetime
+Clients check as Java's TLS does, which Kafka's own clients use. The rules are those of
+`sun.security.util.HostnameChecker` and of `jdk.certpath.disabledAlgorithms` (JDK 11 to 21): names of subjectAltName,
+the common name only where that names no host; a wildcard within any label but the last; addresses only by address.
+Whether a chain leads to a known authority takes cryptography and comes in as `Anchored`.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from netdiag.values import dataclass
@@ -91,3 +99,163 @@ class SecuritySight:
     detail: str = ""
     tls: TlsSight | None = None
     sasl: SaslSight | None = None
+
+
+WARN_DAYS = 30
+# Below this Java refuses; below the others everybody else does by now (NIST SP 800-131A).
+_REFUSED_BITS = {"RSA": 1024, "DSA": 1024, "EC": 224}
+_WEAK_BITS = {"RSA": 2048, "DSA": 2048, "EC": 224}
+_REFUSED_HASHES = ("md2", "md5")
+_WEAK_HASHES = (*_REFUSED_HASHES, "sha1")
+_MOST_NAMES = 5
+
+
+class Anchored(StrEnum):
+    """Where the chain that a server sends leads to."""
+
+    TRUSTED = "trusted"
+    PINNED = "pinned"  # the server's own certificate is among those trusted: Java looks no further
+    SELF_SIGNED = "self-signed"
+    UNKNOWN_ROOT = "unknown root"
+    MISSING_ISSUER = "missing issuer"
+    NOT_ASKED = "not asked"  # no authorities were given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Something wrong with a certificate. `refused`: a Java client ends the handshake over it."""
+
+    fault: CertificateFault
+    detail: str
+    refused: bool
+
+
+def faults_of(
+    chain: Sequence[Certificate],
+    *,
+    hosts: Iterable[str],
+    anchored: Anchored,
+    now: datetime,
+    warn_days: int = WARN_DAYS,
+    checks_names: bool = True,
+) -> tuple[Fault, ...]:
+    """All that is wrong, by the order in `CertificateFault`, for every host that a client may ask for."""
+    if not chain:
+        return ()
+    found = [
+        *_names(chain[0], hosts, checks_names),
+        *_dates(chain, now, warn_days, pinned=anchored is Anchored.PINNED),
+        *_anchor(chain, anchored),
+        *_strength(chain, anchored),
+    ]
+    order = list(CertificateFault)
+    return tuple(sorted(dict.fromkeys(found), key=lambda fault: order.index(fault.fault)))
+
+
+def covers(certificate: Certificate, host: str) -> bool:
+    """Whether the certificate is one for this host, as Java decides."""
+    try:
+        address = ipaddress.ip_address(host.strip("[]").partition("%")[0])
+    except ValueError:
+        names = certificate.names or ((certificate.common_name,) if certificate.common_name else ())
+        return any(_matches(pattern, host) for pattern in names)
+    return any(_same_address(given, address) for given in certificate.addresses)
+
+
+def _same_address(given: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    try:
+        return ipaddress.ip_address(given) == address
+    except ValueError:
+        return False
+
+
+def _matches(pattern: str, host: str) -> bool:
+    """One name against a host: `*` stands for any letters within a label, but not in the last one."""
+    wanted, given = host.rstrip(".").lower().split("."), pattern.rstrip(".").lower().split(".")
+    if len(wanted) != len(given) or "*" in given[-1] or not all(wanted):
+        return False
+    return all(_label(pattern_label, label) for pattern_label, label in zip(given, wanted, strict=True))
+
+
+def _label(pattern: str, label: str) -> bool:
+    if "*" not in pattern:
+        return pattern == label
+    start, *middle, end = pattern.split("*")
+    if not label.startswith(start):
+        return False
+    at = len(start)
+    for piece in middle:
+        found = label.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return len(label) - len(end) >= at and label.endswith(end)
+
+
+def _names(own: Certificate, hosts: Iterable[str], checks_names: bool) -> list[Fault]:
+    given = [*own.names, *own.addresses] or [own.common_name or "nobody"]
+    listed = ", ".join(given[:_MOST_NAMES]) + (f" and {len(given) - _MOST_NAMES} more" if given[_MOST_NAMES:] else "")
+    return [
+        Fault(fault=CertificateFault.NAME, detail=f'"{host}" is not among its names: {listed}', refused=checks_names)
+        for host in dict.fromkeys(hosts)
+        if host and not covers(own, host)
+    ]
+
+
+def _dates(chain: Sequence[Certificate], now: datetime, warn_days: int, *, pinned: bool) -> list[Fault]:
+    found: list[Fault] = []
+    for certificate in chain:
+        who, until = _who(certificate, chain), certificate.not_after
+        if now > until:
+            detail = f"{who} expired on {until:%Y-%m-%d}"
+            found.append(Fault(fault=CertificateFault.EXPIRED, detail=detail, refused=not pinned))
+        elif now < certificate.not_before:
+            detail = f"{who} is valid from {certificate.not_before:%Y-%m-%d %H:%M} on"
+            found.append(Fault(fault=CertificateFault.NOT_YET_VALID, detail=detail, refused=not pinned))
+        elif until - now < timedelta(days=warn_days):
+            detail = f"{who} expires on {until:%Y-%m-%d}, in {(until - now).days} days"
+            found.append(Fault(fault=CertificateFault.EXPIRES_SOON, detail=detail, refused=False))
+    return found
+
+
+def _anchor(chain: Sequence[Certificate], anchored: Anchored) -> list[Fault]:
+    last = chain[-1]
+    unknown, incomplete = CertificateFault.UNKNOWN_AUTHORITY, CertificateFault.INCOMPLETE_CHAIN
+    match anchored:
+        case Anchored.SELF_SIGNED:
+            detail = f'"{chain[0].subject}" vouches for itself, and is not among the authorities given'
+            return [Fault(fault=CertificateFault.SELF_SIGNED, detail=detail, refused=True)]
+        case Anchored.UNKNOWN_ROOT:
+            detail = f'"{last.subject}" is not among the authorities given'
+            return [Fault(fault=unknown, detail=detail, refused=True)]
+        case Anchored.MISSING_ISSUER:
+            issuer = last.issuer
+            return [
+                Fault(fault=unknown, detail=f'"{issuer}" is not among the authorities given', refused=True),
+                Fault(fault=incomplete, detail=f'the certificate of "{issuer}" is not sent along', refused=True),
+            ]
+        case Anchored.NOT_ASKED if len(chain) == 1 and chain[0].subject == chain[0].issuer:
+            detail = f'"{chain[0].subject}" vouches for itself: clients need it in their truststore'
+            return [Fault(fault=CertificateFault.SELF_SIGNED, detail=detail, refused=False)]
+    return []
+
+
+def _strength(chain: Sequence[Certificate], anchored: Anchored) -> list[Fault]:
+    found: list[Fault] = []
+    for certificate in chain:
+        who, kind = _who(certificate, chain), certificate.key.split(" ")[0]
+        if certificate.key_bits < _WEAK_BITS.get(kind, 0):
+            refused = certificate.key_bits < _REFUSED_BITS[kind]
+            detail = f"{who} has a key of {certificate.key_bits} bits ({kind})"
+            found.append(Fault(fault=CertificateFault.WEAK_KEY, detail=detail, refused=refused))
+        hashed = certificate.signature.lower().replace("-", "")
+        # Nobody checks the signature of a root: it is trusted for being there.
+        if certificate.subject != certificate.issuer and any(name in hashed for name in _WEAK_HASHES):
+            refused = any(name in hashed for name in _REFUSED_HASHES) and anchored is not Anchored.PINNED
+            detail = f"{who} is signed with {certificate.signature}"
+            found.append(Fault(fault=CertificateFault.WEAK_SIGNATURE, detail=detail, refused=refused))
+    return found
+
+
+def _who(certificate: Certificate, chain: Sequence[Certificate]) -> str:
+    return "it" if certificate is chain[0] else f'"{certificate.subject}" of its chain'

@@ -4,7 +4,8 @@ import pytest
 
 from netdiag.kafka.broker_config import BrokerConfig, Mode, broker_config
 from netdiag.kafka.images.reference import parse_image
-from netdiag.kafka.images.settings import Provenance
+from netdiag.kafka.images.settings import KRAFT_PROPERTIES, ZOOKEEPER_PROPERTIES, Provenance
+from netdiag.kafka.property_names import PROPERTY_NAMES
 
 
 def config(image: str, **environment: str | None) -> BrokerConfig:
@@ -103,3 +104,14 @@ def test_a_value_from_the_shell_is_unknown() -> None:
     made = config("apache/kafka:3.9.1", KAFKA_LISTENERS=None, KAFKA_NODE_ID="1")
     assert made.is_unknown("listeners")
     assert made.listener_entries == ()
+
+
+@pytest.mark.parametrize(
+    "name", [*KRAFT_PROPERTIES, *ZOOKEEPER_PROPERTIES, "controller.quorum.bootstrap.servers", "host.name"]
+)
+def test_known(name: str) -> None:
+    assert name in PROPERTY_NAMES
+
+
+def test_names_are_names() -> None:
+    assert all(name == name.lower() and " " not in name for name in PROPERTY_NAMES - {"zookeeper.clientCnxnSocket"})

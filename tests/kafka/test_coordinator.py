@@ -6,7 +6,7 @@ import pytest
 
 from netdiag.kafka import protocol as wire
 from netdiag.kafka.coordinator import OFFSETS_TOPIC, Coordinator, CoordinatorConversation, NoCoordinator
-from netdiag.kafka.outcomes import ApiVersion, NodeEndpoint
+from netdiag.kafka.questions import ApiVersion, NodeEndpoint
 from tests.kafka.dialogue import chunks
 
 NEW = {3: 13, 10: 6}

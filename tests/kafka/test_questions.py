@@ -3,8 +3,22 @@
 import pytest
 
 from netdiag.kafka import protocol as wire
-from netdiag.kafka.outcomes import ApiVersion, Step
-from netdiag.kafka.questions import API_KEYS, common_version, first_version, question, read_identity
+from netdiag.kafka.conversation import Conversation
+from netdiag.kafka.questions import (
+    API_KEYS,
+    EVERYTHING,
+    Answered,
+    ApiVersion,
+    FailureKind,
+    Setting,
+    Step,
+    common_version,
+    first_version,
+    question,
+    read_identity,
+    release_guess,
+)
+from tests.kafka.test_conversation import recorded
 
 
 @pytest.mark.parametrize(
@@ -66,3 +80,60 @@ def test_the_refusal_tells_the_id(message: str, node_id: int | None) -> None:
     body = {"results": ({"error_code": 42, "error_message": message},)}
     data = wire.encode_response(32, 4, 1, body)
     assert read_identity(wire.decode_response(data[4:], 32, 4), asked=2).node_id == node_id
+
+
+def test_words() -> None:
+    assert {kind.value for kind in FailureKind} == {"closed", "tls", "sasl", "not-kafka", "error", "no-answer"}
+    assert next(iter(Step)).value == "ApiVersions"
+    assert Step.SASL_HANDSHAKE not in EVERYTHING
+
+
+def test_a_setting_that_was_not_told_is_none() -> None:
+    answered = Answered(
+        cluster_id=None,
+        node_id=None,
+        controller_id=-1,
+        brokers=(),
+        api_versions=(),
+        settings=(Setting(name="listeners", value="PLAINTEXT://:9092"),),
+        identity_unknown="it was not asked",
+    )
+    assert answered.setting("listeners") == "PLAINTEXT://:9092"
+    assert answered.setting("node.id") is None
+
+
+_RECORDED = [recording for recording in recorded() if recording[1] == "PLAINTEXT"]
+
+
+@pytest.mark.parametrize("recording", _RECORDED, ids=lambda recording: "-".join(recording[:3]))
+def test_releases_of_recorded_brokers(recording: tuple[str, ...]) -> None:
+    release, _, asked, *reads = recording
+    conversation = Conversation(expected_node_id=int(asked))
+    conversation.start()
+    for read in reads:
+        conversation.receive(bytes.fromhex(read))
+        conversation.bytes_to_send()
+    assert isinstance(conversation.outcome, Answered)
+    assert release_guess(conversation.outcome.api_versions) == ".".join(release.split(".")[:2])
+
+
+def offer(**newest: int) -> tuple[ApiVersion, ...]:
+    keys = {"fetch": 1, "metadata": 3, "unheard_of": 999}
+    return tuple(ApiVersion(api_key=keys[name], min_version=0, max_version=most) for name, most in newest.items())
+
+
+@pytest.mark.parametrize(
+    ("offered", "expected"),
+    [
+        (offer(fetch=11, metadata=9), "2.3 to 2.6"),
+        (offer(fetch=14, metadata=12), "before 3.9"),
+        (offer(fetch=17, metadata=12), "3.9"),
+        (offer(fetch=17, metadata=13), "4.0"),
+        (offer(fetch=99), "after 4.4"),
+        (offer(fetch=17, unheard_of=0), "after 4.4"),
+        (offer(metadata=12), None),
+        ((), None),
+    ],
+)
+def test_releases_by_what_is_offered(offered: tuple[ApiVersion, ...], expected: str | None) -> None:
+    assert release_guess(offered) == expected

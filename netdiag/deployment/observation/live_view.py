@@ -13,8 +13,7 @@ from netdiag.deployment.prediction.mesh import Mesh
 from netdiag.deployment.sources.declared_services import DeclaredServices
 from netdiag.deployment.sources.engine import member_names
 from netdiag.engine.container import Container, Status
-from netdiag.kafka.certificate_faults import Anchored, faults_of
-from netdiag.kafka.security import CertificateFault, SecuritySight
+from netdiag.kafka.security import Anchored, CertificateFault, SecuritySight, faults_of
 from netdiag.linux.netns import NamedNamespace, NamespaceId, OwnNamespace, ProcessNamespace
 from netdiag.patterns import regex
 from netdiag.values import dataclass

@@ -18,7 +18,7 @@ from netdiag.kafka.conversation import (
     MetadataReceived,
     SaslMechanismsReceived,
 )
-from netdiag.kafka.release_guess import release_guess
+from netdiag.kafka.questions import release_guess
 from netdiag.values import dataclass
 
 _SECURED = {

@@ -14,8 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from netdiag.kafka.certificate_faults import Anchored
-from netdiag.kafka.security import Certificate
+from netdiag.kafka.security import Anchored, Certificate
 
 _LONGEST_TEXT = 300
 _MOST_NAMES = 200

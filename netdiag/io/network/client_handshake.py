@@ -16,10 +16,9 @@ from netdiag.io.network.certificates import anchored, read_certificates
 from netdiag.io.network.client_identity import Client, context_of
 from netdiag.io.network.connection import Line, PlainLine, Target, TlsBroken, TlsLine, converse
 from netdiag.io.network.limits import AnswerAllowance
-from netdiag.kafka.certificate_faults import Anchored, faults_of
 from netdiag.kafka.conversation import Conversation, Event
 from netdiag.kafka.sasl import SPOKEN, LoggedIn, Login, Refused, RefusedBy
-from netdiag.kafka.security import CertificateFault
+from netdiag.kafka.security import Anchored, CertificateFault, faults_of
 
 _DATES = (9, 10)
 """OpenSSL's codes for "not yet valid" and "has expired" (X509_V_ERR_CERT_NOT_YET_VALID and the next)."""

@@ -57,7 +57,7 @@ def read_client(path: str) -> Client:
 def context_of(client: Client | None, *, verify: bool) -> ssl.SSLContext:
     """How OpenSSL greets for this client; None is one that trusts and shows nothing.
 
-    It takes every algorithm that it has: what Java would refuse is judged by `kafka.certificate_faults`. Names are
+    It takes every algorithm that it has: what Java would refuse is judged by `kafka.security`. Names are
     judged there, too.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

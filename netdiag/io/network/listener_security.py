@@ -21,7 +21,6 @@ from datetime import UTC, datetime
 from netdiag.io.network.certificates import anchored, read_certificates
 from netdiag.io.network.client_identity import Client, context_of
 from netdiag.io.network.connection import Line, PlainLine, TlsBroken, TlsLine, received
-from netdiag.kafka.certificate_faults import WARN_DAYS, Fault, faults_of
 from netdiag.kafka.conversation import (
     Answered,
     ApiVersionsReceived,
@@ -30,10 +29,9 @@ from netdiag.kafka.conversation import (
     FailureKind,
     sasl_conversation,
 )
-from netdiag.kafka.outcomes import ApiVersion
-from netdiag.kafka.questions import without_metadata
+from netdiag.kafka.questions import ApiVersion, without_metadata
 from netdiag.kafka.sasl import LoggedIn, Refused
-from netdiag.kafka.security import SaslSight, SecuritySight, Spoken, TlsSight
+from netdiag.kafka.security import WARN_DAYS, Fault, SaslSight, SecuritySight, Spoken, TlsSight, faults_of
 from netdiag.kafka.tls_hello import RANDOM_BYTES, VERSIONS, Greeting
 from netdiag.values import dataclass
 

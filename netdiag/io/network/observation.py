@@ -27,8 +27,7 @@ from netdiag.io.network.limits import many_sockets
 from netdiag.io.network.name_service import read_name_service
 from netdiag.io.network.prober import Place, Prober
 from netdiag.io.network.resolver import Resolver
-from netdiag.kafka.certificate_faults import WARN_DAYS
-from netdiag.kafka.security import SecuritySight, Spoken
+from netdiag.kafka.security import WARN_DAYS, SecuritySight, Spoken
 from netdiag.kafka.zookeeper import Alive, FourLetterWord, NotAlive, SessionOpening
 from netdiag.values import dataclass
 

@@ -21,10 +21,9 @@ from netdiag.io.network.limits import Allowance, Gates
 from netdiag.io.network.listener_security import secure
 from netdiag.io.network.other_protocols import answers_tls, plaintext_instead
 from netdiag.io.network.resolver import Resolved, Resolver, Unresolved
-from netdiag.kafka.certificate_faults import WARN_DAYS
 from netdiag.kafka.conversation import Conversation
 from netdiag.kafka.sasl import LoggedIn, Refused
-from netdiag.kafka.security import SecuritySight
+from netdiag.kafka.security import WARN_DAYS, SecuritySight
 
 _HEAD_START = 0.3
 _QUICK = 1.5

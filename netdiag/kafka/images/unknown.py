@@ -14,8 +14,7 @@ from netdiag.kafka.images.settings import (
     dotted_settings_from,
     with_defaults,
 )
-from netdiag.kafka.listeners import parse_listeners, well_formed
-from netdiag.kafka.quorum import Voter, parse_voters
+from netdiag.kafka.listeners import Voter, parse_listeners, parse_voters, well_formed
 
 _LISTS = ("KAFKA_LISTENERS", "KAFKA_ADVERTISED_LISTENERS")
 

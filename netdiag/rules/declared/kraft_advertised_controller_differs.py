@@ -55,8 +55,7 @@ from collections.abc import Iterator
 
 from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.listeners import ListenerEntry, is_loopback
-from netdiag.kafka.quorum import Voter
+from netdiag.kafka.listeners import ListenerEntry, Voter, is_loopback
 
 ID = "kraft-advertised-controller-differs"
 SEVERITY = Severity.WARNING

@@ -41,8 +41,7 @@ from netdiag.deployment.model.vantage import broker_vantage
 from netdiag.deployment.prediction.client_namespace import MemberAddress, network_owner, resolve
 from netdiag.deployment.repairs import name_voters
 from netdiag.findings import Finding, Related, Severity
-from netdiag.kafka.listeners import is_loopback
-from netdiag.kafka.quorum import Voter
+from netdiag.kafka.listeners import Voter, is_loopback
 
 ID = "kraft-voter-endpoint-mismatch"
 SEVERITY = Severity.ERROR

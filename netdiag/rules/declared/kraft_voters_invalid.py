@@ -38,7 +38,7 @@ from netdiag.deployment.model.deployment import Broker, Deployment
 from netdiag.deployment.repairs import set_voters
 from netdiag.findings import Finding, Severity
 from netdiag.kafka.broker_config import Mode
-from netdiag.kafka.quorum import MalformedVoter
+from netdiag.kafka.listeners import MalformedVoter
 
 ID = "kraft-voters-invalid"
 SEVERITY = Severity.ERROR

@@ -56,8 +56,7 @@ from netdiag.deployment.model.deployment import Broker, Deployment, NetworkMode
 from netdiag.deployment.prediction.client_namespace import network_owner
 from netdiag.deployment.repairs import name_voters
 from netdiag.findings import Finding, Severity
-from netdiag.kafka.listeners import is_loopback
-from netdiag.kafka.quorum import Voter
+from netdiag.kafka.listeners import Voter, is_loopback
 
 ID = "kraft-voters-loopback"
 SEVERITY = Severity.ERROR

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from netdiag.kafka.protocol import decode_request, encode_response
 from tests.io.network.hostile import Behaviour, ScriptedBroker
-from tests.kafka.test_scram import Server
+from tests.kafka.test_sasl import Server
 
 USER, PASSWORD = "alice", "alice-secret-7"
 

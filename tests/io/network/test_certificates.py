@@ -3,7 +3,7 @@
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from netdiag.io.network.certificates import anchored, read_certificate, read_certificates, split_pem
-from netdiag.kafka.certificate_faults import Anchored
+from netdiag.kafka.security import Anchored
 from tests.io.network.authorities import authority, issue
 
 ROOT = authority("Root")

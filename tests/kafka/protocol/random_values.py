@@ -84,6 +84,7 @@ def every_message() -> list[tuple[int, int, wire.Direction]]:
     ]
 
 
+# (api key, older name) -> name in the table.
 RENAMED = {
     (28, "generation_id"): "generation_id_or_member_epoch",
     (52, "candidate_epoch"): "replica_epoch",
