@@ -14,72 +14,73 @@ from tests.live.topology_cases import CASES as TOPOLOGY_CASES
 
 PAGE = ROOT / "docs" / "proofs.md"
 
-# Rules that foretell a sentence which no broker of the lab can print.
+# Rules that predict a message that no broker of the lab can print.
 NOT_PRINTED = {
-    "bitnami-legacy-switches": "Bitnami's start scripts cannot be had in the lab; read in their source",
-    "controller-wildcard-on-3.9.0": "only 3.9.0 does it, the lab runs 3.9.1 and 4.3.1; read in its source",
-    "image-env-alias-ignored": "Bitnami's start scripts cannot be had in the lab; read in their source",
-    "image-version-breaks-mode": "the start script of cp-kafka 8 is not in the lab; read in its source",
-    "kraft-controller-advertised": "up to 3.8 only, the lab runs 3.9.1 and 4.3.1; read in its source",
-    "wurstmeister-listeners-missing": "wurstmeister's start script cannot be had in the lab; read in its source",
+    "bitnami-legacy-switches": "the lab has no start scripts of Bitnami; known from their source",
+    "controller-wildcard-on-3.9.0": "only 3.9.0 does this, and the lab runs 3.9.1 and 4.3.1; known from its source",
+    "image-env-alias-ignored": "the lab has no start scripts of Bitnami; known from their source",
+    "image-version-breaks-mode": "the lab has no start script of cp-kafka 8; known from its source",
+    "kraft-controller-advertised": "only up to 3.8, and the lab runs 3.9.1 and 4.3.1; known from its source",
+    "wurstmeister-listeners-missing": "the lab has no start script of wurstmeister; known from its source",
 }
-# Rules that foretell no sentence of a broker, and no failure that a client of the lab can show.
+# Rules that predict no message of a broker, and no failure that a client of the lab can show.
 NOT_PROVEN = {
-    "duplicate-advertised-endpoint": "the second broker ends, unless both register at one moment; both were seen",
-    "image-env-duplicate": "nothing fails: one of the values counts, which is held against compose",
-    "image-env-unknown": "nothing fails: the broker leaves the property out",
-    "image-env-wrong-prefix": "nothing fails: the broker leaves the property out",
-    "image-gone": "a note about a registry, which the lab does not ask",
-    "image-not-kafka": "ZooKeeper's own image cannot be had in the lab",
-    "kraft-advertised-controller-differs": "bites only while that node leads the quorum, which chance decides",
-    "kraft-voters-inconsistent": "chance decides who is elected first, and whether the others follow; both were seen",
-    "listener-prefix-underscore": "nothing fails: the broker leaves the property out",
+    "duplicate-advertised-endpoint": "the second broker exits, unless both register at the same moment; both happen",
+    "image-env-duplicate": "nothing fails: one of the values counts, which the tests compare with Compose",
+    "image-env-unknown": "nothing fails: the broker ignores the property",
+    "image-env-wrong-prefix": "nothing fails: the broker ignores the property",
+    "image-gone": "a note about a registry, which the lab does not contact",
+    "image-not-kafka": "the lab has no image of ZooKeeper",
+    "kraft-advertised-controller-differs": "fails only while that node leads the quorum, which is random",
+    "kraft-voters-inconsistent": "the election is random, and so is whether the others follow; both happen",
+    "listener-prefix-underscore": "nothing fails: the broker ignores the property",
     "mounted-config-shadows-env": "a note: nothing fails",
-    "redpanda-listener-mismatch": "the image of Redpanda cannot be had in the lab",
-    "removed-address-property": "nothing fails: the broker leaves the property out",
-    "schema-registry-listener-name": "the image of the schema registry cannot be had in the lab",
+    "redpanda-listener-mismatch": "the lab has no image of Redpanda",
+    "removed-address-property": "nothing fails: the broker ignores the property",
+    "schema-registry-listener-name": "the lab has no image of the Schema Registry",
 }
 _HEAD = """\
-# What has been proven live
+# What is proven live
 
-Rules say that a broker refuses to start and what it prints, that a client fails, or that the engine refuses a file.
-Here is which of them the real thing has shown: Kafka 3.9.1 and 4.3.1 under the start rules of `apache/kafka` and of
-`cp-kafka` 7.9, kcat, and Docker's engine. The tests start each rule's Bad example, and its Good one where a client is
-to fail; `make bars BARS="broker-prints client-fails"` runs all of them, `make test` a part. Rules about compose files
-as such are held against `docker compose config` instead. This page is made from the tests by `make docs`.
+A rule says that a broker refuses to start and what it prints, that a client fails, or that the engine refuses a file.
+This page lists which of these statements the tests compare with real systems: Kafka 3.9.1 and 4.3.1 under the start
+scripts of `apache/kafka` and `cp-kafka` 7.9, kcat, and Docker Engine. The tests start each rule's Bad example, and also
+its Good example if a client must fail. `make bars BARS="broker-prints client-fails"` runs all of them, and `make test`
+some. For rules about Compose files themselves, the tests compare with `docker compose config`. `make docs` generates
+this page from the tests.
 """
 _MACHINE = """\
 ## The network of a machine
 
-Rules about topologies are shown on a docker host in miniature: real namespaces, cables, a bridge, sockets and NAT
-rules; what the engine would say is a literal. In order it gives no finding, and each of these defects the findings of
-one rule alone. Beside it five real brokers on a real engine give none, and a container cut off, a cable pulled out, a
-killed docker-proxy and a deleted NAT rule of that engine are told (`tests/live/test_topology.py`).
+The tests prove rules about topologies on a small docker host: real namespaces, veth cables, a bridge, sockets and NAT
+rules; only the engine's answers are literals. The intact host gives no finding, and each of these defects gives
+findings of one rule only. `tests/live/test_topology.py` also runs five brokers on a real engine: netdiag finds nothing,
+until the test disconnects a container, pulls out a cable, kills a docker-proxy or deletes a NAT rule.
 """
 # What kcat gets, by the words of tests.lab.answers and of tests.live.stands.
 _GETS = {
     "ok": "all brokers answer",
     "bootstrap": "no answer",
-    "no-brokers": "told of no broker",
-    "advertised": "told of an address that leads nowhere",
-    "partial:1/2": "one broker of two answers",
-    "incomplete": "not told of all brokers",
+    "no-brokers": "no broker in the metadata",
+    "advertised": "an advertised address that does not work",
+    "partial:1/2": "one of two brokers answers",
+    "incomplete": "brokers are missing from the metadata",
 }
-_PLACES = {"H": "the docker host", "L": "another machine", "C": "a container beside"}
+_PLACES = {"H": "the docker host", "L": "another machine", "C": "another container"}
 
 
 def page() -> str:
     """The text of docs/proofs.md."""
-    count = f"Proven live: {len(proven())} of {len(DECLARED)} rules. "
+    count = f"{len(proven())} of {len(DECLARED)} rules are proven. "
     kinds = (
-        f"A broker prints it: {len(printing())} of {len(foretelling())} rules that foretell a sentence. "
+        f"A broker prints the message: {len(printing())} of {len(foretelling())} rules that predict one. "
         f"A client fails: {len({case.rule for case in CLIENT_CASES})}. "
         f"The engine refuses: {len(ENGINE_CASES)}."
     )
-    table = ["| rule | shown by |", "|---|---|", *(f"| `{rule}` | {text} |" for rule, text in sorted(_proven()))]
+    table = ["| rule | proof |", "|---|---|", *(f"| `{rule}` | {text} |" for rule, text in sorted(_proven()))]
     rest = ["| rule | why not |", "|---|---|", *(f"| `{rule}` | {text} |" for rule, text in sorted(_unproven()))]
-    machine = ["| defect | told by |", "|---|---|", *(f"| {case.defect} | `{case.rule}` |" for case in TOPOLOGY_CASES)]
-    return "\n".join([_HEAD, count + kinds, "", *table, "", "## The rest", "", *rest, "", _MACHINE, *machine, ""])
+    machine = ["| defect | found by |", "|---|---|", *(f"| {case.defect} | `{case.rule}` |" for case in TOPOLOGY_CASES)]
+    return "\n".join([_HEAD, count + kinds, "", *table, "", "## Not proven", "", *rest, "", _MACHINE, *machine, ""])
 
 
 def printing() -> dict[str, list[PrintCase]]:
@@ -118,7 +119,7 @@ def _image(case: PrintCase) -> str:
 def _client(case: ClientCase) -> str:
     gets = ", ".join(f"{_GETS[word]}" for word in case.words)
     log = f', and a broker\'s log has "{case.log}"' if case.log else ""
-    return f"kcat from {_where(case.bad)}: {gets}{log}; mended, from {_where(case.good)}: {_GETS['ok']}"
+    return f"kcat from {_where(case.bad)}: {gets}{log}; repaired, from {_where(case.good)}: {_GETS['ok']}"
 
 
 def _where(ask: Ask) -> str:
