@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.linux.ruleset import Expression
-from netdiag.linux.xtables.matches import decode_match
+from netdiag.linux.xtables.extensions import decode_match, decode_target
 from netdiag.linux.xtables.rule_text import (
     entry_text,
     integer,
@@ -18,7 +18,6 @@ from netdiag.linux.xtables.rule_text import (
     target_text,
 )
 from netdiag.linux.xtables.structs import Blob
-from netdiag.linux.xtables.targets import decode_target
 from tests.linux.xtables.samples import MATCHES, TARGETS
 
 ENTRY = Expression(name="ip", fields={"source": "10.0.0.0/8", "out": "br0", "protocol": "tcp", "not": ["out"]})
