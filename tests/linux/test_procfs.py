@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from netdiag.linux.netns import NamedNamespace
 from netdiag.linux.procfs import (
     NamespaceMount,
     ProcessStat,
@@ -138,3 +139,11 @@ def test_addresses() -> None:
     assert parse_if_inet6(TABLE) == ("::1", "fe80::42a:cfff:fe2b:3c41", "2001:db8::5")
     assert parse_if_inet6("") == ()
     assert parse_if_inet6("zz000000000000000000000000000001 lo\nshort\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "valid"),
+    [("lan", True), ("a.b-c_1", True), ("...", True), ("", False), (".", False), ("..", False), ("a/b", False)],
+)
+def test_a_name_is_a_file_name(name: str, valid: bool) -> None:
+    assert NamedNamespace(name=name).valid is valid
