@@ -113,10 +113,10 @@ def require_spark() -> None:
 
 def _captures(files: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The captures that lie here, and what only Spark can look for; InputError for what is no capture."""
-    from netdiag.io.spark.elsewhere import is_elsewhere, plain
+    from netdiag.io.spark.hadoop_files import is_on_hadoop, plain
 
-    here = [plain(file) for file in files if not is_elsewhere(file)]
-    elsewhere = tuple(file for file in files if is_elsewhere(file))
+    here = [plain(file) for file in files if not is_on_hadoop(file)]
+    elsewhere = tuple(file for file in files if is_on_hadoop(file))
     if elsewhere and not here:
         return (), elsewhere
     found = capture_files(here)
@@ -204,8 +204,8 @@ def _extracted(
     listener: Listener,
 ) -> "Extract":
     from netdiag.io.spark.cluster import await_executors, check_executors
-    from netdiag.io.spark.elsewhere import bring, found_elsewhere
     from netdiag.io.spark.extraction import extract
+    from netdiag.io.spark.hadoop_files import bring, found_on_hadoop
     from netdiag.io.spark.session import is_local
 
     cores = os.cpu_count() or 1
@@ -215,7 +215,7 @@ def _extracted(
         cores = int(spark.sparkContext.defaultParallelism)
     if elsewhere:
         listener.progress("fetching captures")
-        brought = found_elsewhere(spark, elsewhere)
+        brought = found_on_hadoop(spark, elsewhere)
         bring(spark, brought)
         addresses = tuple(each.address for each in brought)
         reading = replace(reading, paths=reading.paths + addresses, names=reading.names + addresses)

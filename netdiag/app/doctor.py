@@ -32,7 +32,7 @@ def examine(host: str | None) -> DoctorReport:
 def keep_java_classes() -> str:
     """Have Java keep the classes of Spark, so that analyze starts sooner; what came of it, in a sentence."""
     try:
-        from netdiag.io.spark.class_making import make
+        from netdiag.io.spark.warm_up import make
     except ImportError as error:
         return f"Java's classes of Spark are not kept: {error.name} is not installed"
     try:

@@ -43,8 +43,7 @@ def follow(options: FollowOptions, batch_done: "Callable[[Done], None]", listene
     """Follow until interrupted, or with `once` to the end; then the analysis of all of it."""
     require_spark()
     _require_admission_control()
-    from netdiag.io.follow.settings import settings_of
-    from netdiag.io.follow.store import Store
+    from netdiag.io.follow.store import Store, settings_of
     from netdiag.io.spark.analysis import Wanted, analysed
     from netdiag.io.spark.follow import Following, taken
     from netdiag.io.spark.follow import follow as follow_folder

@@ -1,7 +1,7 @@
 """What wire rules judge: small frozen values that say what a capture shows, client by client.
 
 `traffic.insights` makes them from the tables of the engine, one DataFrame per kind of fact with the fields below as
-its columns; `io.spark.wire_view` collects them into a `WireView`; `rules.wire` judges it. Nothing here knows Spark, so
+its columns; `io.spark.analysis` collects them into a `WireView`; `rules.wire` judges it. Nothing here knows Spark, so
 that rules are tested from literals. Every kind is bounded (`MOST` facts, `MOST_VALUES` values in a tuple): what there
 is most of, or what is worst, is kept.
 

@@ -19,8 +19,8 @@ _FIRST = 400
 _SMALL = Recipe(mix="made", megabytes=1, connections=20)
 _ONE_CORE = ("taskset", "--cpu-list")
 _WARM = """
-from netdiag.io.spark import class_making
-class_making.make()
+from netdiag.io.spark import warm_up
+warm_up.make()
 """
 _EMPTY_JOB = ("-m", "tests.bench.empty_job")
 _SUMS_JOB = ("-m", "tests.bench.sums_job")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import netdiag
-from tests.io.spark.test_class_making import made_ahead
+from tests.io.spark.test_class_archive import made_ahead
 
 
 def test_without_an_engine(tmp_path: Path) -> None:

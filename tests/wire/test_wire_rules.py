@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from netdiag.findings import Finding, WireLocation
-from netdiag.io.spark.wire_view import wire_view
+from netdiag.io.spark.analysis import wire_view
 from netdiag.rules.wire import WIRE, check_wire
 from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.facts import host_of

@@ -2,7 +2,7 @@
 
 Files are taken in the order of their first packets, so many bytes in a batch. Nothing orders packets but their times,
 and a file may come that begins a little before the last packet of those that are there: packets of the last `lateness`
-before the latest one wait for the next batch. What waits is part of the answer all the same, see `step`.
+before the latest one wait for the next batch. What waits is part of the answer all the same, see `batch`.
 
 What is missing may come back compressed, for half a minute. A file is over when a later one of its series is there: the
 same name but for digits, as tcpdump, dumpcap and netdiag number files. What is compressed is taken as a whole, when it
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from netdiag.errors import NetdiagError
-from netdiag.io.follow.plans import BEGIN, Catalogue, Known, Plan
+from netdiag.io.follow.batch import BEGIN, Catalogue, Known, Plan
 from netdiag.traffic.native import Latest, begins_as_capture, first_time, is_compressed, latest
 from netdiag.values import dataclass
 

@@ -1,10 +1,11 @@
-"""An analysis: the engine once, then every question to its tables."""
+"""An analysis: the engine once, then every question to its tables; charts for a report, facts for wire rules."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 from pyspark import inheritable_thread_target
@@ -12,25 +13,24 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from netdiag.findings import Finding
-from netdiag.io.spark.charts import charts_of
 from netdiag.io.spark.extraction import Extract
-from netdiag.io.spark.few import may_relay
 from netdiag.io.spark.folding import folded_tables, names_told
-from netdiag.io.spark.plain_rows import plain_rows
-from netdiag.io.spark.small_tables import frame_of, one_task_each, small_table, small_tables
-from netdiag.io.spark.wire_view import ask_all, told_by, wire_view
+from netdiag.io.spark.small_tables import frame_of, may_relay, one_task_each, plain_rows, small_table, small_tables
 from netdiag.rules.wire import check_wire
 from netdiag.traffic.aggregates.connections import with_relays, without_relays
-from netdiag.traffic.aggregates.questions import QUESTIONS, answered, ordered
+from netdiag.traffic.aggregates.over_time import moments
+from netdiag.traffic.aggregates.questions import CHARTS, QUESTIONS, answered, drawn, ordered
 from netdiag.traffic.aggregates.topics import topic_names, with_named_topics, with_topic_names
-from netdiag.traffic.analysis import Analysis, Answer
+from netdiag.traffic.analysis import Analysis, Answer, Buckets, Charts, buckets
 from netdiag.traffic.arrow import schema_of
+from netdiag.traffic.facts import WireView
 from netdiag.traffic.folds.all_folds import ALL as FOLDS
 from netdiag.traffic.folds.parts import Selection
+from netdiag.traffic.insights.all_insights import ALL, Insight
+from netdiag.traffic.insights.shape import Tables
 from netdiag.traffic.tables import NAMES, TOGETHER, aggregate
 from netdiag.values import dataclass
 
-Tables = Mapping[str, DataFrame]
 # An answer is a summary: what has more rows is cut here, the count is not.
 MOST_ROWS = 5000
 # Spark plans one question while it runs another.
@@ -231,3 +231,80 @@ def _answer(name: str, tables: Tables, out: str | None, *, any_rows: bool = True
         else:
             asked.write.parquet(folder.as_uri())
     return Answer(rows=plain_rows(first), total=total)
+
+
+# Runs a question beside others.
+Submit = Callable[[Callable[[], Any]], Future[Any]]
+
+
+def charts_of(tables: Mapping[str, DataFrame], rows: Mapping[str, int], submit: Submit) -> Charts | None:
+    """All charts; None where there is no moment to draw. `rows`: how many each table has."""
+    (span,) = moments(tables).collect()
+    if span["first"] is None:
+        return None
+    found = buckets(span["first"], span["last"])
+    asked = {
+        name: submit(lambda name=name: _chart(name, tables, rows, found))  # type: ignore[misc]
+        for name, chart in CHARTS.items()
+        if rows[chart.of] > 0
+    }
+    return Charts(span=found, answers={name: future.result() for name, future in asked.items()})
+
+
+def _chart(name: str, tables: Mapping[str, DataFrame], rows: Mapping[str, int], span: Buckets) -> Answer:
+    table = drawn(name, tables, span).toArrow().cast(schema_of(aggregate(name), unit="us"))
+    total = table.num_rows if CHARTS[name].most is None else rows[CHARTS[name].of]
+    return Answer(rows=plain_rows(table), total=total)
+
+
+# Runs a question beside others.
+
+
+Answers = Mapping[str, Future[Any]]
+
+
+def wire_view(tables: Tables, rows: Mapping[str, int] | None = None) -> WireView:
+    """Everything that rules are told of these tables; each insight is bounded, so is this.
+
+    `rows`: how many there are of each table, where that is known: what would come out empty is not asked.
+    """
+    return told_by(ask_all(tables, rows, _at_once))
+
+
+def ask_all(tables: Tables, rows: Mapping[str, int] | None, submit: Submit) -> Answers:
+    """The insights of a `wire_view` under way, beside other questions."""
+    return {
+        name: submit(lambda insight=insight: _facts(insight.fact, insight.ask(insight.no_more_than(tables))))  # type: ignore[misc]
+        for name, insight in ALL.items()
+        if _may_be(insight, rows)
+    }
+
+
+def told_by(answers: Answers) -> WireView:
+    """The view, once every insight has its answer."""
+    told: dict[str, Any] = {name: answers[name].result() if name in answers else () for name in ALL}
+    (told["coverage"],) = told["coverage"]
+    return WireView(**told)
+
+
+def _at_once(ask: Callable[[], Any]) -> Future[Any]:
+    done: Future[Any] = Future()
+    done.set_result(ask())
+    return done
+
+
+def _may_be(insight: Insight, rows: Mapping[str, int] | None) -> bool:
+    return rows is None or insight.may_have_rows(rows)
+
+
+def _facts(fact: type, frame: DataFrame) -> tuple[Any, ...]:
+    """The rows as facts, in an order that does not depend on how Spark split the work."""
+    rows = frame.toArrow().to_pylist()
+    return tuple(sorted((_fact(fact, row) for row in rows), key=repr))
+
+
+def _fact(fact: type, values: Mapping[str, Any]) -> Any:
+    """A fact of its fields; what is null has the default."""
+    known = {each.name for each in fields(fact)}
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return fact(**{name: value for name, value in given.items() if name in known and value is not None})

@@ -10,8 +10,7 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from netdiag.errors import NetdiagError
-from netdiag.io.spark.failures import told
-from netdiag.io.spark.shipping import misses_engine
+from netdiag.io.spark.session import misses_engine, told
 
 # So long a cluster may take to give us an executor; who waits for others in a queue raises it.
 PATIENCE = 120.0

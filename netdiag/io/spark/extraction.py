@@ -6,6 +6,8 @@ is the same; the first that is there stays. The folder of attempts goes before a
 that was killed has left is never seen, and a late one has no place to write to.
 """
 
+import ctypes
+import gc
 import os
 import shutil
 import threading
@@ -21,12 +23,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from netdiag.errors import NetdiagError
-from netdiag.io.spark.elsewhere import located
-from netdiag.io.spark.failures import told
-from netdiag.io.spark.few import may_name, may_relay
-from netdiag.io.spark.memory import give_memory_back, share_memory
+from netdiag.io.spark.hadoop_files import located
 from netdiag.io.spark.reading import Progress, Reading, read_batches
-from netdiag.io.spark.small_tables import frame_of
+from netdiag.io.spark.session import told
+from netdiag.io.spark.small_tables import frame_of, may_name, may_relay
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.arrow import BATCH, schema_of
@@ -251,3 +251,27 @@ def _read_so_far(folder: str) -> tuple[int, int]:
             read += int(bytes_read)
             packets = max(packets, int(seen))
     return read, packets
+
+
+# Options of malloc.h: how many heaps; from which size on memory goes back at once, and how much of a heap may be free.
+_MALLOC = {-8: 1, -3: 1 << 20, -1: 1 << 23}
+
+
+def share_memory() -> None:
+    """Have threads take memory from the same heap, and give it back: each of its own keeps 10 MB and more."""
+    # No other C library than GNU's has this, nor such heaps.
+    with suppress(AttributeError, OSError):
+        library = ctypes.CDLL(None)
+        for option, value in _MALLOC.items():
+            library.mallopt(option, value)
+
+
+def give_memory_back(*, collected: bool = True) -> None:
+    """Have what is free in the heap go back, of which a process that goes on to something else has no need.
+
+    What waits for Python to collect it is collected first, which takes 50 ms and more.
+    """
+    if collected:
+        gc.collect()
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)

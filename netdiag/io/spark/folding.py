@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from netdiag.io.spark.failures import told
-from netdiag.io.spark.memory import give_memory_back, share_memory
+from netdiag.io.spark.extraction import give_memory_back, share_memory
+from netdiag.io.spark.session import told
 from netdiag.io.spark.small_tables import MOST, frame_of
 from netdiag.traffic.aggregates.expressions import struct_of_arrow
 from netdiag.traffic.folds.all_folds import ALL, LATER, SETTLED

@@ -1,7 +1,7 @@
 """Following a folder of captures with Structured Streaming: exactly once, whenever it is killed.
 
 Spark's source gives no rows of captures but a line of account for every class of connections and batch; the rows go
-straight to Parquet, see `io.follow.step`. An offset holds the plan of its batch, so Spark's log of offsets, which is
+straight to Parquet, see `io.follow.batch`. An offset holds the plan of its batch, so Spark's log of offsets, which is
 written before a batch is begun, says what a batch that was cut short has to do again: from the state behind the batch
 before, into files of the same names. The batch is over when what it would be without more has its place, too.
 """
@@ -25,13 +25,11 @@ from pyspark.sql.types import StructType
 from netdiag.errors import NetdiagError
 from netdiag.findings import Finding
 from netdiag.io.follow.admission import BATCH_BYTES, Admission
-from netdiag.io.follow.plans import Plan, plan_of
-from netdiag.io.follow.settings import work_of
-from netdiag.io.follow.step import step
-from netdiag.io.follow.store import SPARK, Store
+from netdiag.io.follow.batch import Plan, plan_of, step
+from netdiag.io.follow.store import SPARK, Store, work_of
 from netdiag.io.spark.analysis import findings, of_topics, once, resolved
 from netdiag.io.spark.extraction import Extract
-from netdiag.io.spark.failures import told
+from netdiag.io.spark.session import told
 from netdiag.traffic.analysis import Seen
 from netdiag.traffic.tables import NAMES
 

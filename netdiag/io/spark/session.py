@@ -3,6 +3,12 @@
 What Java and Spark print goes into a log that lives as long as the session; when something fails its last lines are
 part of the error. A local session listens on 127.0.0.1 only and has no web pages. On a cluster executors are given
 netdiag itself; Python, pyarrow and numpy they must have. What SPARK_CONF_DIR says holds where nothing is set here.
+
+The package goes to executors as it is, without its examples. The capture engine is a compiled module, which Python
+cannot import out of an archive: Spark unpacks it, and `engine_here` finds it where none is installed. Names and dates
+in the archives are those of the files and of no day, so that the same package makes the same bytes.
+
+What a job failed of becomes one line: the reason out of the stacks of Java and Python around it (`told`).
 """
 
 import logging
@@ -12,12 +18,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pyspark import SparkConf, SparkContext
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -25,7 +35,52 @@ from pyspark.sql import SparkSession
 from netdiag.errors import NetdiagError
 from netdiag.io.java import java_home
 from netdiag.io.spark import class_archive
-from netdiag.io.spark.shipping import ENGINE, engine_archive, package_archive
+from netdiag.traffic import native
+
+ENGINE = "netdiag_native.zip"
+
+_DATES = (1980, 1, 1, 0, 0, 0)
+_LEFT_BEHIND = frozenset({"data", "__pycache__"})
+
+
+def package_archive(folder: Path) -> Path:
+    """The package as a zip file in this folder."""
+    return _archive(folder / "netdiag.zip", Path(str(files("netdiag"))))
+
+
+def engine_archive(folder: Path) -> Path:
+    """The capture engine as a zip file in this folder; an error where there is none."""
+    native.version()
+    return _archive(folder / ENGINE, Path(str(files(native.MODULE))))
+
+
+def engine_here() -> None:
+    """In an executor: have the capture engine found that the driver has sent, where none is installed."""
+    if find_spec(native.MODULE) is None:
+        with suppress(Exception):
+            sys.path.append(SparkFiles.get(ENGINE))
+
+
+def misses_engine() -> Iterator[tuple[str, str]]:
+    """What an executor lacks to read captures, and what to do about it."""
+    engine_here()
+    try:
+        native.version()
+    except NetdiagError as error:
+        here = f"{sys.platform}, Python {sys.version.split()[0]}"
+        yield f"{error.message} (this is {here})", f"on every worker, {error.hint}"
+
+
+def _archive(archive: Path, root: Path) -> Path:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as written:
+        for path in sorted(root.rglob("*")):
+            inside = path.relative_to(root)
+            if path.is_file() and _LEFT_BEHIND.isdisjoint(inside.parts):
+                entry = zipfile.ZipInfo(f"{root.name}/{inside.as_posix()}", _DATES)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                written.writestr(entry, path.read_bytes())
+    return archive
+
 
 LOCAL = "local[*]"
 _LOOPBACK = "127.0.0.1"
@@ -277,3 +332,77 @@ def _last(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     told = [line for line in lines if line.strip() and not line.startswith(("\tat ", "WARNING: Using incubator"))]
     return f" ({'; '.join(told[-_SHOWN:])})" if told else ""
+
+
+_SAME_PYTHON = (
+    "set PYSPARK_PYTHON to a Python of the same version as this one, with pyarrow and numpy, on every executor"
+)
+_LOST = (
+    "Spark gives a task up after four attempts; give executors more memory, or say --partitions with a higher number"
+)
+_TOO_LARGE = (
+    "a kernel kills what takes too much memory: `dmesg` says so; give it more, or say --partitions with a higher number"
+)
+
+
+def _ours(match: re.Match[str]) -> NetdiagError:
+    return NetdiagError(match[1].strip())
+
+
+def _version(match: re.Match[str]) -> NetdiagError:
+    return NetdiagError(f"the executors have Python {match[1]}, netdiag runs on {match[2]} here", hint=_SAME_PYTHON)
+
+
+def _library(match: re.Match[str]) -> NetdiagError:
+    library = match[1].partition(".")[0]
+    return NetdiagError(
+        f"the Python of the executors has no '{library}'", hint=f"install {library} there, or {_SAME_PYTHON}"
+    )
+
+
+def _interpreter(match: re.Match[str]) -> NetdiagError:
+    return NetdiagError(f"the executors have no '{match[1]}'", hint=_SAME_PYTHON)
+
+
+def _lost(match: re.Match[str]) -> NetdiagError:
+    return NetdiagError(f"an executor was lost again and again: {match[1].strip()}", hint=_LOST)
+
+
+def _crashed(match: re.Match[str]) -> NetdiagError:
+    return NetdiagError("a Python worker of Spark was killed, or crashed", hint=_TOO_LARGE)
+
+
+def _no_start(match: re.Match[str]) -> NetdiagError:
+    said = [line.strip() for line in (match["said"] or "").splitlines() if line.strip()]
+    return NetdiagError(": ".join(("the Python of the executors does not start", *said[-1:])), hint=_SAME_PYTHON)
+
+
+# The first that is found in what Spark says is the reason; what is ours is told as we said it.
+_REASONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], NetdiagError]], ...] = (
+    (re.compile(r"^\s*(?:\w+\.)*netdiag\.errors\.\w+: (.+)$", re.MULTILINE), _ours),
+    (re.compile(r"different version: ([\d.]+\d) than that in driver: ([\d.]+\d)"), _version),
+    (re.compile(r"ModuleNotFoundError: No module named '([^']+)'"), _library),
+    (re.compile(r"Cannot run program \"([^\"]+)\""), _interpreter),
+    (re.compile(r"^Error from python worker:\n(?P<said>(?: [^\n]*\n)*)", re.MULTILINE), _no_start),
+    (re.compile(r"reading the port number from pyspark\.daemon's stdout(?P<said>)"), _no_start),
+    (re.compile(r"Python worker exited unexpectedly \(crashed\)"), _crashed),
+    (re.compile(r"ExecutorLostFailure \(([^\n]+)"), _lost),
+)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What Spark raises in this block becomes a NetdiagError with the reason."""
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        raise failure(error) from error
+
+
+def failure(error: BaseException) -> NetdiagError:
+    """The reason of what Spark raised."""
+    text = str(error)
+    for pattern, said in _REASONS:
+        if match := pattern.search(text):
+            return said(match)
+    return NetdiagError(f"a job of Spark failed: {reason_of(error)}")

@@ -2,11 +2,15 @@
 
 A question to a few thousand rows is one task without a file and without an exchange of rows, where all its tables are
 like that; most of what it took was finding the files, and joining out what relays have said.
+
+What tables that lie in memory say of questions to all rows need not be asked of Spark: the first questions are the
+dearest, and what they find is joined to every later one.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -87,3 +91,41 @@ def _marked(connections: pa.Table, relays: Mapping[int, int]) -> pa.Table:
     column = pa.array(relays.values(), pa.int64()).take(pc.index_in(connections["connection"], keys).combine_chunks())
     place = connections.schema.get_field_index("relay_of")
     return connections.set_column(place, connections.schema.field(place), column)
+
+
+Parts = Mapping[str, pa.Table]
+_SAME = ("digest", "client_bytes", "broker_bytes")
+
+
+def may_relay(connections: pa.Table) -> bool:
+    """Whether the same was said on two connections, as on both sides of a proxy."""
+    spoken = connections.select(_SAME).filter(pc.is_valid(connections["digest"]))
+    alike = spoken.group_by(list(_SAME), use_threads=False).aggregate([])
+    return bool(alike.num_rows < spoken.num_rows)
+
+
+def may_name(parts: Parts) -> bool:
+    """Whether there is a topic id without its name, and the name somewhere else."""
+    known: set[str] = set()
+    for name in ("leaders", "partitions"):
+        rows = parts[name].select(["topic_id", "topic"])
+        known.update(rows.filter(pc.is_valid(rows["topic"]))["topic_id"].drop_null().to_pylist())
+    if not known:
+        return False
+    ids = pa.array(sorted(known), pa.string())
+    for name in ("partitions", "batches", "leaders"):
+        nameless = parts[name]["topic_id"].filter(pc.is_null(parts[name]["topic"]))
+        if pc.any(pc.is_in(nameless, ids)).as_py():
+            return True
+    return bool(pc.any(pc.is_in(pc.list_flatten(parts["exchanges"]["topics"]), ids)).as_py())
+
+
+def plain_rows(table: pa.Table) -> tuple[dict[str, Any], ...]:
+    """Every row as a dictionary."""
+    return tuple({name: _plain(value) for name, value in row.items()} for row in table.to_pylist())
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "microsecond"):
+        return (int(value.replace(microsecond=0).timestamp()) * 1_000_000 + value.microsecond) * 1000
+    return tuple(value) if isinstance(value, list) else value

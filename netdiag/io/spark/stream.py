@@ -23,10 +23,8 @@ from pyspark.sql.streaming.datasource import ReadMaxBytes
 
 from netdiag.errors import InputError, NetdiagError, UsageError
 from netdiag.io.follow.admission import BATCH_BYTES, LATENESS, Admission
-from netdiag.io.follow.plans import plan_of
-from netdiag.io.follow.settings import settings_of, work_of
-from netdiag.io.follow.step import Work, open_again, step
-from netdiag.io.follow.store import Store
+from netdiag.io.follow.batch import Work, open_again, plan_of, step
+from netdiag.io.follow.store import Store, settings_of, work_of
 from netdiag.traffic.arrow import BATCH
 from netdiag.traffic.tables import NAMES
 

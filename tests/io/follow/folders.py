@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 from netdiag.errors import NetdiagError
 from netdiag.io.files.captures import capture_files
 from netdiag.io.follow.admission import Admission
-from netdiag.io.follow.plans import Catalogue, Plan, plan_of
-from netdiag.io.follow.step import Work, step
+from netdiag.io.follow.batch import Catalogue, Plan, Work, plan_of, step
 from netdiag.io.follow.store import Store
 from netdiag.traffic import native
 from netdiag.traffic.native import DamagedState, ReadOptions

@@ -14,10 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from netdiag.io.follow.admission import Admission
-from netdiag.io.follow.plans import plan_of
-from netdiag.io.follow.settings import settings_of, work_of
-from netdiag.io.follow.step import step
-from netdiag.io.follow.store import Store
+from netdiag.io.follow.batch import plan_of, step
+from netdiag.io.follow.store import Store, settings_of, work_of
 from netdiag.traffic.native import ReadOptions
 
 CLASSES = 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netdiag.io.follow.admission import Admission
-from netdiag.io.follow.plans import Catalogue, Plan
+from netdiag.io.follow.batch import Catalogue, Plan
 from tests.io.follow.folders import Following, expected, in_memory
 from tests.native.conversations import conversation
 from tests.native.files import pcap_file

@@ -10,8 +10,7 @@ import pytest
 from netdiag.errors import NetdiagError
 from netdiag.io.follow import compaction
 from netdiag.io.follow.compaction import Joined, compact, finish, joined_of
-from netdiag.io.follow.parts import Parts
-from netdiag.io.follow.store import Store
+from netdiag.io.follow.store import Parts, Store
 from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.tables import NAMES, table
 from tests.io.follow.folders import Tables, cut, expected, stored

@@ -3,17 +3,20 @@
 import random
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from netdiag.errors import NetdiagError, UsageError
-from netdiag.io.follow.plans import Catalogue
-from netdiag.io.follow.settings import settings_of, work_of
-from netdiag.io.follow.store import Store
+from netdiag.io.follow.batch import Catalogue
+from netdiag.io.follow.store import Parts, Store, settings_of, work_of
+from netdiag.traffic.arrow import record_batch
 from netdiag.traffic.native import ReadOptions
+from netdiag.traffic.tables import NAMES, table
 from tests.io.follow.folders import Following, cut, expected, stored
 from tests.io.follow.killed import CLASSES, killed_again_and_again
 from tests.native.conversations import mixed
 from tests.native.files import pcap_file
+from tests.native.reading import row_class
 
 PACKETS = [packet for packet in mixed() if len(packet.data) < 1000]
 
@@ -136,3 +139,51 @@ def test_a_damaged_catalogue_is_one_line(tmp_path: Path, content: str) -> None:
     (store.checkpoint / "done.json").write_text(content)
     with pytest.raises(NetdiagError, match="done"):
         store.committed()
+
+
+ROW = row_class("names")(
+    time=1, client="a", server="b", name="n", type="A", result="NOERROR", addresses=("1",), latency_ms=None
+)
+ROWS = [record_batch(table("names"), [ROW], unit="us")]
+
+
+def parts(folder: Path, *, empty: bool = False) -> Parts:
+    for name in NAMES:
+        (folder / name).mkdir(exist_ok=True)
+    return Parts(lambda name: folder / name / "part.parquet", empty=empty)
+
+
+def test_only_tables_with_rows_have_a_file(tmp_path: Path) -> None:
+    with parts(tmp_path) as written:
+        written.add({"names": ROWS * 2, "losses": []})
+        assert list(tmp_path.glob("*/part.parquet")) == []
+        written.finish()
+    assert [path.parent.name for path in tmp_path.glob("*/*")] == ["names"]
+    assert pq.read_table(tmp_path / "names" / "part.parquet").num_rows == 2
+    with parts(tmp_path) as written:
+        written.finish()
+    assert list(tmp_path.glob("*/*")) == []
+
+
+def test_with_empty_every_table_has_one(tmp_path: Path) -> None:
+    with parts(tmp_path, empty=True) as written:
+        written.finish()
+    assert sorted(path.parent.name for path in tmp_path.glob("*/part.parquet")) == sorted(NAMES)
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), parts(tmp_path, empty=True) as written:
+        written.add({"names": ROWS, "strange": ROWS})
+    assert list(tmp_path.glob("*/*")) == []
+
+
+def test_settings_are_found_again(tmp_path: Path) -> None:
+    store = Store(checkpoint=tmp_path / "checkpoint", out=tmp_path / "out")
+    store.checkpoint.mkdir(mode=0o700)
+    with pytest.raises(NetdiagError, match="no settings"):
+        work_of(store)
+    options = ReadOptions(ports=frozenset({9092}), clients=frozenset({"app"}), brokers=frozenset({"b"}))
+    store.begin(settings_of("/caps", options, 3, 1.5, since_ns=None, until_ns=7))
+    work, lateness = work_of(store)
+    assert (work.folder, work.classes, work.since_ns, work.until_ns, lateness) == ("/caps", 3, None, 7, 1.5)
+    assert work.options == options

@@ -1,19 +1,29 @@
 """From tables to answers: names resolved first, topics chosen, answers written."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from netdiag.io.spark.analysis import Wanted, analysed, called_by_name, of_topics, once, resolved
+from netdiag.io.spark.analysis import Wanted, analysed, called_by_name, charts_of, of_topics, once, resolved, wire_view
 from netdiag.io.spark.extraction import Extract
-from netdiag.traffic.analysis import Analysis, Seen
+from netdiag.rules.wire import check_wire
+from netdiag.traffic.aggregates.connections import WORST
+from netdiag.traffic.aggregates.questions import CHARTS
+from netdiag.traffic.analysis import MOST_BUCKETS, Analysis, Charts, Seen
 from netdiag.traffic.arrow import schema_of
+from netdiag.traffic.facts import Coverage, WireView
 from netdiag.traffic.tables import NAMES, aggregate, aggregate_names
-from tests.traffic.aggregates.frames import MS, T0, frame
+from tests.traffic.aggregates.frames import MS, T0, S, frame
 from tests.traffic.aggregates.test_connections import INNER, OUTER
+from tests.traffic.insights.literal import tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 ID = "AAAAAAAAAAAAAAAAAAAAAA"
 ROWS: dict[str, list[dict[str, Any]]] = {
@@ -114,3 +124,48 @@ def test_who_has_a_name_is_called_by_it(spark: SparkSession) -> None:
         ("10.0.0.2:40000", "kafka"),
         ("app-1:40000", "kafka INTERNAL"),
     ]
+
+
+def charts(spark: SparkSession, rows: dict[str, list[dict[str, Any]]]) -> Charts | None:
+    tables = {name: frame(spark, name, *rows.get(name, [])) for name in NAMES}
+    with ThreadPoolExecutor(2) as pool:
+        return charts_of(tables, {name: len(rows.get(name, [])) for name in NAMES}, pool.submit)
+
+
+def test_there_are_no_more_rows_than_buckets_and_what_is_cut_is_counted(spark: SparkSession) -> None:
+    exchanges = [{"time": T0 + number * 7 * S, "connection": number, "request_bytes": 10} for number in range(900)]
+    connections = [{"connection": number, "first_time": T0, "last_time": T0 + S} for number in range(WORST + 9)]
+    found = charts(spark, {"exchanges": exchanges, "connections": connections})
+    assert found is not None
+    assert found.span.count <= MOST_BUCKETS
+    assert len(found.rows("traffic_over_time")) <= found.span.count
+    assert sum(row["requests"] for row in found.rows("traffic_over_time")) == 900
+    assert len(found.rows("worst_connections")) == WORST
+    assert found.answers["worst_connections"].total == WORST + 9
+    assert set(found.answers) == {name for name, chart in CHARTS.items() if chart.of in ("exchanges", "connections")}
+
+
+def test_without_a_moment_there_is_nothing_to_draw(spark: SparkSession) -> None:
+    assert charts(spark, {}) is None
+
+
+ENDS: dict[str, Any] = {"client": "10.0.0.9:40000", "broker": "10.0.0.2:9092", "client_id": "app", "connection": 1}
+
+
+def test_an_empty_capture_is_an_empty_view(spark: "SparkSession") -> None:
+    assert wire_view(tables(spark)) == WireView(coverage=Coverage())
+
+
+def test_a_view_is_made_of_facts_that_rules_judge(spark: "SparkSession") -> None:
+    view = wire_view(
+        tables(
+            spark,
+            connections=[ENDS],
+            exchanges=[
+                {**ENDS, "api_key": 36, "api_version": 2, "error_code": 58, "time": at, "response_packet": 10 + at}
+                for at in range(5)
+            ],
+        )
+    )
+    assert [(each.times, each.mechanism, each.topic) for each in view.errors] == [(5, None, None)]
+    assert [(finding.rule, finding.service) for finding in check_wire(view)] == [("wire-authentication-failing", "app")]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from netdiag.errors import NetdiagError
-from netdiag.io.follow.settings import settings_of
-from netdiag.io.follow.store import Store
+from netdiag.io.follow.store import Store, settings_of
 from netdiag.io.spark.follow import Done, Following, follow, taken
 from netdiag.traffic.native import ReadOptions
 from tests.figures import Report

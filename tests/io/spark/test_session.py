@@ -1,18 +1,41 @@
 """A session works, keeps to this machine, says nothing on the terminal and leaves nothing behind."""
 
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
 
-from netdiag.io.spark.session import held_back, is_here, is_local, reason_of
+from netdiag.errors import InputError, NetdiagError
+from netdiag.io.spark.cluster import misses
+from netdiag.io.spark.session import (
+    ENGINE,
+    engine_archive,
+    engine_here,
+    failure,
+    held_back,
+    is_here,
+    is_local,
+    package_archive,
+    reason_of,
+    told,
+)
+from netdiag.traffic import native
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 ONE_LIFE = """
 import os, sys
@@ -143,3 +166,142 @@ def test_signals_wait_for_the_end_of_what_they_would_spoil() -> None:
 )
 def test_what_only_this_machine_reaches(master: str, here: bool) -> None:
     assert is_here(master) == here
+
+
+def test_the_package_works_from_its_archive(tmp_path: Path) -> None:
+    archive = package_archive(tmp_path)
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import netdiag; from netdiag.traffic.tables import table; from netdiag.kafka.protocol import encode_request\n"
+        "print(netdiag.__file__, len(table('exchanges').columns), len(encode_request(3, 12, 1, 'a', {'topics': None})))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(archive)], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.startswith(f"{archive}/netdiag/__init__.py ")
+
+
+def test_examples_stay_behind_and_bytes_are_the_same(tmp_path: Path) -> None:
+    (tmp_path / "again").mkdir()
+    archive = package_archive(tmp_path)
+    with zipfile.ZipFile(archive) as read:
+        inside = read.namelist()
+    assert all(name.startswith("netdiag/") for name in inside)
+    assert not [name for name in inside if name.startswith("netdiag/data/") or name.endswith(".pyc")]
+    assert archive.stat().st_size < 4_000_000
+    assert archive.read_bytes() == package_archive(tmp_path / "again").read_bytes()
+
+
+def test_the_engine_works_where_its_archive_was_unpacked(tmp_path: Path) -> None:
+    unpacked = tmp_path / "unpacked"
+    with zipfile.ZipFile(engine_archive(tmp_path)) as archive:
+        archive.extractall(unpacked)
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import netdiag_native; print(netdiag_native.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, str(unpacked)], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.startswith(str(unpacked))
+
+
+def test_an_executor_takes_the_engine_that_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netdiag.io.spark.session.SparkFiles.get", lambda name: str(tmp_path / name))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = list(sys.path)
+    engine_here()
+    assert sys.path == before
+    monkeypatch.setattr("netdiag.io.spark.session.find_spec", lambda name: None)
+    engine_here()
+    assert sys.path == [*before, str(tmp_path / ENGINE)]
+
+
+def test_an_executor_without_the_engine_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = tmp_path / "mark"
+    mark.touch()
+    assert list(misses(str(mark), {})) == []
+
+    def missing() -> str:
+        raise native.MissingEngine
+
+    monkeypatch.setattr(native, "version", missing)
+    ((where, message, hint),) = misses(str(mark), {})
+    assert where == socket.gethostname()
+    assert "capture engine" in message
+    assert "Python 3." in message
+    assert hint.startswith("on every worker, ")
+
+
+ABORTED = "An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.\n: Job aborted: "
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        (
+            "pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has "
+            "different version: 3.10 than that in driver: 3.11, PySpark cannot run with different minor versions.",
+            "the executors have Python 3.10, netdiag runs on 3.11 here",
+            "set PYSPARK_PYTHON",
+        ),
+        (
+            "  File \"arrow.py\", line 9\nModuleNotFoundError: No module named 'pyarrow.lib'\n\n\tat org.apache",
+            "the Python of the executors has no 'pyarrow'",
+            "install pyarrow there",
+        ),
+        (
+            'java.io.IOException: Cannot run program "python3.12": error=2, No such file or directory',
+            "the executors have no 'python3.12'",
+            "PYSPARK_PYTHON",
+        ),
+        (
+            "most recent failure: Lost task 0.3 (TID 3) (10.0.0.9 executor 1): ExecutorLostFailure (executor 1 "
+            "exited) Reason: killed\nDriver stacktrace:\n\tat",
+            "an executor was lost again and again: executor 1 exited) Reason: killed",
+            "more memory",
+        ),
+        (
+            "Lost task 1.0 (TID 3): org.apache.spark.SparkException: \nError from python worker:\n  Traceback:\n"
+            "  ImportError: libffi.so.8: cannot open\nPYTHONPATH was:\n  /a.zip\n\tat org.apache",
+            "the Python of the executors does not start: ImportError: libffi.so.8: cannot open",
+            "PYSPARK_PYTHON",
+        ),
+        ("Traceback\nnetdiag.errors.InputError: a.pcap: is a folder\n\n\tat org.apache", "a.pcap: is a folder", ""),
+    ],
+)
+def test_reasons(text: str, said: str, hint: str) -> None:
+    found = failure(Py4JError(ABORTED + text))
+    assert found.message == said
+    assert hint in (found.hint or "")
+
+
+def test_what_is_not_known_is_its_first_line() -> None:
+    error = PySparkRuntimeError(errorClass="CANNOT_OPEN_SOCKET", messageParameters={"errors": "x"})
+    assert failure(error).message.startswith("a job of Spark failed: ")
+
+
+def test_an_error_of_ours_in_a_task_is_told_as_it_was(spark: SparkSession) -> None:
+    def task(number: int) -> int:
+        raise InputError("cannot be read", where="a.pcap", hint=str(number))
+
+    context: SparkContext = spark.sparkContext
+    with pytest.raises(NetdiagError, match=r"^a\.pcap: cannot be read$"), told():
+        context.parallelize([1], 1).map(task).collect()
+
+
+@pytest.mark.parametrize("end", [lambda number: os._exit(3), lambda number: os.kill(os.getpid(), signal.SIGKILL)])
+def test_a_worker_that_ends_in_its_work(spark: SparkSession, end: Callable[[int], None]) -> None:
+    context: SparkContext = spark.sparkContext
+    with pytest.raises(NetdiagError, match=r"^a Python worker of Spark was killed, or crashed$") as raised, told():
+        context.parallelize([1], 1).map(end).collect()
+    assert "--partitions" in (raised.value.hint or "")
+
+
+def test_a_python_that_ends_before_its_work(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    context: SparkContext = spark.sparkContext
+    monkeypatch.setattr(context, "pythonExec", shutil.which("false"))
+    with pytest.raises(NetdiagError, match=r"^the Python of the executors does not start$"), told():
+        context.parallelize([1], 1).map(lambda number: number).collect()
+
+
+def test_other_errors_pass() -> None:
+    with pytest.raises(KeyError), told():
+        raise KeyError("x")

@@ -18,10 +18,8 @@ from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from netdiag.errors import InputError
-from netdiag.io.spark.failures import told
 from netdiag.io.spark.reading import Reading
-from netdiag.io.spark.session import reason_of
-from netdiag.io.spark.shipping import engine_here
+from netdiag.io.spark.session import engine_here, reason_of, told
 from netdiag.traffic.native import begins_as_capture
 from netdiag.values import dataclass
 
@@ -30,14 +28,14 @@ _HERE = "file://"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Elsewhere:
+class HadoopFile:
     """One capture: its address and how many bytes it has."""
 
     address: str
     size: int
 
 
-def is_elsewhere(path: str) -> bool:
+def is_on_hadoop(path: str) -> bool:
     """Whether this is an address of another file system than that of this machine."""
     return _SCHEME.match(path) is not None and not path.startswith(_HERE)
 
@@ -47,9 +45,9 @@ def plain(path: str) -> str:
     return path.removeprefix(_HERE) if path.startswith(f"{_HERE}/") else path
 
 
-def found_elsewhere(spark: SparkSession, addresses: Sequence[str]) -> tuple[Elsewhere, ...]:
+def found_on_hadoop(spark: SparkSession, addresses: Sequence[str]) -> tuple[HadoopFile, ...]:
     """The captures that addresses lead to: files, folders, patterns. InputError where one leads to none."""
-    found: dict[str, Elsewhere] = {}
+    found: dict[str, HadoopFile] = {}
     for address in addresses:
         try:
             captures = list(_captures(spark, address))
@@ -64,7 +62,7 @@ def found_elsewhere(spark: SparkSession, addresses: Sequence[str]) -> tuple[Else
     return tuple(found.values())
 
 
-def bring(spark: SparkSession, captures: Sequence[Elsewhere]) -> None:
+def bring(spark: SparkSession, captures: Sequence[HadoopFile]) -> None:
     """Have every executor fetch them, each for itself, before it begins."""
     with told():
         for each in captures:
@@ -74,26 +72,26 @@ def bring(spark: SparkSession, captures: Sequence[Elsewhere]) -> None:
 def located(reading: Reading) -> Reading:
     """For a task: the captures where they lie on this executor, which has the capture engine then."""
     engine_here()
-    if not any(map(is_elsewhere, reading.paths)):
+    if not any(map(is_on_hadoop, reading.paths)):
         return reading
     return replace(
         reading,
         names=reading.names or reading.paths,
-        paths=tuple(SparkFiles.get(_name(path)) if is_elsewhere(path) else path for path in reading.paths),
+        paths=tuple(SparkFiles.get(_name(path)) if is_on_hadoop(path) else path for path in reading.paths),
     )
 
 
-def _captures(spark: SparkSession, address: str) -> Iterator[Elsewhere]:
+def _captures(spark: SparkSession, address: str) -> Iterator[HadoopFile]:
     context: Any = spark.sparkContext
     path = context._jvm.org.apache.hadoop.fs.Path(address)
     system = path.getFileSystem(context._jsc.hadoopConfiguration())
     for status in system.globStatus(path) or ():
         if not status.isDirectory():
-            yield Elsewhere(address=status.getPath().toString(), size=int(status.getLen()))
+            yield HadoopFile(address=status.getPath().toString(), size=int(status.getLen()))
             continue
         for inside in system.listStatus(status.getPath()):
             if inside.isFile() and _is_capture(system, inside.getPath()):
-                yield Elsewhere(address=inside.getPath().toString(), size=int(inside.getLen()))
+                yield HadoopFile(address=inside.getPath().toString(), size=int(inside.getLen()))
 
 
 def _is_capture(system: Any, path: Any) -> bool:

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from netdiag.errors import InputError
-from netdiag.io.spark.elsewhere import bring, found_elsewhere, is_elsewhere, located, plain
 from netdiag.io.spark.extraction import extract
+from netdiag.io.spark.hadoop_files import bring, found_on_hadoop, is_on_hadoop, located, plain
 from netdiag.io.spark.reading import Reading
 from netdiag.traffic.native import ReadOptions
 from tests.native.conversations import capture
@@ -48,7 +48,7 @@ def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
     ],
 )
 def test_what_is_elsewhere(path: str, elsewhere: bool) -> None:
-    assert is_elsewhere(path) == elsewhere
+    assert is_on_hadoop(path) == elsewhere
 
 
 def test_file_is_here() -> None:
@@ -60,10 +60,10 @@ def test_file_is_here() -> None:
 
 
 def test_folders_patterns_and_files(spark: SparkSession, folder: Path) -> None:
-    whole = found_elsewhere(spark, [ROOT])
+    whole = found_on_hadoop(spark, [ROOT])
     assert sorted(each.address for each in whole) == [f"{ROOT}/elsewhere-a.pcap", f"{ROOT}/elsewhere-b.pcap.gz"]
     assert {each.size for each in whole} == {path.stat().st_size for path in folder.glob("elsewhere-*")}
-    assert found_elsewhere(spark, [f"{ROOT}/*.gz", f"{ROOT}/elsewhere-b.pcap.gz"]) == tuple(
+    assert found_on_hadoop(spark, [f"{ROOT}/*.gz", f"{ROOT}/elsewhere-b.pcap.gz"]) == tuple(
         each for each in whole if each.address.endswith(".gz")
     )
 
@@ -76,13 +76,13 @@ def test_what_leads_nowhere(spark: SparkSession) -> None:
         ("nonsense://host/a.pcap", "nonsense"),
     ):
         with pytest.raises(InputError, match=said) as caught:
-            found_elsewhere(spark, [address])
+            found_on_hadoop(spark, [address])
         assert caught.value.where == address
         assert "\n" not in str(caught.value)
 
 
 def test_rows_are_those_of_the_files(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
-    captures = found_elsewhere(spark, [ROOT])
+    captures = found_on_hadoop(spark, [ROOT])
     bring(spark, captures)
     addresses = tuple(each.address for each in captures)
     reading = Reading(paths=addresses, names=addresses, options=ReadOptions())
