@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from netdiag.linux.filtering.packet import ConnectionState, Packet, Surroundings
+from netdiag.linux.filtering.packet import ConnectionState, NamespaceView, Packet
 from netdiag.linux.filtering.traversal import Traversal, Verdict, traverse
 from netdiag.linux.ruleset import RuleAddress, Ruleset
 from tests.netlab.filtering_world import CLIENT, CLIENT_SIDE, IN, OPEN, OUT, SERVER, SERVER_SIDE, SERVER_TOO, Attempt
 
 _LOCAL = (CLIENT_SIDE, SERVER_SIDE, "127.0.0.1")
 _ADDRESSES = {IN: CLIENT_SIDE, OUT: SERVER_SIDE}
-AROUND = Surroundings(
+AROUND = NamespaceView(
     is_local=lambda address: address in _LOCAL, address_of=_ADDRESSES.__getitem__, ifindexes={"lo": 1}
 )
 _SYN_ACK, _ACK = 0x12, 0x10
@@ -71,7 +71,7 @@ def _out(ruleset: Ruleset, packet: Packet) -> tuple[Prediction | None, Packet]:
         name = hook or ("input" if local else "forward")
         if name != "prerouting":
             packet = replace(packet, in_link="" if name == "postrouting" else IN, out_link="" if local else OUT)
-        found = traverse(ruleset, name, packet, surroundings=AROUND)
+        found = traverse(ruleset, name, packet, namespace=AROUND)
         hits += found.hits
         ended = _ended(found)
         if ended is not None:
@@ -125,7 +125,7 @@ def _back(ruleset: Ruleset, sent: Packet, arrived: Packet, *, local: bool, flags
     for hook, in_link, out_link in ways:
         if hook == "forward":
             answer = replace(answer, destination=sent.source, destination_port=sent.source_port)
-        found = traverse(ruleset, hook, replace(answer, in_link=in_link, out_link=out_link), surroundings=AROUND)
+        found = traverse(ruleset, hook, replace(answer, in_link=in_link, out_link=out_link), namespace=AROUND)
         ended = _ended(found)
         if ended is not None:
             # what rejects an answer tells the server, and the client hears nothing
@@ -150,7 +150,7 @@ def _established(ruleset: Ruleset, known: Packet, arrived: Packet) -> bool:
         if hook != "prerouting":
             known = replace(known, destination=arrived.destination, destination_port=arrived.destination_port)
             known = replace(known, out_link="" if arrived.destination in _LOCAL else OUT)
-        found = traverse(ruleset, hook, known, surroundings=AROUND)
+        found = traverse(ruleset, hook, known, namespace=AROUND)
         if found.verdict is not Verdict.ACCEPT:
             return False
         known = found.packet

@@ -1,4 +1,4 @@
-"""What this kernel answers of all words that we know, broken at random: values or an error of ours, in bounded time."""
+"""What this kernel says about everything that we know, broken at random: values or our own error, in bounded time."""
 
 import random
 import socket
@@ -29,7 +29,7 @@ from netdiag.linux.nftables.messages import (
     get_sets,
     get_tables,
 )
-from netdiag.linux.nftables.tables import Answers, assemble
+from netdiag.linux.nftables.tables import Dump, assemble
 from netdiag.linux.ruleset import Ruleset, Table
 from netdiag.linux.xtables.tables import decode_table as decode_legacy_table
 from tests.netlab.filtering import inside, made_namespace
@@ -112,7 +112,7 @@ def test_answers_of_nf_tables() -> None:
             with suppress(NetdiagError):
                 one = chance.choice(sets)
                 elements[one.place, one.name] += [*decode_elements(broken(chance, message))]
-        answers = Answers(
+        dump = Dump(
             tables=[decode_table(memoryview(message)) for message in found["tables"]],
             chains=[decode_chain(memoryview(message)) for message in found["chains"]],
             rules=[*decoded(chance, decode_rule, chance.sample(found["rules"], 60))],
@@ -120,7 +120,7 @@ def test_answers_of_nf_tables() -> None:
             elements=elements,
         )
         with suppress(NetdiagError):
-            walked(assemble(answers))
+            walked(assemble(dump))
     assert time.process_time() - began < SECONDS
 
 

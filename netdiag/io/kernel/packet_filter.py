@@ -34,7 +34,7 @@ from netdiag.linux.nftables.messages import (
     get_sets,
     get_tables,
 )
-from netdiag.linux.nftables.tables import Answers, assemble
+from netdiag.linux.nftables.tables import Dump, assemble
 from netdiag.linux.ruleset import Origin, RuleAddress, Ruleset, Table, address_of, policy_of
 from netdiag.linux.xtables.tables import TableInfo, decode_info
 from netdiag.linux.xtables.tables import decode_table as decode_legacy_table
@@ -136,8 +136,8 @@ def _native_tables(channel: Channel, unread: list[str]) -> tuple[Table, ...]:
         unread.append(f"flowtable of {place.family} {place.table}: connections that it carries pass no rules")
     if channel.interrupted:
         unread.append("nf_tables: changed while it was read")
-    answers = Answers(tables=places, chains=chains, rules=rules, sets=sets, elements=elements, partly=partly)
-    return assemble(answers, names=_interface_name)
+    dump = Dump(tables=places, chains=chains, rules=rules, sets=sets, elements=elements, partly=partly)
+    return assemble(dump, names=_interface_name)
 
 
 def _elements(

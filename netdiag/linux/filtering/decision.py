@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Literal
 
-from netdiag.linux.filtering.packet import Bits, ConnectionState, Packet, Surroundings, unknown
+from netdiag.linux.filtering.packet import Bits, ConnectionState, NamespaceView, Packet, unknown
 from netdiag.linux.ruleset import ElementSet
 from netdiag.values import dataclass
 
@@ -34,7 +34,7 @@ class Decision:
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
-class Situation:
+class Evaluation:
     """Changed while a rule is evaluated: registers, and the packet by rules that mark or translate it.
 
     `tracked` is False where connection tracking has not seen the packet yet.
@@ -42,7 +42,7 @@ class Situation:
 
     packet: Packet
     hook: str
-    surroundings: Surroundings
+    namespace: NamespaceView
     sets: Mapping[str, ElementSet] = field(default_factory=dict)
     translated: bool = False
     tracked: bool = True
@@ -106,47 +106,49 @@ class Target:
     netmap: bool = False
 
 
-def translate(situation: Situation, target: Target) -> Decision:
+def translate(evaluation: Evaluation, target: Target) -> Decision:
     """Translate, or say that the result is not known."""
     if target.netmap:
         return Decision(word="unknown", because="translation of a whole network")
     if target.first is None or target.last is None or target.first_port is None or target.last_port is None:
         return Decision(word="unknown", because="translation to an address that is not known")
     if target.destination:
-        return _to(situation, target)
+        return _to(evaluation, target)
     address = target.first if target.first == target.last else ""
     if target.first != target.last:
         return Decision(word="unknown", because=f"translation to one of {target.first} to {target.last}")
     if address:
-        _from(situation, address, target.first_port)
-    situation.translated = True
+        _from(evaluation, address, target.first_port)
+    evaluation.translated = True
     return Decision(word="accept")
 
 
-def masquerade(situation: Situation) -> Decision:
+def masquerade(evaluation: Evaluation) -> Decision:
     """From the address of the device it leaves by; "" where that is not known."""
-    find = situation.surroundings.address_of
-    _from(situation, find(situation.packet.out_link) if find else "", 0)
-    situation.translated = True
+    find = evaluation.namespace.address_of
+    _from(evaluation, find(evaluation.packet.out_link) if find else "", 0)
+    evaluation.translated = True
     return Decision(word="accept")
 
 
-def redirect(situation: Situation, first: int | None, last: int | None) -> Decision:
+def redirect(evaluation: Evaluation, first: int | None, last: int | None) -> Decision:
     """To this machine itself: to loopback where it comes from, else to the address of the device it came by."""
-    packet = situation.packet
-    if situation.hook == "output":
+    packet = evaluation.packet
+    if evaluation.hook == "output":
         address = "127.0.0.1" if packet.family == 4 else "::1"
     else:
-        find = situation.surroundings.address_of
+        find = evaluation.namespace.address_of
         address = find(packet.in_link) if find else ""
         if not address:
             return Decision(word="unknown", because=f"redirected to an address of {packet.in_link} that is not known")
-    return translate(situation, Target(destination=True, first=address, last=address, first_port=first, last_port=last))
+    return translate(
+        evaluation, Target(destination=True, first=address, last=address, first_port=first, last_port=last)
+    )
 
 
-def network_map(situation: Situation, network: str, *, destination: bool) -> Decision:
+def network_map(evaluation: Evaluation, network: str, *, destination: bool) -> Decision:
     """NETMAP: the network's part from `network`, the host's part as it is."""
-    packet = situation.packet
+    packet = evaluation.packet
     try:
         target = ipaddress.ip_network(network, strict=False)
         old = int(ipaddress.ip_address(packet.destination if destination else packet.source))
@@ -154,11 +156,11 @@ def network_map(situation: Situation, network: str, *, destination: bool) -> Dec
         return Decision(word="unknown", because="translation of an address that is not known")
     host = old & int(target.hostmask)
     made = type(target.network_address)(int(target.network_address) | host)
-    return translate(situation, Target(destination=destination, first=str(made), last=str(made)))
+    return translate(evaluation, Target(destination=destination, first=str(made), last=str(made)))
 
 
-def _to(situation: Situation, target: Target) -> Decision:
-    packet = situation.packet
+def _to(evaluation: Evaluation, target: Target) -> Decision:
+    packet = evaluation.packet
     if target.first != target.last:
         return Decision(word="unknown", because=f"translation to one of {target.first} to {target.last}")
     port = packet.destination_port
@@ -168,10 +170,10 @@ def _to(situation: Situation, target: Target) -> Decision:
         return Decision(
             word="unknown", because=f"translation to one of the ports {target.first_port} to {target.last_port}"
         )
-    situation.packet = _before(
+    evaluation.packet = _before(
         packet, replace(packet, destination=target.first or packet.destination, destination_port=port)
     )
-    situation.translated = True
+    evaluation.translated = True
     return Decision(word="accept")
 
 
@@ -186,11 +188,11 @@ def _before(old: Packet, new: Packet) -> Packet:
     )
 
 
-def _from(situation: Situation, address: str, port: int) -> None:
-    packet = situation.packet
+def _from(evaluation: Evaluation, address: str, port: int) -> None:
+    packet = evaluation.packet
     if address == packet.source and port in (0, packet.source_port):
         return
-    situation.packet = replace(
+    evaluation.packet = replace(
         packet,
         source=address,
         source_port=port or packet.source_port,

@@ -9,7 +9,15 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from netdiag.linux.filtering.decision import Decision, Situation, Target, masquerade, native_number, redirect, translate
+from netdiag.linux.filtering.decision import (
+    Decision,
+    Evaluation,
+    Target,
+    masquerade,
+    native_number,
+    redirect,
+    translate,
+)
 from netdiag.linux.filtering.packet import (
     Bits,
     ConnectionState,
@@ -54,18 +62,18 @@ _HARMLESS = frozenset(
 )
 
 
-def step(expression: Expression, situation: Situation) -> Step:
+def step(expression: Expression, evaluation: Evaluation) -> Step:
     """What one expression does."""
     if expression.name in _HARMLESS:
         return True
     handler = _HANDLERS.get(expression.name)
     if handler is None or not expression.understood:
-        _forget(expression, situation)
+        _forget(expression, evaluation)
         return None
-    return handler(expression.fields, situation)
+    return handler(expression.fields, evaluation)
 
 
-def address_type(address: str, situation: Situation) -> int | None:
+def address_type(address: str, evaluation: Evaluation) -> int | None:
     """RTN_* of an address as the routing tables see it; None where that is not known."""
     try:
         parsed = ipaddress.ip_address(address)
@@ -75,16 +83,16 @@ def address_type(address: str, situation: Situation) -> int | None:
         return MULTICAST
     if str(parsed) == "255.255.255.255":
         return BROADCAST
-    if situation.surroundings.is_local is None:
+    if evaluation.namespace.is_local is None:
         return LOCAL if parsed.is_loopback else None
-    return LOCAL if situation.surroundings.is_local(address) else UNICAST
+    return LOCAL if evaluation.namespace.is_local(address) else UNICAST
 
 
-def _forget(expression: Expression, situation: Situation) -> None:
+def _forget(expression: Expression, evaluation: Evaluation) -> None:
     """What an expression that is not understood may have written is not known any more."""
     register, length = expression.fields.get("dreg"), expression.fields.get("len", 16)
     if isinstance(register, int) and isinstance(length, int):
-        situation.load(register, unknown(min(max(length, 4), 64)))
+        evaluation.load(register, unknown(min(max(length, 4), 64)))
 
 
 def _number(fields: Mapping[str, object], name: str, default: int = 0) -> int:
@@ -100,27 +108,27 @@ def _hexadecimal(fields: Mapping[str, object], name: str) -> bytes:
     return bytes.fromhex(str(fields.get(name, "")))
 
 
-def _meta(fields: Mapping[str, object], situation: Situation) -> Step:
+def _meta(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     key = str(fields.get("key"))
     if "sreg" in fields:
         if key == "mark":
-            bits = situation.read(_number(fields, "sreg"), 4)
+            bits = evaluation.read(_number(fields, "sreg"), 4)
             mark = int.from_bytes(bits.value, sys.byteorder) if bits.complete else None
-            situation.packet = replace(situation.packet, mark=mark)
+            evaluation.packet = replace(evaluation.packet, mark=mark)
         return True
-    situation.load(_number(fields, "dreg"), meta_value(key, situation))
+    evaluation.load(_number(fields, "dreg"), meta_value(key, evaluation))
     return True
 
 
-def meta_value(key: str, situation: Situation) -> Bits:
+def meta_value(key: str, evaluation: Evaluation) -> Bits:
     """What `meta KEY` loads."""
-    packet = situation.packet
+    packet = evaluation.packet
     match key:
         case "iifname" | "oifname":
             return _name(packet.in_link if key == "iifname" else packet.out_link)
         case "iif" | "oif":
             name = packet.in_link if key == "iif" else packet.out_link
-            index = situation.surroundings.ifindexes.get(name) if name else 0
+            index = evaluation.namespace.ifindexes.get(name) if name else 0
             return unknown(4) if index is None else known(native_number(index))
         case "bri_iifname" | "ibrname":
             return _name(packet.in_link) if packet.in_port else unknown(_NAME)
@@ -143,47 +151,47 @@ def _name(name: str) -> Bits:
     return known(name.encode(errors="surrogateescape")[:_NAME].ljust(_NAME, b"\0"))
 
 
-def _payload(fields: Mapping[str, object], situation: Situation) -> Step:
+def _payload(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     if "sreg" in fields:
         return None
     base, offset, length = str(fields.get("base")), _number(fields, "offset"), _length(fields)
     match base:
         case "network":
-            bits = header_bytes(network_header(situation.packet), offset, length)
+            bits = header_bytes(network_header(evaluation.packet), offset, length)
         case "transport":
-            bits = header_bytes(transport_header(situation.packet), offset, length)
+            bits = header_bytes(transport_header(evaluation.packet), offset, length)
         case _:
             bits = unknown(length)
-    situation.load(_number(fields, "dreg"), bits)
+    evaluation.load(_number(fields, "dreg"), bits)
     return True
 
 
-def _cmp(fields: Mapping[str, object], situation: Situation) -> Step:
+def _cmp(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     data = _hexadecimal(fields, "data")
-    return compare(situation.read(_number(fields, "sreg"), len(data)), str(fields.get("op")), data)
+    return compare(evaluation.read(_number(fields, "sreg"), len(data)), str(fields.get("op")), data)
 
 
-def _range(fields: Mapping[str, object], situation: Situation) -> Step:
+def _range(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     first, last = _hexadecimal(fields, "from"), _hexadecimal(fields, "to")
-    inside = within(situation.read(_number(fields, "sreg"), len(first)), first, last)
+    inside = within(evaluation.read(_number(fields, "sreg"), len(first)), first, last)
     return negated(inside, fields.get("op") == "!=")
 
 
-def _bitwise(fields: Mapping[str, object], situation: Situation) -> Step:
-    bits = situation.read(_number(fields, "sreg"), _length(fields))
+def _bitwise(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
+    bits = evaluation.read(_number(fields, "sreg"), _length(fields))
     if fields.get("op", "mask-xor") == "mask-xor":
         found = masked(bits, _hexadecimal(fields, "mask"), _hexadecimal(fields, "xor"))
     else:
         found = unknown(len(bits.value))
-    situation.load(_number(fields, "dreg"), found)
+    evaluation.load(_number(fields, "dreg"), found)
     return True
 
 
-def _byteorder(fields: Mapping[str, object], situation: Situation) -> Step:
-    size, bits = _number(fields, "size", 4), situation.read(_number(fields, "sreg"), _length(fields))
+def _byteorder(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
+    size, bits = _number(fields, "size", 4), evaluation.read(_number(fields, "sreg"), _length(fields))
     if sys.byteorder == "little" and size > 0:
         bits = Bits(_swapped(bits.value, size), _swapped(bits.known, size))
-    situation.load(_number(fields, "dreg"), bits)
+    evaluation.load(_number(fields, "dreg"), bits)
     return True
 
 
@@ -191,12 +199,12 @@ def _swapped(data: bytes, size: int) -> bytes:
     return b"".join(data[at : at + size][::-1] for at in range(0, len(data), size))
 
 
-def _immediate(fields: Mapping[str, object], situation: Situation) -> Step:
-    situation.load(_number(fields, "dreg"), known(_hexadecimal(fields, "data")))
+def _immediate(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
+    evaluation.load(_number(fields, "dreg"), known(_hexadecimal(fields, "data")))
     return True
 
 
-def _verdict(fields: Mapping[str, object], situation: Situation) -> Step:
+def _verdict(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     return decision(str(fields.get("verdict")), str(fields.get("chain", "")))
 
 
@@ -209,38 +217,38 @@ def decision(word: str, chain: str) -> Decision:
             return Decision(word="unknown", because=f"verdict {word}")
 
 
-def _lookup(fields: Mapping[str, object], situation: Situation) -> Step:
-    found = situation.sets.get(str(fields.get("set")))
+def _lookup(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
+    found = evaluation.sets.get(str(fields.get("set")))
     if found is None:
         return None
-    answer = look_up(found, situation, _number(fields, "sreg"))
+    answer = look_up(found, evaluation, _number(fields, "sreg"))
     if "dreg" not in fields:
         return negated(answer.matches, bool(fields.get("invert")))
     if answer.matches is not True:
-        _forget(Expression(name="", fields={"dreg": fields.get("dreg")}), situation)  # type: ignore[dict-item]
+        _forget(Expression(name="", fields={"dreg": fields.get("dreg")}), evaluation)  # type: ignore[dict-item]
         return answer.matches
     if answer.entry is None:
         return None
     if answer.entry.verdict:
         return decision(answer.entry.verdict, answer.entry.chain)
-    situation.load(_number(fields, "dreg"), known(answer.entry.value))
+    evaluation.load(_number(fields, "dreg"), known(answer.entry.value))
     return True
 
 
-def _ct(fields: Mapping[str, object], situation: Situation) -> Step:
-    key, packet = str(fields.get("key")), situation.packet
+def _ct(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
+    key, packet = str(fields.get("key")), evaluation.packet
     if "sreg" in fields:
         if key == "mark":
-            bits = situation.read(_number(fields, "sreg"), 4)
+            bits = evaluation.read(_number(fields, "sreg"), 4)
             mark = int.from_bytes(bits.value, sys.byteorder) if bits.complete else None
-            situation.packet = replace(packet, connection_mark=mark)
+            evaluation.packet = replace(packet, connection_mark=mark)
         return True
     if key == "state":
-        situation.load(_number(fields, "dreg"), known(native_number(STATE_BITS[situation.state])))
+        evaluation.load(_number(fields, "dreg"), known(native_number(STATE_BITS[evaluation.state])))
         return True
-    if not situation.connected:
+    if not evaluation.connected:
         return False
-    situation.load(_number(fields, "dreg"), _connection_value(key, packet, str(fields.get("direction", ""))))
+    evaluation.load(_number(fields, "dreg"), _connection_value(key, packet, str(fields.get("direction", ""))))
     return True
 
 
@@ -285,74 +293,74 @@ def _original_tuple(key: str, packet: Packet) -> Bits:
             return unknown(16)
 
 
-def _fib(fields: Mapping[str, object], situation: Situation) -> Step:
+def _fib(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     flags, result = _number(fields, "flags"), fields.get("result")
     bits = unknown(16 if result == "oifname" else 4)
     if result == "type" and not flags & (_FIB_IIF | _FIB_OIF):
-        address = situation.packet.source if flags & _FIB_SADDR else situation.packet.destination
-        kind = address_type(address, situation)
+        address = evaluation.packet.source if flags & _FIB_SADDR else evaluation.packet.destination
+        kind = address_type(address, evaluation)
         bits = unknown(4) if kind is None else known(native_number(kind))
-    situation.load(_number(fields, "dreg"), bits)
+    evaluation.load(_number(fields, "dreg"), bits)
     return True
 
 
-def _nat(fields: Mapping[str, object], situation: Situation) -> Step:
+def _nat(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     target = Target(
         destination=fields.get("type") == "dnat",
-        first=_address(fields, "address_min", situation),
-        last=_address(fields, "address_max" if "address_max" in fields else "address_min", situation),
-        first_port=_port(fields, "port_min", situation),
-        last_port=_port(fields, "port_max" if "port_max" in fields else "port_min", situation),
+        first=_address(fields, "address_min", evaluation),
+        last=_address(fields, "address_max" if "address_max" in fields else "address_min", evaluation),
+        first_port=_port(fields, "port_min", evaluation),
+        last_port=_port(fields, "port_max" if "port_max" in fields else "port_min", evaluation),
         netmap="netmap" in str(fields.get("flags", "")),
     )
-    return translate(situation, target)
+    return translate(evaluation, target)
 
 
-def _address(fields: Mapping[str, object], name: str, situation: Situation) -> str | None:
+def _address(fields: Mapping[str, object], name: str, evaluation: Evaluation) -> str | None:
     if name not in fields:
         return ""
-    bits = situation.read(_number(fields, name), 4 if situation.packet.family == 4 else 16)
+    bits = evaluation.read(_number(fields, name), 4 if evaluation.packet.family == 4 else 16)
     return str(ipaddress.ip_address(bits.value)) if bits.complete else None
 
 
-def _port(fields: Mapping[str, object], name: str, situation: Situation) -> int | None:
+def _port(fields: Mapping[str, object], name: str, evaluation: Evaluation) -> int | None:
     if name not in fields:
         return 0
-    bits = situation.read(_number(fields, name), 2)
+    bits = evaluation.read(_number(fields, name), 2)
     return int.from_bytes(bits.value, "big") if bits.complete else None
 
 
-def _masq(fields: Mapping[str, object], situation: Situation) -> Step:
-    return masquerade(situation)
+def _masq(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
+    return masquerade(evaluation)
 
 
-def _redir(fields: Mapping[str, object], situation: Situation) -> Step:
+def _redir(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     last = "port_max" if "port_max" in fields else "port_min"
-    return redirect(situation, _port(fields, "port_min", situation), _port(fields, last, situation))
+    return redirect(evaluation, _port(fields, "port_min", evaluation), _port(fields, last, evaluation))
 
 
-def _reject(fields: Mapping[str, object], situation: Situation) -> Step:
+def _reject(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     return Decision(word="reject", kind=str(fields.get("kind", "")))
 
 
-def _notrack(fields: Mapping[str, object], situation: Situation) -> Step:
-    situation.leave_untracked()
+def _notrack(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
+    evaluation.leave_untracked()
     return True
 
 
-def _limit(fields: Mapping[str, object], situation: Situation) -> Step:
+def _limit(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     return None
 
 
-def _object(fields: Mapping[str, object], situation: Situation) -> Step:
+def _object(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     return True if fields.get("type") in ("counter", "ct helper", "ct timeout", "secmark") else None
 
 
-def _ends_elsewhere(fields: Mapping[str, object], situation: Situation) -> Step:
+def _ends_elsewhere(fields: Mapping[str, object], evaluation: Evaluation) -> Step:
     return Decision(word="unknown", because="handed to another program or device")
 
 
-_HANDLERS: Mapping[str, Callable[[Mapping[str, object], Situation], Step]] = {
+_HANDLERS: Mapping[str, Callable[[Mapping[str, object], Evaluation], Step]] = {
     "meta": _meta,
     "payload": _payload,
     "cmp": _cmp,
@@ -388,14 +396,14 @@ class Answer:
     entry: SetEntry | None = None
 
 
-def look_up(elements: ElementSet, situation: Situation, register: int) -> Answer:
+def look_up(elements: ElementSet, evaluation: Evaluation, register: int) -> Answer:
     """Look for what is in the registers from this one on."""
     possible, everything_else = False, None
     for entry in elements.entries:
         if not entry.key:
             everything_else = entry
             continue
-        found = _inside(situation.read(register, len(entry.key)), entry, elements.field_lengths)
+        found = _inside(evaluation.read(register, len(entry.key)), entry, elements.field_lengths)
         if found is True and not possible:
             return Answer(matches=True, entry=entry)
         if found is not False:

@@ -90,7 +90,7 @@ class Packet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class NamespaceView:
     """What rules ask of the namespace. What is not given is not known.
 
     `is_local` tells whether an address is one of the namespace's own. `address_of` is the address that a device would
@@ -102,7 +102,7 @@ class Surroundings:
     ifindexes: Mapping[str, int] = field(default_factory=dict)
 
 
-NOWHERE = Surroundings()
+NOTHING_KNOWN = NamespaceView()
 
 
 Ternary = bool | None

@@ -12,8 +12,8 @@ from dataclasses import field, replace
 from enum import Enum
 
 from netdiag.linux.filtering import nf_tables, xtables
-from netdiag.linux.filtering.decision import Decision, Situation
-from netdiag.linux.filtering.packet import NOWHERE, ConnectionState, Packet, Surroundings, Ternary
+from netdiag.linux.filtering.decision import Decision, Evaluation
+from netdiag.linux.filtering.packet import NOTHING_KNOWN, ConnectionState, NamespaceView, Packet, Ternary
 from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, Origin, RuleAddress, Ruleset, Table
 from netdiag.values import dataclass
 
@@ -62,7 +62,7 @@ def traverse(
     hook: str,
     packet: Packet,
     *,
-    surroundings: Surroundings = NOWHERE,
+    namespace: NamespaceView = NOTHING_KNOWN,
     family: str = "",
     device: str = "",
 ) -> Traversal:
@@ -72,9 +72,7 @@ def traverse(
     `device` is the one of a netdev hook. Tables that could not be read make the outcome unknown, unless it is a drop.
     """
     families = (family,) if family else ("ip" if packet.family == 4 else "ip6", "inet")
-    found, *others = (
-        _outcome(stages, hook, packet, surroundings) for stages in _orders(ruleset, hook, families, device)
-    )
+    found, *others = (_outcome(stages, hook, packet, namespace) for stages in _orders(ruleset, hook, families, device))
     if any(not _alike(found, other) for other in others):
         because = "it depends on whether legacy iptables or nf_tables comes first at the same priority"
         return Traversal(verdict=Verdict.UNKNOWN, packet=found.packet, because=because)
@@ -87,11 +85,11 @@ def traverse(
     return found
 
 
-def _outcome(stages: tuple["_Stage", ...], hook: str, packet: Packet, surroundings: Surroundings) -> Traversal:
+def _outcome(stages: tuple["_Stage", ...], hook: str, packet: Packet, namespace: NamespaceView) -> Traversal:
     outcomes = _Outcomes()
     choices: list[bool] | None = []
     while choices is not None:
-        run = _Run(hook=hook, surroundings=surroundings, choices=choices)
+        run = _Run(hook=hook, namespace=namespace, choices=choices)
         traversal = run.outcome(stages, packet)
         choices = outcomes.add(traversal, run)
     return outcomes.verdict()
@@ -197,7 +195,7 @@ class _Run:
     """One way through all stages, with every question that has no answer decided by `choices`."""
 
     hook: str
-    surroundings: Surroundings
+    namespace: NamespaceView
     choices: list[bool]
     asked: int = 0
     reason: str = ""
@@ -212,18 +210,18 @@ class _Run:
                 continue
             for table, chain in stage.chains:
                 walk = _Walk(run=self, table=table)
-                situation = Situation(
+                evaluation = Evaluation(
                     packet=packet,
                     hook=self.hook,
-                    surroundings=self.surroundings,
+                    namespace=self.namespace,
                     sets=walk.sets,
                     tracked=_tracked(self.hook, chain),
                 )
-                decision, because = walk.base(chain, situation)
-                packet = situation.packet
+                decision, because = walk.base(chain, evaluation)
+                packet = evaluation.packet
                 if decision.word != "accept":
                     return self._ended(decision, packet, because)
-                if stage.nat and situation.translated:
+                if stage.nat and evaluation.translated:
                     self.translating = self.deciding
                     break
         deciding = self.translating or self.deciding
@@ -260,9 +258,9 @@ class _Walk:
         self._chains = {chain.name: chain for chain in table.chains}
         self.sets: dict[str, ElementSet] = {one.name: one for one in table.sets}
 
-    def base(self, chain: Chain, situation: Situation) -> tuple[Decision, str]:
+    def base(self, chain: Chain, evaluation: Evaluation) -> tuple[Decision, str]:
         """The decision, and why if no rule but the policy took it."""
-        decision = self._chain(chain, situation, depth=0)
+        decision = self._chain(chain, evaluation, depth=0)
         if decision is not None and decision.word in ("accept", "drop", "reject", "unknown"):
             return decision, ""
         if chain.policy == "drop":
@@ -270,7 +268,7 @@ class _Walk:
             return Decision(word="drop"), f"policy drop of {table} {chain.name}"
         return Decision(word="accept"), ""
 
-    def _chain(self, chain: Chain, situation: Situation, *, depth: int) -> Decision | None:
+    def _chain(self, chain: Chain, evaluation: Evaluation, *, depth: int) -> Decision | None:
         """None or "return": its end was reached."""
         if depth > _DEEPEST:
             return Decision(word="unknown", because="chains call each other without end")
@@ -278,14 +276,14 @@ class _Walk:
             self._run.steps += 1
             if self._run.steps > _MOST_STEPS:
                 return Decision(word="unknown", because="too many rules")
-            decision = self._rule(chain, rule, situation)
+            decision = self._rule(chain, rule, evaluation)
             if decision is None or decision.word == "continue":
                 continue
             if decision.word in ("jump", "goto"):
                 target = self._chains.get(decision.chain)
                 if target is None:
                     return Decision(word="unknown", because=f"no chain {decision.chain}")
-                inner = self._chain(target, situation, depth=depth + 1)
+                inner = self._chain(target, evaluation, depth=depth + 1)
                 if inner is not None and inner.word != "return":
                     return inner
                 if decision.word == "goto":
@@ -294,12 +292,12 @@ class _Walk:
             return decision
         return None
 
-    def _rule(self, chain: Chain, rule: FilterRule, situation: Situation) -> Decision | None:
+    def _rule(self, chain: Chain, rule: FilterRule, evaluation: Evaluation) -> Decision | None:
         """What the rule decides; None where it does not match or decides nothing."""
         decision: Decision | None = None
         for expression in rule.expressions:
             evaluate = xtables.step if expression.name == "ip" or expression.name[:3] == "xt:" else nf_tables.step
-            answer: Ternary | Decision = evaluate(expression, situation)
+            answer: Ternary | Decision = evaluate(expression, evaluation)
             if answer is None:
                 answer = self._run.choose(f"{expression.name} in {self._address(chain, rule)}")
             if answer is False:

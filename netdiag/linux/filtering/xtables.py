@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from netdiag.linux.filtering.decision import Decision, Situation, Target, masquerade, network_map, redirect, translate
+from netdiag.linux.filtering.decision import Decision, Evaluation, Target, masquerade, network_map, redirect, translate
 from netdiag.linux.filtering.nf_tables import Step, address_type
 from netdiag.linux.filtering.packet import Packet, Ternary, both, equal, header_bytes, masked, negated, transport_header
 from netdiag.linux.protocols import protocol_number
@@ -22,7 +22,7 @@ _HARMLESS = frozenset(
 ) | {"HL", "SET", "LED", "RATEEST", "IDLETIMER", "ECN", "TCPOPTSTRIP", "HMARK", "TEE", "SECMARK", "CONNSECMARK"}
 
 
-def step(expression: Expression, situation: Situation) -> Step:
+def step(expression: Expression, evaluation: Evaluation) -> Step:
     """What a match ("xt:tcp"), a target ("xt:DNAT") or the conditions of an iptables entry ("ip") do."""
     name = expression.name.removeprefix("xt:")
     if name in _HARMLESS or name == "comment":
@@ -32,7 +32,7 @@ def step(expression: Expression, situation: Situation) -> Step:
         return Decision(word="unknown", because=f"target {name} is not known") if name.isupper() else None
     if not expression.understood:
         return None
-    return handler(expression.fields, situation)
+    return handler(expression.fields, evaluation)
 
 
 def _inverted(fields: Fields, name: str) -> bool:
@@ -45,8 +45,8 @@ def _number(fields: Fields, name: str, default: int = 0) -> int:
     return value if isinstance(value, int) else default
 
 
-def _entry(fields: Fields, situation: Situation) -> Step:
-    packet = situation.packet
+def _entry(fields: Fields, evaluation: Evaluation) -> Step:
+    packet = evaluation.packet
     answer: Ternary = True
     for name, address in (("source", packet.source), ("destination", packet.destination)):
         if name in fields:
@@ -95,8 +95,8 @@ def between(port: int | None, limits: object) -> Ternary:
     return None if port is None else first <= port <= last
 
 
-def _ports(fields: Fields, situation: Situation) -> Step:
-    packet = situation.packet
+def _ports(fields: Fields, evaluation: Evaluation) -> Step:
+    packet = evaluation.packet
     answer: Ternary = True
     for name, port in (("source_ports", packet.source_port), ("destination_ports", packet.destination_port)):
         if name in fields:
@@ -104,19 +104,19 @@ def _ports(fields: Fields, situation: Situation) -> Step:
     return answer
 
 
-def _tcp(fields: Fields, situation: Situation) -> Step:
-    answer = _ports(fields, situation)
+def _tcp(fields: Fields, evaluation: Evaluation) -> Step:
+    answer = _ports(fields, evaluation)
     if isinstance(answer, Decision):
         return answer
     if "flags_mask" in fields:
-        flags = header_bytes(transport_header(situation.packet), 13, 1)
+        flags = header_bytes(transport_header(evaluation.packet), 13, 1)
         mask, wanted = bytes([_number(fields, "flags_mask")]), bytes([_number(fields, "flags_compare")])
         answer = both(answer, negated(equal(masked(flags, mask, b"\0"), wanted), _inverted(fields, "flags")))
     return both(answer, None if "option" in fields else True)
 
 
-def _multiport(fields: Fields, situation: Situation) -> Step:
-    packet, which, ranges = situation.packet, str(fields.get("which")), fields.get("ports")
+def _multiport(fields: Fields, evaluation: Evaluation) -> Step:
+    packet, which, ranges = evaluation.packet, str(fields.get("which")), fields.get("ports")
     found: Ternary = False
     for limits in ranges if isinstance(ranges, list | tuple) else ():
         answers = []
@@ -134,31 +134,31 @@ def _either(*answers: Ternary) -> Ternary:
     return None if None in answers else False
 
 
-def _addrtype(fields: Fields, situation: Situation) -> Step:
+def _addrtype(fields: Fields, evaluation: Evaluation) -> Step:
     if fields.get("limit_in") or fields.get("limit_out"):
         return None
     answer: Ternary = True
-    for name, address in (("source", situation.packet.source), ("destination", situation.packet.destination)):
+    for name, address in (("source", evaluation.packet.source), ("destination", evaluation.packet.destination)):
         wanted = _number(fields, name)
         if wanted:
-            kind = address_type(address, situation)
+            kind = address_type(address, evaluation)
             matches = None if kind is None else bool(wanted >> kind & 1)
             answer = both(answer, negated(matches, _inverted(fields, name)))
     return answer
 
 
-def _conntrack(fields: Fields, situation: Situation) -> Step:
-    packet = situation.packet
+def _conntrack(fields: Fields, evaluation: Evaluation) -> Step:
+    packet = evaluation.packet
     answer: Ternary = True
     if "states" in fields:
         words = fields["states"]
         wanted = {str(word).lower() for word in words} if isinstance(words, list | tuple) else set()
-        states = {situation.state.value}
-        if situation.connected:
+        states = {evaluation.state.value}
+        if evaluation.connected:
             states |= {"dnat"} if packet.destination_translated else set()
             states |= {"snat"} if packet.source_translated else set()
         answer = both(answer, negated(bool(states & wanted), _inverted(fields, "states")))
-    if not situation.connected:
+    if not evaluation.connected:
         return both(answer, not (fields.keys() - {"states", "alias", "not"}))
     before = {"original_source": packet.dialled.source, "original_destination": packet.dialled.destination}
     for name, address in before.items():
@@ -177,8 +177,8 @@ def _conntrack(fields: Fields, situation: Situation) -> Step:
     return both(answer, None if rest & fields.keys() else True)
 
 
-def _state(fields: Fields, situation: Situation) -> Step:
-    return _conntrack(fields, situation)
+def _state(fields: Fields, evaluation: Evaluation) -> Step:
+    return _conntrack(fields, evaluation)
 
 
 def _marked(mark: int | None, fields: Fields) -> Ternary:
@@ -187,16 +187,16 @@ def _marked(mark: int | None, fields: Fields) -> Ternary:
     return negated(mark & _number(fields, "mask", 0xFFFFFFFF) == _number(fields, "mark"), _inverted(fields, "mark"))
 
 
-def _mark(fields: Fields, situation: Situation) -> Step:
-    return _marked(situation.packet.mark, fields)
+def _mark(fields: Fields, evaluation: Evaluation) -> Step:
+    return _marked(evaluation.packet.mark, fields)
 
 
-def _connmark(fields: Fields, situation: Situation) -> Step:
-    return situation.connected and _marked(situation.packet.connection_mark, fields)
+def _connmark(fields: Fields, evaluation: Evaluation) -> Step:
+    return evaluation.connected and _marked(evaluation.packet.connection_mark, fields)
 
 
-def _physdev(fields: Fields, situation: Situation) -> Step:
-    packet = situation.packet
+def _physdev(fields: Fields, evaluation: Evaluation) -> Step:
+    packet = evaluation.packet
     answer: Ternary = True
     for name, port in (("in", packet.in_port), ("out", packet.out_port)):
         if name in fields:
@@ -211,8 +211,8 @@ def _physdev(fields: Fields, situation: Situation) -> Step:
     return answer
 
 
-def _icmp(fields: Fields, situation: Situation) -> Step:
-    header = transport_header(situation.packet)
+def _icmp(fields: Fields, evaluation: Evaluation) -> Step:
+    header = transport_header(evaluation.packet)
     if header.known[:2] != b"\xff\xff":
         return None
     kind, code = header.value[0], header.value[1]
@@ -223,9 +223,9 @@ def _icmp(fields: Fields, situation: Situation) -> Step:
     return negated(matches, _inverted(fields, "type"))
 
 
-def _iprange(fields: Fields, situation: Situation) -> Step:
+def _iprange(fields: Fields, evaluation: Evaluation) -> Step:
     answer: Ternary = True
-    for name, address in (("source", situation.packet.source), ("destination", situation.packet.destination)):
+    for name, address in (("source", evaluation.packet.source), ("destination", evaluation.packet.destination)):
         limits = fields.get(name)
         if isinstance(limits, list | tuple) and len(limits) == 2:
             try:
@@ -237,12 +237,12 @@ def _iprange(fields: Fields, situation: Situation) -> Step:
     return answer
 
 
-def _pkttype(fields: Fields, situation: Situation) -> Step:
-    known = bool(situation.packet.in_link) and situation.packet.in_link != "lo"
+def _pkttype(fields: Fields, evaluation: Evaluation) -> Step:
+    known = bool(evaluation.packet.in_link) and evaluation.packet.in_link != "lo"
     return negated(fields.get("type") == "unicast", _inverted(fields, "type")) if known else None
 
 
-def _translated(fields: Fields, situation: Situation, *, destination: bool) -> Step:
+def _translated(fields: Fields, evaluation: Evaluation, *, destination: bool) -> Step:
     limits = fields.get("ports")
     ports = limits if isinstance(limits, list | tuple) and len(limits) >= 2 else (0, 0)
     first = str(fields.get("first", ""))
@@ -253,68 +253,70 @@ def _translated(fields: Fields, situation: Situation, *, destination: bool) -> S
         first_port=int(ports[0]),
         last_port=int(ports[1]),
     )
-    return translate(situation, target)
+    return translate(evaluation, target)
 
 
-def _dnat(fields: Fields, situation: Situation) -> Step:
-    return _translated(fields, situation, destination=True)
+def _dnat(fields: Fields, evaluation: Evaluation) -> Step:
+    return _translated(fields, evaluation, destination=True)
 
 
-def _snat(fields: Fields, situation: Situation) -> Step:
-    return _translated(fields, situation, destination=False)
+def _snat(fields: Fields, evaluation: Evaluation) -> Step:
+    return _translated(fields, evaluation, destination=False)
 
 
-def _masquerade(fields: Fields, situation: Situation) -> Step:
-    return masquerade(situation)
+def _masquerade(fields: Fields, evaluation: Evaluation) -> Step:
+    return masquerade(evaluation)
 
 
-def _redirect(fields: Fields, situation: Situation) -> Step:
+def _redirect(fields: Fields, evaluation: Evaluation) -> Step:
     limits = fields.get("ports")
     first, last = limits if isinstance(limits, list | tuple) and len(limits) == 2 else (0, 0)
-    return redirect(situation, int(first), int(last))
+    return redirect(evaluation, int(first), int(last))
 
 
-def _netmap(fields: Fields, situation: Situation) -> Step:
-    destination = situation.hook in ("prerouting", "output")
-    return network_map(situation, str(fields.get("network", "")), destination=destination)
+def _netmap(fields: Fields, evaluation: Evaluation) -> Step:
+    destination = evaluation.hook in ("prerouting", "output")
+    return network_map(evaluation, str(fields.get("network", "")), destination=destination)
 
 
-def _reject(fields: Fields, situation: Situation) -> Step:
+def _reject(fields: Fields, evaluation: Evaluation) -> Step:
     return Decision(word="reject", kind=str(fields.get("kind", "")))
 
 
-def _connection_target(fields: Fields, situation: Situation) -> Step:
+def _connection_target(fields: Fields, evaluation: Evaluation) -> Step:
     if _number(fields, "flags") & 1 or "flags" not in fields:
-        situation.leave_untracked()
+        evaluation.leave_untracked()
     return True
 
 
-def _set_mark(fields: Fields, situation: Situation) -> Step:
-    mark, mask = situation.packet.mark, _number(fields, "mask", 0xFFFFFFFF)
+def _set_mark(fields: Fields, evaluation: Evaluation) -> Step:
+    mark, mask = evaluation.packet.mark, _number(fields, "mask", 0xFFFFFFFF)
     if mark is not None or mask == 0xFFFFFFFF:
-        situation.packet = replace(situation.packet, mark=((mark or 0) & ~mask & 0xFFFFFFFF) ^ _number(fields, "mark"))
+        evaluation.packet = replace(
+            evaluation.packet, mark=((mark or 0) & ~mask & 0xFFFFFFFF) ^ _number(fields, "mark")
+        )
     return True
 
 
-def _set_connmark(fields: Fields, situation: Situation) -> Step:
-    packet = situation.packet
+def _set_connmark(fields: Fields, evaluation: Evaluation) -> Step:
+    packet = evaluation.packet
     before, mask = packet.connection_mark, _number(fields, "mask", 0xFFFFFFFF)
     match fields.get("mode"):
         case "set" if before is not None or mask == 0xFFFFFFFF:
             after = ((before or 0) & ~mask & 0xFFFFFFFF) ^ _number(fields, "mark")
-            situation.packet = replace(packet, connection_mark=after)
+            evaluation.packet = replace(packet, connection_mark=after)
         case "restore" if mask == 0xFFFFFFFF:
-            situation.packet = replace(packet, mark=before)
+            evaluation.packet = replace(packet, mark=before)
         case "save" if mask == 0xFFFFFFFF:
-            situation.packet = replace(packet, connection_mark=packet.mark)
+            evaluation.packet = replace(packet, connection_mark=packet.mark)
         case "restore":
-            situation.packet = replace(packet, mark=None)
+            evaluation.packet = replace(packet, mark=None)
         case _:
-            situation.packet = replace(packet, connection_mark=None)
+            evaluation.packet = replace(packet, connection_mark=None)
     return True
 
 
-_HANDLERS: Mapping[str, Callable[[Fields, Situation], Step]] = {
+_HANDLERS: Mapping[str, Callable[[Fields, Evaluation], Step]] = {
     "ip": _entry,
     "tcp": _tcp,
     "udp": _ports,

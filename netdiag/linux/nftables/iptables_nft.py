@@ -66,20 +66,20 @@ _UNITS = {1: "sec", 60: "min", 3600: "hour", 86400: "day"}
 _PACKET_TYPES = {0: "unicast", 1: "broadcast", 2: "multicast"}
 
 
-def compat_text(chain: str, expressions: Sequence[Expression], *, family: str, comment: str = "") -> str:
+def iptables_text(chain: str, expressions: Sequence[Expression], *, family: str, comment: str = "") -> str:
     """As iptables-save prints the rule."""
-    return entry_text(chain, raised(expressions, family), family=family)
+    return entry_text(chain, as_iptables(expressions, family), family=family)
 
 
-def raised(expressions: Sequence[Expression], family: str) -> tuple[Expression, ...]:
+def as_iptables(expressions: Sequence[Expression], family: str) -> tuple[Expression, ...]:
     """The conditions of an iptables entry, its matches, its target."""
-    raising = _Raising(family=family)
+    rule = _IptablesRule(family=family)
     for expression in expressions:
-        raising.take(expression)
-    conditions = dict(raising.conditions)
-    if raising.negated:
-        conditions["not"] = raising.negated
-    return (Expression(name="ip", fields=conditions), *raising.rest)
+        rule.take(expression)
+    conditions = dict(rule.conditions)
+    if rule.negated:
+        conditions["not"] = rule.negated
+    return (Expression(name="ip", fields=conditions), *rule.rest)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class _Load:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Raising:
+class _IptablesRule:
     family: str
     conditions: dict[str, Detail] = field(default_factory=dict)
     negated: list[Detail] = field(default_factory=list)

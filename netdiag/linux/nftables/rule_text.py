@@ -33,7 +33,7 @@ _LINK_FAMILIES = ("bridge", "netdev")
 _ETHER, _VLAN_START = 1, 112
 
 
-def native_text(
+def nft_text(
     expressions: Sequence[Expression], *, family: str, sets: Sequence[ElementSet], comment: str = "", names: Name = str
 ) -> str:
     """As `nft -s list ruleset` prints it."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from netdiag.linux.nftables.datatypes import DataType, Name, parts, quoted, type_name, value_text
-from netdiag.linux.nftables.iptables_nft import compat_text, made_by_iptables
+from netdiag.linux.nftables.iptables_nft import iptables_text, made_by_iptables
 from netdiag.linux.nftables.messages import (
     ANONYMOUS,
     INTERVAL,
@@ -20,13 +20,13 @@ from netdiag.linux.nftables.messages import (
     RuleMessage,
     SetMessage,
 )
-from netdiag.linux.nftables.rule_text import native_text
+from netdiag.linux.nftables.rule_text import nft_text
 from netdiag.linux.ruleset import Chain, ElementSet, FilterRule, Origin, SetEntry, Table
 from netdiag.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class Dump:
     """All messages of one reading; elements by place and name of their set."""
 
     tables: Sequence[Place] = ()
@@ -37,25 +37,25 @@ class Answers:
     partly: frozenset[tuple[Place, str]] = frozenset()
 
 
-def assemble(answers: Answers, *, names: Name = str) -> tuple[Table, ...]:
+def assemble(dump: Dump, *, names: Name = str) -> tuple[Table, ...]:
     """The tables, in the kernel's order. `names` gives the device of an ifindex."""
-    return tuple(_table(place, answers, names) for place in answers.tables)
+    return tuple(_table(place, dump, names) for place in dump.tables)
 
 
-def _table(place: Place, answers: Answers, names: Name) -> Table:
+def _table(place: Place, dump: Dump, names: Name) -> Table:
     sets = tuple(
         assemble_set(
             one,
-            answers.elements.get((place, one.name), ()),
+            dump.elements.get((place, one.name), ()),
             names=names,
-            partly=(place, one.name) in answers.partly,
+            partly=(place, one.name) in dump.partly,
         )
-        for one in answers.sets
+        for one in dump.sets
         if one.place == place
     )
-    chains = [chain for where, chain in answers.chains if where == place]
+    chains = [chain for where, chain in dump.chains if where == place]
     rules: dict[str, list[RuleMessage]] = {chain.name: [] for chain in chains}
-    for rule in answers.rules:
+    for rule in dump.rules:
         if rule.place == place and rule.chain in rules:
             rules[rule.chain].append(rule)
     of_iptables = made_by_iptables(place, chains, (rule for several in rules.values() for rule in several), sets)
@@ -63,8 +63,8 @@ def _table(place: Place, answers: Answers, names: Name) -> Table:
 
     def text(rule: RuleMessage) -> str:
         if of_iptables:
-            return compat_text(rule.chain, rule.expressions, family=place.family, comment=rule.comment)
-        return native_text(rule.expressions, family=place.family, sets=sets, comment=rule.comment, names=names)
+            return iptables_text(rule.chain, rule.expressions, family=place.family, comment=rule.comment)
+        return nft_text(rule.expressions, family=place.family, sets=sets, comment=rule.comment, names=names)
 
     filled = [replace(chain, rules=tuple(_numbered(rules[chain.name], text))) for chain in chains]
     return Table(family=place.family, name=place.table, origin=origin, chains=tuple(filled), sets=sets)

@@ -10,7 +10,7 @@ import dataclasses
 import re
 from dataclasses import field, replace
 
-from netdiag.linux.filtering.packet import ConnectionState, Packet, Surroundings
+from netdiag.linux.filtering.packet import ConnectionState, NamespaceView, Packet
 from netdiag.linux.filtering.traversal import Traversal, Verdict, traverse
 from netdiag.linux.ruleset import RuleAddress, Ruleset, Table
 from netdiag.topology.graph import PathEnd
@@ -170,7 +170,7 @@ class Netfilter:
         side = "source" if hook in _SOURCE_SIDE else "destination"
         entry = tracked.entry
         if entry is not None and not tracked.answer and hook in _TRANSLATION and side not in entry.settled:
-            found = traverse(namespace.facts.ruleset, hook, packet, surroundings=context)
+            found = traverse(namespace.facts.ruleset, hook, packet, namespace=context)
             if found.verdict is Verdict.ACCEPT:
                 entry.settled.add(side)
                 _remember(entry, side, found.packet)
@@ -222,15 +222,15 @@ class Netfilter:
         return replace(packet, protocol=protocol, source=tracked.error, source_port=None, destination_port=None)
 
     def _settled(
-        self, namespace: IndexedNamespace, hook: str, tracked: TrackedPacket, packet: Packet, context: Surroundings
+        self, namespace: IndexedNamespace, hook: str, tracked: TrackedPacket, packet: Packet, context: NamespaceView
     ) -> Traversal:
         """A hook of a packet whose translation is decided: it happens between the chains before and after it."""
         before, after = _split(namespace, hook)
-        first = traverse(before, hook, packet, surroundings=context)
+        first = traverse(before, hook, packet, namespace=context)
         if first.verdict is not Verdict.ACCEPT:
             return first
         moved = _translated(tracked, first.packet, hook)
-        second = traverse(after, hook, moved, surroundings=context)
+        second = traverse(after, hook, moved, namespace=context)
         return replace(
             second,
             hits=(*first.hits, *second.hits),
@@ -313,14 +313,14 @@ def _translated(tracked: TrackedPacket, packet: Packet, hook: str) -> Packet:
     return replace(packet, destination=aim.destination, destination_port=aim.destination_port)
 
 
-def hook_context(namespace: IndexedNamespace, family: int, towards: str) -> Surroundings:
+def hook_context(namespace: IndexedNamespace, family: int, towards: str) -> NamespaceView:
     """What rules look up in the namespace; `towards` is the next hop of a masqueraded packet."""
 
     def address_of(name: str) -> str:
         link = namespace.by_name.get(name)
         return device_address(namespace, link.ifindex, family, towards) if link else ""
 
-    return Surroundings(
+    return NamespaceView(
         is_local=lambda address: is_local(namespace, address), address_of=address_of, ifindexes=namespace.ifindexes
     )
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from netdiag.linux.filtering.decision import Decision, Situation, native_number
+from netdiag.linux.filtering.decision import Decision, Evaluation, native_number
 from netdiag.linux.filtering.nf_tables import STATE_BITS, address_type, look_up, step
-from netdiag.linux.filtering.packet import NOWHERE, Bits, ConnectionState, Packet, Surroundings, known, unknown
+from netdiag.linux.filtering.packet import NOTHING_KNOWN, Bits, ConnectionState, NamespaceView, Packet, known, unknown
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import ElementSet, Expression, SetEntry
 
@@ -33,17 +33,17 @@ SETS = {
         entries=(SetEntry(key=b"\0\x50", last=b"\0\x50", value=bytes([1, 2, 3, 4])),),
     ),
 }
-HERE = Surroundings(is_local=lambda address: address == "10.0.0.2", ifindexes={"eth0": 7})
+HERE = NamespaceView(is_local=lambda address: address == "10.0.0.2", ifindexes={"eth0": 7})
 
 
-def run(*steps: tuple[str, dict[str, Detail]], packet: Packet = PACKET) -> tuple[bool | Decision | None, Situation]:
-    situation = Situation(packet=packet, hook="prerouting", surroundings=HERE, sets=SETS)
+def run(*steps: tuple[str, dict[str, Detail]], packet: Packet = PACKET) -> tuple[bool | Decision | None, Evaluation]:
+    evaluation = Evaluation(packet=packet, hook="prerouting", namespace=HERE, sets=SETS)
     answer: bool | Decision | None = True
     for name, fields in steps:
-        answer = step(Expression(name=name, fields=fields), situation)
+        answer = step(Expression(name=name, fields=fields), evaluation)
         if answer is not True:
             break
-    return answer, situation
+    return answer, evaluation
 
 
 PORT: tuple[str, dict[str, Detail]] = ("payload", {"dreg": 1, "base": "transport", "offset": 2, "len": 2})
@@ -106,23 +106,23 @@ def test_a_verdict_by_a_map() -> None:
 
 
 def test_a_translation_by_a_map() -> None:
-    answer, situation = run(
+    answer, evaluation = run(
         PORT,
         ("lookup", {"set": "places", "sreg": 1, "dreg": 1}),
         ("immediate", {"dreg": 2, "data": "2383"}),
         ("nat", {"type": "dnat", "address_min": 1, "port_min": 2}),
     )
     assert answer == Decision(word="accept")
-    assert (situation.packet.destination, situation.packet.destination_port) == ("1.2.3.4", 9091)
+    assert (evaluation.packet.destination, evaluation.packet.destination_port) == ("1.2.3.4", 9091)
 
 
 def test_a_mark_is_seen_by_later_rules() -> None:
-    _, situation = run(
+    _, evaluation = run(
         ("immediate", {"dreg": 1, "data": native_number(99).hex()}),
         ("meta", {"key": "mark", "sreg": 1}),
         ("ct", {"key": "mark", "sreg": 1}),
     )
-    assert (situation.packet.mark, situation.packet.connection_mark) == (99, 99)
+    assert (evaluation.packet.mark, evaluation.packet.connection_mark) == (99, 99)
 
 
 def test_what_ends_elsewhere_and_what_is_refused() -> None:
@@ -139,8 +139,8 @@ def test_masquerade_and_redirect() -> None:
 
 
 def test_types_of_addresses() -> None:
-    situation = run()[1]
-    found = [address_type(a, situation) for a in ("10.0.0.2", "10.0.0.3", "224.0.0.1", "255.255.255.255", "odd")]
+    evaluation = run()[1]
+    found = [address_type(a, evaluation) for a in ("10.0.0.2", "10.0.0.3", "224.0.0.1", "255.255.255.255", "odd")]
     assert found == [2, 1, 5, 3, None]
     assert STATE_BITS[ConnectionState.RELATED] == 4
 
@@ -173,9 +173,9 @@ PAIRS = ElementSet(
 )
 
 
-def situation(bits: Bits) -> Situation:
+def evaluation(bits: Bits) -> Evaluation:
     packet = Packet(family=4, protocol="tcp", source="10.0.0.1", destination="10.0.0.2")
-    made = Situation(packet=packet, hook="input", surroundings=NOWHERE)
+    made = Evaluation(packet=packet, hook="input", namespace=NOTHING_KNOWN)
     made.load(1, bits)
     return made
 
@@ -191,7 +191,7 @@ def situation(bits: Bits) -> Situation:
     ],
 )
 def test_values_and_intervals(bits: Bits, answer: bool | None) -> None:
-    assert look_up(PLAIN, situation(bits), 1).matches is answer
+    assert look_up(PLAIN, evaluation(bits), 1).matches is answer
 
 
 @pytest.mark.parametrize(
@@ -199,13 +199,13 @@ def test_values_and_intervals(bits: Bits, answer: bool | None) -> None:
     [(b"\x0a\0\0\x07\0\x51\0\0", True), (b"\x0a\0\0\x07\0\x52\0\0", False), (b"\x0a\0\1\x07\0\x50\0\0", False)],
 )
 def test_keys_of_several_parts_are_compared_part_by_part(key: bytes, answer: bool) -> None:
-    assert look_up(PAIRS, situation(known(key)), 1).matches is answer
+    assert look_up(PAIRS, evaluation(known(key)), 1).matches is answer
 
 
 def test_an_element_for_all_others() -> None:
     rest = SetEntry(key=b"", last=b"", verdict="drop")
     found = look_up(
-        ElementSet(name="m", key_type="mark", data_type="verdict", entries=(rest,)), situation(known(b"a")), 1
+        ElementSet(name="m", key_type="mark", data_type="verdict", entries=(rest,)), evaluation(known(b"a")), 1
     )
     assert found.entry is rest
 
@@ -216,5 +216,5 @@ def test_sets_that_are_not_known_whole() -> None:
         ElementSet(name="s", key_type="mark", flags=("dynamic",)),
         ElementSet(name="s", key_type="mark", elements=(("1", None),)),
     ):
-        assert look_up(elements, situation(known(b"abcd")), 1).matches is None
-    assert look_up(ElementSet(name="s", key_type="mark"), situation(known(b"abcd")), 1).matches is False
+        assert look_up(elements, evaluation(known(b"abcd")), 1).matches is None
+    assert look_up(ElementSet(name="s", key_type="mark"), evaluation(known(b"abcd")), 1).matches is False

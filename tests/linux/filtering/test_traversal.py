@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.linux.filtering.packet import ConnectionState, Packet, Surroundings
+from netdiag.linux.filtering.packet import ConnectionState, NamespaceView, Packet
 from netdiag.linux.filtering.traversal import Traversal, Verdict, traverse
 from netdiag.linux.ruleset import Chain, Expression, FilterRule, Origin, Ruleset, Table
 
@@ -17,7 +17,7 @@ PACKET = Packet(
     in_link="eth0",
     out_link="br0",
 )
-HERE = Surroundings(is_local=lambda address: address == "10.0.0.1", address_of=lambda link: f"10.0.9.{len(link)}")
+HERE = NamespaceView(is_local=lambda address: address == "10.0.0.1", address_of=lambda link: f"10.0.9.{len(link)}")
 
 
 def verdict(word: str, chain: str = "") -> Expression:
@@ -47,7 +47,7 @@ def table(*chains: Chain, name: str = "filter", family: str = "ip") -> Table:
 
 
 def asked(*tables: Table, hook: str = "forward", packet: Packet = PACKET, unread: tuple[str, ...] = ()) -> Traversal:
-    return traverse(Ruleset(tables=tables, unread=unread), hook, packet, surroundings=HERE)
+    return traverse(Ruleset(tables=tables, unread=unread), hook, packet, namespace=HERE)
 
 
 def test_without_rules_everything_passes() -> None:

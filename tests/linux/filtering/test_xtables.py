@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from netdiag.linux.filtering.decision import Decision, Situation
-from netdiag.linux.filtering.packet import ConnectionState, Packet, Surroundings
+from netdiag.linux.filtering.decision import Decision, Evaluation
+from netdiag.linux.filtering.packet import ConnectionState, NamespaceView, Packet
 from netdiag.linux.filtering.xtables import in_network, step
 from netdiag.linux.rtnetlink import Detail
 from netdiag.linux.ruleset import Expression
@@ -21,11 +21,11 @@ PACKET = Packet(
     in_port="veth1",
     mark=0x15,
 )
-HERE = Surroundings(is_local=lambda address: address == "10.0.0.2")
+HERE = NamespaceView(is_local=lambda address: address == "10.0.0.2")
 
 
 def run(name: str, fields: dict[str, Detail], packet: Packet = PACKET, hook: str = "prerouting") -> object:
-    return step(Expression(name=name, fields=fields), Situation(packet=packet, hook=hook, surroundings=HERE))
+    return step(Expression(name=name, fields=fields), Evaluation(packet=packet, hook=hook, namespace=HERE))
 
 
 @pytest.mark.parametrize(
@@ -96,15 +96,15 @@ def test_targets() -> None:
 
 
 def test_marks() -> None:
-    situation = Situation(packet=PACKET, hook="prerouting", surroundings=HERE)
+    evaluation = Evaluation(packet=PACKET, hook="prerouting", namespace=HERE)
     for name, fields in (
         ("xt:MARK", {"mark": 0x100, "mask": 0xF00}),
         ("xt:CONNMARK", {"mode": "save", "mask": 0xFFFFFFFF}),
         ("xt:MARK", {"mark": 0, "mask": 0xFFFFFFFF}),
         ("xt:CONNMARK", {"mode": "restore", "mask": 0xFFFFFFFF}),
     ):
-        assert step(Expression(name=name, fields=fields), situation) is True  # type: ignore[arg-type]
-    assert (situation.packet.mark, situation.packet.connection_mark) == (0x115, 0x115)
+        assert step(Expression(name=name, fields=fields), evaluation) is True  # type: ignore[arg-type]
+    assert (evaluation.packet.mark, evaluation.packet.connection_mark) == (0x115, 0x115)
 
 
 def test_states_of_a_known_connection() -> None:

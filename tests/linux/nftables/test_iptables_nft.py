@@ -3,7 +3,7 @@
 import pytest
 
 from netdiag.linux.nftables.expressions import decode_expressions
-from netdiag.linux.nftables.iptables_nft import compat_text, made_by_iptables, raised
+from netdiag.linux.nftables.iptables_nft import as_iptables, iptables_text, made_by_iptables
 from netdiag.linux.nftables.messages import Place, RuleMessage
 from netdiag.linux.ruleset import Chain, ElementSet, Expression
 from tests.linux.nftables.building import COUNTED, TCP_PORT_80, attribute, data, expression, number, verdict
@@ -38,7 +38,7 @@ def test_of_nft(place: Place, chain: Chain, names: tuple[str, ...], sets: list[E
 
 
 def text(*parts: bytes, family: str = "ip") -> str:
-    return compat_text("X", decode_expressions(memoryview(b"".join(parts)), family)[0], family=family)
+    return iptables_text("X", decode_expressions(memoryview(b"".join(parts)), family)[0], family=family)
 
 
 def load(base: int, offset: int, length: int) -> bytes:
@@ -86,6 +86,6 @@ def test_what_iptables_would_not_make_is_named() -> None:
 
 
 def test_the_result_can_be_evaluated_like_a_legacy_rule() -> None:
-    found = raised(decode_expressions(memoryview(b"".join(TCP_PORT_80)), "ip")[0], "ip")
+    found = as_iptables(decode_expressions(memoryview(b"".join(TCP_PORT_80)), "ip")[0], "ip")
     assert found[0] == Expression(name="ip", fields={"protocol": "tcp"})
     assert found[1].fields["destination_ports"] == [80, 80]

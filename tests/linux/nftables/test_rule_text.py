@@ -15,7 +15,7 @@ from netdiag.linux.nftables.rule_text import (
     inner_text,
     limit_text,
     log_text,
-    native_text,
+    nft_text,
     object_reference_text,
     queue_text,
     quota_text,
@@ -39,7 +39,7 @@ VMAP = expression("lookup", word(1, "ways"), number(2, 1), number(3, 0))
 
 def text(*parts: bytes, family: str = "ip", comment: str = "") -> str:
     found = decode_expressions(memoryview(b"".join(parts)), family)[0]
-    return native_text(found, family=family, sets=(PORTS, WAYS), comment=comment)
+    return nft_text(found, family=family, sets=(PORTS, WAYS), comment=comment)
 
 
 def test_what_only_names_the_header_is_left_out() -> None:

@@ -1,7 +1,7 @@
 """Tables put together from their chains and rules, sets from their elements."""
 
 from netdiag.linux.nftables.messages import ElementMessage, Place, SetMessage, decode_chain, decode_rule, decode_table
-from netdiag.linux.nftables.tables import Answers, assemble, assemble_set
+from netdiag.linux.nftables.tables import Dump, assemble, assemble_set
 from netdiag.linux.ruleset import ElementSet, Origin, SetEntry
 from tests.linux.nftables.building import (
     COUNTED,
@@ -18,7 +18,7 @@ from tests.linux.nftables.building import (
 
 def test_rules_are_numbered_in_their_chains() -> None:
     comment = expression("match", word(1, "comment"), attribute(3, b"why\0"))
-    answers = Answers(
+    dump = Dump(
         tables=[decode_table(payload(2, word(1, "filter")))],
         chains=[decode_chain(chain(2, "filter", "FORWARD", hook=2)), decode_chain(chain(2, "filter", "X"))],
         rules=[
@@ -28,7 +28,7 @@ def test_rules_are_numbered_in_their_chains() -> None:
             decode_rule(rule(2, "other", "FORWARD", 8)),
         ],
     )
-    (table,) = assemble(answers)
+    (table,) = assemble(dump)
     assert table.origin is Origin.IPTABLES_NFT
     assert [(one.number, one.handle, one.text, one.packets) for one in table.chains[0].rules] == [
         (1, 5, "-A FORWARD -p tcp -m tcp --dport 80 -j ACCEPT", 5),
