@@ -12,8 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64, AtomicUsize};
 
-use netdiag_mapping::Mapping;
-
 use super::account::{Account, Window};
 use super::decompression::{Compression, Content, Trouble};
 use super::merge::{Merge, Source};
@@ -44,11 +42,6 @@ pub struct Opened {
 pub trait Open: Send + Sync {
     /// Opens the file of that name at its beginning.
     fn open(&self, name: &Path) -> io::Result<Opened>;
-
-    /// The file of that name, where it can lie in memory instead.
-    fn map(&self, _name: &Path) -> Option<Mapping> {
-        None
-    }
 }
 
 /// So many files are held open; of others that overlap with them each piece is read by opening them once more, as
@@ -87,13 +80,6 @@ impl Open for FromDisk {
             size,
             is_lasting,
         })
-    }
-
-    fn map(&self, name: &Path) -> Option<Mapping> {
-        let is_room = name != Path::new(STDIN) && OPEN.load(atomic::Ordering::Relaxed) < MOST_OPEN;
-        let file = is_room.then(|| File::open(name).ok()).flatten()?;
-        let mapping = Mapping::of(file).ok()?;
-        Compression::of(mapping.bytes()).is_none().then_some(mapping)
     }
 }
 
@@ -217,7 +203,6 @@ impl Captures {
                 open: Arc::clone(&open),
                 progress: Arc::clone(&progress),
                 content: None,
-                mapping: None,
                 kept: Vec::new(),
                 trouble: None,
                 read_bytes: 0,
@@ -272,8 +257,6 @@ pub struct CaptureFile {
     progress: Arc<AtomicU64>,
     /// Open while it is read; that of a pipe from the first look on, with what was read then.
     content: Option<Content>,
-    /// Instead of that, where the file lies in memory.
-    mapping: Option<Arc<Mapping>>,
     kept: Vec<u8>,
     /// What ended reading; what was read before is to be worked off first.
     trouble: Option<Trouble>,
@@ -359,12 +342,6 @@ impl CaptureFile {
             } else if let Some(trouble) = self.trouble.take() {
                 self.end_with(trouble)?;
                 self.reader.finish()
-            } else if let Some(mapping) = self.mapped() {
-                let mut at = self.read_bytes as usize;
-                let found = self.reader.mapped(&mapping, &mut at, self.piece);
-                self.is_over = at == mapping.bytes().len();
-                self.count(at as u64);
-                found.unwrap_or_else(|error| Err(error.into()))
             } else {
                 match self.put() {
                     Ok(0) if self.trouble.is_some() => continue,
@@ -379,16 +356,6 @@ impl CaptureFile {
             self.ready = found.map_err(|why| self.refused(why))?;
         }
         Ok(())
-    }
-
-    /// The file, where it lies in memory.
-    fn mapped(&mut self) -> Option<Arc<Mapping>> {
-        if self.content.is_none() && self.mapping.is_none() {
-            let mapping = self.open.map(&self.name)?;
-            self.size = Some(mapping.bytes().len() as u64);
-            self.mapping = Some(Arc::new(mapping));
-        }
-        self.mapping.clone()
     }
 
     /// Puts the next piece into the reader's room; 0 at the end, and where there is trouble.
@@ -504,7 +471,6 @@ impl Source for CaptureFile {
 
     fn close(&mut self) {
         self.content = None;
-        self.mapping = None;
         self.kept = Vec::new();
     }
 }
@@ -517,7 +483,6 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::Ordering::SeqCst;
     use std::sync::mpsc;
-    use std::time::{Duration, SystemTime};
 
     use proptest::prelude::*;
 
@@ -673,60 +638,6 @@ mod tests {
         assert!(files.iter().all(|file| Some(file.read_bytes()) == file.size()));
         let sum: u64 = files.iter().map(|file| file.read_bytes()).sum();
         assert_eq!(captures.progress().load(SeqCst), sum);
-    }
-
-    /// Times, places, lengths and bytes of all packets of a file, and what became of its bytes.
-    fn told(name: &Path, window: Window) -> (Vec<(i64, u32, Vec<u8>)>, String) {
-        let names = [name.to_owned()];
-        let mut captures = Captures::open(&names, Arc::new(FromDisk), window, &Shared::default()).unwrap();
-        let mut packets = Vec::new();
-        while let Some(chunk) = captures.next_chunk().unwrap() {
-            let of_chunk = chunk.packets().iter();
-            packets.extend(of_chunk.map(|packet| (packet.time, packet.length, chunk.data(packet).to_vec())));
-        }
-        let file = captures.files().next().unwrap();
-        assert_eq!(Some(file.read_bytes()), file.size());
-        assert_eq!(captures.progress().load(SeqCst), file.read_bytes());
-        (packets, format!("{:?}", file.account()))
-    }
-
-    #[test]
-    fn a_file_that_lies_in_memory_gives_what_one_that_is_read_gives() {
-        let sizes = [60, 1500, 0, 65_000, 200_000];
-        let packets: Vec<(i64, Vec<u8>)> = (0..300)
-            .map(|index| {
-                let size = sizes[index as usize % sizes.len()];
-                (START + index * SECOND, vec![index as u8; size])
-            })
-            .collect();
-        let whole = pcap(LITTLE, &packets);
-        let mut damaged = whole.clone();
-        damaged[2_000_000..2_000_400].fill(0xff);
-        let cut = whole[..whole.len() - 70_000].to_vec();
-        let empty = pcap(LITTLE, &[]);
-        let noise = [&empty[..], &[0xee; 5_000_000]].concat();
-        let name = std::env::temp_dir().join(format!("netdiag-mapped-{}.pcap", std::process::id()));
-        let window = Window::new(Some(START + 100 * SECOND), Some(START + 200 * SECOND));
-        for (data, window) in [
-            (&whole, Window::default()),
-            (&whole, window),
-            (&damaged, Window::default()),
-            (&cut, Window::default()),
-            (&noise, Window::default()),
-        ] {
-            fs::write(&name, data).unwrap();
-            assert!(FromDisk.map(&name).is_none(), "somebody may still write to it");
-            let read = told(&name, window);
-            let file = fs::File::options().write(true).open(&name).unwrap();
-            file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
-            assert!(FromDisk.map(&name).is_some());
-            assert!(told(&name, window) == read);
-        }
-        fs::write(&name, gzip(&noise)).unwrap();
-        let file = fs::File::options().write(true).open(&name).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
-        assert!(FromDisk.map(&name).is_none());
-        fs::remove_file(name).unwrap();
     }
 
     #[test]

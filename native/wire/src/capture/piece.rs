@@ -1,10 +1,7 @@
 //! Pieces of files with the packets in them, handed from thread to thread and used again when nobody needs them.
 
 use std::mem;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-
-use netdiag_mapping::Mapping;
 
 use crate::packet::Packet;
 
@@ -36,17 +33,9 @@ impl Pool {
         }
         Piece {
             bytes,
-            mapped: None,
             packets,
             pool: self.clone(),
         }
-    }
-
-    /// A piece of a file that lies in memory, without packets.
-    pub(super) fn mapped(&self, mapping: &Arc<Mapping>, range: Range<usize>) -> Piece {
-        let mut piece = self.take(0);
-        piece.mapped = Some((Arc::clone(mapping), range));
-        piece
     }
 
     /// A chunk of other packets, whose offsets count in these bytes.
@@ -58,7 +47,7 @@ impl Pool {
     }
 
     fn give(&self, (bytes, mut packets): Buffers) {
-        if bytes.len() > LARGEST_KEPT {
+        if bytes.is_empty() || bytes.len() > LARGEST_KEPT {
             return;
         }
         packets.clear();
@@ -73,19 +62,8 @@ impl Pool {
 #[derive(Debug)]
 pub struct Piece {
     pub(super) bytes: Vec<u8>,
-    /// Where its bytes lie instead.
-    mapped: Option<(Arc<Mapping>, Range<usize>)>,
     pub(super) packets: Vec<Packet>,
     pool: Pool,
-}
-
-impl Piece {
-    pub(super) fn bytes(&self) -> &[u8] {
-        match &self.mapped {
-            None => &self.bytes,
-            Some((mapping, range)) => mapping.bytes().get(range.clone()).unwrap_or_default(),
-        }
-    }
 }
 
 impl Drop for Piece {
@@ -133,7 +111,7 @@ impl Chunk {
 
     /// What the offsets of the packets count in.
     pub fn bytes(&self) -> &[u8] {
-        self.piece.bytes()
+        &self.piece.bytes
     }
 
     /// The bytes of one of its packets.
@@ -141,7 +119,7 @@ impl Chunk {
         let begin = packet.offset as usize;
         begin
             .checked_add(packet.captured as usize)
-            .and_then(|end| self.bytes().get(begin..end))
+            .and_then(|end| self.piece.bytes.get(begin..end))
             .unwrap_or_default()
     }
 }

@@ -1,10 +1,7 @@
 //! One capture, whatever its format: bytes in pieces of any size in, packets out.
 
-use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 
-use netdiag_mapping::Mapping;
 use serde::{Deserialize, Serialize};
 
 use super::account::{Account, Window};
@@ -130,35 +127,6 @@ impl CaptureReader {
         self.filled(bytes.len())
     }
 
-    /// The packets that are complete with the next bytes, about so many, of a file that lies in memory. Nothing else is
-    /// ever fed; `at` is where in it to read on, and is led on: to the end, where there are no more.
-    pub fn mapped(
-        &mut self,
-        mapping: &Arc<Mapping>,
-        at: &mut usize,
-        size: usize,
-    ) -> io::Result<Result<Option<Chunk>, Refusal>> {
-        let all = mapping.bytes().len();
-        let mut end = *at;
-        loop {
-            end = end.saturating_add(size).min(all);
-            mapping.prepare(*at..end)?;
-            let mut piece = self.shared.pool.mapped(mapping, *at..end);
-            let read = match self.packets(&mut piece, 0..end - *at, end == all) {
-                Ok(read) => read,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            *at += read.unwrap_or(0);
-            if end == all {
-                *at = all;
-            }
-            if !piece.packets.is_empty() || end == all {
-                let count = piece.packets.len();
-                return Ok(Ok((count > 0).then(|| Chunk::new(Arc::new(piece), 0, count))));
-            }
-        }
-    }
-
     /// The packets that only the end of the file makes sure of; what is left is lost.
     pub fn finish(&mut self) -> Result<Option<Chunk>, Refusal> {
         self.room(0);
@@ -227,24 +195,7 @@ impl CaptureReader {
         let Some(mut piece) = self.filling.take() else {
             return Ok(None);
         };
-        let read = self.packets(&mut piece, self.begin..self.end, is_last)?;
-        self.begin += read.unwrap_or(0);
-        if piece.packets.is_empty() {
-            self.filling = Some(piece);
-            return Ok(None);
-        }
-        let count = piece.packets.len();
-        let piece = Arc::new(piece);
-        self.given = Some(Arc::clone(&piece));
-        Ok(Some(Chunk::new(piece, 0, count)))
-    }
-
-    /// Adds the packets in a range of a piece; gives how many bytes are done with, None where too few are there to tell
-    /// the format.
-    fn packets(&mut self, piece: &mut Piece, range: Range<usize>, is_last: bool) -> Result<Option<usize>, Refusal> {
-        let base = range.start;
-        let mut packets = std::mem::take(&mut piece.packets);
-        let data = &piece.bytes()[range];
+        let data = &piece.bytes[self.begin..self.end];
         let format = match (&mut self.format, data.first_chunk()) {
             (Some(format), _) => format,
             (none, Some(&magic)) => none.insert(Format::of(magic)?),
@@ -255,19 +206,28 @@ impl CaptureReader {
                     Refusal::Short
                 });
             }
-            (None, None) => return Ok(None),
+            (None, None) => {
+                self.filling = Some(piece);
+                return Ok(None);
+            }
         };
         let mut to = Sink {
             account: &mut self.account,
-            packets: &mut packets,
+            packets: &mut piece.packets,
             interfaces: &self.shared.interfaces,
             window: self.window,
             file: self.file,
-            base,
+            base: self.begin,
         };
-        let read = format.read(data, is_last, &mut to);
-        piece.packets = packets;
-        read.map(Some)
+        self.begin += format.read(data, is_last, &mut to)?;
+        if piece.packets.is_empty() {
+            self.filling = Some(piece);
+            return Ok(None);
+        }
+        let count = piece.packets.len();
+        let piece = Arc::new(piece);
+        self.given = Some(Arc::clone(&piece));
+        Ok(Some(Chunk::new(piece, 0, count)))
     }
 }
 
